@@ -1,0 +1,26 @@
+#include "common.h"
+#include "error.h"
+
+namespace hopefear {
+void init_forest(nb::module_&);
+void init_pool(nb::module_&);
+void init_algorithms(nb::module_&);
+void init_metrics(nb::module_&);
+void init_formats(nb::module_&);
+void init_trainers(nb::module_&);
+void init_language_model(nb::module_&);
+void init_extraction(nb::module_&);
+}  // namespace hopefear
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of hopefear. Private: import hopefear instead.";
+  nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
+  hopefear::init_forest(m);
+  hopefear::init_pool(m);
+  hopefear::init_algorithms(m);
+  hopefear::init_metrics(m);
+  hopefear::init_formats(m);
+  hopefear::init_trainers(m);
+  hopefear::init_language_model(m);
+  hopefear::init_extraction(m);
+}

@@ -1,0 +1,51 @@
+// A parallel loop whose result cannot depend on the number of threads: each index writes only its own place.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hopefear {
+
+/// 0 means every core.
+inline int resolve_jobs(int jobs) {
+  return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// body(index, thread) for every index below count; the first exception is thrown again here.
+template <class Body>
+void parallel_for(size_t count, int jobs, Body&& body) {
+  const int threads = static_cast<int>(std::min<size_t>(static_cast<size_t>(resolve_jobs(jobs)), count));
+  if (threads <= 1) {
+    for (size_t i = 0; i < count; ++i) body(i, 0);
+    return;
+  }
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const size_t chunk = std::max<size_t>(1, count / (static_cast<size_t>(threads) * 16));
+  auto work = [&](int thread) {
+    try {
+      for (;;) {
+        const size_t begin = next.fetch_add(chunk);
+        if (begin >= count) return;
+        const size_t end = std::min(count, begin + chunk);
+        for (size_t i = begin; i < end; ++i) body(i, thread);
+      }
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int t = 1; t < threads; ++t) pool.emplace_back(work, t);
+  work(0);
+  for (auto& thread : pool) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace hopefear

@@ -1,0 +1,36 @@
+"""hopefear learns the weights of linear translation models by optimising translation quality directly.
+
+The public names are loaded when they are first used, so that ``import hopefear`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# public name -> module that defines it
+_PUBLIC = {
+    "Forest": "hopefear._core",
+    "InputError": "hopefear.errors",
+    "Pool": "hopefear._core",
+    "Vocab": "hopefear._core",
+    "merged": "hopefear._core",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+if TYPE_CHECKING:
+    from hopefear._core import Forest, Pool, Vocab, merged
+    from hopefear.errors import InputError
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'hopefear' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
