@@ -22,8 +22,11 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from hopefear._core import Forest, Pool, Vocab, merged
-    from hopefear.errors import InputError
+    from hopefear._core import Forest as Forest
+    from hopefear._core import Pool as Pool
+    from hopefear._core import Vocab as Vocab
+    from hopefear._core import merged as merged
+    from hopefear.errors import InputError as InputError
 
 
 def __getattr__(name: str) -> Any:
