@@ -1,11 +1,25 @@
 // A metric is additive statistics plus a function of their sum.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "vocab.h"
+
 namespace hopefear {
+
+struct Pool;
+struct Sentence;
+
+using References = std::vector<std::vector<int32_t>>;
+
+/// Counts the candidates of one sentence: what its references need is computed once. One thread uses it at a time.
+struct Scorer {
+  virtual ~Scorer() = default;
+  virtual void stats(std::span<const int32_t> words, double* stats) = 0;
+};
 
 /// The non-linear half: what the inner loops of trainers need. Statistics of one candidate are `size()` doubles that are
 /// whole numbers wherever the metric counts; those of a document are the sum.
@@ -19,6 +33,17 @@ struct Metric {
   virtual double gain(const double* stats) const { return (higher_is_better() ? score(stats) : 100.0 - score(stats)) / 100.0; }
   /// gain() of one sentence in its smoothed form (BLEU+1); the metrics that need no smoothing keep this.
   virtual double sentence_gain(const double* stats) const { return gain(stats); }
+
+  /// For the candidates of one sentence; throws InputError where a metric cannot be computed from words.
+  virtual std::unique_ptr<Scorer> scorer(const Vocab& vocab, const References& references) const;
+  /// Statistics of every candidate of a list: size() numbers an edge.
+  virtual void list_stats(const Pool& pool, const Sentence& sentence, double* rows) const;
 };
+
+/// One line of statistics for each row of a pool of lists.
+std::vector<double> pool_stats(const Metric& metric, const Pool& pool, int jobs);
+
+/// The references that have words, or one empty reference when all are empty. Throws InputError when there is none.
+References with_words(const References& references);
 
 }  // namespace hopefear

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 # public name -> module that defines it
 _PUBLIC = {
+    "Bleu": "hopefear.metrics",
     "Forest": "hopefear._core",
     "InputError": "hopefear.errors",
     "Pool": "hopefear._core",
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hopefear._core import Vocab as Vocab
     from hopefear._core import merged as merged
     from hopefear.errors import InputError as InputError
+    from hopefear.metrics import Bleu as Bleu
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,23 @@
+"""Metrics: additive statistics computed in the core, and a function of their sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopefear.errors import InputError
+from hopefear.metrics.base import Metric
+from hopefear.metrics.bleu import Bleu
+
+METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Bleu,)}
+
+__all__ = ["METRICS", "Bleu", "Metric", "by_name"]
+
+
+def by_name(name: str, **options: Any) -> Metric:
+    """A metric by its name and options: ``by_name("bleu", lowercase=True)``."""
+    if name not in METRICS:
+        raise InputError(f"there is no metric {name}. Choose one of {', '.join(METRICS)}")
+    try:
+        return METRICS[name](**options)
+    except TypeError as error:
+        raise InputError(f"metric {name}: {error}") from None

@@ -1,0 +1,91 @@
+"""What all metrics have in common: additive statistics, and a function of their sum.
+
+The work is done by the compiled ``core`` object over word ids; a metric's Python face knows how text becomes words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import hopefear
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.metrics import tokenizers
+
+Stats = NDArray[np.float64]
+
+
+class Metric(ABC):
+    """A metric. Subclasses are frozen dataclasses whose fields are the options."""
+
+    name: ClassVar[str]
+    tokenize: str = "none"
+    lowercase: bool = False
+
+    @abstractmethod
+    def _make_core(self) -> _core.Metric: ...
+
+    @cached_property
+    def core(self) -> _core.Metric:
+        """The compiled metric, which trainers take."""
+        return self._make_core()
+
+    @property
+    def size(self) -> int:
+        """How many statistics a candidate has."""
+        return self.core.size
+
+    @property
+    def higher_is_better(self) -> bool:
+        return self.core.higher_is_better
+
+    def prepared(self, pool: Pool) -> Pool:
+        """The pool as the metric sees it: tokenised and lower-cased. ``core`` works on its word ids."""
+        return tokenizers.prepared(pool, self.tokenize, self.lowercase)
+
+    def stats(self, pool: Pool, jobs: int = 0) -> Stats:
+        """Statistics of the candidates of a pool of lists: a line for each row of the pool."""
+        return self.core.stats(self.prepared(pool), jobs)
+
+    def corpus_stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0
+    ) -> Stats:
+        """Statistics of lines of text, a line for each sentence; ``references`` has one list of lines per reference.
+
+        Empty (or None) references are skipped, unless all references of a line are empty.
+        """
+        return self.core.stats(tokenizers.corpus_pool(hypotheses, references, self.tokenize, self.lowercase), jobs)
+
+    def corpus_score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
+        """The score of a document."""
+        return self.score(self.corpus_stats(hypotheses, references).sum(axis=0))
+
+    def score(self, stats: ArrayLike) -> float:
+        """The score of a document, as the field prints it, from the sum of its statistics."""
+        return self.core.score(np.ascontiguousarray(stats, dtype=np.float64))
+
+    def gain(self, stats: ArrayLike) -> float:
+        """The same where larger is better, about 0 to 1: what trainers maximise."""
+        return self.core.gain(np.ascontiguousarray(stats, dtype=np.float64))
+
+    def sentence_gains(self, stats: ArrayLike) -> Stats:
+        """The gain of every row taken as a document of its own, smoothed where the metric needs it (BLEU+1)."""
+        return self.core.sentence_gains(np.ascontiguousarray(stats, dtype=np.float64))
+
+    def signature(self, references: int | str | None = None) -> str:
+        """Everything a reader needs to get the same number, in the manner of sacreBLEU."""
+        parts = [f"nrefs:{references}"] if references is not None else []
+        return "|".join([*parts, *self._signature(), f"version:hopefear-{hopefear.__version__}"])
+
+    @abstractmethod
+    def _signature(self) -> list[str]: ...
+
+    @property
+    def _case(self) -> str:
+        return "case:lc" if self.lowercase else "case:mixed"

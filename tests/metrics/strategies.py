@@ -1,0 +1,67 @@
+"""Random texts and pools for the metrics."""
+
+from hypothesis import strategies as st
+
+import hopefear as hf
+
+# Small, so that n-grams repeat: ASCII, punctuation, digits, CJK, combining marks, letters that change length in lower case
+WORDS = [
+    "a", "b", "the", "The", "few", "1,000.5", "3-4", "U.S.", "don't", "x.", ",", "...", "(b)", "&amp;", "-", "Straße",
+    "ΟΔΟΣ", "ὈΔΥΣΣΕΎΣ", "İ", "中文", "日本語", "क्षि", "e\u0301", "é", "👍🏽", "¿que", "<skipped>", "a<skipped>b", "!", "b!",
+]  # fmt: skip
+SPACES = [" ", "  ", "\t", "\u00a0", "\u3000", "\x1f", "\u2028"]
+
+words = st.lists(st.sampled_from(WORDS), max_size=12)
+
+
+@st.composite
+def lines(draw, alphabet=st.sampled_from(WORDS), max_size=10, spaces=True):
+    tokens = draw(st.lists(alphabet, max_size=max_size))
+    blank = st.sampled_from(SPACES) if spaces else st.just(" ")
+    return "".join(token + draw(blank) for token in tokens)
+
+
+@st.composite
+def corpora(draw, line=None, max_sentences=5, max_references=4):
+    """Hypotheses, and references with some lines missing."""
+    line = lines() if line is None else line
+    n = draw(st.integers(1, max_sentences))
+    r = draw(st.integers(1, max_references))
+    hypotheses = draw(st.lists(line, min_size=n, max_size=n))
+    references = [draw(st.lists(line, min_size=n, max_size=n)) for _ in range(r)]
+    return hypotheses, references
+
+
+def as_sacrebleu_wants(references):
+    """Empty references become None, which sacreBLEU skips, unless all references of a line are empty."""
+    out = [list(lines) for lines in references]
+    for i in range(len(references[0])):
+        if all(not (lines[i] or "").strip() for lines in references):
+            for lines in out[1:]:
+                lines[i] = None
+        else:
+            for lines in out:
+                lines[i] = lines[i] if (lines[i] or "").strip() else None
+    return out
+
+
+def list_pool(lists, references):
+    """A pool of candidate lists from texts: lists[i] are the candidates of sentence i, references[i] its references."""
+    import numpy as np
+
+    pool = hf.Pool()
+    for i, (candidates, refs) in enumerate(zip(lists, references, strict=True)):
+        ids = [[pool.vocab.add(word) for word in text.split(" ") if word] for text in candidates]
+        k = len(candidates)
+        forest = hf.Forest.from_arrays(
+            np.array([0, k], np.int32),
+            np.zeros(k + 1, np.int32),
+            np.zeros(0, np.int32),
+            np.cumsum([0, *map(len, ids)], dtype=np.int32),
+            np.array([w for words in ids for w in words], np.int32),
+            np.zeros((k, 0)),
+            pool.vocab,
+            pool.features,
+        )
+        pool.append(str(i), forest, references=refs)
+    return pool

@@ -1,0 +1,156 @@
+import lzma
+import math
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics.strategies import as_sacrebleu_wants, corpora, lines, list_pool
+from tests.reference.bleu import bleu, bleu_plus_one, bleu_stats
+from tests.shared_data import SHARED
+
+import hopefear as hf
+from hopefear.metrics import tokenizers
+
+REFERENCE = "Australia is one of the few countries that have diplomatic relations with North Korea"  # (14)
+
+
+def stats_of(text, *references, **options):
+    return hf.Bleu(**options).corpus_stats([text], [[r] for r in references])[0]
+
+
+def test_clipping_examples_of_chiang_2012():
+    assert stats_of("the few", REFERENCE)[0] == 2  # (15)
+    assert stats_of("the countries", REFERENCE)[0] == 2  # (16)
+    assert stats_of("the few the countries", REFERENCE)[0] == 3  # (17)
+
+
+def test_bleu2_counter_example_of_chiang_2012():
+    one_of = "one of the few nations which maintain ties with the DPRK has been"  # (20)
+    north = "North Korea with relations diplomatic have that countries few the of one is"  # (21)
+    b20, b21 = stats_of(one_of, REFERENCE, max_order=2), stats_of(north, REFERENCE, max_order=2)
+    # The text says 4 unigram matches for (20); "with" is a fifth. Its own figure, 12/156, takes four.
+    assert list(b20) == [5, 3, 13, 12, 14]
+    assert list(b21) == [13, 1, 13, 12, 14]
+    e20 = stats_of("Australia " + one_of, REFERENCE, max_order=2)
+    e21 = stats_of("Australia " + north, REFERENCE, max_order=2)
+    assert list(e20[:2]) == [6, 3] and list(e21[:2]) == [14, 1]
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(
+    corpora(lines(spaces=False), max_references=16), st.integers(1, 6), st.sampled_from(["closest", "shortest", "average"])
+)
+def test_statistics_equal_the_formulas(corpus, K, length):
+    hyps, refs = corpus
+    metric = hf.Bleu(max_order=K, reference_length=length)
+    expected = [
+        bleu_stats(hyp.split(), [r[i].split() for r in refs], K, length) for i, hyp in enumerate(hyps)
+    ]
+    found = metric.corpus_stats(hyps, refs)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(metric.sentence_gains(found), [bleu_plus_one(b) for b in expected], atol=1e-12)
+    total = found.sum(axis=0)
+    if total[:K].min() > 0:
+        assert math.isclose(metric.gain(total), bleu(list(total)), abs_tol=1e-12)
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(corpora(), st.booleans(), st.sampled_from(["none", "13a", "intl", "char", "zh"]), st.integers(1, 5))
+def test_corpus_score_equals_sacrebleu(corpus, lowercase, tokenize, K):
+    hyps, refs = corpus
+    if tokenize == "13a":  # a reference that is nothing but <skipped>: sacreBLEU counts it as a reference of no words
+        refs = [[line.replace("<skipped>", "") for line in r] for r in refs]
+    theirs = sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, max_ngram_order=K, force=True)
+    expected = theirs.corpus_score(hyps, as_sacrebleu_wants(refs)).score
+    assert hf.Bleu(lowercase=lowercase, tokenize=tokenize, max_order=K).corpus_score(hyps, refs) == pytest.approx(
+        expected, abs=1e-6
+    )
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(lines(st.text(st.characters(exclude_categories=["Cs"]), max_size=5)), st.booleans(), st.sampled_from(tokenizers.WORDWISE))
+def test_word_by_word_is_the_same_as_whole_lines(line, lowercase, tokenize):
+    whole = tokenizers.line_tokenizer(tokenize)((line.lower() if lowercase else line).rstrip()).split()
+    pool = tokenizers.corpus_pool([line], [[line]], tokenize, lowercase)
+    assert pool.references(0)[0].split(" ") == (whole or [""])
+
+
+def test_list_and_corpus_agree_under_every_tokenizer():
+    hyps = ["The U.S. (1,000) x", "", "中文 a b", "a\u00a0b c"]
+    refs = ["the U.S. is 1,000 .", "a b", "中 文 a", "a b c"]
+    pool = list_pool([[hyp, ref] for hyp, ref in zip(hyps, refs, strict=True)], [[ref] for ref in refs])
+    for tokenize in ["none", "13a", "intl", "zh", "char"]:
+        metric = hf.Bleu(tokenize=tokenize, lowercase=True)
+        rows = metric.stats(pool)
+        np.testing.assert_array_equal(rows[0::2], metric.corpus_stats(hyps, [refs]))
+        np.testing.assert_array_equal(rows[1::2], metric.corpus_stats(refs, [refs]))
+
+
+def test_jobs_do_not_change_statistics():
+    pool = list_pool([["a b c", "b c", ""]] * 50, [["a b c d", "b"]] * 50)
+    np.testing.assert_array_equal(hf.Bleu().stats(pool, jobs=1), hf.Bleu().stats(pool, jobs=3))
+
+
+def test_degenerate_documents():
+    metric = hf.Bleu()
+    assert metric.corpus_score([""], [["a b c d e"]]) == 0
+    assert metric.corpus_score(["a"], [["a"]]) == 0  # as sacreBLEU: there are no 4-grams
+    assert metric.corpus_score(["x y z u v"], [["a b c d e"]]) == 0
+    assert metric.corpus_score([], [[]]) == 0
+    assert list(stats_of("a b", "", "a b c")) == [2, 1, 0, 0, 2, 1, 0, 0, 3]
+    assert list(stats_of("a b", "", "")) == [0, 0, 0, 0, 2, 1, 0, 0, 0]
+    assert stats_of("a b", *["a"] * 16)[0] == 1
+    assert metric.sentence_gains(np.array([stats_of("", "a"), stats_of("x", "a"), stats_of("a", "a")])).tolist() == [0, 0, 1]
+
+
+def test_messages():
+    with pytest.raises(hf.InputError, match="reference 1 has 2 lines, but there are 1 hypotheses"):
+        hf.Bleu().corpus_stats(["a"], [["a"], ["a", "b"]])
+    with pytest.raises(hf.InputError, match="list of lists"):
+        hf.Bleu().corpus_stats(["a"], ["a"])
+    with pytest.raises(hf.InputError, match="sentence 0: there is no reference"):
+        hf.Bleu().stats(list_pool([["a"]], [[]]))
+    with pytest.raises(hf.InputError, match="max_order"):
+        hf.Bleu(max_order=0)
+    with pytest.raises(hf.InputError, match="closest, shortest or average"):
+        hf.Bleu(reference_length="longest")
+    with pytest.raises(hf.InputError, match="there is no martian"):
+        hf.Bleu(tokenize="martian").corpus_stats(["a"], [["a"]])
+    with pytest.raises(hf.InputError, match="there is no metric blue"):
+        hf.metrics.by_name("blue")
+    with pytest.raises(hf.InputError, match="metric bleu: .*unexpected"):
+        hf.metrics.by_name("bleu", color=1)
+
+
+def test_signature():
+    assert hf.Bleu().signature(4) == f"nrefs:4|case:mixed|eff:no|tok:none|smooth:exp|version:hopefear-{hf.__version__}"
+    assert "order:2|length:shortest" in hf.Bleu(max_order=2, reference_length="shortest", lowercase=True).signature()
+
+
+def shared_lines(path):
+    opener = lzma.open if path.suffix == ".xz" else open
+    with opener(path, "rt", encoding="utf-8", newline="\n") as file:
+        return file.read().split("\n")[:-1]
+
+
+@pytest.mark.skipif(SHARED is None, reason="shared data is not here")
+@pytest.mark.parametrize("tokenize,lowercase", [("none", False), ("13a", False), ("13a", True)])
+@pytest.mark.parametrize("data,count", [("es-en-fisher/dev.en", 1), ("es-en-fisher/dev.en", 3), ("ur-en-indian/raw/dev.en", 4)])
+def test_real_documents_equal_sacrebleu(data, count, tokenize, lowercase):
+    streams = [shared_lines(SHARED / "data" / f"{data}.{i}") for i in range(4)]
+    # a real system's output would do as well; the references of another translator are as real as text gets
+    hyps = [line.replace(" the ", " a ") for line in streams[0]]
+    refs = streams[4 - count :]
+    theirs = sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=True).corpus_score(hyps, as_sacrebleu_wants(refs))
+    assert hf.Bleu(lowercase=lowercase, tokenize=tokenize).corpus_score(hyps, refs) == pytest.approx(theirs.score, abs=1e-6)
+
+
+@pytest.mark.skipif(SHARED is None, reason="shared data is not here")
+def test_13a_word_by_word_on_real_text():
+    line13a = tokenizers.line_tokenizer("13a")
+    for data in ["es-en-fisher/dev.en.0", "ur-en-indian/raw/dev.en.0", "ur-en-indian/raw/dev.ur"]:
+        text = shared_lines(SHARED / "data" / data)
+        pool = tokenizers.corpus_pool(text, [text], "13a", False)
+        assert [pool.references(i)[0] for i in range(len(text))] == [line13a(line) for line in text]
