@@ -4,10 +4,11 @@ from hypothesis import strategies as st
 
 import hopefear as hf
 
-# Small, so that n-grams repeat: ASCII, punctuation, digits, CJK, combining marks, letters that change length in lower case
+# Few, so that n-grams repeat: punctuation, digits, CJK, combining marks, letters whose lower case is longer
 WORDS = [
-    "a", "b", "the", "The", "few", "1,000.5", "3-4", "U.S.", "don't", "x.", ",", "...", "(b)", "&amp;", "-", "Straße",
-    "ΟΔΟΣ", "ὈΔΥΣΣΕΎΣ", "İ", "中文", "日本語", "क्षि", "e\u0301", "é", "👍🏽", "¿que", "<skipped>", "a<skipped>b", "!", "b!",
+    "a", "b", "the", "The", "few", "1,000.5", "3-4", "U.S.", "don't", "x.", ",", "...", "(b)", "&amp;", "-",
+    "Straße", "ΟΔΟΣ", "ὈΔΥΣΣΕΎΣ", "İ", "中文", "日本語", "क्षि", "e\u0301", "é", "👍🏽", "¿que",
+    "<skipped>", "a<skipped>b", "!", "b!",
 ]  # fmt: skip
 SPACES = [" ", "  ", "\t", "\u00a0", "\u3000", "\x1f", "\u2028"]
 
@@ -15,8 +16,8 @@ words = st.lists(st.sampled_from(WORDS), max_size=12)
 
 
 @st.composite
-def lines(draw, alphabet=st.sampled_from(WORDS), max_size=10, spaces=True):
-    tokens = draw(st.lists(alphabet, max_size=max_size))
+def lines(draw, alphabet=None, max_size=10, spaces=True):
+    tokens = draw(st.lists(st.sampled_from(WORDS) if alphabet is None else alphabet, max_size=max_size))
     blank = st.sampled_from(SPACES) if spaces else st.just(" ")
     return "".join(token + draw(blank) for token in tokens)
 

@@ -78,7 +78,8 @@ def corpus_pool(
             raise InputError(f"reference {number} has {len(lines)} lines, but there are {len(hypotheses)} hypotheses")
     hyps, refs = list(hypotheses), [list(lines) for lines in references]
     # 13a joins what a hyphen at the end of a line split, so only lines without a line break are a matter of words.
-    if tokenize in WORDWISE and not (tokenize == "13a" and any(_broken(line) for lines in [hyps, *refs] for line in lines)):
+    broken = tokenize == "13a" and (any(map(_broken, hyps)) or any(any(map(_broken, lines)) for lines in refs))
+    if tokenize in WORDWISE and not broken:
         return prepared(_core.corpus_pool(hyps, refs), tokenize, lowercase)
     tokenizer = line_tokenizer(tokenize)
 
