@@ -1,0 +1,1 @@
+"""The command line: one file a command, each ending in a call of the library."""

@@ -1,0 +1,169 @@
+"""``hopefear COMMAND``: finds the command, and turns every error into one line and an exit code.
+
+Exit codes: 0 done, 2 bad input or usage, 130 interrupted, 1 anything else. Modules of the commands are imported when
+they are called, and what is heavy inside them when it is needed, so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+import hopefear
+from hopefear.cli.frame import CONTEXT, write_examples
+from hopefear.cli.options import no_such_file, one_of
+
+# section -> command -> what it does; a command NAME is `command` in cli/NAME.py
+COMMANDS = {
+    "Start here": {
+        "generate": "Make candidate lists with references, to try things out.",
+    },
+}
+NAMES = {name: line for section in COMMANDS.values() for name, line in section.items()}
+
+EXAMPLES = """\
+hopefear generate --out data
+"""
+
+
+class Group(click.Group):
+    """Imports a command when it is called, and lists commands by purpose."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(NAMES)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in NAMES:
+            return None
+        found: click.Command = importlib.import_module(f"hopefear.cli.{name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in NAMES:
+            raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], NAMES)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, NAMES))
+        for section, commands in COMMANDS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(formatter, EXAMPLES.rstrip("\n"))
+        formatter.write_paragraph()
+        formatter.write_text(
+            "hopefear COMMAND --help has the options and more examples; hopefear --version the version."
+        )
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"hopefear {hopefear.__version__}")
+        ctx.exit()
+
+
+@click.command(cls=Group, context_settings=CONTEXT, subcommand_metavar="COMMAND [OPTIONS]", options_metavar="")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version)
+def cli() -> None:
+    """Learn the weights of a translation model from candidates of any origin.
+
+    Give it candidate lists (or lattices or forests) with feature scores, and references: it finds the weights whose
+    best candidates score highest in BLEU, chrF, TER or a metric of your own.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The entry point. Returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", newline="\n")
+    try:
+        with cli.make_context("hopefear", list(sys.argv[1:] if arguments is None else arguments)) as ctx:
+            cli.invoke(ctx)
+        sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except BaseException as error:  # the last stop of every error
+        return _report(error)
+
+
+def _report(error: BaseException) -> int:
+    """Say it in one line; the exit code."""
+    if os.environ.get("HOPEFEAR_DEBUG"):
+        traceback.print_exception(error)
+    if isinstance(error, BrokenPipeError):  # the reader had enough: nothing to say, and nothing more to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    code, text = explain(error)
+    click.echo("hopefear: " + " ".join(text.split()), err=True)
+    return code
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the line for an error."""
+    from hopefear.errors import InputError
+
+    if isinstance(error, click.UsageError):
+        return 2, _usage(error)
+    if isinstance(error, click.ClickException):
+        return 2, error.format_message()
+    if isinstance(error, InputError):
+        return 2, str(error)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return 130, "interrupted. A run that had begun goes on with --resume."
+    if isinstance(error, MemoryError):
+        return 1, "out of memory. Try fewer --jobs, or fewer candidates."
+    if isinstance(error, OSError) and error.filename is not None:
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+        if isinstance(error, FileNotFoundError):
+            return 2, no_such_file(name)
+        if isinstance(error, IsADirectoryError):
+            return 2, f"{name}: is a directory. A file is needed here."
+        if isinstance(error, NotADirectoryError):
+            return 2, f"{name}: not a directory. Mend the path."
+        if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+            return 2, f"{name}: permission denied. Check who may read or write it."
+        return 1, f"{name}: {(error.strerror or str(error)).lower()}."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return 1, "the disk is full. Free some space; a run that had begun goes on with --resume."
+    return 1, f"{type(error).__name__}: {error} (this is a defect; HOPEFEAR_DEBUG=1 shows where it happened)"
+
+
+def _usage(error: click.UsageError) -> str:
+    from click.core import ParameterSource
+
+    from hopefear.cli.options import FileError
+
+    text = error.format_message()
+    if isinstance(error, FileError):
+        return text
+    ctx = error.ctx
+    param = getattr(error, "param", None)
+    path = ctx.command_path if ctx is not None else "hopefear"
+    if (
+        ctx is not None
+        and param is not None
+        and ctx.get_parameter_source(param.name or "") is ParameterSource.DEFAULT_MAP
+    ):
+        return f"in the --config file: {text}"
+    return f"{text.rstrip('.')}{'' if text.endswith('?') else '.'} See: {path} --help"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""How our options differ from click's: several values after one flag, files that must exist, --config."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+
+class FileError(click.UsageError):
+    """A path on the command line that cannot be used; the message opens with the path."""
+
+
+def one_of(name: str, known: Iterable[str]) -> str:
+    """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def no_such_file(path: str) -> str:
+    """The finding and the cure for a path that does not exist."""
+    folder, name = Path(path).parent, Path(path).name
+    if not folder.is_dir():
+        return f"{path}: no such file: there is no directory {str(folder)!r}. Mend the path."
+    close = difflib.get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
+    return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Mend the path.")
+
+
+class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
+    """A file to read (``-`` is standard input); with ``folders`` a directory will do as well."""
+
+    name = "file"
+
+    def __init__(self, folders: bool = False) -> None:
+        self.folders = folders
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        path = str(value)
+        if path == "-":
+            return path
+        if not path or not os.path.exists(path):  # noqa: PTH110  (an empty path is no Path)
+            raise FileError(no_such_file(path) if path else "'': an empty file name. Mend the path.", ctx)
+        if os.path.isdir(path) and not self.folders:  # noqa: PTH112
+            raise FileError(f"{path}: is a directory. A file is needed here.", ctx)
+        if not os.access(path, os.R_OK):
+            raise FileError(f"{path}: {os.strerror(errno.EACCES).lower()}. Make it readable.", ctx)
+        return path
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A whole number; the help does not spell out its range, errors do."""
+
+    name = "number"
+
+    def __init__(self, least: int, most: int | None) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        if number < self.least:
+            self.fail(f"{number} is too small: {self.least} or more.", param, ctx)
+        if self.most is not None and number > self.most:
+            self.fail(f"{number} is too large: {self.most} at most.", param, ctx)
+        return number
+
+
+def count(flag: str, default: int, text: str, least: int = 1, most: int | None = None) -> click.Option:
+    """An option that takes a whole number."""
+    return click.Option([flag], type=Whole(least, most), default=default, metavar="N", help=f"{text} [{default}]")
+
+
+class Many(click.Option):
+    """An option that takes all words up to the next option: ``--refs ref.0 ref.1``. It may be repeated too."""
+
+    def __init__(self, *args: Any, **attrs: Any) -> None:
+        super().__init__(*args, **{**attrs, "multiple": True})
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        name = self.metavar or self.type.name.upper()
+        return f"{name} [{name}...]"
+
+
+class Positional(click.Argument):
+    """An argument that a configuration file may give too."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        value, source = super().consume_value(ctx, opts)
+        if not value and self.name in (ctx.default_map or {}):
+            return ctx.lookup_default(str(self.name)), ParameterSource.DEFAULT_MAP
+        return value, source
+
+
+def spread(arguments: Sequence[str], many: set[str]) -> list[str]:
+    """``--refs a b`` becomes ``--refs a --refs b``, which is what click understands. ``--`` ends the values."""
+    spread: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        spread.append(word)
+        if word == "--":
+            return spread + rest
+        if word in many:
+            values = []
+            while rest and (rest[0] == "-" or not rest[0].startswith("-")):
+                values.append(rest.pop(0))
+            for i, value in enumerate(values):
+                spread += [value] if i == 0 else [word, value]
+    return spread
+
+
+def _as_given(param: click.Parameter, value: Any, where: str) -> Any:
+    """A TOML value in the form in which the command line would have given it."""
+    if isinstance(value, dict):  # set = {C = 0.01}
+        value = [f"{key}={_text(item)}" for key, item in value.items()]
+    several = getattr(param, "multiple", False) or param.nargs != 1
+    if isinstance(value, list):
+        if not several:
+            raise FileError(f"{where}: a list, but {param.name!r} takes one value.")
+        return [_text(item) for item in value]
+    if several:
+        return [_text(value)]
+    if getattr(param, "is_flag", False):
+        if not isinstance(value, bool):
+            raise FileError(f"{where}: {value!r}, but {param.name!r} is true or false.")
+        return value
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def read_config(path: str, command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
+    """The settings of one command: top-level keys, and over them the table that has the command's name."""
+    try:
+        tables = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"{path}: not TOML: {error}.") from None
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: not UTF-8 at byte {error.start}. Save it as UTF-8.") from None
+    known = {param.name: param for param in command.params if param.name not in (None, "config", "help")}
+    found: dict[str, Any] = {}
+    own = tables.pop(name, {})
+    if not isinstance(own, dict):
+        raise FileError(f"{path}: {name!r} must be a table: write [{name}].")
+    for table, place in ((tables, path), (own, f"{path}: [{name}]")):
+        for key, value in table.items():
+            param = known.get(key.replace("-", "_"))
+            if param is None:
+                if table is tables and isinstance(value, dict) and key in commands:
+                    continue  # a table for another command
+                spelled = one_of(key.replace("_", "-"), (str(k).replace("_", "-") for k in known))
+                raise FileError(f"{place}: {name} has no setting {key!r}.{spelled or f' See: hopefear {name} --help'}")
+            found[str(param.name)] = _as_given(param, value, f"{place}: {key}")
+    return found
