@@ -31,6 +31,11 @@ class Vocab {
   int32_t find(std::string_view text) const { return slots_[find_slot(text, hash_of(text))].id; }
 
   const std::string& operator[](int32_t id) const { return texts_[static_cast<size_t>(id)]; }
+  void clear() {
+    texts_.clear();
+    slots_.clear();
+    rehash(1 << 10);
+  }
   int32_t size() const { return static_cast<int32_t>(texts_.size()); }
 
  private:

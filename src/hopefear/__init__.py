@@ -17,7 +17,12 @@ _PUBLIC = {
     "InputError": "hopefear.errors",
     "Pool": "hopefear._core",
     "Vocab": "hopefear._core",
+    "iter_nbest": "hopefear.formats",
     "merged": "hopefear._core",
+    "read_nbest": "hopefear.formats",
+    "read_references": "hopefear.formats",
+    "read_weights": "hopefear.formats",
+    "write_weights": "hopefear.formats",
 }
 
 __all__ = ["__version__", *_PUBLIC]
@@ -28,6 +33,11 @@ if TYPE_CHECKING:
     from hopefear._core import Vocab as Vocab
     from hopefear._core import merged as merged
     from hopefear.errors import InputError as InputError
+    from hopefear.formats import iter_nbest as iter_nbest
+    from hopefear.formats import read_nbest as read_nbest
+    from hopefear.formats import read_references as read_references
+    from hopefear.formats import read_weights as read_weights
+    from hopefear.formats import write_weights as write_weights
     from hopefear.metrics import Bleu as Bleu
 
 

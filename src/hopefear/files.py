@@ -1,15 +1,38 @@
-"""Files that appear whole or not at all."""
+"""Files: read plain or packed, told by their first bytes; written so that they appear whole or not at all."""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
-__all__ = ["atomic_write"]
+from hopefear.errors import InputError, input_error
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = [
+    "PathLike",
+    "atomic_write",
+    "iter_bytes",
+    "iter_lines",
+    "open_bytes",
+    "open_text",
+    "output",
+    "path_name",
+    "read_lines",
+    "read_references",
+]
+
+PathLike = str | os.PathLike[str]
+
+CHUNK = 1 << 20
 
 
 @contextmanager
@@ -49,3 +72,272 @@ def _umask() -> int:
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)
     return 0o022
+
+
+def path_name(path: PathLike) -> str:
+    """A path as messages show it: one line, always printable."""
+    name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
+    return name.encode("utf-8", "backslashreplace").decode().translate(_CONTROL)
+
+
+_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), 127]}
+
+_CURES = {
+    errno.ENOENT: "no such file or folder. Check the path",
+    errno.EISDIR: "is a folder. Name a file in it",
+    errno.EACCES: "may not be read or written. Check its permissions",
+    errno.ENOSPC: "the disk is full. Make room and try again",
+}
+
+
+def os_error(path: PathLike, error: OSError) -> InputError:
+    """The one line for an operating-system error on a file that the user named."""
+    return input_error(
+        path_name(path), None, _CURES.get(error.errno or 0, f"{error.strerror or error}. Check the path")
+    )
+
+
+def iter_bytes(path: PathLike) -> Iterator[bytes]:
+    """The bytes of a file (``-``: standard input), unpacked, in pieces of bounded size."""
+    try:
+        with _open_raw(path) as file:
+            data = file.read(CHUNK)
+            for magic, name, decompressor in _PACKERS:
+                if data.startswith(magic):
+                    yield from _unpack(path, file, data, name, decompressor())
+                    return
+            while data:
+                yield data
+                data = file.read(CHUNK)
+    except OSError as error:
+        raise os_error(path, error) from None
+
+
+@contextmanager
+def _open_raw(path: PathLike) -> Iterator[BinaryIO]:
+    if os.fspath(path) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115 -- closed below
+    except ValueError as error:  # a null byte in the name
+        raise input_error(path_name(path), None, f"is not a path ({error})") from None
+    with file:
+        yield file
+
+
+def _gzip() -> Callable[[], Any]:
+    import zlib
+
+    return lambda: zlib.decompressobj(wbits=31)
+
+
+def _xz() -> Callable[[], Any]:
+    import lzma
+
+    return lzma.LZMADecompressor
+
+
+def _zstd() -> Callable[[], Any]:
+    import zstandard
+
+    return lambda: zstandard.ZstdDecompressor().decompressobj()
+
+
+_PACKERS: list[tuple[bytes, str, Callable[[], Callable[[], Any]]]] = [
+    (b"\x1f\x8b", "gzip", _gzip),
+    (b"\xfd7zXZ\x00", "xz", _xz),
+    (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
+]
+_LARGEST = 4 << 20  # of an unpacked piece
+_ZSTD_PIECES = (1 << 8, 1 << 12)  # zstandard cannot bound what comes out, so bound what goes in
+
+
+def _unpack(
+    path: PathLike, file: BinaryIO, data: bytes | memoryview, name: str, new: Callable[[], Any]
+) -> Iterator[bytes]:
+    import lzma
+    import zlib
+
+    import zstandard
+
+    unpacker = new()
+    piece = _ZSTD_PIECES[0]
+    try:
+        while data:
+            if unpacker.eof:  # another stream, or padding, may follow
+                if data[0] == 0:
+                    data = bytes(data).lstrip(b"\0")
+                if data:
+                    unpacker = new()
+            elif name == "zstd":
+                view = memoryview(data)
+                out = unpacker.decompress(view[:piece])
+                data = view[len(view[:piece]) - len(unpacker.unused_data) :]
+                piece = min(2 * piece, _ZSTD_PIECES[1]) if len(out) < _LARGEST else _ZSTD_PIECES[0]
+                yield out
+            else:
+                yield unpacker.decompress(data, _LARGEST)
+                if unpacker.eof:
+                    data = unpacker.unused_data
+                elif name == "gzip":
+                    data = unpacker.unconsumed_tail
+                else:
+                    while not unpacker.needs_input and not unpacker.eof:
+                        yield unpacker.decompress(b"", _LARGEST)
+                    data = unpacker.unused_data if unpacker.eof else b""
+            if not data:
+                data = file.read(CHUNK)
+    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        finding = f"the {name} data is damaged ({error}). Copy or make the file again"
+        raise input_error(path_name(path), None, " ".join(finding.split())) from None
+    if not unpacker.eof:
+        raise input_error(path_name(path), None, f"the {name} data ends too soon. Was the file cut off? Copy it again")
+
+
+class _Raw(io.RawIOBase):
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), len(self._rest))
+        view[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        close = getattr(self._pieces, "close", None)
+        if close is not None:
+            close()
+        super().close()
+
+
+def open_bytes(path: PathLike) -> BinaryIO:
+    """A file to read as bytes (``-``: standard input), unpacked if it is gzip, xz or zstd. Faults are InputErrors."""
+    raw = _Raw(iter_bytes(path))
+    file = io.BufferedReader(raw, CHUNK)
+    file.peek(1)  # a missing file is reported here, not at the first read
+    return file
+
+
+def open_text(path: PathLike) -> TextIO:
+    """A file to read as text: UTF-8, lines end at ``\\n`` only. :func:`iter_lines` also says which line is bad."""
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="\n")
+
+
+def iter_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a text file without their ends.
+
+    Lines end at ``\\n`` only. A ``\\r`` at the end of a line goes with it; one inside a line is a blank.
+    """
+    rest = b""
+    done = 0  # lines handed out
+    start = b"\xef\xbb\xbf"
+    for piece in iter_bytes(path):
+        if b"\n" not in piece:
+            rest += piece
+            continue
+        block, _, tail = piece.rpartition(b"\n")
+        block = rest + block
+        rest = tail
+        yield from _decoded(path, done, block.removeprefix(start))
+        start = b""
+        done += block.count(b"\n") + 1
+    if rest:
+        yield from _decoded(path, done, rest.removeprefix(start))
+
+
+def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = done + 1 + block.count(b"\n", 0, error.start)
+        byte = error.start - block.rfind(b"\n", 0, error.start)
+        finding = f"byte {byte} is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8"
+        raise input_error(path_name(path), line, finding) from None
+    if "\r" in text:
+        return [line.removesuffix("\r").replace("\r", " ") for line in text.split("\n")]
+    return text.split("\n")
+
+
+def read_lines(path: PathLike) -> list[str]:
+    """All lines of a text file, see :func:`iter_lines`."""
+    return list(iter_lines(path))
+
+
+def read_references(paths: PathLike | Sequence[PathLike], lines: int | None = None) -> list[list[str]]:
+    """The lines of each reference file, one list a file; all have the same length, which is ``lines`` if that is given.
+
+    An empty line is a missing reference. A line that is empty in every file is an error.
+    """
+    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not files:
+        raise InputError("references: no file was named. Name at least one")
+    references = [read_lines(path) for path in files]
+    if lines is None:
+        lines, asked = len(references[0]), f"{path_name(files[0])} has"
+    else:
+        asked = "the list needs"
+    for path, found in zip(files, references, strict=True):
+        if len(found) != lines:
+            word = "too short" if len(found) < lines else "too long"
+            finding = f"the reference file is {word}: it has {len(found)} lines, {asked} {lines}"
+            raise input_error(path_name(path), None, f"{finding}. Use the references of this list")
+    for number, versions in enumerate(zip(*references, strict=True), 1):
+        if not any(version and not version.isspace() for version in versions):
+            finding = "no file has a reference for this sentence. Give one, or leave the sentence out everywhere"
+            raise input_error(path_name(files[0]), number, finding)
+    return references
+
+
+@contextmanager
+def output(path: PathLike, mode: str = "w") -> Iterator[IO[Any]]:
+    """Like :func:`atomic_write`, but packed if the name ends in .gz, .xz or .zst; ``-`` is standard output.
+
+    What the operating system has against the file is an InputError.
+    """
+    if os.fspath(path) == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer if "b" in mode else sys.stdout
+        sys.stdout.flush()
+        return
+    try:
+        suffix = Path(path).suffix
+        if suffix not in (".gz", ".xz", ".zst"):
+            with atomic_write(path, mode) as file:
+                yield file
+            return
+        with atomic_write(path, "wb") as file, _packer(file, suffix) as packed:
+            if "b" in mode:
+                yield packed
+                return
+            text = io.TextIOWrapper(packed, encoding="utf-8", newline="\n", write_through=True)
+            yield text
+            text.flush()
+            text.detach()
+    except OSError as error:
+        raise os_error(path, error) from None
+
+
+def _packer(file: IO[bytes], suffix: str) -> Any:
+    if suffix == ".gz":  # no name and no time inside: the same bytes for the same content
+        import gzip
+
+        return gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0)
+    if suffix == ".xz":
+        import lzma
+
+        return lzma.LZMAFile(file, "wb", preset=3)
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=3).stream_writer(file, closefd=False)
