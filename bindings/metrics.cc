@@ -3,18 +3,20 @@
 #include "corpus.h"
 #include "error.h"
 #include "metric.h"
+#include "oracle_document.h"
 
 namespace hopefear {
 namespace {
 
-void check_size(const Metric& metric, size_t size) {
-  if (size != static_cast<size_t>(metric.size())) throw nb::value_error("wrong number of statistics");
+template <class Of>
+void check_size(const Of& of, size_t size) {
+  if (size != static_cast<size_t>(of.size())) throw nb::value_error("wrong number of statistics");
 }
 
 /// f of every row.
-template <class F>
-Out<double> each_row(const Metric& metric, const In2<double>& stats, F&& f) {
-  check_size(metric, stats.shape(1));
+template <class Of, class F>
+Out<double> each_row(const Of& of, const In2<double>& stats, F&& f) {
+  check_size(of, stats.shape(1));
   std::vector<double> values(stats.shape(0));
   for (size_t i = 0; i < values.size(); ++i) values[i] = f(stats.data() + i * stats.shape(1));
   return give(std::move(values));
@@ -59,6 +61,41 @@ void init_metrics(nb::module_& m) {
         new (self) Bleu(max_order, reference_length_by_name(reference_length));
       }, "max_order"_a = 4, "reference_length"_a = "closest")
       .def_prop_ro("max_order", &Bleu::max_order);
+
+  nb::class_<OracleDocument>(m, "OracleDocument",
+      "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"
+      "It starts as one perfect sentence of K words: m_k = n_k = K + 1 - k, rho = K.")
+      .def(nb::init<int, double>(), "max_order"_a = 4, "decay"_a = 0.9)
+      .def_prop_ro("max_order", &OracleDocument::max_order)
+      .def_prop_ro("decay", &OracleDocument::decay)
+      .def_prop_rw("counts", [](const OracleDocument& d) { return give(std::vector<double>(d.counts().begin(), d.counts().end())); },
+                   [](OracleDocument& d, In<double> counts) { d.set_counts(view(counts)); },
+                   nb::for_getter(nb::rv_policy::move), "b-bar, laid out as the statistics of BLEU.")
+      .def("bleu", [](const OracleDocument& d, std::optional<In<double>> b) {
+        if (!b) return d.bleu();
+        check_size(d, b->size());
+        return d.bleu(b->data());
+      }, "b"_a = nb::none(), "BLEU(b-bar + b), 0 to 1, not smoothed.")
+      .def("B", [](const OracleDocument& d, In<double> b) {
+        check_size(d, b.size());
+        return d.B(b.data());
+      }, "b"_a, "B of one candidate, eq. (3).")
+      .def("Bs", [](const OracleDocument& d, In2<double> stats) {
+        return each_row(d, stats, [&](const double* row) { return d.B(row); });
+      }, "stats"_a, "B of every row.")
+      .def("update", [](OracleDocument& d, In<double> b) {
+        check_size(d, b.size());
+        d.update(b.data());
+      }, "b"_a, "b-bar <- decay (b-bar + b).")
+      .def("decay_and_add", [](OracleDocument& d, In<double> b) {
+        check_size(d, b.size());
+        d.decay_and_add(b.data());
+      }, "b"_a, "b-bar <- decay b-bar + b: the background corpus of Cherry and Foster (2012).")
+      .def("linear", [](const OracleDocument& d) {
+        std::vector<double> weights(static_cast<size_t>(d.size()));
+        d.linear(weights.data());
+        return give(std::move(weights));
+      }, "Linear BLEU (A.3): weights whose product with b is B(b) to the first order.");
 
   m.def("corpus_pool", [](const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references) {
     nb::gil_scoped_release release;

@@ -1,6 +1,5 @@
 #include "bleu.h"
 
-#include <cmath>
 #include <cstdlib>
 
 #include "error.h"
@@ -57,6 +56,8 @@ Bleu::Bleu(int max_order, ReferenceLength kind) : max_order_(max_order), kind_(k
     throw InputError("max_order of BLEU must be 1 to " + std::to_string(kLargestOrder) + ", not " + std::to_string(max_order));
 }
 
+static double brevity_penalty(double n, double rho) { return n >= rho ? 1 : std::exp(1 - rho / n); }
+
 double Bleu::score(const double* b) const {
   const int K = max_order_;
   const double *m = b, *n = b + K, rho = b[2 * K];
@@ -67,7 +68,7 @@ double Bleu::score(const double* b) const {
     any = any || m[k] > 0;
     precision *= m[k] > 0 ? m[k] / n[k] : 1 / ((smoothing *= 2) * n[k]);
   }
-  return any ? 100 * std::exp(std::log(precision) / K + std::min(0.0, 1 - rho / n[0])) : 0;
+  return any ? 100 * kth_root(precision, K) * brevity_penalty(n[0], rho) : 0;
 }
 
 double Bleu::sentence_gain(const double* b) const {
@@ -76,7 +77,7 @@ double Bleu::sentence_gain(const double* b) const {
   if (n[0] <= 0 || m[0] <= 0) return 0;
   double precision = m[0] / n[0];
   for (int k = 1; k < K; ++k) precision *= (m[k] + 1) / (n[k] + 1);
-  return std::exp(std::log(precision) / K + std::min(0.0, 1 - rho / n[0]));
+  return kth_root(precision, K) * brevity_penalty(n[0], rho);
 }
 
 namespace {

@@ -7,6 +7,8 @@
 // sentence_gain()  BLEU+1 of Lin and Och (2004): one is added to m_k and n_k for k > 1, and to nothing else; the brevity
 //                  penalty is that of the sentence. 0 for an empty candidate and for one without a matching word.
 #pragma once
+#include <cmath>
+
 #include "metric.h"
 #include "ngrams.h"
 
@@ -20,6 +22,13 @@ ReferenceLength reference_length_by_name(const std::string& name);
 
 /// rho for a candidate of n words.
 double reference_length(std::span<const int32_t> lengths, int32_t n, ReferenceLength kind);
+
+/// x^(1/K) for x > 0, without a logarithm for the usual K.
+inline double kth_root(double x, int K) {
+  if (K == 4) return std::sqrt(std::sqrt(x));
+  if (K == 2) return std::sqrt(x);
+  return K == 1 ? x : std::exp(std::log(x) / K);
+}
 
 /// Clipped counts of one candidate after the other against the same references. No allocation but on growth.
 class BleuCounter {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopefear._core import OracleDocument as OracleDocument
 from hopefear.errors import InputError
 from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 
 METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Bleu,)}
 
-__all__ = ["METRICS", "Bleu", "Metric", "by_name"]
+__all__ = ["METRICS", "Bleu", "Metric", "OracleDocument", "by_name"]
 
 
 def by_name(name: str, **options: Any) -> Metric:
