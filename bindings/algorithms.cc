@@ -1,7 +1,208 @@
-#include "common.h"
+// The questions one can ask of a forest, as methods of Forest, and of all forests of a pool, as methods of Pool.
+#include "derivations.h"
+#include "expectations.h"
+#include "inside_outside.h"
+#include "kbest.h"
+#include "parallel.h"
+#include "viterbi.h"
+#include "weights.h"
 
 namespace hopefear {
+namespace {
 
-void init_algorithms(nb::module_&) {}
+using Release = nb::gil_scoped_release;
+
+/// (w.h(e) + mu B(e)) / T for every edge.
+std::vector<double> model_scores(const Forest& forest, const double* w, double temperature, double mu, std::span<const double> gains) {
+  if (!(temperature > 0.0) || !std::isfinite(temperature)) throw InputError("the temperature must be a positive number");
+  if (!gains.empty() && gains.size() != static_cast<size_t>(forest.edges()))
+    throw InputError("there are " + std::to_string(gains.size()) + " gains for " + std::to_string(forest.edges()) + " edges");
+  std::vector<double> scores(static_cast<size_t>(forest.edges()));
+  edge_scores(forest, w, scores.data());
+  for (size_t e = 0; e < scores.size(); ++e) scores[e] = (gains.empty() ? scores[e] : scores[e] + mu * gains[e]) / temperature;
+  return scores;
+}
+
+std::span<const double> optional_view(const std::optional<In<double>>& array) {
+  return array ? view(*array) : std::span<const double>{};
+}
+
+void check_finite(std::span<const double> values, const char* what) {
+  for (double x : values)
+    if (!std::isfinite(x)) throw InputError(std::string(what) + " hold NaN or infinity");
+}
+
+/// E[h] and E[Bh] of one forest, dense vectors over all features.
+struct BoundExpectations {
+  double log_z, gain;
+  std::vector<double> features, gain_features, gradient, nodes, edges, covariances;
+};
+
+BoundExpectations forest_expectations(const Forest& forest, const double* w, std::span<const double> gains, double temperature, double mu) {
+  const std::vector<double> scores = model_scores(forest, w, temperature, mu, gains);
+  Expectations x;
+  const std::vector<double> none(gains.empty() ? static_cast<size_t>(forest.edges()) : 0, 0.0);
+  expectations(forest, scores, gains.empty() ? std::span<const double>(none) : gains, x);
+  BoundExpectations out{x.log_z, x.gain, {}, {}, {}, {}, {}, {}};
+  const auto width = static_cast<size_t>(forest.features->size());
+  out.features.assign(width, 0.0);
+  out.gradient.assign(width, 0.0);
+  out.gain_features.assign(width, 0.0);
+  for (int32_t e = 0; e < forest.edges(); ++e) {
+    add_features(forest, e, x.edge[static_cast<size_t>(e)], out.features.data());
+    add_features(forest, e, x.covariance[static_cast<size_t>(e)], out.gradient.data());
+  }
+  for (size_t j = 0; j < width; ++j) {
+    out.gain_features[j] = out.gradient[j] + x.gain * out.features[j];
+    out.gradient[j] /= temperature;  // (22)
+  }
+  out.nodes = std::move(x.node);
+  out.edges = std::move(x.edge);
+  out.covariances = std::move(x.covariance);
+  return out;
+}
+
+nb::list bound(const Forest& forest, std::vector<Derivation>&& derivations) {
+  nb::list all;
+  for (Derivation& d : derivations) all.append(BoundDerivation{forest, std::move(d)});
+  return all;
+}
+
+using DerivationList = nb::typed<nb::list, BoundDerivation>;
+
+void add_forest_methods(nb::class_<Forest>& forest) {
+  forest
+      .def("viterbi", [](const Forest& f, Weights w) {
+        const double* weights = w.over(*f.features);
+        Release release;
+        return BoundDerivation{f, viterbi(f, weights)};
+      }, "w"_a, "The best derivation. Among equals the lowest edge index wins, at every node.")
+      .def("kbest", [](const Forest& f, Weights w, int64_t k, bool distinct) {
+        const double* weights = w.over(*f.features);
+        std::vector<Derivation> found;
+        {
+          Release release;
+          found = kbest(f, weights, k, distinct);
+        }
+        return DerivationList(bound(f, std::move(found)));
+      }, "w"_a, "k"_a, "distinct"_a = false,
+           "The k best derivations, best first, or all if there are fewer; with `distinct`, the best of each string.")
+      .def("iter_kbest", [](const Forest& f, Weights w, bool distinct) {
+        std::vector<double> scores(static_cast<size_t>(f.edges()));
+        edge_scores(f, w.over(*f.features), scores.data());
+        return KBest(f, std::move(scores), distinct);
+      }, "w"_a, "distinct"_a = false, "The derivations, best first, one at a time: stop whenever you have seen enough.")
+      .def("inside", [](const Forest& f, Weights w, double temperature) {
+        std::vector<double> node, edge;
+        const auto scores = model_scores(f, w.over(*f.features), temperature, 0.0, {});
+        inside<Log>(f, [&](int32_t e) { return scores[static_cast<size_t>(e)]; }, node, edge);
+        return give(std::move(node));
+      }, "w"_a, "temperature"_a = 1.0, "log inside(v) of every node; -inf where there is no derivation. The last is log Z.")
+      .def("outside", [](const Forest& f, Weights w, double temperature) {
+        std::vector<double> node, edge, out;
+        const auto scores = model_scores(f, w.over(*f.features), temperature, 0.0, {});
+        const auto value = [&](int32_t e) { return scores[static_cast<size_t>(e)]; };
+        inside<Log>(f, value, node, edge);
+        outside<Log>(f, value, node, out);
+        return give(std::move(out));
+      }, "w"_a, "temperature"_a = 1.0, "log outside(v) of every node; -inf for a node that the goal never uses.")
+      .def("log_z", [](const Forest& f, Weights w, double temperature) {
+        Expectations x;
+        log_inside(f, model_scores(f, w.over(*f.features), temperature, 0.0, {}), x);
+        return x.log_z;
+      }, "w"_a, "temperature"_a = 1.0, "The logarithm of the sum of exp(w.h(d) / T) over all derivations.")
+      .def("posteriors", [](const Forest& f, Weights w, double temperature) {
+        Expectations x;
+        posteriors(f, model_scores(f, w.over(*f.features), temperature, 0.0, {}), x);
+        return std::make_pair(give(std::move(x.node)), give(std::move(x.edge)));
+      }, "w"_a, "temperature"_a = 1.0,
+           "How often a random derivation uses each node and each edge: a pair of arrays. These are probabilities, unless a "
+           "derivation can use a node twice.")
+      .def("expectations", [](const Forest& f, Weights w, std::optional<In<double>> gains, double temperature, double mu) {
+        check_finite(optional_view(gains), "the gains");
+        return forest_expectations(f, w.over(*f.features), optional_view(gains), temperature, mu);
+      }, "w"_a, "gains"_a = nb::none(), "temperature"_a = 1.0, "mu"_a = 0.0,
+           "E[B], E[h] and E[Bh] under P(d) proportional to exp((w.h(d) + mu B(d)) / T), where `gains` holds B(e) of every edge.")
+      .def("count_derivations", [](const Forest& f) {
+        std::vector<double> node, edge;
+        inside<Count>(f, [](int32_t) { return 1.0; }, node, edge);
+        return node.back();
+      }, "The number of derivations: exact below 2^53, inf beyond 1e308.");
+}
+
+void add_pool_methods(nb::class_<Pool>& pool) {
+  pool
+      .def("edge_offsets", [](const Pool& p) {
+        std::vector<int64_t> begin{0};
+        for (const Sentence& s : p.sentences) begin.push_back(begin.back() + s.forest.edges());
+        return give(std::move(begin));
+      }, "Where the edges of each sentence begin in arrays over all edges of the pool.")
+      .def("viterbi", [](const Pool& p, Weights w, int jobs) {
+        const double* weights = w.over(*p.features);
+        std::vector<Derivation> found(p.size());
+        {
+          Release release;
+          parallel_for(p.size(), jobs, [&](size_t i, int) {
+            try {
+              found[i] = viterbi(p.sentences[i].forest, weights);
+            } catch (const InputError& error) {
+              throw InputError("sentence " + p.sentences[i].id + ": " + error.what());
+            }
+          });
+        }
+        nb::list all;
+        for (size_t i = 0; i < p.size(); ++i) all.append(BoundDerivation{p.sentences[i].forest, std::move(found[i])});
+        return DerivationList(all);
+      }, "w"_a, "jobs"_a = 0, "The best derivation of every sentence.")
+      .def("kbest", [](const Pool& p, Weights w, int64_t k, bool distinct, int jobs) {
+        const double* weights = w.over(*p.features);
+        Release release;
+        return kbest(p, weights, k, distinct, jobs);
+      }, "w"_a, "k"_a, "distinct"_a = false, "jobs"_a = 0, "A pool of lists: the k best of every sentence, best first.")
+      .def("expectations", [](const Pool& p, Weights w, std::optional<In<double>> gains, double temperature, double mu, int jobs) {
+        const double* weights = w.over(*p.features);
+        const auto b = optional_view(gains);
+        check_finite(b, "the gains");
+        if (!(temperature > 0.0) || !std::isfinite(temperature)) throw InputError("the temperature must be a positive number");
+        Release release;
+        return expectations(p, weights, b, temperature, mu, jobs);
+      }, "w"_a, "gains"_a = nb::none(), "temperature"_a = 1.0, "mu"_a = 0.0, "jobs"_a = 0,
+           "log Z and E[B] of every sentence, and the sums over sentences of E[h] and of the gradient of E[B]. `gains` holds "
+           "B(e) of all edges of the pool (see edge_offsets).");
+}
+
+}  // namespace
+
+void init_algorithms(nb::module_& m) {
+  init_derivations(m);
+  nb::class_<KBest>(m, "KBestIterator", "Derivations, best first, found as they are asked for.")
+      .def("__iter__", [](nb::handle self) { return self; }, nb::sig("def __iter__(self) -> KBestIterator"))
+      .def("__next__", [](KBest& search) {
+        Derivation d;
+        if (!search.next(d)) throw nb::stop_iteration();
+        return BoundDerivation{search.forest(), std::move(d)};
+      });
+  nb::class_<BoundExpectations>(m, "Expectations", "Expectations over one forest.")
+      .def_ro("log_z", &BoundExpectations::log_z)
+      .def_ro("gain", &BoundExpectations::gain, "E[B].")
+      .def_prop_ro("features", [](BoundExpectations& x) { return give(std::vector<double>(x.features)); }, "E[h], the gradient of T log Z.")
+      .def_prop_ro("gain_features", [](BoundExpectations& x) { return give(std::vector<double>(x.gain_features)); }, "E[Bh].")
+      .def_prop_ro("gradient", [](BoundExpectations& x) { return give(std::vector<double>(x.gradient)); }, "The gradient of E[B] in w, (22).")
+      .def_prop_ro("nodes", [](BoundExpectations& x) { return give(std::vector<double>(x.nodes)); }, "How often a derivation uses each node.")
+      .def_prop_ro("edges", [](BoundExpectations& x) { return give(std::vector<double>(x.edges)); }, "How often a derivation uses each edge.")
+      .def_prop_ro("covariances", [](BoundExpectations& x) { return give(std::vector<double>(x.covariances)); },
+                   "Cov(B, uses of e) of each edge.");
+  nb::class_<PoolExpectations>(m, "PoolExpectations", "Expectations over the forests of a pool.")
+      .def_prop_ro("log_z", [](PoolExpectations& x) { return give(std::vector<double>(x.log_z)); }, "Of each sentence.")
+      .def_prop_ro("gain", [](PoolExpectations& x) { return give(std::vector<double>(x.gain)); }, "E[B] of each sentence.")
+      .def_prop_ro("features", [](PoolExpectations& x) { return give(std::vector<double>(x.features)); }, "E[h], summed over sentences.")
+      .def_prop_ro("gradient", [](PoolExpectations& x) { return give(std::vector<double>(x.gradient)); },
+                   "The gradient in w of E[B], summed over sentences.");
+
+  auto forest = nb::borrow<nb::class_<Forest>>(nb::type<Forest>());
+  add_forest_methods(forest);
+  auto pool = nb::borrow<nb::class_<Pool>>(nb::type<Pool>());
+  add_pool_methods(pool);
+}
 
 }  // namespace hopefear

@@ -1,0 +1,40 @@
+#include "derivations.h"
+
+namespace hopefear {
+
+void init_derivations(nb::module_& m) {
+  nb::class_<BoundDerivation>(m, "Derivation", "One derivation of a forest: a tree of edges with its score, words and features.")
+      .def_prop_ro("score", [](const BoundDerivation& b) { return b.d.score; }, "What the search that found it maximised.")
+      .def_prop_ro("forest", [](const BoundDerivation& b) { return b.forest; })
+      .def_prop_ro("edges", [](const BoundDerivation& b) { return give(std::vector<int32_t>(b.d.edges)); },
+                   "The edges in pre-order: an edge, then everything below its first tail, then below its second, ...")
+      .def_prop_ro("parents", [](const BoundDerivation& b) { return give(parents(b.forest, b.d.edges)); },
+                   "For each entry of `edges` the place of its parent there; -1 for the first.")
+      .def_prop_ro("words", [](const BoundDerivation& b) { return give(yield(b.forest, b.d.edges)); }, "e(d) as word ids.")
+      .def_prop_ro("text", [](const BoundDerivation& b) { return text_of(*b.forest.vocab, yield(b.forest, b.d.edges)); }, "e(d) as text.")
+      .def_prop_ro("h", [](const BoundDerivation& b) {
+        std::vector<double> h(static_cast<size_t>(b.forest.features->size()));
+        for (int32_t e : b.d.edges) add_features(b.forest, e, 1.0, h.data());
+        return give(std::move(h));
+      }, "h(d), indexed by feature id.")
+      .def_prop_ro("sparse", [](const BoundDerivation& b) {
+        std::vector<int32_t> ids;
+        std::vector<double> values;
+        sparse_features(b.forest, b.d.edges, ids, values);
+        return std::make_pair(give(std::move(ids)), give(std::move(values)));
+      }, "The sparse part of h(d): ids, ascending, and values.")
+      .def_prop_ro("features", [](const BoundDerivation& b) {
+        std::vector<double> h(static_cast<size_t>(b.forest.features->size()));
+        for (int32_t e : b.d.edges) add_features(b.forest, e, 1.0, h.data());
+        nb::typed<nb::dict, nb::str, nb::float_> named;
+        for (int32_t j = 0; j < b.forest.features->size(); ++j)
+          if (h[static_cast<size_t>(j)] != 0.0) named[(*b.forest.features)[j].c_str()] = h[static_cast<size_t>(j)];
+        return named;
+      }, "h(d) by name, without zeros.")
+      .def("__len__", [](const BoundDerivation& b) { return b.d.edges.size(); })
+      .def("__repr__", [](const BoundDerivation& b) {
+        return "<Derivation " + std::to_string(b.d.score) + ": " + text_of(*b.forest.vocab, yield(b.forest, b.d.edges)) + ">";
+      });
+}
+
+}  // namespace hopefear

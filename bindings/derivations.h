@@ -1,0 +1,26 @@
+// A derivation as Python holds it: together with its forest, whose arrays it keeps alive.
+#pragma once
+#include "common.h"
+#include "derivation.h"
+#include "pool.h"
+
+namespace hopefear {
+
+struct BoundDerivation {
+  Forest forest;
+  Derivation d;
+};
+
+/// The words of a yield as text.
+inline std::string text_of(const Vocab& vocab, std::span<const int32_t> words) {
+  std::string text;
+  for (int32_t word : words) {
+    if (!text.empty()) text += ' ';
+    text += vocab[word];
+  }
+  return text;
+}
+
+void init_derivations(nb::module_& m);
+
+}  // namespace hopefear
