@@ -68,6 +68,17 @@ nb::list bound(const Forest& forest, std::vector<Derivation>&& derivations) {
   return all;
 }
 
+/// A property that looks into a vector of its object.
+template <auto member>
+struct Look;
+template <class T, std::vector<double> T::*member>
+struct Look<member> {
+  static Out<const double> get(nb::handle_t<T> self) {
+    const std::vector<double>& values = nb::cast<T&>(self).*member;
+    return Out<const double>(values.data(), {values.size()}, self);
+  }
+};
+
 using DerivationList = nb::typed<nb::list, BoundDerivation>;
 
 void add_forest_methods(nb::class_<Forest>& forest) {
@@ -185,18 +196,18 @@ void init_algorithms(nb::module_& m) {
   nb::class_<BoundExpectations>(m, "Expectations", "Expectations over one forest.")
       .def_ro("log_z", &BoundExpectations::log_z)
       .def_ro("gain", &BoundExpectations::gain, "E[B].")
-      .def_prop_ro("features", [](BoundExpectations& x) { return give(std::vector<double>(x.features)); }, "E[h], the gradient of T log Z.")
-      .def_prop_ro("gain_features", [](BoundExpectations& x) { return give(std::vector<double>(x.gain_features)); }, "E[Bh].")
-      .def_prop_ro("gradient", [](BoundExpectations& x) { return give(std::vector<double>(x.gradient)); }, "The gradient of E[B] in w, (22).")
-      .def_prop_ro("nodes", [](BoundExpectations& x) { return give(std::vector<double>(x.nodes)); }, "How often a derivation uses each node.")
-      .def_prop_ro("edges", [](BoundExpectations& x) { return give(std::vector<double>(x.edges)); }, "How often a derivation uses each edge.")
-      .def_prop_ro("covariances", [](BoundExpectations& x) { return give(std::vector<double>(x.covariances)); },
+      .def_prop_ro("features", &Look<&BoundExpectations::features>::get, "E[h], the gradient of T log Z.")
+      .def_prop_ro("gain_features", &Look<&BoundExpectations::gain_features>::get, "E[Bh].")
+      .def_prop_ro("gradient", &Look<&BoundExpectations::gradient>::get, "The gradient of E[B] in w, (22).")
+      .def_prop_ro("nodes", &Look<&BoundExpectations::nodes>::get, "How often a derivation uses each node.")
+      .def_prop_ro("edges", &Look<&BoundExpectations::edges>::get, "How often a derivation uses each edge.")
+      .def_prop_ro("covariances", &Look<&BoundExpectations::covariances>::get,
                    "Cov(B, uses of e) of each edge.");
   nb::class_<PoolExpectations>(m, "PoolExpectations", "Expectations over the forests of a pool.")
-      .def_prop_ro("log_z", [](PoolExpectations& x) { return give(std::vector<double>(x.log_z)); }, "Of each sentence.")
-      .def_prop_ro("gain", [](PoolExpectations& x) { return give(std::vector<double>(x.gain)); }, "E[B] of each sentence.")
-      .def_prop_ro("features", [](PoolExpectations& x) { return give(std::vector<double>(x.features)); }, "E[h], summed over sentences.")
-      .def_prop_ro("gradient", [](PoolExpectations& x) { return give(std::vector<double>(x.gradient)); },
+      .def_prop_ro("log_z", &Look<&PoolExpectations::log_z>::get, "Of each sentence.")
+      .def_prop_ro("gain", &Look<&PoolExpectations::gain>::get, "E[B] of each sentence.")
+      .def_prop_ro("features", &Look<&PoolExpectations::features>::get, "E[h], summed over sentences.")
+      .def_prop_ro("gradient", &Look<&PoolExpectations::gradient>::get,
                    "The gradient in w of E[B], summed over sentences.");
 
   auto forest = nb::borrow<nb::class_<Forest>>(nb::type<Forest>());

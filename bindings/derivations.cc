@@ -6,23 +6,27 @@ void init_derivations(nb::module_& m) {
   nb::class_<BoundDerivation>(m, "Derivation", "One derivation of a forest: a tree of edges with its score, words and features.")
       .def_prop_ro("score", [](const BoundDerivation& b) { return b.d.score; }, "What the search that found it maximised.")
       .def_prop_ro("forest", [](const BoundDerivation& b) { return b.forest; })
-      .def_prop_ro("edges", [](const BoundDerivation& b) { return give(std::vector<int32_t>(b.d.edges)); },
+      .def_prop_ro("edges", [](nb::handle_t<BoundDerivation> h) {
+                     const std::vector<int32_t>& edges = nb::cast<BoundDerivation&>(h).d.edges;
+                     return Out<const int32_t>(edges.data(), {edges.size()}, h);
+                   },
                    "The edges in pre-order: an edge, then everything below its first tail, then below its second, ...")
-      .def_prop_ro("parents", [](const BoundDerivation& b) { return give(parents(b.forest, b.d.edges)); },
+      .def_prop_ro("parents", [](const BoundDerivation& b) { return give(parents(b.forest, b.d.edges)); }, nb::rv_policy::automatic,
                    "For each entry of `edges` the place of its parent there; -1 for the first.")
-      .def_prop_ro("words", [](const BoundDerivation& b) { return give(yield(b.forest, b.d.edges)); }, "e(d) as word ids.")
+      .def_prop_ro("words", [](const BoundDerivation& b) { return give(yield(b.forest, b.d.edges)); }, nb::rv_policy::automatic,
+                   "e(d) as word ids.")
       .def_prop_ro("text", [](const BoundDerivation& b) { return text_of(*b.forest.vocab, yield(b.forest, b.d.edges)); }, "e(d) as text.")
       .def_prop_ro("h", [](const BoundDerivation& b) {
         std::vector<double> h(static_cast<size_t>(b.forest.features->size()));
         for (int32_t e : b.d.edges) add_features(b.forest, e, 1.0, h.data());
         return give(std::move(h));
-      }, "h(d), indexed by feature id.")
+      }, nb::rv_policy::automatic, "h(d), indexed by feature id.")
       .def_prop_ro("sparse", [](const BoundDerivation& b) {
         std::vector<int32_t> ids;
         std::vector<double> values;
         sparse_features(b.forest, b.d.edges, ids, values);
         return std::make_pair(give(std::move(ids)), give(std::move(values)));
-      }, "The sparse part of h(d): ids, ascending, and values.")
+      }, nb::rv_policy::automatic, "The sparse part of h(d): ids, ascending, and values.")
       .def_prop_ro("features", [](const BoundDerivation& b) {
         std::vector<double> h(static_cast<size_t>(b.forest.features->size()));
         for (int32_t e : b.d.edges) add_features(b.forest, e, 1.0, h.data());

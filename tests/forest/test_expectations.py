@@ -35,7 +35,7 @@ def test_expectations_equal_those_over_all_derivations(case):
     forest, w, gains, temperature, mu = case
     log_z, p, B, h, uses = brute_force(*case)
     x = forest.expectations(w, gains, temperature, mu)
-    close = dict(rtol=1e-9, atol=1e-9)
+    close = {"rtol": 1e-9, "atol": 1e-9}
     np.testing.assert_allclose(x.log_z, log_z, **close)
     np.testing.assert_allclose(x.gain, p @ B, **close)
     np.testing.assert_allclose(x.features, p @ h, **close)

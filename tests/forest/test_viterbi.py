@@ -115,11 +115,11 @@ def test_a_lattice_of_many_nodes_needs_no_deep_recursion():
 
 def test_pool_gives_each_sentence_its_best_and_names_the_one_that_has_none():
     pool = hf.Pool()
+    pool.vocab.add("the")
     for name in "ab":
         pool.features.add(name)
     good = build([[{"words": [0], "dense": [1, 0]}]], dense_names=["a", "b"], vocab=pool.vocab, features=pool.features)
     dead = build([[]], dense_names=["a", "b"], vocab=pool.vocab, features=pool.features)
-    pool.vocab.add("the")
     pool.append("7", good)
     assert [d.score for d in pool.viterbi({"a": 2.0})] == [2.0]
     pool.append("8", dead)
