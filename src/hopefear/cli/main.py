@@ -21,7 +21,10 @@ from hopefear.cli.options import no_such_file, one_of
 
 # section -> command -> what it does; a command NAME is `command` in cli/NAME.py
 COMMANDS = {
-    "Start here": {
+    "Score and rerank": {
+        "rerank": "Print the best candidate of every sentence under given weights.",
+    },
+    "Data": {
         "generate": "Make candidate lists with references, to try things out.",
     },
 }
