@@ -1,7 +1,117 @@
 #include "common.h"
+#include "extract.h"
+#include "lexical.h"
+#include "parallel_text.h"
+#include "rule_table.h"
 
 namespace hopefear {
+namespace {
 
-void init_extraction(nb::module_&) {}
+template <class T>
+Out<const T> look(const std::vector<T>& values, nb::handle owner) {
+  return Out<const T>(values.data(), {values.size()}, owner);
+}
+
+Out2<const uint16_t> look(const std::vector<Link>& links, nb::handle owner) {
+  static_assert(sizeof(Link) == 2 * sizeof(uint16_t));
+  return Out2<const uint16_t>(reinterpret_cast<const uint16_t*>(links.data()), {links.size(), 2}, owner);
+}
+
+Out2<uint16_t> give_links(std::span<const Link> links) {
+  std::vector<uint16_t> flat;
+  for (const Link link : links) flat.push_back(link.s), flat.push_back(link.t);
+  return give(std::move(flat), 2);
+}
+
+}  // namespace
+
+void init_extraction(nb::module_& m) {
+  nb::class_<ParallelText>(m, "ParallelText", "Word-aligned sentence pairs.")
+      .def(nb::init<>())
+      .def("__len__", &ParallelText::size)
+      .def("add",
+           [](ParallelText& text, const std::vector<std::string_view>& source, const std::vector<std::string_view>& target) {
+             if (source.size() != target.size()) throw InputError("source and target have different numbers of lines");
+             for (size_t i = 0; i < source.size(); ++i) text.add(source[i], target[i]);
+           },
+           "source"_a, "target"_a, "Lines of words separated by blanks.")
+      .def_prop_ro("source_vocab", [](const ParallelText& t) { return t.source_vocab; })
+      .def_prop_ro("target_vocab", [](const ParallelText& t) { return t.target_vocab; })
+      .def_prop_ro("source_words", &ParallelText::source_words)
+      .def_prop_ro("target_words", &ParallelText::target_words)
+      .def_prop_ro("link_count", &ParallelText::link_count)
+      .def_prop_ro("aligned", &ParallelText::aligned)
+      .def("symmetrize",
+           [](ParallelText& t, In<int32_t> forward, In<int32_t> backward, int jobs) {
+             nb::gil_scoped_release release;
+             t.symmetrize(view(forward), view(backward), jobs);
+           },
+           "forward"_a, "backward"_a, "jobs"_a = 0,
+           "grow-diag-final-and. forward: each target word's source word; backward: each source word's target word; -1: none.")
+      .def("add_pharaoh",
+           [](ParallelText& t, const std::vector<std::string_view>& lines, const std::string& where, const std::vector<long>& numbers) {
+             if (lines.size() != numbers.size()) throw InputError("as many line numbers as lines are needed");
+             for (size_t i = 0; i < lines.size(); ++i) t.add_pharaoh(lines[i], where, numbers[i]);
+           },
+           "lines"_a, "where"_a, "numbers"_a, "The links of the next pairs, `0-0 1-2`; numbers are line numbers for messages.")
+      .def("add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
+           "The links of the next pair: s0, t0, s1, t1, ...")
+      .def("links", [](const ParallelText& t, size_t n) {
+             if (n >= t.size()) throw nb::index_error("no such pair");
+             return give_links(t.links(n));
+           }, "index"_a)
+      .def("pharaoh", [](const ParallelText& t, size_t n) {
+             if (n >= t.size()) throw nb::index_error("no such pair");
+             std::string line;
+             for (const Link link : t.links(n)) line += (line.empty() ? "" : " ") + std::to_string(link.s) + "-" + std::to_string(link.t);
+             return line;
+           }, "index"_a, "The links of a pair as `0-0 1-2`.");
+
+  nb::class_<LexicalTable>(m, "LexicalTable", "Word translation probabilities of a word-aligned text; -1 is NULL.")
+      .def(nb::init<const ParallelText&>(), "text"_a)
+      .def("ef", &LexicalTable::ef, "f"_a, "e"_a, "w(e|f)")
+      .def("fe", &LexicalTable::fe, "f"_a, "e"_a, "w(f|e)")
+      .def("pairs", [](const LexicalTable& t) {
+             std::vector<int32_t> f, e;
+             std::vector<double> count;
+             for (const auto& pair : t.pairs()) f.push_back(pair.f), e.push_back(pair.e), count.push_back(pair.count);
+             return std::make_tuple(give(std::move(f)), give(std::move(e)), give(std::move(count)));
+           }, "(f, e, count) of all linked pairs, sorted.");
+
+  nb::class_<RuleTable>(m, "RuleTable", "Synchronous rules in flat arrays, sorted by source side.")
+      .def_prop_ro("sides", &RuleTable::sides)
+      .def("__len__", &RuleTable::rules)
+      .def_ro("names", &RuleTable::names)
+      .def_prop_ro("source_vocab", [](const RuleTable& t) { return t.source_vocab; })
+      .def_prop_ro("target_vocab", [](const RuleTable& t) { return t.target_vocab; })
+      .def_prop_ro("source_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).source_begin, h); })
+      .def_prop_ro("source", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).source, h); })
+      .def_prop_ro("rule_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).rule_begin, h); })
+      .def_prop_ro("target_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).target_begin, h); })
+      .def_prop_ro("target", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).target, h); })
+      .def_prop_ro("link_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).link_begin, h); })
+      .def_prop_ro("links", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).links, h); })
+      .def_prop_ro("columns", [](nb::handle_t<RuleTable> h) {
+        const RuleTable& t = nb::cast<RuleTable&>(h);
+        return Out2<const float>(t.columns.data(), {t.rules(), t.names.size()}, h);
+      });
+
+  nb::class_<Extractor>(m, "Extractor", "Hiero rules, or phrase pairs with orientations, of a word-aligned text.")
+      .def("__init__",
+           [](Extractor* self, std::shared_ptr<ParallelText> text, int max_phrase, int max_source_symbols, int max_nonterminals, int min_hole,
+              bool tight, bool fractional, int min_occurrences, int min_hierarchical, int max_options, bool orientations) {
+             new (self) Extractor(std::move(text), {max_phrase, max_source_symbols, max_nonterminals, min_hole, tight, fractional,
+                                                    min_occurrences, min_hierarchical, max_options, orientations});
+           },
+           "text"_a, nb::kw_only(), "max_phrase"_a = 10, "max_source_symbols"_a = 5, "max_nonterminals"_a = 2, "min_hole"_a = 1,
+           "tight"_a = true, "fractional"_a = true, "min_occurrences"_a = 1, "min_hierarchical"_a = 1, "max_options"_a = 0,
+           "orientations"_a = false)
+      .def("begin_part", &Extractor::begin_part, "part"_a, "parts"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def("run", &Extractor::run, "begin"_a, "end"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def("finish", &Extractor::finish, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("instances", &Extractor::instances, "Rule occurrences seen.")
+      .def_prop_ro("entries", &Extractor::entries, "Distinct rules and alignments held now.")
+      .def_prop_ro("rules", &Extractor::rules, "Distinct rules, before any was dropped.");
+}
 
 }  // namespace hopefear

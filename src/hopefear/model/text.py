@@ -1,0 +1,190 @@
+"""From a line of text to words and back: cleaning, tokenisation, lower-casing, punctuation stripping.
+
+A model records its two pipelines (source and target) in ``model.json``, so that translation treats new text as training
+treated the corpus. The steps, in this order:
+
+1. *Cleaning*, always: Unicode NFC; control and format characters go, every kind of white space is one space;
+   ``|||`` becomes ``¦¦¦``, because it separates the fields of n-best lists and grammars.
+2. *Tokenisation*: ``none`` splits at white space only (the text is tokenised already). ``european`` looks at each
+   white-space-separated piece alone: words, numbers (``1,000.50``, ``10:30``), acronyms (``U.S.``), addresses of mail and
+   web stay whole; English contractions are split as in the Penn treebank (``do n't``, ``it 's``); French, Italian and
+   Catalan elisions as ``l' homme``; runs of the same full stop or dash stay together; every other character is a token.
+   There are no lists of abbreviations. A Unicode letter with its combining marks is one letter, so that words of
+   any script that separates words by spaces survive.
+3. *Lower-casing* by Unicode's rules.
+4. *Punctuation stripping*: tokens without a letter or digit go (``none``: such characters at a token's edges go).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hopefear.errors import InputError
+
+__all__ = ["TOKENIZERS", "TextPipeline", "clean"]
+
+TOKENIZERS = ("european", "none")
+
+_ELISIONS = (
+    "c|d|j|l|m|n|s|t|qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|presqu|entr"  # French; Catalan and Italian share the letters
+    "|dell|nell|sull|dall|all|coll|quell|quest|bell|sant|un|v|gl|dev|anch|com|dov|cos"  # Italian
+)
+_INNER_APOSTROPHE = re.compile(r"(?<=[^\W_])[’ʼ´`‘](?=[^\W_])")
+_SENTENCE_ENDS = frozenset(".?!…")
+_CLOSING = frozenset([".", ",", ";", ":", "!", "?", ")", "]", "}", "%", "…", "»", "”", "...", ".."])
+_OPENING = frozenset(["(", "[", "{", "¿", "¡", "«", "“"])
+_QUOTES = frozenset(['"'])
+_JOINING = frozenset(["-", "/", "'"])
+_SUFFIX = re.compile("n't|'(?:s|m|d|re|ve|ll)", re.IGNORECASE)
+_ELISION = re.compile(f"(?:{_ELISIONS})'", re.IGNORECASE)
+_MEMO_LIMIT = 1_000_000
+
+
+@functools.cache
+def _token_pattern() -> re.Pattern[str]:
+    marks = "".join(chr(c) for c in range(0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc", "Me"))
+    w = f"[^\\W_{marks}][{marks}]*"  # one letter or digit with its marks
+    end = "(?![^\\W_])"
+    return re.compile(
+        rf"""https?://[^\s<>"]*[^\s<>".,;:!?)\]'] | www\.[^\s<>"]*[^\s<>".,;:!?)\]']
+        | [^\s@<>()",;:]+@[^\s@<>()",;:]+\.[a-z]+
+        | \d+(?:[.,:]\d+)*(?:{w})*
+        | (?:[^\W\d_]\.){{2,}}
+        | n't{end} | '(?:s|m|d|re|ve|ll){end}
+        | (?:{w})+?(?=n't{end})
+        | (?<![^\W_])(?:{_ELISIONS})'(?=[^\W_])
+        | (?:{w})+
+        | \.+ | -+ | [^\s]""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+def _visible(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zs", "Zl", "Zp"):
+        return " "
+    return "" if category in ("Cf", "Cs") and character not in "\u200c\u200d" else character  # joiners are spelling
+
+
+def clean(line: str) -> str:
+    """A line without what no later step may see: control characters, exotic spaces, ``|||``."""
+    if not line.isascii():
+        line = unicodedata.normalize("NFC", line)
+    if not line.isprintable():
+        line = "".join(c if c.isprintable() else _visible(c) for c in line)
+    while "|||" in line:
+        line = line.replace("|||", "¦¦¦")
+    return " ".join(line.split())
+
+
+def _has_word_character(token: str) -> bool:
+    return any(c.isalnum() for c in token)
+
+
+def _strip_edges(token: str) -> str:
+    start, stop = 0, len(token)
+    while start < stop and not token[start].isalnum():
+        start += 1
+    while stop > start and not token[stop - 1].isalnum() and unicodedata.category(token[stop - 1])[0] != "M":
+        stop -= 1
+    return token[start:stop]
+
+
+@dataclass(frozen=True)
+class TextPipeline:
+    """How one side of a model turns lines into words. Hashable, comparable, and written to ``model.json`` as a dict."""
+
+    tokenizer: str = "european"  #: one of TOKENIZERS
+    lowercase: bool = True
+    strip_punctuation: bool = False
+    _memo: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.tokenizer not in TOKENIZERS:
+            raise InputError(f"tokenizer: {self.tokenizer!r} is not known. Choose one of {', '.join(TOKENIZERS)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase, "strip_punctuation": self.strip_punctuation}
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> TextPipeline:
+        return cls(str(options["tokenizer"]), bool(options["lowercase"]), bool(options["strip_punctuation"]))
+
+    def tokens(self, line: str) -> list[str]:
+        """The words of a line."""
+        words: list[str] = []
+        memo = self._memo
+        for piece in clean(line).split():
+            known = memo.get(piece)
+            if known is None:
+                known = tuple(self._tokens_of_piece(piece))
+                if len(memo) < _MEMO_LIMIT:
+                    memo[piece] = known
+            words += known
+        return words
+
+    def text(self, line: str) -> str:
+        """The words of a line, joined by single spaces."""
+        return " ".join(self.tokens(line))
+
+    def kinds(self, line: str) -> list[tuple[str, str]]:
+        """Each word with its kind: ``number`` (it has a digit), ``name`` (a capital inside a sentence) or ``word``.
+
+        The kind is seen before lower-casing: the decoder offers numbers and names as they are.
+        """
+        result: list[tuple[str, str]] = []
+        cased = TextPipeline(self.tokenizer, False, self.strip_punctuation)
+        inside = False
+        for word in cased.tokens(line):
+            kind = "word"
+            if any(c.isdigit() for c in word):
+                kind = "number"
+            elif inside and word[0].isupper():
+                kind = "name"
+            inside = _has_word_character(word) or (inside and word not in _SENTENCE_ENDS)
+            result.append((word.lower() if self.lowercase else word, kind))
+        return result
+
+    def _tokens_of_piece(self, piece: str) -> list[str]:
+        if self.tokenizer == "none":
+            tokens = [_strip_edges(piece) if self.strip_punctuation else piece]
+        else:
+            if not piece.isascii() or "`" in piece:
+                piece = _INNER_APOSTROPHE.sub("'", piece)
+            tokens = _token_pattern().findall(piece)
+            if self.strip_punctuation:
+                tokens = [t for t in tokens if _has_word_character(t)]
+        if self.lowercase:
+            tokens = [t.lower() for t in tokens]
+        return [t for t in tokens if t]
+
+    def detokenize(self, tokens: Iterable[str]) -> str:
+        """Words to a readable line: the inverse of the ``european`` tokeniser as far as there is one."""
+        if self.tokenizer == "none":
+            return " ".join(tokens)
+        line = ""
+        glue = True  # no space before the next token
+        open_quotes: set[str] = set()
+        words = list(tokens)
+        for i, token in enumerate(words):
+            after = False
+            if token in _CLOSING or _SUFFIX.fullmatch(token):
+                before = True
+            elif token in _OPENING or _ELISION.fullmatch(token):
+                before, after = glue, True
+            elif token in _QUOTES:
+                before = token in open_quotes or glue
+                after = token not in open_quotes
+                open_quotes ^= {token}
+            elif token in _JOINING and 0 < i < len(words) - 1 and words[i - 1][-1].isalnum() and words[i + 1][0].isalnum():
+                before = after = True
+            else:
+                before = glue
+            line += token if before or not line else " " + token
+            glue = after
+        return line
