@@ -6,11 +6,11 @@ treated the corpus. The steps, in this order:
 1. *Cleaning*, always: Unicode NFC; control and format characters go, every kind of white space is one space;
    ``|||`` becomes ``¦¦¦``, because it separates the fields of n-best lists and grammars.
 2. *Tokenisation*: ``none`` splits at white space only (the text is tokenised already). ``european`` looks at each
-   white-space-separated piece alone: words, numbers (``1,000.50``, ``10:30``), acronyms (``U.S.``), addresses of mail and
-   web stay whole; English contractions are split as in the Penn treebank (``do n't``, ``it 's``); French, Italian and
-   Catalan elisions as ``l' homme``; runs of the same full stop or dash stay together; every other character is a token.
-   There are no lists of abbreviations. A Unicode letter with its combining marks is one letter, so that words of
-   any script that separates words by spaces survive.
+   white-space-separated piece alone: words, numbers (``1,000.50``, ``10:30``), acronyms (``U.S.``), mail and web
+   addresses stay whole; English contractions are split as in the Penn treebank (``do n't``, ``it 's``); French,
+   Italian and Catalan elisions as ``l' homme``; runs of full stops or dashes stay together; every other character is
+   a token. There are no lists of abbreviations. A letter with its combining marks is one letter, so that words
+   of any script that separates words by spaces survive.
 3. *Lower-casing* by Unicode's rules.
 4. *Punctuation stripping*: tokens without a letter or digit go (``none``: such characters at a token's edges go).
 """
@@ -34,7 +34,7 @@ _ELISIONS = (
     "c|d|j|l|m|n|s|t|qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|presqu|entr"  # French; Catalan and Italian share the letters
     "|dell|nell|sull|dall|all|coll|quell|quest|bell|sant|un|v|gl|dev|anch|com|dov|cos"  # Italian
 )
-_INNER_APOSTROPHE = re.compile(r"(?<=[^\W_])[’ʼ´`‘](?=[^\W_])")
+_INNER_APOSTROPHE = re.compile("(?<=[^\\W_])[\u2019\u02bc\u00b4\u2018`](?=[^\\W_])")
 _SENTENCE_ENDS = frozenset(".?!…")
 _CLOSING = frozenset([".", ",", ";", ":", "!", "?", ")", "]", "}", "%", "…", "»", "”", "...", ".."])
 _OPENING = frozenset(["(", "[", "{", "¿", "¡", "«", "“"])
@@ -57,7 +57,7 @@ def _token_pattern() -> re.Pattern[str]:
         | (?:[^\W\d_]\.){{2,}}
         | n't{end} | '(?:s|m|d|re|ve|ll){end}
         | (?:{w})+?(?=n't{end})
-        | (?<![^\W_])(?:{_ELISIONS})'(?=[^\W_])
+        | (?<![^\W_])(?:{_ELISIONS})'(?=[^\W_]|$)
         | (?:{w})+
         | \.+ | -+ | [^\s]""",
         re.VERBOSE | re.IGNORECASE,
@@ -181,7 +181,12 @@ class TextPipeline:
                 before = token in open_quotes or glue
                 after = token not in open_quotes
                 open_quotes ^= {token}
-            elif token in _JOINING and 0 < i < len(words) - 1 and words[i - 1][-1].isalnum() and words[i + 1][0].isalnum():
+            elif (
+                token in _JOINING
+                and 0 < i < len(words) - 1
+                and words[i - 1][-1].isalnum()
+                and words[i + 1][0].isalnum()
+            ):
                 before = after = True
             else:
                 before = glue
