@@ -1,52 +1,78 @@
 #include "common.h"
-#include "list_builder.h"
+#include "jsonl_nbest.h"
 #include "moses_nbest.h"
+#include "pool_builder.h"
 #include "text.h"
+#include "write_nbest.h"
 
 namespace hopefear {
 namespace {
+
+/// Moves the sentences that are ready into a pool.
+void collect_into(PoolBuilder& builder, Pool& pool) {
+  while (builder.has_ready()) {
+    NbestSentence next = builder.pop();
+    for (const auto& text : next.references) {
+      std::vector<int32_t> words;
+      for_each_word(text, [&](std::string_view word) { words.push_back(builder.vocab()->add(word)); });
+      if (!words.empty()) next.sentence.references.push_back(std::move(words));
+    }
+    pool.sentences.push_back(std::move(next.sentence));
+  }
+  pool.vocab = builder.vocab();
+  pool.features = builder.features();
+  pool.dense_width = builder.dense_width();
+}
 
 /// Reads lists chunk by chunk. Python opens and unpacks the files.
 class NbestParser {
  public:
   NbestParser(int64_t reference_count, bool stream)
-      : builder_(std::make_shared<Vocab>(), std::make_shared<Vocab>(), stream), moses_(builder_, reference_count) {}
+      : builder_(stream, 0.9), moses_(builder_, reference_count), jsonl_(builder_, reference_count) {}
 
-  void begin_file(std::string name) { moses_.begin_file(std::move(name)); }
+  void begin_file(std::string name, const std::string& format) {
+    const bool json = format == "jsonl";
+    if (started_ && json != json_) throw input_error(name, 0, "one list is in two formats. Convert it, or merge the files");
+    started_ = true;
+    json_ = json;
+    json ? jsonl_.begin_file(std::move(name)) : moses_.begin_file(std::move(name));
+  }
   void feed(nb::bytes bytes) {
     const std::string_view view(bytes.c_str(), bytes.size());
     nb::gil_scoped_release release;
-    moses_.feed(view);
+    json_ ? jsonl_.feed(view) : moses_.feed(view);
   }
-  void end_file() { moses_.end_file(); }
+  void end_file() { json_ ? jsonl_.end_file() : moses_.end_file(); }
   void finish() { builder_.finish(); }
   std::vector<std::shared_ptr<NbestSentence>> ready() {
     std::vector<std::shared_ptr<NbestSentence>> out;
     while (builder_.has_ready()) out.push_back(std::make_shared<NbestSentence>(builder_.pop()));
     return out;
   }
-  /// Moves the sentences that are ready into a pool.
   void collect(Pool& pool) {
-    while (builder_.has_ready()) {
-      NbestSentence next = builder_.pop();
-      for (const auto& text : next.references) pool_reference(pool, next.sentence, text);
-      pool.sentences.push_back(std::move(next.sentence));
-    }
-    pool.vocab = builder_.vocab();
-    pool.features = builder_.features();
-    pool.dense_width = builder_.dense_width();
+    collect_into(builder_, pool);
+    pool.number_names = jsonl_.metric_names();
   }
+  std::vector<std::string> metric_names() const { return jsonl_.metric_names(); }
 
  private:
-  void pool_reference(const Pool&, Sentence& sentence, std::string_view text) const {
-    std::vector<int32_t> words;
-    for_each_word(text, [&](std::string_view word) { words.push_back(builder_.vocab()->add(word)); });
-    if (!words.empty()) sentence.references.push_back(std::move(words));
-  }
-
-  ListBuilder builder_;
+  PoolBuilder builder_;
   MosesNbestReader moses_;
+  JsonlNbestReader jsonl_;
+  bool json_ = false, started_ = false;
 };
+
+nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights) {
+  if (weights && weights->size() < static_cast<size_t>(pool.features->size())) throw InputError("the weight vector is shorter than the number of features");
+  if (begin > end || end > pool.size()) throw nb::index_error("no such sentence");
+  const NbestFormat wanted = format == "jsonl" ? NbestFormat::jsonl : format == "cdec" ? NbestFormat::cdec : NbestFormat::moses;
+  std::string out;
+  {
+    nb::gil_scoped_release release;
+    for (size_t i = begin; i < end; ++i) append_nbest(out, pool, i, wanted, weights ? weights->data() : nullptr);
+  }
+  return nb::bytes(out.data(), out.size());
+}
 
 /// references[k][i]: reference k of sentence i; an empty one is missing.
 void set_references(Pool& pool, const std::vector<std::vector<std::string>>& references) {
@@ -82,12 +108,14 @@ void init_formats(nb::module_& m) {
       }, "candidate"_a, "A candidate's text, blank for blank.");
   nb::class_<NbestParser>(m, "NbestParser", "Reads k-best lists chunk by chunk.")
       .def(nb::init<int64_t, bool>(), "reference_count"_a = -1, "stream"_a = false)
-      .def("begin_file", &NbestParser::begin_file, "name"_a)
+      .def("begin_file", &NbestParser::begin_file, "name"_a, "format"_a = "moses")
       .def("feed", &NbestParser::feed, "data"_a)
       .def("end_file", &NbestParser::end_file)
       .def("finish", &NbestParser::finish)
       .def("ready", &NbestParser::ready)
-      .def("collect", &NbestParser::collect, "pool"_a);
+      .def("collect", &NbestParser::collect, "pool"_a)
+      .def_prop_ro("metric_names", &NbestParser::metric_names);
+  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none());
   m.def("set_references", &set_references, "pool"_a, "references"_a);
   m.def("set_sources", &set_sources, "pool"_a, "sources"_a);
 }

@@ -32,37 +32,9 @@ bool next_field(std::string_view& rest, std::string_view& field, bool& more) {
 
 }  // namespace
 
-void MosesNbestReader::fail(const std::string& finding) const { throw input_error(file_, line_, finding); }
-
-void MosesNbestReader::begin_file(std::string name) {
-  file_ = std::move(name);
-  line_ = 0;
-  rest_.clear();
-}
-
-void MosesNbestReader::feed(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const void* const found = std::memchr(bytes.data(), '\n', bytes.size());
-    if (!found) {
-      rest_ += bytes;
-      return;
-    }
-    const auto length = static_cast<size_t>(static_cast<const char*>(found) - bytes.data());
-    if (rest_.empty()) {
-      line(bytes.substr(0, length));
-    } else {
-      rest_ += bytes.substr(0, length);
-      line(rest_);
-      rest_.clear();
-    }
-    bytes.remove_prefix(length + 1);
-  }
-}
-
 void MosesNbestReader::end_file() {
-  if (!rest_.empty()) line(rest_);
-  rest_.clear();
-  if (line_ == 0) throw input_error(file_, 0, "the file is empty. Was the decoder interrupted?");
+  lines_.end_file([&](std::string_view text) { line(text); });
+  if (lines_.number() == 0) throw input_error(lines_.file(), 0, "the file is empty. Was the decoder interrupted?");
   if (builder_.candidates()) end_sentence();
 }
 
@@ -85,9 +57,6 @@ void MosesNbestReader::renumber() {
 }
 
 void MosesNbestReader::line(std::string_view text) {
-  if (line_++ == 0 && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
-  if (const int64_t at = invalid_utf8(text); at >= 0)
-    fail("byte " + std::to_string(at + 1) + " is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8");
   std::string_view id, words, names, score, extra;
   bool more = true;
   int fields = next_field(text, id, more);

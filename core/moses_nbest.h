@@ -10,18 +10,21 @@
 #include <string_view>
 #include <vector>
 
-#include "list_builder.h"
+#include "lines.h"
+#include "pool_builder.h"
 
 namespace hopefear {
 
 class MosesNbestReader {
  public:
   /// `reference_count`: how many sentences have references, -1 when that does not matter.
-  MosesNbestReader(ListBuilder& builder, int64_t reference_count) : builder_(builder), reference_count_(reference_count) {}
+  MosesNbestReader(PoolBuilder& builder, int64_t reference_count) : builder_(builder), reference_count_(reference_count) {}
 
-  void begin_file(std::string name);
+  void begin_file(std::string name) { lines_.begin_file(std::move(name)); }
   /// The next bytes of the file, cut anywhere.
-  void feed(std::string_view bytes);
+  void feed(std::string_view bytes) {
+    lines_.feed(bytes, [&](std::string_view text) { line(text); });
+  }
   void end_file();
 
  private:
@@ -39,16 +42,14 @@ class MosesNbestReader {
   void values_of(std::string_view name, std::string_view label);
   void add(int32_t id, double value);
   double number(std::string_view token, std::string_view name) const;
-  [[noreturn]] void fail(const std::string& finding) const;
+  [[noreturn]] void fail(const std::string& finding) const { lines_.fail(finding); }
   void end_sentence();
   void renumber();
 
-  ListBuilder& builder_;
+  PoolBuilder& builder_;
   int64_t reference_count_;
-  std::string file_;
-  int64_t line_ = 0;
-  std::string rest_;  // the beginning of a line whose end has not come yet
-  int64_t id_ = -1;   // of the sentence at hand
+  Lines lines_;
+  int64_t id_ = -1;  // of the sentence at hand
   Vocab labels_;
   std::vector<Label> several_;
   std::vector<uint8_t> single_;  // per feature: it was written with exactly one value

@@ -12,7 +12,7 @@
 namespace hopefear {
 
 /// A stray carriage return counts as a blank. Blanks beyond ASCII (U+00A0) are part of a word.
-inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
+inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 inline std::string_view trim(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -94,18 +94,20 @@ inline void append_number(std::string& out, double value) {
   out.append(buffer, result.ptr);
 }
 
-/// For messages: one line, at most 40 bytes, control characters visible.
-inline std::string quoted(std::string_view text) {
+/// For messages: one line, at most `limit` bytes, always UTF-8, control characters visible.
+inline std::string quoted(std::string_view text, size_t limit = 40) {
   std::string out = "\"";
   size_t length = text.size();
-  if (length > 40) {
-    length = 40;
+  if (length > limit) {
+    length = limit;
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
   }
+  const bool bad = invalid_utf8(text.substr(0, length)) >= 0;
   for (const char c : text.substr(0, length)) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (bad && byte >= 0x80)) {
       char hex[8];
-      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(byte));
       out += hex;
     } else {
       out += c;

@@ -22,6 +22,7 @@ _PUBLIC = {
     "read_nbest": "hopefear.formats",
     "read_references": "hopefear.formats",
     "read_weights": "hopefear.formats",
+    "write_nbest": "hopefear.formats",
     "write_weights": "hopefear.formats",
 }
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from hopefear.formats import read_nbest as read_nbest
     from hopefear.formats import read_references as read_references
     from hopefear.formats import read_weights as read_weights
+    from hopefear.formats import write_nbest as write_nbest
     from hopefear.formats import write_weights as write_weights
     from hopefear.metrics import Bleu as Bleu
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from hopefear._core import NbestParser, NbestSentence, Pool, merged, set_references, set_sources
+import numpy as np
+
+from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged, set_references, set_sources
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, iter_bytes, path_name, read_lines, read_references
+from hopefear.files import PathLike, iter_bytes, output, path_name, read_lines, read_references
 
-__all__ = ["iter_nbest", "read_nbest"]
+__all__ = ["NBEST_FORMATS", "iter_nbest", "read_nbest", "write_nbest"]
 
 PathsLike = PathLike | Sequence[PathLike]
+
+NBEST_FORMATS = ("moses", "cdec", "jsonl")
+
+
+def _check(format: str | None) -> None:
+    if format is not None and format not in NBEST_FORMATS:
+        raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")
 
 
 def _as_list(paths: PathsLike) -> list[PathLike]:
@@ -30,6 +39,7 @@ def read_nbest(
 ) -> Pool:
     """The candidates of a tuning set, with the references in these files.
 
+    ``format`` is ``moses``, ``cdec`` (Joshua's too) or ``jsonl``; without it, the first character of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
     are joined under their ids without duplicates. Raises InputError with file, line and cure.
     """
@@ -49,8 +59,8 @@ def read_nbest(
         parser = NbestParser(reference_count=-1 if lines is None else len(lines[0]))
         pool = Pool()
         for path in files:
-            _parse(parser, path)
-            parser.collect(pool)
+            for _ in _parsed(parser, path, format):
+                parser.collect(pool)
         parser.finish()
         parser.collect(pool)
         if lines is not None and len(lines[0]) != len(pool):
@@ -67,21 +77,49 @@ def read_nbest(
     return pool
 
 
-def _parse(parser: NbestParser, path: PathLike) -> None:
-    parser.begin_file(path_name(path))
+def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator[None]:
+    """Reads a file, with a pause after each piece of it."""
+    _check(format)
+    started = False
     for piece in iter_bytes(path):
+        if piece and not started:
+            start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+            parser.begin_file(path_name(path), format or ("jsonl" if start == b"{" else "moses"))
+            started = True
         parser.feed(piece)
+        yield
+    if not started:
+        parser.begin_file(path_name(path), format or "moses")
     parser.end_file()
+    yield
 
 
 def iter_nbest(paths: PathsLike, format: str | None = None) -> Iterator[NbestSentence]:
     """One sentence at a time, in bounded memory, with the text of each candidate as the file has it."""
     parser = NbestParser(stream=True)
     for path in _as_list(paths):
-        parser.begin_file(path_name(path))
-        for piece in iter_bytes(path):
-            parser.feed(piece)
+        for _ in _parsed(parser, path, format):
             yield from parser.ready()
-        parser.end_file()
     parser.finish()
     yield from parser.ready()
+
+
+def write_nbest(
+    pool: Pool, path: PathLike, format: str | None = None, weights: Mapping[str, float] | None = None
+) -> None:
+    """Candidate lists as text; each number reads back as the same double.
+
+    Without ``format`` it is JSONL if the name contains ``.jsonl``, else Moses' format. ``weights`` fill the score
+    column of Moses and cdec lists; features that they do not name count nothing.
+    """
+    _check(format)
+    if format is None:
+        format = "jsonl" if ".jsonl" in os.path.basename(os.fspath(path)) else "moses"  # noqa: PTH119
+    if format != "jsonl" and pool.number_names:
+        raise InputError(f"{path_name(path)}: {format} lists have no place for metric columns. Write JSONL instead")
+    w = None
+    if weights is not None:
+        w = np.array([weights.get(name, 0.0) for name in pool.feature_names])
+    with output(path, "wb") as file:
+        for begin in range(0, len(pool), 64):
+            file.write(format_nbest(pool, begin, min(begin + 64, len(pool)), format, w))

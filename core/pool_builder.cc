@@ -1,4 +1,4 @@
-#include "list_builder.h"
+#include "pool_builder.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,21 +11,26 @@ namespace {
 constexpr size_t kPrefixSentences = 64;
 constexpr size_t kPrefixValues = size_t{1} << 21;
 constexpr int32_t kStreamVocab = 1 << 20;
+constexpr size_t kMostDense = 4096;  // bounds what a freak first sentence can do to the memory of all others
 
-/// The exact arrays of one list, in two blocks.
-struct ListArrays {
+/// The exact arrays of one sentence, in two blocks.
+struct Blocks {
   std::unique_ptr<double[]> doubles;
   std::unique_ptr<int32_t[]> ints;
 };
 
 }  // namespace
 
-ListBuilder::ListBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features, bool stream)
-    : vocab_(std::move(vocab)), features_(std::move(features)), stream_(stream) {
+PoolBuilder::PoolBuilder(bool stream, double dense_share)
+    : vocab_(std::make_shared<Vocab>()), features_(std::make_shared<Vocab>()), stream_(stream), dense_share_(dense_share) {
   staged_.vocab = vocab_;
 }
 
-void ListBuilder::Staged::clear() {
+void PoolBuilder::Staged::clear() {
+  edge_begin.clear();
+  tail_begin.clear();
+  tails.clear();
+  spans.clear();
   word_begin.resize(1);
   words.clear();
   feature_begin.resize(1);
@@ -36,23 +41,37 @@ void ListBuilder::Staged::clear() {
   text_begin.resize(1);
 }
 
-void ListBuilder::add_text(std::string_view text) {
+void PoolBuilder::add_node(int32_t span_begin, int32_t span_end) {
+  if (staged_.edge_begin.empty()) {
+    staged_.edge_begin.push_back(0);
+    staged_.tail_begin.push_back(0);
+  }
+  staged_.edge_begin.push_back(staged_.edge_begin.back());
+  staged_.spans.push_back(span_begin);
+  staged_.spans.push_back(span_end);
+}
+
+void PoolBuilder::add_text(std::string_view text) {
   for_each_word(text, [&](std::string_view word) { staged_.words.push_back(vocab_->add(word)); });
   if (!stream_) return;
   staged_.texts += text;
   staged_.text_begin.push_back(staged_.texts.size());
 }
 
-void ListBuilder::end_candidate() {
+void PoolBuilder::end_candidate() {
   constexpr size_t limit = std::numeric_limits<int32_t>::max() - 1;
-  if (staged_.words.size() > limit || staged_.feature_ids.size() > limit)
-    throw InputError("one sentence has more than 2147483646 words or feature values. Split its candidates");
+  if (staged_.words.size() > limit || staged_.feature_ids.size() > limit || staged_.tails.size() > limit)
+    throw InputError("one sentence has more than 2147483646 words, tails or feature values. Prune it");
+  if (!staged_.edge_begin.empty()) {
+    staged_.tail_begin.push_back(static_cast<int32_t>(staged_.tails.size()));
+    ++staged_.edge_begin.back();
+  }
   staged_.word_begin.push_back(static_cast<int32_t>(staged_.words.size()));
   staged_.feature_begin.push_back(staged_.feature_ids.size());
   ++candidate_;
 }
 
-void ListBuilder::end_sentence(std::string id, std::string source, std::vector<std::string> references) {
+void PoolBuilder::end_sentence(std::string id, std::string source, std::vector<std::string> references) {
   if (decided_) {
     ready_.push_back(build(staged_, std::move(id), std::move(source), std::move(references)));
     staged_.clear();
@@ -65,11 +84,11 @@ void ListBuilder::end_sentence(std::string id, std::string source, std::vector<s
   staged_.vocab = vocab_;
 }
 
-void ListBuilder::finish() {
+void PoolBuilder::finish() {
   if (!decided_) decide();
 }
 
-void ListBuilder::decide() {
+void PoolBuilder::decide() {
   decided_ = true;
   const auto count = static_cast<size_t>(features_->size());
   std::vector<size_t> occurs(count, 0);
@@ -80,14 +99,15 @@ void ListBuilder::decide() {
   }
   std::vector<std::string> names;
   renumbering_.assign(count, -1);
-  for (const bool dense : {true, false}) {
-    for (size_t id = 0; id < count; ++id)
-      if ((occurs[id] * 10 >= candidates * 9 && occurs[id] > 0) == dense) {
-        renumbering_[id] = static_cast<int32_t>(names.size());
-        names.push_back((*features_)[static_cast<int32_t>(id)]);
-      }
-    if (dense) dense_width_ = static_cast<int32_t>(names.size());
-  }
+  auto give_next_id = [&](size_t id) {
+    renumbering_[id] = static_cast<int32_t>(names.size());
+    names.push_back((*features_)[static_cast<int32_t>(id)]);
+  };
+  for (size_t id = 0; id < count && names.size() < kMostDense; ++id)
+    if (occurs[id] > 0 && static_cast<double>(occurs[id]) >= dense_share_ * static_cast<double>(candidates)) give_next_id(id);
+  dense_width_ = static_cast<int32_t>(names.size());
+  for (size_t id = 0; id < count; ++id)
+    if (renumbering_[id] < 0) give_next_id(id);
   features_->clear();
   for (const auto& name : names) features_->add(name);
   seen_.assign(count, 0);
@@ -100,28 +120,41 @@ void ListBuilder::decide() {
   prefix_.shrink_to_fit();
 }
 
-NbestSentence ListBuilder::build(const Staged& s, std::string id, std::string source, std::vector<std::string> references) const {
+NbestSentence PoolBuilder::build(const Staged& s, std::string id, std::string source, std::vector<std::string> references) const {
   const size_t edges = s.word_begin.size() - 1, width = static_cast<size_t>(dense_width_);
   size_t sparse = 0;
   for (int32_t feature : s.feature_ids) sparse += feature >= dense_width_;
 
-  auto arrays = std::make_shared<ListArrays>();
+  const bool list = s.edge_begin.empty();
+  const size_t nodes = list ? 1 : s.edge_begin.size() - 1;
+  const bool spans = std::any_of(s.spans.begin(), s.spans.end(), [](int32_t i) { return i >= 0; });
   const size_t dense_size = edges * width;
-  arrays->doubles.reset(new double[dense_size + sparse + s.numbers.size()]);
-  arrays->ints.reset(new int32_t[2 + 2 * (edges + 1) + s.words.size() + (sparse ? edges + 1 + sparse : 0)]);
-  double* const dense = arrays->doubles.get();
+  auto blocks = std::make_shared<Blocks>();
+  blocks->doubles.reset(new double[dense_size + sparse + s.numbers.size()]);
+  blocks->ints.reset(new int32_t[nodes + 1 + 2 * (edges + 1) + s.tails.size() + s.words.size() + (spans ? 2 * nodes : 0) +
+                                 (sparse ? edges + 1 + sparse : 0)]);
+  double* const dense = blocks->doubles.get();
   double* const sparse_values = dense + dense_size;
   double* const numbers = sparse_values + sparse;
-  int32_t* const edge_begin = arrays->ints.get();
-  int32_t* const tail_begin = edge_begin + 2;
+  int32_t* const edge_begin = blocks->ints.get();
+  int32_t* const tail_begin = edge_begin + nodes + 1;
   int32_t* const word_begin = tail_begin + edges + 1;
-  int32_t* const words = word_begin + edges + 1;
-  int32_t* const sparse_begin = words + s.words.size();
+  int32_t* const tails = word_begin + edges + 1;
+  int32_t* const words = tails + s.tails.size();
+  int32_t* const span = words + s.words.size();
+  int32_t* const sparse_begin = span + (spans ? 2 * nodes : 0);
   int32_t* const sparse_ids = sparse_begin + edges + 1;
 
-  edge_begin[0] = 0;
-  edge_begin[1] = static_cast<int32_t>(edges);
-  std::fill_n(tail_begin, edges + 1, 0);
+  if (list) {
+    edge_begin[0] = 0;
+    edge_begin[1] = static_cast<int32_t>(edges);
+    std::fill_n(tail_begin, edges + 1, 0);
+  } else {
+    std::copy(s.edge_begin.begin(), s.edge_begin.end(), edge_begin);
+    std::copy(s.tail_begin.begin(), s.tail_begin.end(), tail_begin);
+    std::copy(s.tails.begin(), s.tails.end(), tails);
+    if (spans) std::copy(s.spans.begin(), s.spans.end(), span);
+  }
   std::copy(s.word_begin.begin(), s.word_begin.end(), word_begin);
   std::copy(s.words.begin(), s.words.end(), words);
   std::copy(s.numbers.begin(), s.numbers.end(), numbers);
@@ -146,8 +179,10 @@ NbestSentence ListBuilder::build(const Staged& s, std::string id, std::string so
 
   NbestSentence out;
   Forest& f = out.sentence.forest;
-  f.edge_begin = {edge_begin, 2};
+  f.edge_begin = {edge_begin, nodes + 1};
   f.tail_begin = {tail_begin, edges + 1};
+  f.tails = {tails, s.tails.size()};
+  if (spans) f.spans = {span, 2 * nodes};
   f.word_begin = {word_begin, edges + 1};
   f.words = {words, s.words.size()};
   f.dense = {dense, dense_size};
@@ -162,7 +197,7 @@ NbestSentence ListBuilder::build(const Staged& s, std::string id, std::string so
   }
   f.vocab = s.vocab;
   f.features = features_;
-  f.owner = std::move(arrays);
+  f.owner = std::move(blocks);
   out.sentence.id = std::move(id);
   out.sentence.source = std::move(source);
   out.references = std::move(references);
@@ -173,7 +208,7 @@ NbestSentence ListBuilder::build(const Staged& s, std::string id, std::string so
   return out;
 }
 
-NbestSentence ListBuilder::pop() {
+NbestSentence PoolBuilder::pop() {
   NbestSentence next = std::move(ready_.front());
   ready_.pop_front();
   return next;

@@ -1,8 +1,8 @@
-// Candidates on their way from a file into lists: the half that all k-best formats share.
+// Candidates and edges on their way from a file into lists and forests: the half that all text formats share.
 //
-// Which features are dense is decided once, after a bounded prefix of the file: those that at least 9 in 10 of its candidates
-// have. They become columns; all others, and all that turn up later, are sparse. A dense feature that a later candidate
-// lacks is 0 there.
+// Which features are dense is decided once, after a bounded prefix of the file: those that a given share of its candidates
+// (or edges) have. They become columns; all others, and all that turn up later, are sparse. A dense feature that a later
+// candidate lacks is 0 there.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -26,12 +26,19 @@ struct NbestSentence {
   std::string_view text(size_t i) const { return std::string_view(texts).substr(text_begin[i], text_begin[i + 1] - text_begin[i]); }
 };
 
-class ListBuilder {
+class PoolBuilder {
  public:
   /// A stream starts a new vocabulary of words now and then, so that its memory stays bounded, and keeps the texts.
-  ListBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features, bool stream);
+  /// `dense_share`: dense are the features that so many of the candidates have.
+  PoolBuilder(bool stream, double dense_share);
 
-  // one candidate: its words, features and numbers, then end_candidate
+  // a forest: each node in topological order, then its edges; a list has no add_node and no add_tail
+  void add_node(int32_t span_begin, int32_t span_end);
+  void add_tail(int32_t node) { staged_.tails.push_back(node); }
+  void add_slot(int32_t tail) { staged_.words.push_back(slot(tail)); }
+  void add_word(std::string_view word) { staged_.words.push_back(vocab_->add(word)); }
+
+  // one candidate or edge: its words, features and numbers, then end_candidate
   void add_text(std::string_view text);
   int32_t feature(std::string_view name) { return features_->add(name); }
   /// False when this candidate has the feature already.
@@ -66,6 +73,7 @@ class ListBuilder {
  private:
   /// The candidates of one sentence before it is known which features are dense.
   struct Staged {
+    std::vector<int32_t> edge_begin, tail_begin, tails, spans;  // empty for a list
     std::vector<int32_t> word_begin{0}, words, feature_ids;
     std::vector<size_t> feature_begin{0};
     std::vector<double> feature_values, numbers;
@@ -85,6 +93,7 @@ class ListBuilder {
 
   std::shared_ptr<Vocab> vocab_, features_;
   bool stream_;
+  double dense_share_;
   bool decided_ = false;
   int32_t dense_width_ = 0;
   Staged staged_;

@@ -1,0 +1,48 @@
+// k-best lists as JSON, one sentence a line:
+//
+//   {"id": 0, "source": "...", "references": ["...", ...],
+//    "candidates": [{"text": "...", "features": {"name": 1.5, ...}, "metrics": {"comet": 0.8, ...}}, ...]}
+//
+// "source", "references" and "metrics" may be left out; "id" is the number of the sentence, from 0, when it is left out.
+// Every candidate has the same metrics. Other keys are passed over.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "json.h"
+#include "lines.h"
+#include "pool_builder.h"
+
+namespace hopefear {
+
+class JsonlNbestReader {
+ public:
+  /// `reference_count`: how many sentences have references from elsewhere, -1 when that does not matter. Such references
+  /// go by position, so ids that are numbers must be positions.
+  JsonlNbestReader(PoolBuilder& builder, int64_t reference_count) : builder_(builder), reference_count_(reference_count) {}
+
+  void begin_file(std::string name) { lines_.begin_file(std::move(name)); }
+  void feed(std::string_view bytes) {
+    lines_.feed(bytes, [&](std::string_view text) { line(text); });
+  }
+  void end_file();
+
+  const std::vector<std::string>& metric_names() const { return metric_names_; }
+
+ private:
+  void line(std::string_view text);
+  void candidate(Json& json);
+
+  PoolBuilder& builder_;
+  int64_t reference_count_;
+  Lines lines_;
+  int64_t sentences_ = 0;
+  std::unordered_set<std::string> ids_;
+  bool metrics_known_ = false;
+  std::vector<std::string> metric_names_;
+};
+
+}  // namespace hopefear
