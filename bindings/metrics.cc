@@ -1,9 +1,13 @@
 #include "bleu.h"
+#include "chrf.h"
 #include "common.h"
 #include "corpus.h"
 #include "error.h"
+#include "external.h"
 #include "metric.h"
 #include "oracle_document.h"
+#include "rouge.h"
+#include "ter.h"
 
 namespace hopefear {
 namespace {
@@ -61,6 +65,14 @@ void init_metrics(nb::module_& m) {
         new (self) Bleu(max_order, reference_length_by_name(reference_length));
       }, "max_order"_a = 4, "reference_length"_a = "closest")
       .def_prop_ro("max_order", &Bleu::max_order);
+
+  nb::class_<Chrf, Metric>(m, "Chrf", "chrF over the characters of words.")
+      .def(nb::init<int, int, double>(), "char_order"_a = 6, "word_order"_a = 0, "beta"_a = 2.0);
+  nb::class_<Ter, Metric>(m, "Ter", "TER over word ids.").def(nb::init<>());
+  nb::class_<Wer, Metric>(m, "Wer", "WER over word ids.").def(nb::init<>());
+  nb::class_<RougeS, Metric>(m, "RougeS", "ROUGE-S over word ids.").def(nb::init<int, double>(), "skip"_a = 4, "beta"_a = 1.0);
+  nb::class_<External, Metric>(m, "External", "A number of each candidate, averaged.")
+      .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a = true, "scale"_a = 1.0);
 
   nb::class_<OracleDocument>(m, "OracleDocument",
       "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"

@@ -69,6 +69,7 @@ void init_pool(nb::module_& m) {
           }
           s.references.push_back(std::move(words));
         }
+        drop_missing(s.references);
         p.sentences.push_back(std::move(s));
       }, "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
       .def("retokenized", [](const Pool& p, In<int64_t> map_begin, In<int32_t> map, std::shared_ptr<Vocab> vocab) {

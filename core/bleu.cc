@@ -84,7 +84,7 @@ namespace {
 
 struct BleuScorer final : Scorer {
   BleuScorer(const References& references, int max_order, ReferenceLength kind)
-      : ngrams(with_words(references), max_order), counter(ngrams, max_order, kind) {}
+      : ngrams(at_least_one(references), max_order), counter(ngrams, max_order, kind) {}
   void stats(std::span<const int32_t> words, double* b) override { counter.stats(words, b); }
 
   ReferenceNgrams ngrams;

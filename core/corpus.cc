@@ -23,6 +23,7 @@ Pool corpus_pool(const std::vector<std::string>& hypotheses, const std::vector<s
       read(*reference[i]);
       sentence.references.push_back(words);
     }
+    drop_missing(sentence.references);
     pool.sentences.push_back(std::move(sentence));
   }
   return pool;

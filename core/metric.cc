@@ -27,13 +27,9 @@ std::vector<double> pool_stats(const Metric& metric, const Pool& pool, int jobs)
   return stats;
 }
 
-References with_words(const References& references) {
+const References& at_least_one(const References& references) {
   if (references.empty()) throw InputError("there is no reference. Give one, or leave the sentence out");
-  References kept;
-  for (const auto& reference : references)
-    if (!reference.empty()) kept.push_back(reference);
-  if (kept.empty()) kept.emplace_back();
-  return kept;
+  return references;
 }
 
 }  // namespace hopefear

@@ -43,7 +43,7 @@ struct Metric {
 /// One line of statistics for each row of a pool of lists.
 std::vector<double> pool_stats(const Metric& metric, const Pool& pool, int jobs);
 
-/// The references that have words, or one empty reference when all are empty. Throws InputError when there is none.
-References with_words(const References& references);
+/// The same references; throws InputError when there is none.
+const References& at_least_one(const References& references);
 
 }  // namespace hopefear

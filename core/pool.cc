@@ -10,6 +10,12 @@ bool Pool::is_lists() const {
   return std::all_of(sentences.begin(), sentences.end(), [](const Sentence& s) { return s.forest.is_list(); });
 }
 
+void drop_missing(std::vector<std::vector<int32_t>>& references) {
+  const bool any = !references.empty();
+  std::erase_if(references, [](const auto& reference) { return reference.empty(); });
+  if (any && references.empty()) references.emplace_back();
+}
+
 std::vector<int64_t> Pool::row_begin() const {
   if (!is_lists()) throw InputError("rows exist for candidate lists only: take k-best lists of the forests first");
   std::vector<int64_t> begin{0};

@@ -18,6 +18,9 @@ struct Sentence {
   std::vector<std::vector<int32_t>> references;  // word ids; a missing reference is left out
 };
 
+/// Leaves out empty references, which stand for missing ones; when all are empty, the sentence has one empty reference.
+void drop_missing(std::vector<std::vector<int32_t>>& references);
+
 struct Pool {
   std::shared_ptr<Vocab> vocab = std::make_shared<Vocab>();
   std::shared_ptr<Vocab> features = std::make_shared<Vocab>();  // ids below dense_width are dense

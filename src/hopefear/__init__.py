@@ -13,10 +13,16 @@ __version__ = "0.1.0"
 # public name -> module that defines it
 _PUBLIC = {
     "Bleu": "hopefear.metrics",
+    "Chrf": "hopefear.metrics",
+    "External": "hopefear.metrics",
     "Forest": "hopefear._core",
     "InputError": "hopefear.errors",
+    "OracleDocument": "hopefear.metrics",
     "Pool": "hopefear._core",
+    "RougeS": "hopefear.metrics",
+    "Ter": "hopefear.metrics",
     "Vocab": "hopefear._core",
+    "Wer": "hopefear.metrics",
     "iter_nbest": "hopefear.formats",
     "merged": "hopefear._core",
     "read_nbest": "hopefear.formats",
@@ -41,6 +47,12 @@ if TYPE_CHECKING:
     from hopefear.formats import write_nbest as write_nbest
     from hopefear.formats import write_weights as write_weights
     from hopefear.metrics import Bleu as Bleu
+    from hopefear.metrics import Chrf as Chrf
+    from hopefear.metrics import External as External
+    from hopefear.metrics import OracleDocument as OracleDocument
+    from hopefear.metrics import RougeS as RougeS
+    from hopefear.metrics import Ter as Ter
+    from hopefear.metrics import Wer as Wer
 
 
 def __getattr__(name: str) -> Any:

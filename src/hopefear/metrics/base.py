@@ -28,6 +28,9 @@ class Metric(ABC):
     tokenize: str = "none"
     lowercase: bool = False
 
+    def __post_init__(self) -> None:
+        _ = self.core  # complains about a wrong option here, not when it is used
+
     @abstractmethod
     def _make_core(self) -> _core.Metric: ...
 
@@ -47,7 +50,10 @@ class Metric(ABC):
 
     def prepared(self, pool: Pool) -> Pool:
         """The pool as the metric sees it: tokenised and lower-cased. ``core`` works on its word ids."""
-        return tokenizers.prepared(pool, self.tokenize, self.lowercase)
+        return tokenizers.prepared(pool, self._preparation())
+
+    def _preparation(self) -> tokenizers.Preparation:
+        return tokenizers.preparation(self.tokenize, self.lowercase)
 
     def stats(self, pool: Pool, jobs: int = 0) -> Stats:
         """Statistics of the candidates of a pool of lists: a line for each row of the pool."""
@@ -60,7 +66,7 @@ class Metric(ABC):
 
         Empty (or None) references are skipped, unless all references of a line are empty.
         """
-        return self.core.stats(tokenizers.corpus_pool(hypotheses, references, self.tokenize, self.lowercase), jobs)
+        return self.core.stats(tokenizers.corpus_pool(hypotheses, references, self._preparation()), jobs)
 
     def corpus_score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
         """The score of a document."""

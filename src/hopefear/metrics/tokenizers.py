@@ -1,14 +1,15 @@
-"""sacreBLEU's tokenisers, applied to a vocabulary instead of to a text wherever that is the same.
+"""How text becomes the words that a metric compares: sacreBLEU's tokenisers and lower-casing.
 
-Two of them look at one word at a time: ``none`` (split at white space) and ``13a`` (it pads the line with blanks, and
-none of its patterns reaches across white space). So does lower-casing: the only letter that depends on its neighbours,
-the final sigma, looks no further than the word. These are applied once to every word type. The others (``intl``,
-``zh``, ``char``, ``spm`` ...) see whole lines and so need texts: candidate lists, not forests.
+Some preparations look at one word at a time: ``none`` (split at white space), ``13a`` (it pads the line with blanks, and
+none of its patterns reaches across white space), and lower-casing (the only letter that depends on its neighbours, the
+final sigma, looks no further than the word). These are applied once to each word type, and so to forests as well. The
+others (``intl``, ``zh``, ``char``, ``spm`` ...) see whole lines and need texts: candidate lists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,14 +17,37 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 
-WORDWISE = ("none", "13a")
+
+@dataclass(frozen=True)
+class Preparation:
+    """What is done to text before a metric sees it."""
+
+    apply: Callable[[str], str] | None = None  # to a word or, unless word by word, to a line; None: nothing
+    wordwise: bool = True
+    reads_line_breaks: bool = False  # a line break means something to it, so it is word by word only within a line
+
+
+@lru_cache(maxsize=32)
+def preparation(tokenize: str, lowercase: bool) -> Preparation:
+    """Lower-casing, then a tokeniser of sacreBLEU."""
+    if tokenize == "none":
+        return Preparation(str.lower if lowercase else None)
+    tokenizer = line_tokenizer(tokenize)
+
+    def line(text: str) -> str:
+        return tokenizer(text.lower() if lowercase else text)
+
+    def word(text: str) -> str:
+        if text.isalnum():  # 13a has nothing to do: most words
+            return text.lower() if lowercase else text
+        return line(text)
+
+    return Preparation(word, reads_line_breaks=True) if tokenize == "13a" else Preparation(line, wordwise=False)
 
 
 @lru_cache(maxsize=8)
 def line_tokenizer(name: str) -> Callable[[str], str]:
-    """A tokeniser of sacreBLEU: a line to the same line with a blank between tokens."""
-    if name == "none":
-        return lambda line: line
+    """A tokeniser of sacreBLEU: a line to the same line with blanks between tokens."""
     import sacrebleu
 
     if name not in sacrebleu.BLEU.TOKENIZERS:
@@ -35,39 +59,33 @@ def line_tokenizer(name: str) -> Callable[[str], str]:
     return lambda line: str(tokenizer(line.rstrip()))
 
 
-def prepared(pool: Pool, tokenize: str, lowercase: bool) -> Pool:
-    """The pool as the metric sees it: tokenised and lower-cased."""
-    if tokenize not in WORDWISE:
-        return _by_lines(pool, line_tokenizer(tokenize), lowercase)
-    if tokenize == "none" and not lowercase and not _core.has_space(pool.vocab):
+def prepared(pool: Pool, preparation: Preparation) -> Pool:
+    """The pool as the metric sees it."""
+    if not preparation.wordwise:
+        return _by_lines(pool, preparation)
+    if preparation.apply is None and not _core.has_space(pool.vocab):
         return pool
     vocab = _core.Vocab()
     words = pool.vocab.names()
-    if lowercase:
-        words = [word.lower() for word in words]
-    if tokenize == "13a":
-        tokenizer = line_tokenizer("13a")
-        words = [word if word.isalnum() else tokenizer(word) for word in words]
+    if preparation.apply is not None:
+        words = [preparation.apply(word) for word in words]
     return pool.retokenized(*_core.split_all(words, vocab), vocab)
 
 
-def _by_lines(pool: Pool, tokenizer: Callable[[str], str], lowercase: bool) -> Pool:
+def _by_lines(pool: Pool, preparation: Preparation) -> Pool:
     if not pool.is_lists:
         raise InputError("this tokenizer needs whole sentences: use tokenize=none or 13a on lattices and forests")
-
-    @lru_cache(maxsize=2**16)
-    def line(text: str) -> str:
-        return tokenizer(text.lower() if lowercase else text)
-
+    assert preparation.apply is not None
+    line = lru_cache(maxsize=2**16)(preparation.apply)
     texts = [line(pool.text(i, j)) for i in range(len(pool)) for j in range(pool[i].edge_count)]
     references = [[line(text) for text in pool.references(i)] for i in range(len(pool))]
     return _core.with_texts(pool, texts, references)
 
 
 def corpus_pool(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], tokenize: str, lowercase: bool
+    hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], preparation: Preparation
 ) -> Pool:
-    """Lines of text as a pool of one candidate a sentence, tokenised and lower-cased.
+    """Lines of text as a pool of one candidate a sentence, as the metric sees it.
 
     A missing reference is None or empty.
     """
@@ -77,15 +95,12 @@ def corpus_pool(
         if len(lines) != len(hypotheses):
             raise InputError(f"reference {number} has {len(lines)} lines, but there are {len(hypotheses)} hypotheses")
     hyps, refs = list(hypotheses), [list(lines) for lines in references]
-    # 13a joins what a hyphen at the end of a line split, so only lines without a line break are a matter of words.
-    broken = tokenize == "13a" and (any(map(_broken, hyps)) or any(any(map(_broken, lines)) for lines in refs))
-    if tokenize in WORDWISE and not broken:
-        return prepared(_core.corpus_pool(hyps, refs), tokenize, lowercase)
-    tokenizer = line_tokenizer(tokenize)
-
-    def apply(line: str) -> str:
-        return tokenizer(line.lower() if lowercase else line)
-
+    apply = preparation.apply
+    line_by_line = not preparation.wordwise
+    if preparation.reads_line_breaks:
+        line_by_line |= any(map(_broken, hyps)) or any(any(map(_broken, lines)) for lines in refs)
+    if apply is None or not line_by_line:
+        return prepared(_core.corpus_pool(hyps, refs), preparation)
     return _core.corpus_pool(
         [apply(line) for line in hyps], [[None if line is None else apply(line) for line in lines] for lines in refs]
     )

@@ -1,0 +1,37 @@
+"""Any number that a user measured of each candidate: a COMET column, say. A document's score is the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.metrics.base import Metric, Stats
+
+
+@dataclass(frozen=True)
+class External(Metric):
+    """The column ``column`` of the candidates' numbers. Statistics: ``[value, 1]``."""
+
+    name: ClassVar[str] = "external"
+
+    column: str
+    higher_is_better: bool = True
+    scale: float = 1.0  # the gain that trainers maximise is the mean divided by this: 100 for scores of 0 to 100
+
+    def _make_core(self) -> _core.Metric:
+        return _core.External(self.column, self.higher_is_better, self.scale)
+
+    def prepared(self, pool: Pool) -> Pool:
+        return pool
+
+    def corpus_stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0
+    ) -> Stats:
+        raise InputError(f"the metric external ({self.column}) is read from candidate lists, not computed from text")
+
+    def _signature(self) -> list[str]:
+        return [f"column:{self.column}", f"higher:{'yes' if self.higher_is_better else 'no'}"]
