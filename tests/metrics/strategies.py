@@ -1,8 +1,13 @@
-"""Random texts and pools for the metrics."""
+"""Random texts, real texts and pools for the metrics."""
 
+import lzma
+
+import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import hopefear as hf
+from tests.shared_data import SHARED
 
 # Few, so that n-grams repeat: punctuation, digits, CJK, combining marks, letters whose lower case is longer
 WORDS = [
@@ -48,8 +53,6 @@ def as_sacrebleu_wants(references):
 
 def list_pool(lists, references):
     """A pool of candidate lists from texts: lists[i] are the candidates of sentence i, references[i] its references."""
-    import numpy as np
-
     pool = hf.Pool()
     for i, (candidates, refs) in enumerate(zip(lists, references, strict=True)):
         ids = [[pool.vocab.add(word) for word in text.split(" ") if word] for text in candidates]
@@ -66,3 +69,34 @@ def list_pool(lists, references):
         )
         pool.append(str(i), forest, references=refs)
     return pool
+
+
+def shared_lines(name):
+    path = SHARED / "data" / name
+    opener = lzma.open if path.suffix == ".xz" else open
+    with opener(path, "rt", encoding="utf-8", newline="\n") as file:
+        return file.read().split("\n")[:-1]
+
+
+def real_documents(limit):
+    """Hypotheses and references from the shared data, for parametrize: 1, 3 and 4 references, some of them missing."""
+    if SHARED is None:
+        return [pytest.param([], [], marks=pytest.mark.skip(reason="shared data is not here"))]
+    fisher, urdu = (
+        [shared_lines(f"{name}.{i}")[:limit] for i in range(4)]
+        for name in ("es-en-fisher/dev.en", "ur-en-indian/raw/dev.en")
+    )
+    first = {}  # the first candidate of each list of a real decoder
+    for line in shared_lines("es-en-kbest/dev.nbest.xz") if limit else []:
+        number, text, *_ = line.split(" ||| ")
+        if int(number) >= limit:
+            break
+        first.setdefault(int(number), text)
+    kbest = [shared_lines(f"es-en-kbest/dev.en.{i}") for i in range(4)]
+    return [
+        pytest.param(fisher[0], fisher[1:2], id="fisher-1"),
+        pytest.param(fisher[0], fisher[1:], id="fisher-3"),
+        pytest.param(urdu[0], urdu[1:], id="urdu-3-some-missing"),
+        pytest.param([line.replace(" the ", " a ") for line in urdu[2]], urdu, id="urdu-4-some-missing"),
+        pytest.param(list(first.values()), [[r[i] for i in first] for r in kbest], id="kbest-4"),
+    ]

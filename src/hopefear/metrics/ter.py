@@ -49,8 +49,7 @@ def _tercom(normalized: bool, no_punct: bool, asian_support: bool, case_sensitiv
         return Preparation(None if case_sensitive else str.lower)
     import sacrebleu
 
-    options = {"normalized": normalized, "no_punct": no_punct, "asian_support": asian_support}
-    tokenizer: Any = sacrebleu.TER(case_sensitive=case_sensitive, **options).tokenizer
+    tokenizer: Any = sacrebleu.TER(normalized, no_punct, asian_support, case_sensitive).tokenizer
     return Preparation(lambda line: str(tokenizer(line.rstrip())), wordwise=not normalized)
 
 

@@ -1,9 +1,9 @@
 """How text becomes the words that a metric compares: sacreBLEU's tokenisers and lower-casing.
 
-Some preparations look at one word at a time: ``none`` (split at white space), ``13a`` (it pads the line with blanks, and
-none of its patterns reaches across white space), and lower-casing (the only letter that depends on its neighbours, the
-final sigma, looks no further than the word). These are applied once to each word type, and so to forests as well. The
-others (``intl``, ``zh``, ``char``, ``spm`` ...) see whole lines and need texts: candidate lists.
+Some preparations look at one word at a time: ``none`` (split at white space), ``13a`` (it pads the line with blanks,
+and none of its patterns reaches across white space), and lower-casing (the only letter that depends on its
+neighbours, the final sigma, looks no further than the word). These are applied once to each word type, and so to
+forests as well. The others (``intl``, ``zh``, ``char``, ``spm`` ...) see whole lines and need texts: candidate lists.
 """
 
 from __future__ import annotations
@@ -91,6 +91,8 @@ def corpus_pool(
     """
     if isinstance(references, str) or any(isinstance(lines, str) for lines in references):
         raise InputError("references must be a list of lists of lines: one list for each reference")
+    if hypotheses and not references:
+        raise InputError("there are no references. Give at least one list of lines")
     for number, lines in enumerate(references):
         if len(lines) != len(hypotheses):
             raise InputError(f"reference {number} has {len(lines)} lines, but there are {len(hypotheses)} hypotheses")
@@ -101,9 +103,12 @@ def corpus_pool(
         line_by_line |= any(map(_broken, hyps)) or any(any(map(_broken, lines)) for lines in refs)
     if apply is None or not line_by_line:
         return prepared(_core.corpus_pool(hyps, refs), preparation)
-    return _core.corpus_pool(
-        [apply(line) for line in hyps], [[None if line is None else apply(line) for line in lines] for lines in refs]
-    )
+    texts = [apply(line) for line in hyps]
+    # A reference that only becomes empty by tokenisation is there, and empty: missing ones are left out before.
+    pool = _core.corpus_pool(texts, refs)
+    columns = [[line for line in column if line is not None] for column in zip(*refs, strict=True)]
+    there = [[line for line in lines if line.strip()] or lines[:1] for lines in columns]
+    return _core.with_texts(pool, texts, [[apply(line) for line in lines] for lines in there])
 
 
 def _broken(line: str | None) -> bool:
