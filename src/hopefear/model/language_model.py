@@ -1,0 +1,190 @@
+"""Back-off n-gram language models: estimate, read, save, map, ask.
+
+All scores are log10, as in ARPA files. A sentence is a string of words between blanks (ASCII white space); "<s>" and
+"</s>" as words of a sentence are unknown words, for the marks are added by ``bos`` and ``eos``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.files import PathLike, iter_bytes, output, path_name
+
+__all__ = ["MAX_ORDER", "Discounts", "Evaluation", "FullScore", "LanguageModel"]
+
+MAX_ORDER = 6
+FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
+
+_PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+
+Lines = PathLike | Iterable[str]
+
+
+class FullScore(NamedTuple):
+    """What one word got: ``ngram_length`` is the length of the longest n-gram found, the word included."""
+
+    log10_prob: float
+    ngram_length: int
+    unknown: bool
+
+
+@dataclass(frozen=True)
+class Discounts:
+    """D(1), D(2), D(3+) of one order; ``fallback``: the counts of counts gave none."""
+
+    d: tuple[float, float, float]
+    fallback: bool
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well a model predicts a text; ``tokens`` are the words and one ``</s>`` a sentence."""
+
+    sentences: int
+    tokens: int
+    unknown: int
+    log10_prob: float
+    perplexity: float
+    perplexity_without_unknown: float
+
+
+class LanguageModel:
+    """A model of any order up to 6, in one block of memory that can be a mapped file."""
+
+    def __init__(self, core: _core.LanguageModel, discounts: Sequence[Discounts] = ()) -> None:
+        self.core = core
+        self.discounts = tuple(discounts)
+        """The discounts of each order, when this model has just been estimated; else empty."""
+
+    @classmethod
+    def estimate(
+        cls,
+        lines: Lines,
+        order: int = 5,
+        prune: Sequence[int] = (),
+        *,
+        discount_fallback: tuple[float, float, float] = FALLBACK_DISCOUNTS,
+        jobs: int = 0,
+    ) -> LanguageModel:
+        """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence a line.
+
+        ``prune=(0, 0, 1)`` leaves out n-grams of order 3 and above that occur once. ``discount_fallback`` stands in for
+        the discounts of an order whose counts of counts give none, as in small corpora.
+        """
+        if any(threshold < 0 for threshold in prune):
+            raise InputError("pruning thresholds are counts: they cannot be negative")
+        text = _core.LmText()
+        if not isinstance(lines, str | os.PathLike):
+            text.add(_joined(lines), "text", jobs)
+        elif _is_plain(lines):
+            text.add_file(os.fspath(lines), jobs)
+        else:
+            text.add(b"".join(iter_bytes(lines)), path_name(lines), jobs)
+        core, discounts = _core.LanguageModel.estimate(text, order, list(prune), discount_fallback, jobs)
+        return cls(core, [Discounts(each.d, each.fallback) for each in discounts])
+
+    @classmethod
+    def read_arpa(cls, path: PathLike) -> LanguageModel:
+        """Reads an ARPA file of any toolkit, plain or packed."""
+        if _is_plain(path):
+            return cls(_core.LanguageModel.read_arpa_file(os.fspath(path)))
+        return cls(_core.LanguageModel.read_arpa(b"".join(iter_bytes(path)), path_name(path)))
+
+    def write_arpa(self, path: PathLike) -> None:
+        """Writes an ARPA file whose numbers read back to the same bits; packed if it is named .gz, .xz or .zst."""
+        with output(path, "wb") as file:
+            self.core.write_arpa(file.write)
+
+    def save(self, path: PathLike) -> None:
+        """Writes the file that :meth:`open` maps."""
+        with output(path, "wb") as file:
+            file.write(self.core.data.data)
+
+    @classmethod
+    def open(cls, path: PathLike, verify: bool = True) -> LanguageModel:
+        """Maps a saved model: its memory is shared by all processes that map it.
+
+        ``verify=False`` leaves out the check of all bytes, which reads the file once; the header is always checked.
+        """
+        return cls(_core.LanguageModel.open(os.fspath(path), verify))
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return self.core.order
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of n-grams of each order."""
+        return tuple(self.core.counts)
+
+    @property
+    def vocab(self) -> list[str]:
+        """The words in the order of their ids; the first three are ``<unk>``, ``<s>``, ``</s>``."""
+        return self.core.words()
+
+    def __contains__(self, word: str) -> bool:
+        return word == "<unk>" or self.core.find(word) != 0
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+    def map_words(self, vocab: _core.Vocab) -> npt.NDArray[np.uint32]:
+        """For each id of another vocabulary the id in this model, 0 (``<unk>``) where it has none."""
+        return self.core.map_words(vocab)
+
+    def score(self, sentence: str, bos: bool = True, eos: bool = True) -> float:
+        """log10 p of a sentence."""
+        return self.core.score(sentence, bos, eos)
+
+    def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[FullScore]:
+        """One entry for each word, and one for ``</s>``."""
+        return [FullScore(*each) for each in self.core.full_scores(sentence, bos, eos)]
+
+    def evaluate(self, lines: Lines, jobs: int = 0) -> Evaluation:
+        """Log probability and perplexity of a text."""
+        text = b"".join(iter_bytes(lines)) if isinstance(lines, str | os.PathLike) else _joined(lines)
+        got = self.core.evaluate(text, jobs)
+        return Evaluation(
+            got.sentences,
+            got.tokens,
+            got.unknown,
+            got.log10_prob,
+            _perplexity(got.log10_prob, got.tokens),
+            _perplexity(got.log10_prob - got.log10_prob_unknown, got.tokens - got.unknown),
+        )
+
+    def perplexity(self, lines: Lines, jobs: int = 0) -> float:
+        """Perplexity of a text, ``</s>`` and unknown words included."""
+        return self.evaluate(lines, jobs).perplexity
+
+
+def _perplexity(log10_prob: float, tokens: int) -> float:
+    return float(np.power(10.0, -log10_prob / tokens)) if tokens else float("nan")
+
+
+def _joined(lines: Iterable[str]) -> bytes:
+    try:
+        return "".join([line.rstrip("\n").replace("\n", " ") + "\n" for line in lines]).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"text: a line has a lone surrogate, which is no character ({error.reason})") from None
+
+
+def _is_plain(path: PathLike) -> bool:
+    """A file to be mapped as it is. What cannot be opened is left to iter_bytes, for its message."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as file:
+            return not file.read(6).startswith(_PACKED)
+    except (OSError, ValueError):
+        return False
