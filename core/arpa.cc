@@ -226,7 +226,7 @@ class Reader {
         if (blank.order != n) continue;
         NgramList& list = model_.lists[n - 1];
         const NgramList& below = model_.lists[n - 2];
-        list.prob[blank.index] = below.backoff[blank.context] + below.prob[list.suffix[blank.index]];
+        list.prob[blank.index] = std::min(0.0f, below.backoff[blank.context] + below.prob[list.suffix[blank.index]]);
       }
   }
 

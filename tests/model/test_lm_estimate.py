@@ -1,0 +1,164 @@
+"""Estimation against the formulas."""
+
+import math
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from hopefear import InputError
+from hopefear.model.language_model import LanguageModel
+from tests.model.lm_corpora import zipf_sentences
+from tests.reference.language_model import kneser_ney
+
+
+def read_back(model, path):
+    """{n-gram: (p, b)} through an ARPA file, read here by hand."""
+    model.write_arpa(path)
+    values = {}
+    for line in path.read_text().split("\n"):
+        fields = line.split("\t")
+        if len(fields) > 1:
+            values[tuple(fields[1].split(" "))] = (float(fields[0]), float(fields[2]) if len(fields) > 2 else 0.0)
+    return values
+
+
+def assert_equals_twin(sentences, order, prune, path, fallback=(0.5, 1.0, 1.5)):
+    model = LanguageModel.estimate([" ".join(s) for s in sentences], order, prune, discount_fallback=fallback, jobs=1)
+    p, b, discounts = kneser_ney(sentences, order, prune, fallback)
+    got = read_back(model, path)
+    assert set(got) == set(p)
+    for gram, value in p.items():
+        if gram != ("<s>",):
+            assert got[gram][0] == pytest.approx(math.log10(value), abs=2e-6), gram
+        assert got[gram][1] == pytest.approx(math.log10(b.get(gram, 1.0)), abs=2e-6), gram
+    for ours, (d, fell_back) in zip(model.discounts, discounts, strict=True):
+        assert ours.d == pytest.approx(d)
+        assert ours.fallback == fell_back
+    return discounts
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5, 6])
+def test_every_order_equals_the_formulas(order, tmp_path):
+    discounts = [assert_equals_twin(zipf_sentences(seed), order, (), tmp_path / "a") for seed in range(6)]
+    assert order == 1 or any(not fallback for each in discounts for _, fallback in each)
+
+
+@pytest.mark.parametrize("prune", [(0, 1), (0, 0, 1), (0, 0, 1, 2, 3), (0, 2, 2, 5), (0, 1000)])
+def test_pruning_equals_the_formulas(prune, tmp_path):
+    for seed in range(4):
+        assert_equals_twin(zipf_sentences(seed, 80), 5, prune, tmp_path / "a")
+
+
+def test_tiny_corpora_get_the_fallback_discounts(tmp_path):
+    for sentences in ([["a"]], [[]], [["a", "b"], []], [["a"] * 30], [["a", "a"], ["b", "a"], ["b"]]):
+        for fallback in ((0.5, 1.0, 1.5), (0.2, 0.3, 0.4)):
+            discounts = assert_equals_twin(sentences, 4, (), tmp_path / "a", fallback)
+            assert any(fell_back for _, fell_back in discounts)
+
+
+def test_wide_vocabulary_and_long_lines(tmp_path):
+    generator = random.Random(3)
+    # 5 words of more than 12 bits each: keys of more than 64 bits.
+    sentences = [[f"x{generator.randrange(9000)}" for _ in range(1000)] for _ in range(6)]
+    sentences += [["x1", "x2", "x3", "x4", "x5", "x6"]] * 5
+    assert_equals_twin(sentences, 6, (), tmp_path / "a")
+    assert_equals_twin(sentences, 6, (0, 0, 1), tmp_path / "a")
+
+
+@pytest.mark.parametrize(("order", "prune"), [(1, ()), (2, ()), (3, (0, 0, 1)), (5, ()), (5, (0, 1, 2, 3, 4))])
+def test_probabilities_sum_to_one(order, prune):
+    sentences = zipf_sentences(1, 80, types=6)
+    core = LanguageModel.estimate([" ".join(s) for s in sentences], order, prune).core
+    words = [i for i in range(len(core)) if i != core.find("<s>")]
+    assert len(words) == 8
+    contexts = [[*left, right] for left in product([0, 3, 5, 8], repeat=2) for right in [0, *words]]
+    contexts += [[1], [1, 4], [1, 4, 3], [1, 4, 3, 3], [], [4, 4, 4, 4, 4]]  # seen, unseen, unknown, at the start
+    for context in contexts:
+        bos = context[:1] == [1]
+        sums = 0.0
+        for word in words:
+            sequence = np.array([*context[bos:], word], np.uint32)
+            sums += 10 ** core.score_ids(sequence, np.array([0, len(sequence)]), bos, 1)[-1]
+        assert sums == pytest.approx(1, abs=1e-5), context
+
+
+def test_the_number_of_jobs_changes_nothing():
+    lines = [" ".join(s) for s in zipf_sentences(5, 60_000, types=300)]
+    one = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=1)
+    three = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=3)
+    assert np.array_equal(one.core.data, three.core.data)
+    assert one.vocab == three.vocab
+    assert one.vocab[:3] == ["<unk>", "<s>", "</s>"]
+
+
+def test_marks_in_the_text(tmp_path):
+    marked = LanguageModel.estimate(["<s> a b </s>", "a </s> b a", "<unk> a <unk>"], 3)
+    plain = LanguageModel.estimate(["a b", "a b a", "<unk> a <unk>"], 3)
+    assert np.array_equal(marked.core.data, plain.core.data)
+    # <unk> is counted, so it is likelier than a word that was never seen.
+    without = LanguageModel.estimate(["a b", "a b a", "c a c"], 3)
+    assert plain.score("zzz", bos=False, eos=False) > without.score("zzz", bos=False, eos=False) + 0.1
+
+
+def test_words_are_split_at_ascii_white_space_only():
+    model = LanguageModel.estimate(["a\tb  c\r", "no\u00a0break \u2028x \x85y", "tail\x0bv\x0cf\0z"], 2)
+    expected = ["a", "b", "c", "no\u00a0break", "\u2028x", "\x85y", "tail", "v", "f", "z"]
+    assert model.vocab[3:] == expected
+
+
+def test_lines_files_and_packed_files_are_the_same(tmp_path):
+    import gzip
+    import lzma
+
+    import zstandard
+
+    lines = [" ".join(s) for s in zipf_sentences(2)] + ["ünïcödé 漢字"]
+    text = "".join(line + "\n" for line in lines).encode()
+    expected = LanguageModel.estimate(lines, 3).core.data
+    contents = {
+        "plain": text,
+        "no-newline": text[:-1],
+        "crlf": text.replace(b"\n", b"\r\n"),
+        "bom": b"\xef\xbb\xbf" + text,
+        "a.gz": gzip.compress(text),
+        "a.xz": lzma.compress(text),
+        "a.zst": zstandard.compress(text),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        assert np.array_equal(LanguageModel.estimate(tmp_path / name, 3).core.data, expected), name
+    assert np.array_equal(LanguageModel.estimate((line + "\n" for line in lines), 3).core.data, expected)
+
+
+def test_errors(tmp_path):
+    lines = ["a b c"]
+    for arguments, message in [
+        (([],), "no text to estimate a language model from. Give at least one line"),
+        ((lines, 0), "the order of a language model is 1 to 6, not 0"),
+        ((lines, 7), "the order of a language model is 1 to 6, not 7"),
+        ((lines, 2, (0, 0, 1)), "more pruning thresholds than orders. Give at most one an order"),
+        ((lines, 2, (1,)), "unigrams cannot be pruned: the first threshold must be 0"),
+        ((lines, 3, (0, 2, 1)), "pruning thresholds must not fall from one order to the next"),
+        ((lines, 3, (0, -1)), "pruning thresholds are counts: they cannot be negative"),
+        ((["a \ud800"],), "text: a line has a lone surrogate, which is no character (surrogates not allowed)"),
+    ]:
+        with pytest.raises(InputError) as error:
+            LanguageModel.estimate(*arguments)
+        assert str(error.value) == message
+    with pytest.raises(InputError, match="the fall-back discount for count 1 must be above 0 and at most 1"):
+        LanguageModel.estimate(lines, discount_fallback=(0.0, 1.0, 1.5))
+    with pytest.raises(InputError, match=r"missing: no such file or folder"):
+        LanguageModel.estimate(tmp_path / "missing")
+    with pytest.raises(InputError, match=r"is a folder"):
+        LanguageModel.estimate(tmp_path)
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(InputError, match="no text"):
+        LanguageModel.estimate(tmp_path / "empty")
+    for bad in (b"\xff", b"caf\xe9", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"):
+        (tmp_path / "latin1").write_bytes(b"good\n" * 100_000 + b"a b\nx " + bad + b" y\nc\n")
+        for jobs in (1, 2):
+            with pytest.raises(InputError) as error:
+                LanguageModel.estimate(tmp_path / "latin1", jobs=jobs)
+            assert str(error.value).startswith(f"{tmp_path / 'latin1'}:100002: not UTF-8. Convert the file")
