@@ -17,6 +17,7 @@ _PUBLIC = {
     "External": "hopefear.metrics",
     "Forest": "hopefear._core",
     "InputError": "hopefear.errors",
+    "LanguageModel": "hopefear.model.language_model",
     "OracleDocument": "hopefear.metrics",
     "Pool": "hopefear._core",
     "RougeS": "hopefear.metrics",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from hopefear.metrics import RougeS as RougeS
     from hopefear.metrics import Ter as Ter
     from hopefear.metrics import Wer as Wer
+    from hopefear.model.language_model import LanguageModel as LanguageModel
 
 
 def __getattr__(name: str) -> Any:
