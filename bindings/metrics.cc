@@ -7,6 +7,7 @@
 #include "metric.h"
 #include "oracle_document.h"
 #include "rouge.h"
+#include "significance.h"
 #include "ter.h"
 
 namespace hopefear {
@@ -24,6 +25,14 @@ Out<double> each_row(const Of& of, const In2<double>& stats, F&& f) {
   std::vector<double> values(stats.shape(0));
   for (size_t i = 0; i < values.size(); ++i) values[i] = f(stats.data() + i * stats.shape(1));
   return give(std::move(values));
+}
+
+using In3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+Runs runs(const Metric& metric, const In3& stats) {
+  check_size(metric, stats.shape(2));
+  if (stats.shape(0) == 0 || stats.shape(1) == 0) throw InputError("there is no sentence to resample");
+  return {stats.data(), stats.shape(0), stats.shape(1)};
 }
 
 }  // namespace
@@ -108,6 +117,32 @@ void init_metrics(nb::module_& m) {
         d.linear(weights.data());
         return give(std::move(weights));
       }, "Linear BLEU (A.3): weights whose product with b is B(b) to the first order.");
+
+  m.def("run_scores", [](const Metric& metric, In3 stats) { return give(run_scores(metric, runs(metric, stats))); },
+        "metric"_a, "stats"_a, "The score of each run: runs x sentences x statistics.");
+  m.def("bootstrap", [](const Metric& metric, const std::vector<In3>& stats, size_t samples, uint64_t seed, int jobs) {
+    std::vector<Runs> systems;
+    for (const auto& system : stats) systems.push_back(runs(metric, system));
+    if (systems.empty()) throw InputError("there is no system to resample");
+    for (const auto& system : systems)
+      if (system.sentences != systems[0].sentences) throw InputError("the systems must have the same number of sentences");
+    std::vector<double> scores;
+    {
+      nb::gil_scoped_release release;
+      scores = bootstrap(metric, systems, samples, seed, jobs);
+    }
+    return give(std::move(scores), systems.size());
+  }, "metric"_a, "stats"_a, "samples"_a, "seed"_a, "jobs"_a = 0, "Scores of resampled documents: a row a sample, a column a system.");
+  m.def("randomization", [](const Metric& metric, In3 a, In3 b, size_t samples, uint64_t seed, int jobs) {
+    const Runs first = runs(metric, a), second = runs(metric, b);
+    if (first.runs != second.runs || first.sentences != second.sentences) throw InputError("both systems must have the same number of runs and sentences");
+    std::vector<double> differences;
+    {
+      nb::gil_scoped_release release;
+      differences = randomization(metric, first, second, samples, seed, jobs);
+    }
+    return give(std::move(differences));
+  }, "metric"_a, "a"_a, "b"_a, "samples"_a, "seed"_a, "jobs"_a = 0, "Differences of scores after sentences have changed sides at random.");
 
   m.def("corpus_pool", [](const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references) {
     nb::gil_scoped_release release;
