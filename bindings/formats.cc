@@ -1,8 +1,16 @@
+#include <cstring>
+#include <new>
+
 #include "common.h"
+#include "forest_file.h"
+#include "json_forest.h"
 #include "jsonl_nbest.h"
+#include "moses_hypergraph.h"
 #include "moses_nbest.h"
+#include "plf.h"
 #include "pool_builder.h"
 #include "text.h"
+#include "write_forests.h"
 #include "write_nbest.h"
 
 namespace hopefear {
@@ -74,6 +82,97 @@ nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::st
   return nb::bytes(out.data(), out.size());
 }
 
+/// Reads forests of other programs, file by file. Python opens and unpacks the files.
+class ForestParser {
+ public:
+  ForestParser() : builder_(false, 0.5) {}
+
+  void begin_file(std::string name, const std::string& format) {
+    format_ = format == "plf" ? Format::plf : format == "moses" ? Format::moses : Format::json;
+    file_ = std::move(name);
+    lines_.begin_file(file_);
+    documents_ = {};
+    text_.clear();
+  }
+  void feed(nb::bytes bytes) {
+    const std::string_view view(bytes.c_str(), bytes.size());
+    nb::gil_scoped_release release;
+    switch (format_) {
+      case Format::moses: text_ += view; break;
+      case Format::plf: lines_.feed(view, [&](std::string_view line) { plf(line); }); break;
+      case Format::json: documents_.feed(view, [&](std::string_view prefix, std::string_view text, int64_t line) { json(prefix, text, line); }); break;
+    }
+  }
+  void end_file() {
+    switch (format_) {
+      case Format::moses:
+        read_moses_hypergraph(builder_, text_, file_);
+        end_sentence("");
+        break;
+      case Format::plf: lines_.end_file([&](std::string_view line) { plf(line); }); break;
+      case Format::json:
+        if (!trim(documents_.rest()).empty()) throw input_error(file_, documents_.line(), "the JSON text ends too soon. Was the file cut off?");
+        break;
+    }
+  }
+  void finish() { builder_.finish(); }
+  int64_t sentences() const { return sentences_; }
+  void collect(Pool& pool) {
+    const size_t before = pool.size();
+    collect_into(builder_, pool);
+    for (size_t i = before; i < pool.size(); ++i) validate(pool.sentences[i].forest, "sentence " + std::to_string(i));
+  }
+
+ private:
+  enum class Format { moses, plf, json };
+
+  void end_sentence(std::string source) {
+    builder_.end_sentence(std::to_string(sentences_++), std::move(source));
+    builder_.take_renumbering();
+  }
+  void plf(std::string_view line) {
+    read_plf(builder_, line, file_, lines_.number());
+    end_sentence("");
+  }
+  void json(std::string_view prefix, std::string_view text, int64_t line) {
+    prefix = trim(prefix);
+    if (line == 1 && prefix.starts_with("\xef\xbb\xbf")) prefix.remove_prefix(3);
+    if (!prefix.empty() && prefix != std::to_string(sentences_) + " |||")
+      throw input_error(file_, line, "before sentence " + std::to_string(sentences_) + " stands " + quoted(prefix) + ". Write nothing, or its number and |||, in order");
+    end_sentence(read_json_forest(builder_, text, file_, line));
+  }
+
+  PoolBuilder builder_;
+  Format format_ = Format::json;
+  std::string file_, text_;
+  Lines lines_;
+  JsonDocuments documents_;
+  int64_t sentences_ = 0;
+};
+
+nb::bytes format_forests(const Pool& pool, size_t begin, size_t end, const std::string& format) {
+  if (begin > end || end > pool.size()) throw nb::index_error("no such sentence");
+  auto append = format == "cdec"       ? append_cdec_forest
+                : format == "travatar" ? append_travatar_forest
+                : format == "cicada"   ? append_cicada_forest
+                : format == "moses"    ? append_moses_hypergraph
+                                       : append_plf;
+  std::string out;
+  {
+    nb::gil_scoped_release release;
+    for (size_t i = begin; i < end; ++i) append(out, pool, i);
+  }
+  return nb::bytes(out.data(), out.size());
+}
+
+/// A native file that was packed: its bytes are copied to where arrays may begin.
+Pool forest_file_from_bytes(nb::bytes bytes, const std::string& file, bool verify) {
+  auto copy = std::shared_ptr<char>(static_cast<char*>(::operator new(bytes.size() + 1, std::align_val_t{64})),
+                                    [](char* p) { ::operator delete(p, std::align_val_t{64}); });
+  std::memcpy(copy.get(), bytes.c_str(), bytes.size());
+  return forest_file_pool(copy.get(), bytes.size(), copy, file, verify);
+}
+
 /// references[k][i]: reference k of sentence i; an empty one is missing.
 void set_references(Pool& pool, const std::vector<std::vector<std::string>>& references) {
   for (size_t i = 0; i < pool.size(); ++i) {
@@ -116,6 +215,19 @@ void init_formats(nb::module_& m) {
       .def("collect", &NbestParser::collect, "pool"_a)
       .def_prop_ro("metric_names", &NbestParser::metric_names);
   m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none());
+  nb::class_<ForestParser>(m, "ForestParser", "Reads forests of other programs, file by file.")
+      .def(nb::init<>())
+      .def("begin_file", &ForestParser::begin_file, "name"_a, "format"_a)
+      .def("feed", &ForestParser::feed, "data"_a)
+      .def("end_file", &ForestParser::end_file)
+      .def("finish", &ForestParser::finish)
+      .def_prop_ro("sentences", &ForestParser::sentences)
+      .def("collect", &ForestParser::collect, "pool"_a);
+  m.def("format_forests", &format_forests, "pool"_a, "begin"_a, "end"_a, "format"_a);
+  m.def("write_forest_file", &write_forest_file, "pool"_a, "descriptor"_a, "file"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def("read_forest_file", &read_forest_file, "path"_a, "file"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>());
+  m.def("forest_file_from_bytes", &forest_file_from_bytes, "data"_a, "file"_a, "verify"_a = true);
+  m.attr("FOREST_MAGIC") = nb::bytes(kForestMagic, 16);
   m.def("set_references", &set_references, "pool"_a, "references"_a);
   m.def("set_sources", &set_sources, "pool"_a, "sources"_a);
 }

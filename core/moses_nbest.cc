@@ -10,26 +10,6 @@ namespace {
 
 constexpr size_t kGuesses = 256;
 
-/// The next field, up to a ||| that stands as a word of its own; `rest` moves behind it. False when nothing is left.
-bool next_field(std::string_view& rest, std::string_view& field, bool& more) {
-  if (!more) return false;
-  const char* const begin = rest.data();
-  const char* const end = begin + rest.size();
-  for (const char* p = begin; p < end; ++p) {
-    p = static_cast<const char*>(std::memchr(p, '|', static_cast<size_t>(end - p)));
-    if (!p) break;
-    if (end - p >= 3 && p[1] == '|' && p[2] == '|' && (p == begin || is_blank(p[-1])) && (end - p == 3 || is_blank(p[3]))) {
-      field = {begin, static_cast<size_t>(p - begin)};
-      rest = {p + 3, static_cast<size_t>(end - p - 3)};
-      return true;
-    }
-  }
-  field = rest;
-  rest = {};
-  more = false;
-  return true;
-}
-
 }  // namespace
 
 void MosesNbestReader::end_file() {

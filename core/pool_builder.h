@@ -35,8 +35,7 @@ class PoolBuilder {
   // a forest: each node in topological order, then its edges; a list has no add_node and no add_tail
   void add_node(int32_t span_begin, int32_t span_end);
   void add_tail(int32_t node) { staged_.tails.push_back(node); }
-  void add_slot(int32_t tail) { staged_.words.push_back(slot(tail)); }
-  void add_word(std::string_view word) { staged_.words.push_back(vocab_->add(word)); }
+  void add_word_id(int32_t word) { staged_.words.push_back(word); }  // of vocab(), or a slot
 
   // one candidate or edge: its words, features and numbers, then end_candidate
   void add_text(std::string_view text);

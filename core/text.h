@@ -34,6 +34,26 @@ void for_each_word(std::string_view text, Word&& word) {
   }
 }
 
+/// The next field, up to a ||| that stands as a word of its own; `rest` moves behind it. False when nothing is left.
+inline bool next_field(std::string_view& rest, std::string_view& field, bool& more) {
+  if (!more) return false;
+  const char* const begin = rest.data();
+  const char* const end = begin + rest.size();
+  for (const char* p = begin; p < end; ++p) {
+    p = static_cast<const char*>(std::memchr(p, '|', static_cast<size_t>(end - p)));
+    if (!p) break;
+    if (end - p >= 3 && p[1] == '|' && p[2] == '|' && (p == begin || is_blank(p[-1])) && (end - p == 3 || is_blank(p[3]))) {
+      field = {begin, static_cast<size_t>(p - begin)};
+      rest = {p + 3, static_cast<size_t>(end - p - 3)};
+      return true;
+    }
+  }
+  field = rest;
+  rest = {};
+  more = false;
+  return true;
+}
+
 /// The offset of the first byte that is not UTF-8 (RFC 3629: no surrogates, no overlong forms), or -1.
 inline int64_t invalid_utf8(std::string_view text) {
   const auto* s = reinterpret_cast<const unsigned char*>(text.data());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "edge_features.h"
 #include "json.h"
 #include "text.h"
 
@@ -15,16 +16,9 @@ void append_words(std::string& out, const Vocab& vocab, std::span<const int32_t>
   }
 }
 
-/// feature(id, value) for every feature of an edge.
-template <class Feature>
-void for_each_feature(const Forest& f, int32_t e, Feature&& feature) {
-  for (int32_t j = 0; j < f.dense_width; ++j) feature(j, f.dense[static_cast<size_t>(e) * f.dense_width + j]);
-  if (!f.sparse_begin.empty())
-    for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) feature(f.sparse_ids[k], f.sparse_values[k]);
-}
-
 void append_text_lines(std::string& out, const Pool& pool, size_t sentence, const char* equals, const double* w) {
   const Forest& f = pool.sentences[sentence].forest;
+  std::vector<std::pair<int32_t, double>> h;
   const std::string opening = std::to_string(sentence) + " ||| ";
   for (int32_t e = 0; e < f.edges(); ++e) {
     out += opening;
@@ -33,7 +27,8 @@ void append_text_lines(std::string& out, const Pool& pool, size_t sentence, cons
         throw InputError("sentence " + std::to_string(sentence) + " has the word \"|||\", which separates fields here. Write JSONL instead");
     append_words(out, *pool.vocab, f.edge_words(e));
     out += " |||";
-    for_each_feature(f, e, [&](int32_t id, double value) {
+    edge_features(f, e, true, h);
+    for (const auto& [id, value] : h) {
       const std::string& name = (*pool.features)[id];
       if (name.empty() || std::any_of(name.begin(), name.end(), is_blank))
         throw InputError("the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
@@ -41,7 +36,7 @@ void append_text_lines(std::string& out, const Pool& pool, size_t sentence, cons
       out += name;
       out += equals;
       append_number(out, value);
-    });
+    }
     out += " ||| ";
     append_number(out, w ? f.edge_score(e, w) : 0.0);
     out += '\n';
@@ -52,6 +47,7 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
   const Sentence& s = pool.sentences[sentence];
   const Forest& f = s.forest;
   std::string words;
+  std::vector<std::pair<int32_t, double>> h;
   auto append_string = [&](std::span<const int32_t> ids) {
     words.clear();
     append_words(words, *pool.vocab, ids);
@@ -85,7 +81,8 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
       out += ": ";
       append_number(out, value);
     };
-    for_each_feature(f, e, [&](int32_t id, double value) { pair((*pool.features)[id], value); });
+    edge_features(f, e, true, h);
+    for (const auto& [id, value] : h) pair((*pool.features)[id], value);
     out += '}';
     if (f.number_width) {
       out += ", \"metrics\": {";

@@ -26,9 +26,11 @@ _PUBLIC = {
     "Wer": "hopefear.metrics",
     "iter_nbest": "hopefear.formats",
     "merged": "hopefear._core",
+    "read_forests": "hopefear.formats",
     "read_nbest": "hopefear.formats",
     "read_references": "hopefear.formats",
     "read_weights": "hopefear.formats",
+    "write_forests": "hopefear.formats",
     "write_nbest": "hopefear.formats",
     "write_weights": "hopefear.formats",
 }
@@ -42,9 +44,11 @@ if TYPE_CHECKING:
     from hopefear._core import merged as merged
     from hopefear.errors import InputError as InputError
     from hopefear.formats import iter_nbest as iter_nbest
+    from hopefear.formats import read_forests as read_forests
     from hopefear.formats import read_nbest as read_nbest
     from hopefear.formats import read_references as read_references
     from hopefear.formats import read_weights as read_weights
+    from hopefear.formats import write_forests as write_forests
     from hopefear.formats import write_nbest as write_nbest
     from hopefear.formats import write_weights as write_weights
     from hopefear.metrics import Bleu as Bleu

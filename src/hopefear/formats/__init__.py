@@ -1,19 +1,23 @@
 """Readers and writers: k-best lists, forests, weights, grammars. They return plain objects and decide nothing."""
 
 from hopefear.files import atomic_write, open_bytes, open_text, read_lines, read_references
+from hopefear.formats.forests import FOREST_FORMATS, read_forests, write_forests
 from hopefear.formats.nbest import NBEST_FORMATS, iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import read_weights, write_weights
 
 __all__ = [
+    "FOREST_FORMATS",
     "NBEST_FORMATS",
     "atomic_write",
     "iter_nbest",
     "open_bytes",
     "open_text",
+    "read_forests",
     "read_lines",
     "read_nbest",
     "read_references",
     "read_weights",
+    "write_forests",
     "write_nbest",
     "write_weights",
 ]

@@ -1,0 +1,237 @@
+"""Forests: the native file, and those of Moses, cdec, Travatar, Cicada and PLF (docs/formats.md)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hopefear._core import (
+    FOREST_MAGIC,
+    ForestParser,
+    Pool,
+    forest_file_from_bytes,
+    format_forests,
+    read_forest_file,
+    set_references,
+    set_sources,
+    write_forest_file,
+)
+from hopefear.errors import InputError, input_error
+from hopefear.files import (
+    PathLike,
+    _umask,
+    atomic_write,
+    iter_bytes,
+    os_error,
+    output,
+    path_name,
+    read_lines,
+    read_references,
+)
+
+__all__ = ["FOREST_FORMATS", "read_forests", "write_forests"]
+
+FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf")
+_JSON = ("cdec", "travatar", "cicada")
+
+
+def _check(format: str | None) -> None:
+    if format is not None and format not in FOREST_FORMATS:
+        raise InputError(f"forests: no format is called {format!r}. Choose one of {', '.join(FOREST_FORMATS)}")
+
+
+def read_forests(
+    path: PathLike | Sequence[PathLike],
+    references: PathLike | Sequence[PathLike] | None = None,
+    format: str | None = None,
+    sources: PathLike | None = None,
+    verify: bool = True,
+) -> Pool:
+    """The forests of a tuning set, with the references in these files.
+
+    ``path`` is a file with all sentences, or a folder (or a list) of files with one sentence each; in a folder they are
+    called ``0.json.gz``, ``1.json.gz``, ... and other files are passed over. Without ``format`` the first bytes tell
+    what a file is. A native file is mapped, not read; ``verify=False`` leaves its checksums alone.
+    """
+    _check(format)
+    single = isinstance(path, str | os.PathLike)
+    folder = single and Path(path).is_dir()  # type: ignore[arg-type]
+    if single and not folder:
+        pool = _read_file(path, format, verify)  # type: ignore[arg-type]
+        name = path_name(path)  # type: ignore[arg-type]
+    else:
+        files = _numbered(Path(path)) if folder else list(path)  # type: ignore[arg-type]
+        if not files:
+            raise InputError("forests: no file was named. Name at least one")
+        parser, pool = ForestParser(), Pool()
+        for number, file in enumerate(files, 1):
+            for _ in _parsed(parser, file, format):
+                parser.collect(pool)
+            if parser.sentences != number:
+                finding = f"has {parser.sentences - number + 1} sentences. A folder has one sentence a file"
+                raise input_error(path_name(file), None, finding)
+        parser.finish()
+        parser.collect(pool)
+        name = path_name(path if single else files[-1])  # type: ignore[arg-type]
+    if references is not None:
+        lines = read_references(references)
+        if len(lines[0]) != len(pool):
+            finding = f"there are {len(pool)} forests, but the references have {len(lines[0])} lines"
+            raise input_error(name, None, f"{finding}. Use the references of these forests")
+        set_references(pool, lines)
+    if sources is not None:
+        texts = read_lines(sources)
+        if len(texts) != len(pool):
+            finding = f"has {len(texts)} lines, but there are {len(pool)} forests. Use the source of these forests"
+            raise input_error(path_name(sources), None, finding)
+        set_sources(pool, texts)
+    return pool
+
+
+def _numbered(folder: Path) -> list[PathLike]:
+    """The files of a folder whose names begin with their sentence's number; none may be missing."""
+    found: dict[int, Path] = {}
+    try:
+        names = sorted(file.name for file in folder.iterdir())
+    except OSError as error:
+        raise os_error(folder, error) from None
+    for name in names:
+        match = re.match(r"([0-9]{1,18})(\.|$)", name)
+        if match is None:
+            continue
+        number = int(match[1])
+        if number in found:
+            finding = f"{found[number].name} and {name} are both sentence {number}. Keep one"
+            raise input_error(path_name(folder), None, finding)
+        found[number] = folder / name
+    if not found:
+        raise input_error(
+            path_name(folder), None, 'no file is called after a sentence, as "0.json.gz" is. Check the path'
+        )
+    for number in range(len(found)):
+        if number not in found:
+            finding = f"sentence {number} has no file, but there is {found[max(found)].name}"
+            raise input_error(path_name(folder), None, f"{finding}. Number them from 0 without a gap")
+    return [found[number] for number in range(len(found))]
+
+
+def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
+    if format in (None, "native") and os.fspath(path) != "-":
+        try:
+            with Path(path).open("rb") as file:
+                native = file.read(len(FOREST_MAGIC)) == FOREST_MAGIC and Path(path).is_file()
+        except (OSError, ValueError):
+            native = False  # iter_bytes says why
+        if native:
+            return read_forest_file(os.fsdecode(path), path_name(path), verify)
+    parser, pool = ForestParser(), Pool()
+    pieces = iter_bytes(path)
+    start = b""
+    for piece in pieces:
+        start += piece
+        if len(start) >= len(FOREST_MAGIC):
+            break
+    if start[: len(FOREST_MAGIC)] == FOREST_MAGIC or format == "native":
+        return forest_file_from_bytes(start + b"".join(pieces), path_name(path), verify)
+    for _ in _parsed_pieces(parser, path, _chained(start, pieces), format):
+        parser.collect(pool)
+    parser.finish()
+    parser.collect(pool)
+    return pool
+
+
+def _chained(start: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    yield start
+    yield from pieces
+
+
+def _parsed(parser: ForestParser, path: PathLike, format: str | None) -> Iterator[None]:
+    return _parsed_pieces(parser, path, iter_bytes(path), format)
+
+
+def _parsed_pieces(parser: ForestParser, path: PathLike, pieces: Iterator[bytes], format: str | None) -> Iterator[None]:
+    """Reads a file, with a pause after each piece of it."""
+    started = False
+    before = parser.sentences
+    for piece in pieces:
+        if not started:
+            start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
+            if not start:
+                continue
+            parser.begin_file(path_name(path), format or _recognised(path, start))
+            started = True
+        parser.feed(piece)
+        yield
+    if not started:
+        raise input_error(path_name(path), None, "the file is empty. Was the decoder interrupted?")
+    parser.end_file()
+    if parser.sentences == before:
+        raise input_error(path_name(path), None, "there is no forest in this file. Was the decoder interrupted?")
+    yield
+
+
+def _recognised(path: PathLike, start: bytes) -> str:
+    if start[:1] == b"(":
+        return "plf"
+    if start[:1] == b"#":
+        return "moses"
+    if start[:1] == b"{" or re.match(rb"[0-9]+ \|\|\| *\{", start):
+        return "cdec"  # or one of its cousins: the keys tell
+    if start.startswith(FOREST_MAGIC):
+        raise input_error(path_name(path), None, "a native file holds all sentences. Name the file, not its folder")
+    finding = f"{start[:20].decode('utf-8', 'backslashreplace')!r} is not how a file of forests begins"
+    raise input_error(path_name(path), 1, f"{finding}. Name its format: {', '.join(FOREST_FORMATS)}")
+
+
+def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
+    """Lists, lattices or forests as a file (``native``, ``travatar``, ``cicada``, ``plf``: one sentence a line) or as a
+    folder with a file for each sentence (``moses``, and ``cdec`` unless the name has a suffix such as .json).
+
+    What a format cannot say is an InputError, and then nothing is written.
+    """
+    _check(format)
+    if format == "native":
+        if Path(path).suffix in (".gz", ".xz", ".zst"):
+            raise input_error(
+                path_name(path), None, "a native file is mapped, not unpacked. Choose a name without that suffix"
+            )
+        try:
+            with atomic_write(path, "wb") as file:
+                write_forest_file(pool, file.fileno(), path_name(path))
+        except OSError as error:
+            raise os_error(path, error) from None
+        return
+    try:
+        if format == "moses" or (format == "cdec" and not Path(path).suffix and os.fspath(path) != "-"):
+            _write_folder(pool, Path(path), format, ".gz" if format == "moses" else ".json.gz")
+            return
+        with output(path, "wb") as file:
+            for number in range(len(pool)):
+                file.write(format_forests(pool, number, number + 1, format))
+    except InputError as error:
+        if str(error).startswith("sentence "):
+            raise input_error(path_name(path), None, str(error)) from None
+        raise
+
+
+def _write_folder(pool: Pool, folder: Path, format: str, suffix: str) -> None:
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise input_error(path_name(folder), None, "is there already. Remove it or choose another name")
+        aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
+    except OSError as error:
+        raise os_error(folder, error) from None
+    try:
+        for number in range(len(pool)):
+            with output(aside / f"{number}{suffix}", "wb") as file:
+                file.write(format_forests(pool, number, number + 1, format))
+        aside.chmod(0o777 & ~_umask())
+        aside.replace(folder)
+    except OSError as error:
+        raise os_error(folder, error) from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
