@@ -2,14 +2,20 @@
 #include "extract.h"
 #include "lexical.h"
 #include "parallel_text.h"
+#include "grammar.h"
 #include "rule_table.h"
+#include "templates.h"
 
 namespace hopefear {
 namespace {
 
 template <class T>
-Out<const T> look(const std::vector<T>& values, nb::handle owner) {
+Out<const T> look(std::span<const T> values, nb::handle owner) {
   return Out<const T>(values.data(), {values.size()}, owner);
+}
+template <class T>
+Out<const T> look(const std::vector<T>& values, nb::handle owner) {
+  return look(std::span<const T>(values), owner);
 }
 
 Out2<const uint16_t> look(const std::vector<Link>& links, nb::handle owner) {
@@ -56,6 +62,20 @@ void init_extraction(nb::module_& m) {
            "lines"_a, "where"_a, "numbers"_a, "The links of the next pairs, `0-0 1-2`; numbers are line numbers for messages.")
       .def("add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
            "The links of the next pair: s0, t0, s1, t1, ...")
+      .def_prop_ro("source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_source(), h); }, "All source words in a row.")
+      .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_target(), h); })
+      .def_prop_ro("source_begin", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).source_begin(), h); })
+      .def_prop_ro("target_begin", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).target_begin(), h); })
+      .def("trigger_counts",
+           [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
+             if (rank.size() != static_cast<size_t>(t.target_vocab->size())) throw InputError("rank needs one entry a target word");
+             nb::gil_scoped_release release;
+             std::vector<int32_t> flat;
+             for (const auto& row : trigger_counts(t, view(rank), limit, jobs)) flat.insert(flat.end(), row.begin(), row.end());
+             nb::gil_scoped_acquire acquire;
+             return give(std::move(flat), 3);
+           },
+           "rank"_a, "limit"_a, "jobs"_a = 0, "Rows (d, e, occurrences of e with d before it), for words of a rank below limit.")
       .def("links", [](const ParallelText& t, size_t n) {
              if (n >= t.size()) throw nb::index_error("no such pair");
              return give_links(t.links(n));
@@ -112,6 +132,42 @@ void init_extraction(nb::module_& m) {
       .def_prop_ro("instances", &Extractor::instances, "Rule occurrences seen.")
       .def_prop_ro("entries", &Extractor::entries, "Distinct rules and alignments held now.")
       .def_prop_ro("rules", &Extractor::rules, "Distinct rules, before any was dropped.");
+
+  m.def("feature_name", [](const std::vector<std::string>& parts) {
+    if (parts.empty()) throw InputError("a feature needs a template");
+    return feature_name(parts);
+  }, "parts"_a);
+  m.def("parse_feature", [](std::string_view name) { return parse_feature(name); }, "name"_a);
+  nb::class_<FeatureTemplates>(m, "FeatureTemplates", "Sparse features declared by name; feature i of the list has the id first + i.")
+      .def("__init__",
+           [](FeatureTemplates* self, const std::vector<std::string>& names, int32_t first, const Grammar& g, const std::string& where) {
+             new (self) FeatureTemplates(names, first, *g.source_vocab(), *g.target_vocab(), g.names(), where);
+           },
+           "names"_a, "first"_a, "grammar"_a, "where"_a = "features")
+      .def_ro_static("TRIGGER_DISTANCE", &FeatureTemplates::kTriggerDistance)
+      .def("__len__", &FeatureTemplates::size)
+      .def_prop_ro("stateful", &FeatureTemplates::stateful, "Some feature needs more than one rule: bigrams, trigrams, triggers.")
+      .def("rule_features",
+           [](const FeatureTemplates& t, const Grammar& g, In<int64_t> rules) {
+             std::vector<int64_t> begin{0};
+             std::vector<int32_t> ids;
+             std::vector<float> values;
+             FeatureTemplates::Values found;
+             for (int64_t rule : view(rules)) {
+               if (rule < 0 || rule >= g.rules()) throw nb::index_error("no such rule");
+               const auto r = static_cast<uint32_t>(rule);
+               found.clear();
+               t.add_rule(g.source(r), g.target(r), g.links(r), g.row(r), found);
+               for (const auto& [id, value] : found) ids.push_back(id), values.push_back(value);
+               begin.push_back(static_cast<int64_t>(ids.size()));
+             }
+             return std::make_tuple(give(std::move(begin)), give(std::move(ids)), give(std::move(values)));
+           },
+           "grammar"_a, "rules"_a, "(begin, ids, values) of the templates that see one rule only; an id may come several times.")
+      .def("unigram", &FeatureTemplates::unigram, "e"_a, "The id, or -1.")
+      .def("bigram", &FeatureTemplates::bigram, "d"_a, "e"_a)
+      .def("trigram", &FeatureTemplates::trigram, "c"_a, "d"_a, "e"_a)
+      .def("trigger", &FeatureTemplates::trigger, "d"_a, "e"_a);
 }
 
 }  // namespace hopefear

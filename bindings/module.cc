@@ -10,6 +10,7 @@ void init_formats(nb::module_&);
 void init_trainers(nb::module_&);
 void init_language_model(nb::module_&);
 void init_extraction(nb::module_&);
+void init_grammar(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -23,4 +24,5 @@ NB_MODULE(_core, m) {
   hopefear::init_trainers(m);
   hopefear::init_language_model(m);
   hopefear::init_extraction(m);
+  hopefear::init_grammar(m);
 }

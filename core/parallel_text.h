@@ -39,6 +39,8 @@ class ParallelText {
   size_t link_count() const { return links_.size(); }
   std::span<const int32_t> all_source() const { return source_; }
   std::span<const int32_t> all_target() const { return target_; }
+  std::span<const int64_t> source_begin() const { return source_begin_; }
+  std::span<const int64_t> target_begin() const { return target_begin_; }
 
   /// grow-diag-final-and of two directed alignments. `forward` gives each target word (all pairs in a row) its source
   /// word, `backward` each source word its target word; -1 is no word.

@@ -17,6 +17,11 @@ namespace hopefear {
 
 inline constexpr int32_t kX = -1;
 
+/// A point of word alignment inside a rule, in the form in which files have it.
+struct PackedLink {
+  uint8_t s, t;
+};
+
 struct RuleTable {
   std::vector<uint32_t> source_begin{0};  // sides + 1
   std::vector<int32_t> source;

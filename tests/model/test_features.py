@@ -1,0 +1,171 @@
+"""Declared features: what the lists contain, and which features a rule fires."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.model import features
+from hopefear.model.features import NULL, UNK, FeatureTemplates, feature_name, parse_feature
+from hopefear.model.grammar import Grammar
+from tests.model.test_extract import extract, parallel_text, random_pairs
+
+
+def fired(templates: FeatureTemplates, names: list[str], first: int, grammar: Grammar, rule: int) -> Counter[str]:
+    begin, ids, values = templates.rule_features(grammar, np.array([rule]))
+    assert begin.tolist() == [0, len(ids)]
+    counts: Counter[str] = Counter()
+    for i, value in zip(ids.tolist(), values.tolist(), strict=True):
+        counts[names[i - first]] += value
+    return counts
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=3))
+def test_names_and_back(words: list[str]) -> None:
+    name = feature_name(["pair", *words])
+    assert parse_feature(name) == ["pair", *words]
+    assert not any((c.isspace() and c.isascii()) or c in "=|" for c in name)
+
+
+def test_marks_are_not_words() -> None:
+    assert feature_name(["lex", NULL, UNK]) == "lex(NULL,UNK)"
+    assert feature_name(["lex", "NULL", "UNK"]) == "lex(%4EULL,%55NK)"
+    assert parse_feature("lex(NULL,%55NK)") == ["lex", NULL, "UNK"]
+
+
+def test_lex_features_of_rules_equal_the_definition() -> None:
+    pairs = random_pairs(60, seed=31)
+    text = parallel_text(pairs)
+    grammar = Grammar.build(extract(pairs))
+    frequency = 45
+    names = features.lex_features(text, _core.LexicalTable(text), frequency)
+    assert len(set(names)) == len(names)
+    first = 13
+    templates = FeatureTemplates(names, first, grammar)
+    counts = (Counter(w for s, _, _ in pairs for w in s), Counter(w for _, t, _ in pairs for w in t))
+    known = [{w for w, n in side.items() if n >= frequency} for side in counts]
+    assert all(0 < len(k) < 9 for k in known)
+    rules = np.random.default_rng(1).choice(len(grammar), 300, replace=False)
+    for rule in rules.tolist():
+        source, target = grammar.source(rule).split(), grammar.target(rule).split()
+        wanted: Counter[str] = Counter()
+        for t, e in enumerate(target):
+            if e.startswith("[X,"):
+                continue
+            e = e if e in known[1] else UNK
+            wanted[feature_name(["lex", e])] += 1
+            partners = [source[s] for s, t2 in grammar.links(rule) if t2 == t]
+            for f in partners:
+                wanted[feature_name(["lex", f if f in known[0] else UNK, e])] += 1
+            if not partners:
+                wanted[feature_name(["lex", NULL, e])] += 1
+        assert fired(templates, names, first, grammar, rule) == wanted
+
+
+def test_there_are_220_group_features_and_each_rule_fires_its_ranges() -> None:
+    names = features.group_features()
+    assert len(names) == len(set(names)) == 220
+    pairs = random_pairs(30, seed=33)
+    grammar = Grammar.build(extract(pairs))
+    templates = FeatureTemplates(names, 5, grammar)
+    for rule in range(0, len(grammar), 97):
+        s, t = len(grammar.source(rule).split()), len(grammar.target(rule).split())
+        row = dict(zip(grammar.names, grammar.columns[rule].tolist(), strict=True))
+        wanted = {
+            f"group({kind},{a},{b})": row[kind]
+            for kind in features.PROBABILITIES
+            for a in range(1, 11)
+            for b in range(a, 11)
+            if a <= s <= b and a <= t <= b
+        }
+        got = fired(templates, names, 5, grammar, rule)
+        assert {k: v for k, v in got.items() if v} == {k: v for k, v in wanted.items() if v}
+
+
+def test_extended_features_are_the_most_frequent_patterns() -> None:
+    pairs = random_pairs(400, seed=35)
+    text = parallel_text(pairs)
+    table = extract(pairs)
+    sizes = {"pair": 7, "unigram": 4, "bigram": 9, "trigram": 11, "trigger": 6}
+    names = features.extended_features(text, table, sizes)
+    made = Counter(map(features.template_of, names))
+    assert {**made, "trigger": 6} == sizes
+    assert 0 < made["trigger"] <= 6
+    for order, template in enumerate(("unigram", "bigram", "trigram"), 1):
+        ngrams: Counter[tuple[str, ...]] = Counter()
+        for _, target, _ in pairs:
+            ngrams.update(tuple(target[i : i + order]) for i in range(len(target) - order + 1))
+        best = sorted(ngrams.values(), reverse=True)[: sizes[template]]
+        assert [ngrams[tuple(parse_feature(n)[1:])] for n in names if features.template_of(n) == template] == best
+
+    grammar = Grammar.build(table)
+    templates = FeatureTemplates(names, 13, grammar)
+    assert templates.stateful
+    words = grammar.target_vocab
+    for i, name in enumerate(names):
+        kind, *parts = parse_feature(name)
+        if kind not in ("pair", "trigger"):
+            assert getattr(templates, kind)(*(words.find(p) for p in parts)) == 13 + i
+    assert templates.bigram(words.find("e0"), -1) == -1
+    rule = grammar.find(parse_feature(names[0])[1])[0]
+    pair = parse_feature(names[0])
+    rule = next(r for r in range(*grammar.find(pair[1])) if grammar.target(r) == pair[2])
+    assert fired(templates, names, 13, grammar, rule)[names[0]] == 1
+
+
+def test_triggers_are_ranked_by_average_mutual_information() -> None:
+    random = np.random.default_rng(5)
+    lines = []
+    for _ in range(200):
+        words = [f"w{i}" for i in random.integers(0, 12, random.integers(1, 12))]
+        lines.append(" ".join(["if", *words, "then"] if random.random() < 0.3 else words))
+    text = _core.ParallelText()
+    text.add(lines, lines)
+    for _ in lines:
+        text.add_links([])
+    names = features.extended_features(text, extract([(["a"], ["a"], frozenset({(0, 0)}))]), {"trigger": 5})
+    got = [tuple(parse_feature(n)[1:]) for n in names if n.startswith("trigger")]
+    places = [(words[:i], w) for words in map(str.split, lines) for i, w in enumerate(words)]
+    n = len(places)
+    vocab = sorted({w for _, w in places})
+
+    def information(d: str, e: str) -> float:
+        cells = Counter((d in history[:-2], w == e) for history, w in places)
+        if cells[True, True] < 5 or cells[True, True] * n <= (cells[True, True] + cells[True, False]) * (
+            cells[True, True] + cells[False, True]
+        ):
+            return -1
+        total = 0.0
+        for a, b in cells:
+            p = cells[a, b] / n
+            total += p * math.log(p / ((cells[a, True] + cells[a, False]) / n * (cells[True, b] + cells[False, b]) / n))
+        return total
+
+    best = sorted((information(d, e) for d in vocab for e in vocab), reverse=True)[: len(got)]
+    assert len(got) == 5
+    assert got[0] == ("if", "then")
+    assert [information(d, e) for d, e in got] == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["lex(a)", "what(b)"], r'f\.txt:2: feature "what\(b\)": no such template'),
+        (["lex"], "expected template"),
+        (["pair(e1%,f0)"], "a % without two digits"),
+        (["unigram(e1)", "unigram(e1)"], r"f\.txt:2: .* stands twice"),
+        (["group(nothing,1,2)"], "has no column"),
+        (["group(phrase_ef,0,2)"], "lengths are 1 to 10"),
+    ],
+)
+def test_bad_names(names: list[str], message: str) -> None:
+    grammar = Grammar.build(extract(random_pairs(10, seed=3)))
+    with pytest.raises(InputError, match=message):
+        FeatureTemplates(names, 13, grammar, "f.txt")
