@@ -145,9 +145,9 @@ def extended_features(
 
 def _word_pairs(rules: RuleTable, size: int) -> list[tuple[str, str]]:
     """The most frequent phrase pairs of one word a side."""
-    lengths = np.diff(rules.source_begin.astype(np.int64))
-    of_rule = np.repeat(np.arange(rules.sides), np.diff(rules.rule_begin.astype(np.int64)))
-    single = (lengths[of_rule] == 1) & (np.diff(rules.target_begin.astype(np.int64)) == 1)
+    lengths = rules.source_begin[1:] - rules.source_begin[:-1]
+    of_rule = np.repeat(np.arange(rules.sides), rules.rule_begin[1:] - rules.rule_begin[:-1])
+    single = (lengths[of_rule] == 1) & (rules.target_begin[1:] - rules.target_begin[:-1] == 1)
     chosen = np.flatnonzero(single)
     sources = rules.source[rules.source_begin[of_rule[chosen]]]
     targets = rules.target[rules.target_begin[chosen]]
