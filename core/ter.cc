@@ -46,9 +46,10 @@ class TerReference {
     words_ = candidate;
     n_ = static_cast<int32_t>(words_.size());
     set_beam();
+    int32_t changed = 0;  // words_ before this are as they were
     for (int32_t shifts = 0, tried = 0;; ++shifts) {
-      const int32_t edits = align();
-      if (edits == 0 || !best_shift(edits, tried)) return shifts + edits;
+      const int32_t edits = align(changed);
+      if (edits == 0 || (changed = best_shift(edits, tried)) < 0) return shifts + edits;
     }
   }
 
@@ -78,11 +79,11 @@ class TerReference {
   }
 
   /// The edit distance inside the beam; what the best path aligns and where it errs.
-  int32_t align() {
+  int32_t align(int32_t changed) {
     const size_t width = static_cast<size_t>(m_) + 1;
     matrix_.resize((static_cast<size_t>(n_) + 1) * width);
     for (int32_t j = 0; j <= m_; ++j) matrix_[static_cast<size_t>(j)] = j;
-    for (int32_t i = 1; i <= n_; ++i)
+    for (int32_t i = changed + 1; i <= n_; ++i)
       fill_row(matrix_.data() + static_cast<size_t>(i - 1) * width, words_[static_cast<size_t>(i) - 1], i, matrix_.data() + static_cast<size_t>(i) * width);
 
     // Backwards; of equal ways, a (mis)match goes first, then a word too many, then a word missing.
@@ -119,8 +120,8 @@ class TerReference {
     for (int32_t& error : errors) before += std::exchange(error, before);
   }
 
-  /// Applies the best shift to words_; false when none lowers the edits or too many have been tried.
-  bool best_shift(int32_t edits, int32_t& tried) {
+  /// Applies the best shift to words_: from where they changed; -1 when none lowers the edits or too many have been tried.
+  int32_t best_shift(int32_t edits, int32_t& tried) {
     distance_.remember(words_);
     std::tuple<int32_t, int32_t, int32_t, int32_t> best{0, 0, 0, 0};  // edits saved, length, -start, -goal
     for (int32_t h = 0; h < n_; ++h)
@@ -140,14 +141,14 @@ class TerReference {
             ++tried;
             try_shift(h, length, goal, edits, best);
           }
-          if (tried >= kMostCandidates) return false;
+          if (tried >= kMostCandidates) return -1;
         }
       }
     const auto [saved, length, start, goal] = best;
-    if (saved <= 0) return false;
+    if (saved <= 0) return -1;
     const auto [from, middle, to] = rotation(-start, length, -goal);
     std::rotate(words_.begin() + from, words_.begin() + middle, words_.begin() + to);
-    return true;
+    return from;
   }
 
   /// Moving words [start, start + length) to `goal` turns round [from, to) so that `middle` comes first.
@@ -159,6 +160,9 @@ class TerReference {
 
   void try_shift(int32_t start, int32_t length, int32_t goal, int32_t edits, std::tuple<int32_t, int32_t, int32_t, int32_t>& best) {
     const auto [from, middle, to] = rotation(start, length, goal);
+    // Two edits a word undo the move, of the block or of what it jumped over: so many can be saved at most.
+    const int32_t most = std::min(2 * std::min(middle - from, to - middle), edits - std::abs(n_ - m_));
+    if (most <= 0 || std::tuple(most, length, -start, -goal) <= best) return;
     moved_ = words_;
     std::rotate(moved_.begin() + from, moved_.begin() + middle, moved_.begin() + to);
     // The distance without a beam is never larger. It is the same when the best path stays inside, which it does when

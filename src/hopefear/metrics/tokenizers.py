@@ -101,14 +101,16 @@ def corpus_pool(
     line_by_line = not preparation.wordwise
     if preparation.reads_line_breaks:
         line_by_line |= any(map(_broken, hyps)) or any(any(map(_broken, lines)) for lines in refs)
+    try:
+        pool = _core.corpus_pool(hyps, refs)
+    except TypeError:
+        raise InputError("hypotheses and references must be lines of valid Unicode text") from None
     if apply is None or not line_by_line:
-        return prepared(_core.corpus_pool(hyps, refs), preparation)
-    texts = [apply(line) for line in hyps]
+        return prepared(pool, preparation)
     # A reference that only becomes empty by tokenisation is there, and empty: missing ones are left out before.
-    pool = _core.corpus_pool(texts, refs)
     columns = [[line for line in column if line is not None] for column in zip(*refs, strict=True)]
     there = [[line for line in lines if line.strip()] or lines[:1] for lines in columns]
-    return _core.with_texts(pool, texts, [[apply(line) for line in lines] for lines in there])
+    return _core.with_texts(pool, [apply(line) for line in hyps], [[apply(line) for line in lines] for lines in there])
 
 
 def _broken(line: str | None) -> bool:

@@ -1,0 +1,89 @@
+"""What every metric must do. A new metric adds a row to METRICS and inherits these."""
+
+import numpy as np
+import pytest
+
+import hopefear as hf
+from hopefear.metrics import METRICS, by_name
+from tests.metrics.strategies import list_pool
+
+FROM_TEXT = [name for name in METRICS if name != "external"]
+HYPS = ["The cat sat on the mat .", "A dog barks at the tree .", "", "yes", "中文 句子 e\u0301"]
+REFS = [
+    ["the cat sat on the mat .", "A dog barked at a tree .", "nothing at all", "yes", "中文 句子 é"],
+    ["a cat sat there", "", "", "no", ""],
+]
+
+
+@pytest.mark.parametrize("name", FROM_TEXT)
+def test_statistics_are_rows_and_scores_are_of_sums(name):
+    metric = by_name(name)
+    stats = metric.corpus_stats(HYPS, REFS)
+    assert stats.shape == (len(HYPS), metric.size) and stats.dtype == np.float64
+    assert metric.corpus_score(HYPS, REFS) == metric.score(stats.sum(axis=0))
+    assert metric.core.scores(stats).tolist() == [metric.score(row) for row in stats]
+    assert metric.sentence_gains(stats).tolist() == [metric.core.sentence_gain(row) for row in stats]
+    assert metric.corpus_stats([], [[], []]).shape == (0, metric.size)
+    np.testing.assert_array_equal(
+        metric.corpus_stats(HYPS * 20, [r * 20 for r in REFS], jobs=3), np.tile(stats, (20, 1))
+    )
+
+
+@pytest.mark.parametrize("name", FROM_TEXT)
+def test_a_copy_of_the_reference_is_best(name):
+    metric = by_name(name)
+    copy, other = metric.corpus_stats([REFS[0][0], HYPS[1]], [[REFS[0][0]] * 2])
+    assert metric.gain(copy) == 1 and metric.core.sentence_gain(copy) == 1
+    assert metric.core.sentence_gain(other) < 1
+    assert (metric.score(copy) > metric.score(other)) == metric.higher_is_better
+
+
+@pytest.mark.parametrize("name", FROM_TEXT)
+def test_lists_equal_documents(name):
+    metric = by_name(name)
+    refs = [[r[i] for r in REFS] for i in range(len(HYPS))]
+    pool = list_pool([[hyp, "x", hyp] for hyp in HYPS], refs)
+    rows = metric.stats(pool)
+    np.testing.assert_array_equal(rows[0::3], metric.corpus_stats(HYPS, REFS))
+    np.testing.assert_array_equal(rows[2::3], rows[0::3])
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_signature_names_the_version(name):
+    metric = METRICS[name]("comet") if name == "external" else by_name(name)
+    assert metric.signature(2).startswith("nrefs:2|")
+    assert metric.signature().endswith(f"version:hopefear-{hf.__version__}")
+    assert metric.core.name == metric.name == name
+
+
+def lattice():
+    """Two ways, "The U.S. army" and "The U.S. ARMY!", as a forest of two nodes."""
+    pool = hf.Pool()
+    the, us, army, loud = (pool.vocab.add(word) for word in ("The", "U.S.", "army", "ARMY!"))
+    forest = hf.Forest.from_arrays(
+        np.array([0, 1, 3], np.int32),
+        np.array([0, 0, 1, 2], np.int32),
+        np.array([0, 0], np.int32),
+        np.array([0, 2, 4, 6], np.int32),
+        np.array([the, us, -1, army, -1, loud], np.int32),
+        np.zeros((3, 0)),
+        pool.vocab,
+        pool.features,
+    )
+    pool.append("1", forest, references=["the U.S. army !"])
+    return pool
+
+
+def test_forests_are_tokenised_edge_by_edge():
+    pool = hf.Bleu(tokenize="13a", lowercase=True).prepared(lattice())
+    forest = pool[0]
+    text = [
+        [pool.vocab[w] if w >= 0 else w for w in forest.words[b:e]]
+        for b, e in zip(forest.word_begin, forest.word_begin[1:], strict=False)
+    ]
+    assert text == [["the", "u", ".", "s", "."], [-1, "army"], [-1, "army", "!"]]
+    assert pool.references(0) == ["the u . s . army !"]
+    with pytest.raises(hf.InputError, match="whole sentences"):
+        hf.Bleu(tokenize="intl").prepared(lattice())
+    with pytest.raises(hf.InputError, match="candidate lists only"):
+        hf.Bleu().stats(lattice())
