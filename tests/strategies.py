@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+from hypothesis import assume
 
 from hopefear import Forest, Vocab
 from tests.reference import enumeration
@@ -63,51 +65,73 @@ def build(
 values = st.integers(-4, 4).map(lambda i: i / 2)
 
 
+class Seeded:
+    """The choices of one seed: more varied than what hypothesis draws by itself, but it does not shrink."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+
+    def integer(self, low: int, high: int) -> int:
+        return self.rng.randint(low, high)
+
+
+class Drawn:
+    """The choices of hypothesis: it knows how to make a failing forest small."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        return self.draw(st.integers(low, high))
+
+
 @st.composite
 def forests(
     draw: st.DrawFn,
     max_nodes: int = 6,
     max_derivations: int = 400,
-    min_derivations: int = 1,
     with_spans: bool | None = None,
     shape: str = "forest",
 ) -> Forest:
     """``shape``: forest, lattice (at most one tail an edge) or list (one node)."""
-    dense_width = draw(st.integers(0, 3))
-    sparse_width = draw(st.integers(0 if dense_width else 1, 3))
-    node_count = 1 if shape == "list" else draw(st.integers(1, max_nodes))
+    seed = draw(st.none() | st.integers(0, 2**32) | st.integers(0, 2**32))
+    choose = Drawn(draw) if seed is None else Seeded(seed)
+    forest = random_forest(choose, max_nodes, with_spans, shape)
+    assume(1 <= enumeration.count(forest) <= max_derivations)
+    return forest
+
+
+def random_forest(choose: Drawn | Seeded, max_nodes: int, with_spans: bool | None, shape: str) -> Forest:
+    integer = choose.integer
+    dense_width = integer(0, 3)
+    sparse_width = integer(0 if dense_width else 1, 3)
+    node_count = 1 if shape == "list" else integer(1, max_nodes)
     most_tails = {"forest": 3, "lattice": 1, "list": 0}[shape]
-    spans = draw(st.booleans()) if with_spans is None else with_spans
     nodes = []
     for v in range(node_count):
         edges = []
-        # A node below the goal may stay without edges: it is dead.
-        for _ in range(draw(st.integers(1 if v == node_count - 1 or v == 0 else 0, 3 if shape != "list" else 8))):
-            tails = draw(st.lists(st.integers(0, v - 1), max_size=most_tails)) if v else []
-            # at the top, prefer the nodes just below, so that most forests are deep
-            words: list[int] = draw(st.lists(st.integers(0, len(WORDS) - 1), max_size=2))
-            for t in draw(st.permutations(range(len(tails)))):
-                words.insert(draw(st.integers(0, len(words))), -1 - t)
-            sparse_ids = draw(st.lists(st.integers(0, sparse_width - 1), max_size=2)) if sparse_width else []
+        dead = 0 < v < node_count - 1 and integer(0, 7) == 7
+        for _ in range(0 if dead else integer(1, 8 if shape == "list" else 4)):
+            tails = [v - 1 - integer(0, integer(0, v - 1)) for _ in range(integer(0, most_tails))] if v else []
+            words = [integer(0, len(WORDS) - 1) for _ in range(integer(0, 2))]
+            for t in range(len(tails)):
+                words.insert(integer(0, len(words)), -1 - t)
+            sparse = [dense_width + integer(0, sparse_width - 1) for _ in range(integer(0, 2))] if sparse_width else []
             edges.append(
                 {
                     "tails": tails,
                     "words": words,
-                    "dense": [draw(values) for _ in range(dense_width)],
-                    "sparse": [(dense_width + i, draw(values)) for i in sparse_ids],
+                    "dense": [integer(-4, 4) / 2 for _ in range(dense_width)],
+                    "sparse": [(i, integer(-4, 4) / 2) for i in sparse],
                 }
             )
         nodes.append(edges)
-    forest = build(
+    return build(
         nodes,
         dense_names=[f"dense{j}" for j in range(dense_width)],
         sparse_names=[f"sparse{j}" for j in range(sparse_width)],
-        spans=make_spans(nodes) if spans else None,
+        spans=make_spans(nodes) if (integer(0, 1) if with_spans is None else with_spans) else None,
     )
-    from hypothesis import assume
-
-    assume(min_derivations <= enumeration.count(forest) <= max_derivations)
-    return forest
 
 
 def make_spans(nodes: list[list[dict[str, Any]]]) -> list[tuple[int, int]]:
