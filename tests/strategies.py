@@ -94,11 +94,16 @@ def forests(
     shape: str = "forest",
 ) -> Forest:
     """``shape``: forest, lattice (at most one tail an edge) or list (one node)."""
-    seed = draw(st.none() | st.integers(0, 2**32) | st.integers(0, 2**32))
-    choose = Drawn(draw) if seed is None else Seeded(seed)
-    forest = random_forest(choose, max_nodes, with_spans, shape)
-    assume(1 <= enumeration.count(forest) <= max_derivations)
-    return forest
+    seed = draw(st.none() | st.integers(0, 2**32))
+    if seed is None:
+        forest = random_forest(Drawn(draw), max_nodes, with_spans, shape)
+        assume(1 <= enumeration.count(forest) <= max_derivations)
+        return forest
+    while True:
+        forest = random_forest(Seeded(seed), max_nodes, with_spans, shape)
+        if 1 <= enumeration.count(forest) <= max_derivations:
+            return forest
+        seed += 1
 
 
 def random_forest(choose: Drawn | Seeded, max_nodes: int, with_spans: bool | None, shape: str) -> Forest:
