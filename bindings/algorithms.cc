@@ -1,5 +1,6 @@
 // The questions one can ask of a forest, as methods of Forest, and of all forests of a pool, as methods of Pool.
 #include "derivations.h"
+#include "envelope.h"
 #include "expectations.h"
 #include "inside_outside.h"
 #include "kbest.h"
@@ -81,6 +82,17 @@ struct Look<member> {
 
 using DerivationList = nb::typed<nb::list, BoundDerivation>;
 
+struct BoundEnvelope {
+  Forest forest;
+  Envelope e;
+};
+
+template <auto member>
+Out<const double> look_envelope(nb::handle_t<BoundEnvelope> self) {
+  const std::vector<double>& values = nb::cast<BoundEnvelope&>(self).e.*member;
+  return Out<const double>(values.data(), {values.size()}, self);
+}
+
 void add_forest_methods(nb::class_<Forest>& forest) {
   forest
       .def("viterbi", [](const Forest& f, Weights w) {
@@ -134,6 +146,12 @@ void add_forest_methods(nb::class_<Forest>& forest) {
         return forest_expectations(f, w.over(*f.features), optional_view(gains), temperature, mu);
       }, "w"_a, "gains"_a = nb::none(), "temperature"_a = 1.0, "mu"_a = 0.0,
            "E[B], E[h] and E[Bh] under P(d) proportional to exp((w.h(d) + mu B(d)) / T), where `gains` holds B(e) of every edge.")
+      .def("envelope", [](const Forest& f, Weights w, Weights direction) {
+        const double* origin = w.over(*f.features);
+        const double* along = direction.over(*f.features);
+        Release release;
+        return BoundEnvelope{f, envelope(f, origin, along)};
+      }, "w"_a, "direction"_a, "Which derivation is best under w + x * direction, for every x: the upper envelope of their lines.")
       .def("count_derivations", [](const Forest& f) {
         std::vector<double> node, edge;
         inside<Count>(f, [](int32_t) { return 1.0; }, node, edge);
@@ -170,6 +188,18 @@ void add_pool_methods(nb::class_<Pool>& pool) {
         Release release;
         return kbest(p, weights, k, distinct, jobs);
       }, "w"_a, "k"_a, "distinct"_a = false, "jobs"_a = 0, "A pool of lists: the k best of every sentence, best first.")
+      .def("envelope", [](const Pool& p, Weights w, Weights direction, int jobs) {
+        const double* origin = w.over(*p.features);
+        const double* along = direction.over(*p.features);
+        std::vector<Envelope> found;
+        {
+          Release release;
+          found = envelopes(p, origin, along, jobs);
+        }
+        nb::list all;
+        for (size_t i = 0; i < p.size(); ++i) all.append(BoundEnvelope{p.sentences[i].forest, std::move(found[i])});
+        return nb::typed<nb::list, BoundEnvelope>(all);
+      }, "w"_a, "direction"_a, "jobs"_a = 0, "The envelope of every sentence.")
       .def("expectations", [](const Pool& p, Weights w, std::optional<In<double>> gains, double temperature, double mu, int jobs) {
         const double* weights = w.over(*p.features);
         const auto b = optional_view(gains);
@@ -193,6 +223,19 @@ void init_algorithms(nb::module_& m) {
         if (!search.next(d)) throw nb::stop_iteration();
         return BoundDerivation{search.forest(), std::move(d)};
       });
+  nb::class_<BoundEnvelope>(m, "Envelope", "The best derivations along a line, segment by segment.")
+      .def("__len__", [](const BoundEnvelope& b) { return b.e.size(); }, "How many segments there are.")
+      .def("__getitem__", [](const BoundEnvelope& b, int64_t i) {
+        if (i < 0) i += static_cast<int64_t>(b.e.size());
+        if (i < 0 || i >= static_cast<int64_t>(b.e.size())) throw nb::index_error("no such segment");
+        const auto k = static_cast<size_t>(i);
+        const auto edges = b.e.derivation(k);
+        return BoundDerivation{b.forest, {b.e.intercept[k], {edges.begin(), edges.end()}}};
+      }, "segment"_a, "The derivation of a segment; its score is the one under w.")
+      .def("at", [](const BoundEnvelope& b, double x) { return b.e.at(x); }, "x"_a, "The segment that x lies in.")
+      .def_prop_ro("x", &look_envelope<&Envelope::x>, "Where each segment begins: -inf, then ascending.")
+      .def_prop_ro("intercept", &look_envelope<&Envelope::intercept>, "w.h(d) of each segment.")
+      .def_prop_ro("slope", &look_envelope<&Envelope::slope>, "direction.h(d) of each segment, ascending.");
   nb::class_<BoundExpectations>(m, "Expectations", "Expectations over one forest.")
       .def_ro("log_z", &BoundExpectations::log_z)
       .def_ro("gain", &BoundExpectations::gain, "E[B].")

@@ -36,17 +36,18 @@ def derivations(forest: Forest) -> list[Edges]:
     return below(forest)[-1]
 
 
-def count(forest: Forest) -> int:
-    counts: list[int] = []
+def counts(forest: Forest) -> list[int]:
+    """The number of derivations of each node."""
+    found: list[int] = []
     for v in range(forest.node_count):
         total = 0
         for e in range(forest.edge_begin[v], forest.edge_begin[v + 1]):
             ways = 1
             for u in tails(forest, e):
-                ways *= counts[u]
+                ways *= found[u]
             total += ways
-        counts.append(total)
-    return counts[-1]
+        found.append(total)
+    return found
 
 
 def yielded(forest: Forest, edges: Edges) -> tuple[int, ...]:

@@ -1,0 +1,275 @@
+#include "envelope.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "parallel.h"
+#include "semiring.h"
+
+namespace hopefear {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLanes = 8;
+typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+
+/// Keeps of lines sorted by slope those of the upper envelope. `line` gives (intercept, slope) of an entry.
+template <class Entry, class Line>
+void keep_envelope(std::vector<Entry>& sorted, std::vector<double>& x, Line&& line) {
+  x.clear();
+  size_t kept = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto [a, b] = line(sorted[i]);
+    double from = -kInfinity;
+    bool wins = true;
+    while (kept > 0) {
+      const auto [a_top, b_top] = line(sorted[kept - 1]);
+      if (b == b_top) {
+        if (!(a > a_top)) {  // parallel and not above
+          wins = false;
+          break;
+        }
+        from = -kInfinity;
+      } else {
+        from = (a_top - a) / (b - b_top);
+        if (from > x[kept - 1]) break;
+      }
+      --kept;
+      x.pop_back();
+      from = -kInfinity;
+    }
+    if (!wins || from == kInfinity) continue;
+    sorted[kept++] = sorted[i];
+    x.push_back(from);
+  }
+  sorted.resize(kept);
+}
+
+/// A derivation found so far.
+struct Found {
+  double a, b;
+  double magnitude_a, magnitude_b;  // sums of absolute edge scores: rounding is judged by them
+  std::vector<int32_t> edges;
+  const Found* checked = nullptr;  // the right neighbour with which it was shown that nothing lies in between
+
+  /// How far the score at x may be off by rounding.
+  double slack(double x) const {
+    return 2.0 * static_cast<double>(edges.size() + 4) * std::numeric_limits<double>::epsilon() * (magnitude_a + std::abs(x) * magnitude_b);
+  }
+};
+
+class ForestEnvelope {
+ public:
+  ForestEnvelope(const Forest& forest, std::span<const double> a, std::span<const double> b) : forest_(forest), a_(a), b_(b) {}
+
+  Envelope run() {
+    Found* left = add(extreme(-1.0));
+    Found* right = add(extreme(+1.0));
+    hull_ = {left, right};
+    rebuild();
+    if (hull_.size() > 1) {
+      ask(seeds());
+      while (true) {
+        std::vector<double> where;
+        std::vector<Found*> whose;
+        for (size_t i = 0; i + 1 < hull_.size() && where.size() < kLanes; ++i)
+          if (hull_[i]->checked != hull_[i + 1]) {
+            where.push_back(x_[i + 1]);
+            whose.push_back(hull_[i]);
+          }
+        if (where.empty()) break;
+        ask_between(where, whose);
+      }
+    }
+    Envelope out;
+    out.edge_begin.push_back(0);
+    for (size_t i = 0; i < hull_.size(); ++i) {
+      out.x.push_back(x_[i]);
+      out.intercept.push_back(hull_[i]->a);
+      out.slope.push_back(hull_[i]->b);
+      out.edges.insert(out.edges.end(), hull_[i]->edges.begin(), hull_[i]->edges.end());
+      out.edge_begin.push_back(static_cast<int64_t>(out.edges.size()));
+    }
+    return out;
+  }
+
+ private:
+  Found* add(Found&& found) {
+    for (int32_t e : found.edges) {
+      found.a += a_[static_cast<size_t>(e)];
+      found.b += b_[static_cast<size_t>(e)];
+      found.magnitude_a += std::abs(a_[static_cast<size_t>(e)]);
+      found.magnitude_b += std::abs(b_[static_cast<size_t>(e)]);
+    }
+    if (!std::isfinite(found.magnitude_a) || !std::isfinite(found.magnitude_b))
+      throw InputError("a score is beyond the range of numbers: scale the weights down");
+    found_.push_back(std::make_unique<Found>(std::move(found)));
+    return found_.back().get();
+  }
+
+  void rebuild() {
+    // Equal lines: the one found first stays, so that what was checked stays checked.
+    std::stable_sort(hull_.begin(), hull_.end(), [](const Found* p, const Found* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; });
+    keep_envelope(hull_, x_, [](const Found* found) { return std::make_pair(found->a, found->b); });
+  }
+
+  /// The best derivation as x goes to -inf or +inf: the extreme slope first, then the intercept.
+  Found extreme(double sign) const {
+    const auto nodes = static_cast<size_t>(forest_.nodes());
+    std::vector<double> first(nodes, kLogZero), second(nodes, kLogZero);
+    std::vector<int32_t> back(nodes, -1);
+    for (int32_t v = 0; v < forest_.nodes(); ++v)
+      for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
+        double p = sign * b_[static_cast<size_t>(e)], q = a_[static_cast<size_t>(e)];
+        for (int32_t tail : forest_.edge_tails(e)) {
+          p += first[static_cast<size_t>(tail)];
+          q += second[static_cast<size_t>(tail)];
+        }
+        const auto i = static_cast<size_t>(v);
+        if (p > first[i] || (p == first[i] && q > second[i])) {
+          first[i] = p;
+          second[i] = q;
+          back[i] = e;
+        }
+      }
+    if (back[static_cast<size_t>(forest_.goal())] < 0)
+      throw InputError("the forest has no derivation: its goal cannot be built from edges without tails");
+    Found found{};
+    unroll(forest_, [&](int32_t v) { return back[static_cast<size_t>(v)]; }, found.edges);
+    return found;
+  }
+
+  /// Where the first questions go: around the size at which the direction matters as much as the weights do.
+  std::vector<double> seeds() const {
+    double a = 0.0, b = 0.0;
+    for (double s : a_) a += std::abs(s);
+    for (double s : b_) b += std::abs(s);
+    const double scale = a > 0.0 && std::isfinite(a / b) ? a / b : 1.0;
+    std::vector<double> where;
+    for (double x : {-3.0, -1.0, -0.4, -0.1, 0.1, 0.4, 1.0, 3.0}) where.push_back(x * scale);
+    return where;
+  }
+
+  /// Viterbi at up to eight x at once.
+  void sweep(const std::vector<double>& where) {
+    Lanes x{};
+    for (size_t l = 0; l < kLanes; ++l) x[l] = where[l < where.size() ? l : 0];
+    best_.resize(static_cast<size_t>(forest_.nodes()));
+    const Lanes lowest = Lanes{} + kLogZero;
+    for (int32_t v = 0; v < forest_.nodes(); ++v) {
+      Lanes best = lowest;
+      for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
+        Lanes s = a_[static_cast<size_t>(e)] + x * b_[static_cast<size_t>(e)];
+        for (int32_t t = forest_.tail_begin[e]; t < forest_.tail_begin[e + 1]; ++t) s += best_[static_cast<size_t>(forest_.tails[t])];
+        best = s > best ? s : best;
+      }
+      best_[static_cast<size_t>(v)] = best;
+    }
+  }
+
+  /// The derivation that the last sweep found in a lane: the first edge whose score is the best, to the last bit.
+  Found winner(size_t lane, double x) const {
+    Found found{};
+    unroll(forest_, [&](int32_t v) {
+      const double best = best_[static_cast<size_t>(v)][lane];
+      for (int32_t e = forest_.edge_begin[v];; ++e) {
+        double s = a_[static_cast<size_t>(e)] + x * b_[static_cast<size_t>(e)];
+        for (int32_t tail : forest_.edge_tails(e)) s += best_[static_cast<size_t>(tail)][lane];
+        if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
+      }
+    }, found.edges);
+    return found;
+  }
+
+  void ask(const std::vector<double>& where) {
+    sweep(where);
+    for (size_t l = 0; l < where.size(); ++l) hull_.push_back(add(winner(l, where[l])));
+    rebuild();
+  }
+
+  void ask_between(const std::vector<double>& where, const std::vector<Found*>& whose) {
+    sweep(where);
+    bool grown = false;
+    const std::vector<Found*> hull = hull_;
+    for (size_t l = 0; l < where.size(); ++l) {
+      const double x = where[l];
+      Found* left = whose[l];
+      const Found* right = *(std::find(hull.begin(), hull.end(), left) + 1);
+      const double value = best_[static_cast<size_t>(forest_.goal())][l];
+      const double known = std::max(left->a + x * left->b, right->a + x * right->b);
+      if (std::isfinite(x) && value > known + std::max(left->slack(x), right->slack(x))) {
+        Found* between = add(winner(l, x));
+        if (between->b > left->b && between->b < right->b) {
+          hull_.push_back(between);
+          grown = true;
+          continue;
+        }
+      }
+      left->checked = right;
+    }
+    if (grown) rebuild();
+  }
+
+  const Forest& forest_;
+  std::span<const double> a_, b_;
+  std::vector<std::unique_ptr<Found>> found_;
+  std::vector<Found*> hull_;
+  std::vector<double> x_;
+  std::vector<Lanes> best_;
+};
+
+}  // namespace
+
+size_t Envelope::at(double where) const {
+  return static_cast<size_t>(std::upper_bound(x.begin() + 1, x.end(), where) - x.begin()) - 1;
+}
+
+void upper_envelope(std::span<const double> intercepts, std::span<const double> slopes, std::vector<int32_t>& index, std::vector<double>& x) {
+  index.resize(slopes.size());
+  std::iota(index.begin(), index.end(), 0);
+  std::sort(index.begin(), index.end(), [&](int32_t i, int32_t j) {
+    const auto p = static_cast<size_t>(i), q = static_cast<size_t>(j);
+    if (slopes[p] != slopes[q]) return slopes[p] < slopes[q];
+    return intercepts[p] != intercepts[q] ? intercepts[p] > intercepts[q] : i < j;
+  });
+  keep_envelope(index, x, [&](int32_t i) { return std::make_pair(intercepts[static_cast<size_t>(i)], slopes[static_cast<size_t>(i)]); });
+}
+
+Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes) {
+  if (!forest.is_list()) return ForestEnvelope(forest, intercepts, slopes).run();
+  Envelope out;
+  upper_envelope(intercepts, slopes, out.edges, out.x);
+  if (out.x.empty()) throw InputError("the list has no candidate");
+  out.edge_begin.push_back(0);
+  for (int32_t e : out.edges) {
+    out.intercept.push_back(intercepts[static_cast<size_t>(e)]);
+    out.slope.push_back(slopes[static_cast<size_t>(e)]);
+    out.edge_begin.push_back(out.edge_begin.back() + 1);
+  }
+  return out;
+}
+
+Envelope envelope(const Forest& forest, const double* w, const double* direction) {
+  std::vector<double> a(static_cast<size_t>(forest.edges())), b(a.size());
+  edge_scores(forest, w, a.data());
+  edge_scores(forest, direction, b.data());
+  return envelope(forest, a, b);
+}
+
+std::vector<Envelope> envelopes(const Pool& pool, const double* w, const double* direction, int jobs) {
+  std::vector<Envelope> all(pool.size());
+  parallel_for(pool.size(), jobs, [&](size_t i, int) {
+    try {
+      all[i] = envelope(pool.sentences[i].forest, w, direction);
+    } catch (const InputError& error) {
+      throw InputError("sentence " + pool.sentences[i].id + ": " + error.what());
+    }
+  });
+  return all;
+}
+
+}  // namespace hopefear

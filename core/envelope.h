@@ -1,0 +1,48 @@
+// The upper envelope along a line: for every x the best derivation under w + x * direction (Och 2003 on lists, Macherey et al.
+// 2008 on lattices, Kumar et al. 2009 on forests).
+//
+// A derivation is a line a + b x with a = w.h(d) and b = direction.h(d). On a list the lines are sorted by slope once and a
+// stack keeps the envelope. On a forest, the usual way is a semiring whose values are whole envelopes: Minkowski sums at
+// edges, unions at nodes. It does work for every segment of every node, though most never reach the goal. We ask for the goal's
+// segments instead (Eisner and Severance 1976): Viterbi at x finds a line of the envelope; Viterbi where two
+// neighbouring lines cross either finds a line in between or proves that there is none. With K segments that is 2K - 1 questions,
+// and eight x are asked in one pass over the edges, a vector instruction each. The answer is the same, which the
+// tests show against the semiring and by enumeration; no envelope of an inner node is ever stored.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "derivation.h"
+#include "forest.h"
+#include "pool.h"
+
+namespace hopefear {
+
+/// Segment i, from x[i] to x[i + 1] (x[0] is -inf, the last one is open), belongs to the line intercept[i] + x slope[i] and to
+/// the derivation edges[edge_begin[i]] .. edges[edge_begin[i + 1]]; on a list that is one edge, the candidate.
+struct Envelope {
+  std::vector<double> x, intercept, slope;
+  std::vector<int64_t> edge_begin;
+  std::vector<int32_t> edges;
+
+  size_t size() const { return x.size(); }
+  std::span<const int32_t> derivation(size_t i) const {
+    return {edges.data() + edge_begin[i], static_cast<size_t>(edge_begin[i + 1] - edge_begin[i])};
+  }
+  /// The segment that x lies in.
+  size_t at(double where) const;
+};
+
+/// Of single lines: fills `index` (which line) and `x` (from where on). Among equal lines the first one counts.
+void upper_envelope(std::span<const double> intercepts, std::span<const double> slopes, std::vector<int32_t>& index, std::vector<double>& x);
+
+/// Of a list, lattice or forest with these edge scores under w and under the direction. Throws InputError when the goal has no
+/// derivation.
+Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes);
+Envelope envelope(const Forest& forest, const double* w, const double* direction);
+
+/// Of every sentence.
+std::vector<Envelope> envelopes(const Pool& pool, const double* w, const double* direction, int jobs);
+
+}  // namespace hopefear

@@ -1,0 +1,152 @@
+"""Random forests shaped like those of a chart decoder: for benchmarks, examples and tests, from a seed.
+
+A sentence of ``source_length`` words has a few nodes for every span. An edge is a phrase, a rule with one gap or a rule
+with two, whose gaps may swap; its words come from a small vocabulary, its features are random.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import Forest, Pool, Vocab
+
+__all__ = ["forest", "forest_pool"]
+
+
+def forest(
+    edges: int = 14_000,
+    *,
+    source_length: int = 25,
+    edges_per_node: int = 14,
+    dense: int = 14,
+    sparse: int = 0,
+    words: int = 200,
+    seed: int = 1,
+    vocab: Vocab | None = None,
+    features: Vocab | None = None,
+) -> Forest:
+    """About ``edges`` edges. ``sparse``: how many sparse features there are; two of them fire on an edge."""
+    rng = np.random.default_rng(seed)
+    vocab = vocabulary(words) if vocab is None else vocab
+    features = feature_names(dense, sparse) if features is None else features
+    n = max(1, min(source_length, int(np.sqrt(2 * edges / edges_per_node))))
+    widths = np.repeat(np.arange(1, n + 1), np.arange(n, 0, -1))
+    starts = np.concatenate([np.arange(n - k + 1) for k in range(1, n + 1)])
+    span_index = np.zeros((n + 1, n + 1), dtype=np.int64)  # by width and start
+    span_index[widths, starts] = np.arange(len(widths))
+    per_span = max(1, round(edges / edges_per_node / len(widths)))
+
+    # Nodes in the order of their spans, all nodes of a span together, and one goal above the last span.
+    node_span = np.repeat(np.arange(len(widths)), per_span)
+    nodes = len(node_span)
+    head = np.repeat(np.arange(nodes), edges_per_node)
+    width, start = widths[node_span[head]], starts[node_span[head]]
+    count = len(head)
+    arity = np.where(width == 1, 0, rng.choice(3, size=count, p=[0.15, 0.35, 0.5]))
+
+    def pick(w: NDArray[np.int64], s: NDArray[np.int64]) -> NDArray[np.int64]:
+        return span_index[w, s] * per_span + rng.integers(0, per_span, size=count)
+
+    safe = np.maximum(width, 2)
+    cut = rng.integers(1, safe)  # the first tail covers `cut` words
+    first = pick(np.where(arity > 0, cut, 1), start)
+    second = pick(np.where(arity == 2, width - cut, 1), np.where(arity == 2, start + cut, start))
+    tail_table = np.stack([first, second], axis=1)
+
+    # Words: one or two of an edge's own, its gaps in between, swapped at times.
+    own = rng.integers(0, len(vocab), size=(count, 2))
+    n_own = np.where(arity == 2, rng.integers(0, 2, size=count), rng.integers(1, 3, size=count))
+    swap = rng.random(count) < 0.2
+    table = np.full((count, 4), -9, dtype=np.int64)
+    table[:, 0] = np.where(arity > 0, np.where((arity == 2) & swap, -2, -1), -9)
+    table[:, 1] = np.where(n_own > 0, own[:, 0], -9)
+    table[:, 2] = np.where(n_own > 1, own[:, 1], -9)
+    table[:, 3] = np.where(arity == 2, np.where(swap, -1, -2), -9)
+    front = (arity == 1) & (rng.random(count) < 0.5)  # the gap comes last
+    table[front, 3] = -1
+    table[front, 0] = -9
+
+    # The goal: one edge for each node of the whole span.
+    top = np.arange(nodes - per_span, nodes)
+    arity = np.concatenate([arity, np.ones(per_span, dtype=np.int64)])
+    tail_table = np.concatenate([tail_table, np.stack([top, top], axis=1)])
+    table = np.concatenate([table, np.tile([-1, -9, -9, -9], (per_span, 1))])
+    edge_begin = np.concatenate([np.arange(nodes + 1) * edges_per_node, [count + per_span]])
+    spans = np.stack([starts[node_span], starts[node_span] + widths[node_span]], axis=1)
+    total = count + per_span
+    h = rng.normal(size=(total, dense)) * 0.5
+
+    def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+    present = table != -9
+    return Forest.from_arrays(
+        edge_begin.astype(np.int32),
+        offsets(arity),
+        tail_table[np.arange(2) < arity[:, None]].astype(np.int32),
+        offsets(present.sum(axis=1)),
+        table[present].astype(np.int32),
+        h,
+        vocab,
+        features,
+        sparse_begin=offsets(np.full(total, 2)) if sparse else None,
+        sparse_ids=rng.integers(dense, dense + sparse, size=2 * total).astype(np.int32) if sparse else None,
+        sparse_values=np.ones(2 * total) if sparse else None,
+        spans=np.concatenate([spans.ravel(), [0, n]]).astype(np.int32),
+    )
+
+
+def vocabulary(words: int) -> Vocab:
+    vocab = Vocab()
+    for i in range(words):
+        vocab.add(f"w{i}")
+    return vocab
+
+
+def feature_names(dense: int, sparse: int) -> Vocab:
+    names = Vocab()
+    for j in range(dense):
+        names.add(f"f{j}")
+    for j in range(sparse):
+        names.add(f"s{j}")
+    return names
+
+
+def forest_pool(
+    sentences: int = 10,
+    edges: int = 14_000,
+    *,
+    source_length: int = 25,
+    dense: int = 14,
+    sparse: int = 0,
+    words: int = 200,
+    references: int = 1,
+    seed: int = 1,
+) -> Pool:
+    """Forests with references: yields of the best derivations under planted weights, one word in five changed."""
+    rng = np.random.default_rng(seed)
+    pool = Pool()
+    for i in range(words):
+        pool.vocab.add(f"w{i}")
+    for name in feature_names(dense, sparse).names():
+        pool.features.add(name)
+    planted = rng.normal(size=len(pool.features))
+    for i in range(sentences):
+        f = forest(
+            edges,
+            source_length=source_length,
+            dense=dense,
+            sparse=sparse,
+            words=words,
+            seed=int(rng.integers(2**32)),
+            vocab=pool.vocab,
+            features=pool.features,
+        )
+        best = f.viterbi(planted).text.split()
+        texts = []
+        for _ in range(references):
+            noise = rng.random(len(best)) < 0.2
+            texts.append(" ".join(f"w{rng.integers(words)}" if x else b for b, x in zip(best, noise, strict=True)))
+        pool.append(str(i), f, source=" ".join(f"s{j}" for j in range(f.source_length)), references=texts)
+    return pool

@@ -1,0 +1,108 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopefear as hf
+from hopefear import synthetic_forests
+from tests.forest.pools import random_pool
+from tests.reference import enumeration as slow
+from tests.reference import envelope_semiring
+from tests.strategies import build, weighted_forests, weights
+
+
+@st.composite
+def cases(draw, **options):
+    forest, w = draw(weighted_forests(**options))
+    return forest, w, draw(weights(forest))
+
+
+def check(envelope, forest, w, direction, lines, x):
+    assert envelope.x[0] == -np.inf and (np.diff(envelope.x[1:]) > 0).all()
+    assert [(Fraction(b), Fraction(a)) for b, a in zip(envelope.slope, envelope.intercept, strict=True)] == lines
+    np.testing.assert_allclose(envelope.x[1:], [float(crossing) for crossing in x], rtol=1e-12)
+    for i in range(len(envelope)):
+        derivation = envelope[i]
+        h = slow.features(forest, tuple(derivation.edges))
+        assert (h @ w, h @ direction) == (envelope.intercept[i], envelope.slope[i])
+        assert derivation.score == envelope.intercept[i]
+
+
+@given(cases())
+def test_forest_equals_the_semiring_and_the_enumeration(case):
+    forest, w, direction = case
+    lines, x = envelope_semiring.envelope(forest, w, direction)
+    everything = slow.derivations(forest)
+    a, b = slow.scores(forest, w, everything), slow.scores(forest, direction, everything)
+    assert envelope_semiring.upper([(Fraction(q), Fraction(p)) for p, q in zip(a, b, strict=True)]) == (lines, x)
+    check(forest.envelope(w, direction), forest, w, direction, lines, x)
+
+
+@given(cases(shape="lattice", max_nodes=8))
+def test_lattice(case):
+    forest, w, direction = case
+    check(forest.envelope(w, direction), forest, w, direction, *envelope_semiring.envelope(forest, w, direction))
+
+
+@given(cases(shape="list"))
+def test_list(case):
+    forest, w, direction = case
+    envelope = forest.envelope(w, direction)
+    check(envelope, forest, w, direction, *envelope_semiring.envelope(forest, w, direction))
+    for i in range(len(envelope)):  # among equal candidates the first
+        (edge,) = envelope[i].edges
+        rows = [slow.edge_features(forest, e) for e in range(edge)]
+        assert (envelope.intercept[i], envelope.slope[i]) not in [(h @ w, h @ direction) for h in rows]
+
+
+@pytest.mark.parametrize("sparse", [0, 50])
+def test_equals_viterbi_at_1000_points(sparse):
+    forest = synthetic_forests.forest(2000, source_length=12, sparse=sparse, seed=3)
+    rng = np.random.default_rng(4)
+    w, direction = rng.normal(size=(2, len(forest.features)))
+    envelope = forest.envelope(w, direction)
+    assert len(envelope) > 20
+    points = np.concatenate([rng.normal(size=500) * 3, rng.standard_cauchy(size=500), envelope.x[1:]])
+    for x in points:
+        i = envelope.at(x)
+        best = forest.viterbi(w + x * direction).score
+        assert envelope.intercept[i] + x * envelope.slope[i] == pytest.approx(best, abs=1e-9, rel=1e-12)
+    for x, y in zip(envelope.x[1:], envelope.x[2:], strict=False):
+        middle = forest.viterbi(w + (x + y) / 2 * direction)
+        assert middle.edges.tolist() == envelope[envelope.at((x + y) / 2)].edges.tolist()
+
+
+def test_direction_that_changes_nothing_gives_one_segment():
+    forest = synthetic_forests.forest(500, seed=1)
+    w = np.ones(14)
+    envelope = forest.envelope(w, np.zeros(14))
+    assert len(envelope) == 1 and envelope[0].score == pytest.approx(forest.viterbi(w).score)
+    assert envelope.at(-1e300) == envelope.at(1e300) == 0
+
+
+@given(cases(), st.sampled_from([2.0**-20, 2.0**14, 2.0**27]))
+def test_scale_of_weights_and_direction_only_scales_x(case, scale):
+    forest, w, direction = case
+    plain, scaled = forest.envelope(w, direction), forest.envelope(w * scale, direction)
+    assert len(plain) == len(scaled)
+    assert (plain.x * scale).tolist() == scaled.x.tolist()
+
+
+def test_pool_in_parallel():
+    pool = random_pool(25)
+    w, direction = np.array([1.0, 0.5, -1.0]), np.array([0.3, -1.0, 2.0])
+    one, many = pool.envelope(w, direction, jobs=1), pool.envelope(w, direction, jobs=3)
+    for i in range(len(pool)):
+        single = pool[i].envelope(w, direction)
+        for envelope in (one[i], many[i]):
+            assert envelope.x.tolist() == single.x.tolist()
+            assert [envelope[j].text for j in range(len(envelope))] == [single[j].text for j in range(len(single))]
+
+
+def test_no_derivation():
+    with pytest.raises(hf.InputError, match="no candidate"):
+        build([[]], dense_names=["a"]).envelope([1.0], [1.0])
+    with pytest.raises(hf.InputError, match="no derivation"):
+        build([[], [{"tails": [0], "words": [-1]}]], dense_names=["a"]).envelope([1.0], [1.0])
