@@ -2,9 +2,13 @@
 #include "derivations.h"
 #include "envelope.h"
 #include "expectations.h"
+#include "hope_fear.h"
 #include "inside_outside.h"
 #include "kbest.h"
+#include "linear_bleu.h"
 #include "parallel.h"
+#include "prune.h"
+#include "sample.h"
 #include "viterbi.h"
 #include "weights.h"
 
@@ -82,6 +86,57 @@ struct Look<member> {
 
 using DerivationList = nb::typed<nb::list, BoundDerivation>;
 
+/// References as text; words that the forest does not know can never match and all become -1.
+References reference_words(const Forest& forest, const std::vector<std::string>& texts) {
+  References all;
+  for (const std::string& text : texts) {
+    std::vector<int32_t>& words = all.emplace_back();
+    for (size_t i = 0; (i = text.find_first_not_of(" \t", i)) != std::string::npos;) {
+      const size_t j = std::min(text.find_first_of(" \t", i), text.size());
+      words.push_back(forest.vocab->find(std::string_view(text).substr(i, j - i)));
+      i = j;
+    }
+  }
+  return all;
+}
+
+void check_k(int64_t k) {
+  if (k < 1 || k > std::numeric_limits<int>::max()) throw InputError("k must be at least 1");
+}
+
+void check_order(int max_order) {
+  if (max_order < 1 || max_order > Bleu::kLargestOrder) throw InputError("max_order must be 1 to " + std::to_string(Bleu::kLargestOrder));
+}
+
+void check_sampling(int64_t count, double temperature) {
+  if (count < 0) throw InputError("the number of samples must not be negative");
+  if (!(temperature > 0.0) || !std::isfinite(temperature)) throw InputError("the temperature must be a positive number");
+}
+
+PruneOptions prune_options(std::optional<double> beam, std::optional<double> posterior, std::optional<int64_t> max_edges, double temperature) {
+  if (beam && !(*beam >= 0.0)) throw InputError("the beam must not be negative");
+  if (posterior && !(*posterior >= 0.0)) throw InputError("the posterior must not be negative");
+  if (max_edges && *max_edges < 0) throw InputError("max_edges must not be negative");
+  if (!(temperature > 0.0) || !std::isfinite(temperature)) throw InputError("the temperature must be a positive number");
+  return {beam, posterior, max_edges, temperature};
+}
+
+template <class Ask>
+BoundRated ask_hope_fear(const Forest& f, Weights& w, const std::vector<std::string>& references, const OracleDocument& document,
+                         const std::string& approximation, int64_t k, Ask&& ask) {
+  const double* weights = w.over(*f.features);
+  const References words = reference_words(f, references);
+  const Approximation how = approximation_by_name(approximation);
+  check_k(k);
+  Release release;
+  HopeFear search(f, words, weights, document, how, static_cast<int>(k));
+  return BoundRated(f, ask(search));
+}
+
+struct BoundTriple {
+  BoundRated hope, best, fear;
+};
+
 struct BoundEnvelope {
   Forest forest;
   Envelope e;
@@ -152,6 +207,60 @@ void add_forest_methods(nb::class_<Forest>& forest) {
         Release release;
         return BoundEnvelope{f, envelope(f, origin, along)};
       }, "w"_a, "direction"_a, "Which derivation is best under w + x * direction, for every x: the upper envelope of their lines.")
+      .def("hope", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document, double mu,
+                      const std::string& approximation, int64_t k) {
+        return ask_hope_fear(f, w, references, document, approximation, k, [&](HopeFear& search) { return search.find(mu); });
+      }, "w"_a, "references"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
+           "argmax of w.h(d) + mu loss(d): a good derivation of a good translation. `approximation`: forest reranking, linear BLEU, or "
+           "the k best derivations.")
+      .def("fear", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document, double mu,
+                      const std::string& approximation, int64_t k) {
+        return ask_hope_fear(f, w, references, document, approximation, k, [&](HopeFear& search) { return search.find(mu); });
+      }, "w"_a, "references"_a, "document"_a, "mu"_a = 1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
+           "argmax of w.h(d) + mu loss(d): a bad translation that the model likes.")
+      .def("max_bleu", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document,
+                          const std::string& approximation, int64_t k) {
+        return ask_hope_fear(f, w, references, document, approximation, k, [](HopeFear& search) { return search.max_bleu(); });
+      }, "w"_a, "references"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
+           "argmax of B; the weights only decide between equals.")
+      .def("linear_gains", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document) {
+        const auto scores = model_scores(f, w.over(*f.features), 1.0, 0.0, {});
+        std::vector<double> lambda(static_cast<size_t>(document.size()));
+        document.linear(lambda.data());
+        const BoundaryAutomaton automaton(with_words(reference_words(f, references)), document.max_order());
+        EdgeGains found = linear_gains(f, automaton, lambda, scores);
+        return std::make_pair(give(std::move(found.gains)), found.exact);
+      }, "w"_a, "references"_a, "document"_a,
+           "Linear BLEU as a gain on every edge, and whether it is exact: it is where nodes fix the words at their ends (see split_by_ngrams).")
+      .def("split_by_ngrams", [](const Forest& f, const std::vector<std::string>& references, int max_order, int64_t max_edges) {
+        check_order(max_order);
+        const BoundaryAutomaton automaton(with_words(reference_words(f, references)), max_order);
+        Split found = split_by_ngrams(f, automaton, max_edges);
+        return std::make_pair(std::move(found.forest), give(std::move(found.origin)));
+      }, "references"_a, "max_order"_a = 4, "max_edges"_a = 1'000'000,
+           "The same derivations over nodes that fix which n-grams of the references can grow from their ends: a forest, and the old edge "
+           "of each of its edges.")
+      .def("sample", [](const Forest& f, Weights w, int64_t count, uint64_t seed, double temperature) {
+        const double* weights = w.over(*f.features);
+        check_sampling(count, temperature);
+        std::vector<Derivation> drawn;
+        {
+          Release release;
+          drawn = sample(f, weights, count, temperature, seed);
+        }
+        return DerivationList(bound(f, std::move(drawn)));
+      }, "w"_a, "count"_a, "seed"_a, "temperature"_a = 1.0, "Random derivations, drawn with probability proportional to exp(w.h(d) / T).")
+      .def("pruned", [](const Forest& f, Weights w, std::optional<double> beam, std::optional<double> posterior,
+                        std::optional<int64_t> max_edges, double temperature) {
+        const double* weights = w.over(*f.features);
+        const PruneOptions options = prune_options(beam, posterior, max_edges, temperature);
+        Release release;
+        return pruned(f, weights, options).forest;
+      }, "w"_a, nb::kw_only(), "beam"_a = nb::none(), "posterior"_a = nb::none(), "max_edges"_a = nb::none(), "temperature"_a = 1.0,
+           "Without the edges whose best derivation is worse than the best score less `beam`, that a random derivation uses less often "
+           "than `posterior`, or that are not among the best `max_edges`. The best derivation stays; what is in no derivation goes.")
+      .def("reachable", [](const Forest& f) { return restricted(f, reachable(f, [](int32_t) { return true; })).forest; },
+           "Without nodes and edges that are in no derivation.")
       .def("count_derivations", [](const Forest& f) {
         std::vector<double> node, edge;
         inside<Count>(f, [](int32_t) { return 1.0; }, node, edge);
@@ -200,6 +309,69 @@ void add_pool_methods(nb::class_<Pool>& pool) {
         for (size_t i = 0; i < p.size(); ++i) all.append(BoundEnvelope{p.sentences[i].forest, std::move(found[i])});
         return nb::typed<nb::list, BoundEnvelope>(all);
       }, "w"_a, "direction"_a, "jobs"_a = 0, "The envelope of every sentence.")
+      .def("hope_fear", [](const Pool& p, Weights w, const OracleDocument& document, double mu, const std::string& approximation, int64_t k, int jobs) {
+        const double* weights = w.over(*p.features);
+        const Approximation how = approximation_by_name(approximation);
+        check_k(k);
+        std::vector<HopeFearTriple> found;
+        {
+          Release release;
+          found = hope_fear(p, weights, document, mu, how, static_cast<int>(k), jobs);
+        }
+        nb::list all;
+        for (size_t i = 0; i < p.size(); ++i) {
+          const Forest& f = p.sentences[i].forest;
+          auto& [hope, best, fear] = found[i];
+          all.append(BoundTriple{{f, std::move(hope)}, {f, std::move(best)}, {f, std::move(fear)}});
+        }
+        return nb::typed<nb::list, BoundTriple>(all);
+      }, "w"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100, "jobs"_a = 0,
+           "Hope, best and fear of every sentence, all in the context of the same document. `mu` is that of hope.")
+      .def("max_bleu", [](const Pool& p, Weights w, const OracleDocument& document, const std::string& approximation, int64_t k, int jobs) {
+        const double* weights = w.over(*p.features);
+        const Approximation how = approximation_by_name(approximation);
+        check_k(k);
+        std::vector<Rated> found;
+        {
+          Release release;
+          found = max_bleu(p, weights, document, how, static_cast<int>(k), jobs);
+        }
+        nb::list all;
+        for (size_t i = 0; i < p.size(); ++i) all.append(BoundRated(p.sentences[i].forest, std::move(found[i])));
+        return nb::typed<nb::list, BoundRated>(all);
+      }, "w"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100, "jobs"_a = 0, "The max-BLEU derivation of every sentence.")
+      .def("linear_gains", [](const Pool& p, Weights w, const OracleDocument& document, int jobs) {
+        const double* weights = w.over(*p.features);
+        std::vector<double> lambda(static_cast<size_t>(document.size()));
+        document.linear(lambda.data());
+        EdgeGains found;
+        {
+          Release release;
+          found = linear_gains(p, weights, document.max_order(), lambda, jobs);
+        }
+        return std::make_pair(give(std::move(found.gains)), found.exact);
+      }, "w"_a, "document"_a, "jobs"_a = 0,
+           "Linear BLEU as a gain on every edge of the pool, as `expectations` wants it, and whether it is exact.")
+      .def("split_by_ngrams", [](const Pool& p, int max_order, int64_t max_edges, int jobs) {
+        check_order(max_order);
+        Release release;
+        return split_by_ngrams(p, max_order, max_edges, jobs);
+      }, "max_order"_a = 4, "max_edges"_a = 1'000'000, "jobs"_a = 0,
+           "The same derivations over nodes that fix which n-grams of the references can grow from their ends: linear_gains is exact there.")
+      .def("sample", [](const Pool& p, Weights w, int64_t count, uint64_t seed, double temperature, int jobs) {
+        const double* weights = w.over(*p.features);
+        check_sampling(count, temperature);
+        Release release;
+        return sample(p, weights, count, temperature, seed, jobs);
+      }, "w"_a, "count"_a, "seed"_a, "temperature"_a = 1.0, "jobs"_a = 0, "A pool of lists: random derivations of every sentence.")
+      .def("pruned", [](const Pool& p, Weights w, std::optional<double> beam, std::optional<double> posterior,
+                        std::optional<int64_t> max_edges, double temperature, int jobs) {
+        const double* weights = w.over(*p.features);
+        const PruneOptions options = prune_options(beam, posterior, max_edges, temperature);
+        Release release;
+        return pruned(p, weights, options, jobs);
+      }, "w"_a, nb::kw_only(), "beam"_a = nb::none(), "posterior"_a = nb::none(), "max_edges"_a = nb::none(), "temperature"_a = 1.0,
+           "jobs"_a = 0, "Every forest pruned: see Forest.pruned. `max_edges` is for each sentence.")
       .def("expectations", [](const Pool& p, Weights w, std::optional<In<double>> gains, double temperature, double mu, int jobs) {
         const double* weights = w.over(*p.features);
         const auto b = optional_view(gains);
@@ -223,6 +395,10 @@ void init_algorithms(nb::module_& m) {
         if (!search.next(d)) throw nb::stop_iteration();
         return BoundDerivation{search.forest(), std::move(d)};
       });
+  nb::class_<BoundTriple>(m, "HopeFear", "What an online learner asks of a sentence.")
+      .def_ro("hope", &BoundTriple::hope)
+      .def_ro("best", &BoundTriple::best)
+      .def_ro("fear", &BoundTriple::fear);
   nb::class_<BoundEnvelope>(m, "Envelope", "The best derivations along a line, segment by segment.")
       .def("__len__", [](const BoundEnvelope& b) { return b.e.size(); }, "How many segments there are.")
       .def("__getitem__", [](const BoundEnvelope& b, int64_t i) {

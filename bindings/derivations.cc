@@ -4,7 +4,7 @@ namespace hopefear {
 
 void init_derivations(nb::module_& m) {
   nb::class_<BoundDerivation>(m, "Derivation", "One derivation of a forest: a tree of edges with its score, words and features.")
-      .def_prop_ro("score", [](const BoundDerivation& b) { return b.d.score; }, "What the search that found it maximised.")
+      .def_prop_ro("score", [](const BoundDerivation& b) { return b.d.score; }, "w.h(d).")
       .def_prop_ro("forest", [](const BoundDerivation& b) { return b.forest; })
       .def_prop_ro("edges", [](nb::handle_t<BoundDerivation> h) {
                      const std::vector<int32_t>& edges = nb::cast<BoundDerivation&>(h).d.edges;
@@ -39,6 +39,12 @@ void init_derivations(nb::module_& m) {
       .def("__repr__", [](const BoundDerivation& b) {
         return "<Derivation " + std::to_string(b.d.score) + ": " + text_of(*b.forest.vocab, yield(b.forest, b.d.edges)) + ">";
       });
+  nb::class_<BoundRated, BoundDerivation>(m, "RatedDerivation", "A derivation with its BLEU statistics: what a search for hope or fear finds.")
+      .def_prop_ro("stats", [](nb::handle_t<BoundRated> h) {
+        const std::vector<double>& b = nb::cast<BoundRated&>(h).b;
+        return Out<const double>(b.data(), {b.size()}, h);
+      }, "b = [m_1 .. m_K, n_1 .. n_K, rho]: clipped, with the closest reference.")
+      .def_ro("gain", &BoundRated::gain, "B(b) in the context of the oracle document.");
 }
 
 }  // namespace hopefear

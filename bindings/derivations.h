@@ -2,6 +2,7 @@
 #pragma once
 #include "common.h"
 #include "derivation.h"
+#include "hope_fear.h"
 #include "pool.h"
 
 namespace hopefear {
@@ -9,6 +10,12 @@ namespace hopefear {
 struct BoundDerivation {
   Forest forest;
   Derivation d;
+};
+
+struct BoundRated : BoundDerivation {
+  BoundRated(const Forest& f, Rated&& rated) : BoundDerivation{f, std::move(rated.derivation)}, b(std::move(rated.b)), gain(rated.gain) {}
+  std::vector<double> b;
+  double gain;
 };
 
 /// The words of a yield as text.

@@ -18,8 +18,8 @@ NB_MODULE(_core, m) {
   nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
   hopefear::init_forest(m);
   hopefear::init_pool(m);
-  hopefear::init_algorithms(m);
   hopefear::init_metrics(m);
+  hopefear::init_algorithms(m);
   hopefear::init_formats(m);
   hopefear::init_trainers(m);
   hopefear::init_language_model(m);

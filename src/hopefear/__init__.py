@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Bleu": "hopefear.metrics",
     "Chrf": "hopefear.metrics",
+    "Derivation": "hopefear._core",
     "External": "hopefear.metrics",
     "Forest": "hopefear._core",
     "InputError": "hopefear.errors",
@@ -38,6 +39,7 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
+    from hopefear._core import Derivation as Derivation
     from hopefear._core import Forest as Forest
     from hopefear._core import Pool as Pool
     from hopefear._core import Vocab as Vocab

@@ -1,7 +1,7 @@
 """Random forests shaped like those of a chart decoder: for benchmarks, examples and tests, from a seed.
 
 A sentence of ``source_length`` words has a few nodes for every span. An edge is a phrase, a rule with one gap or a rule
-with two, whose gaps may swap; its words come from a small vocabulary, its features are random.
+with two, whose gaps may swap. Every source word has a few translations of its own; features are random.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from hopefear._core import Forest, Pool, Vocab
 
 __all__ = ["forest", "forest_pool"]
+
+_NOTHING = -9  # an empty place in a table of words
 
 
 def forest(
@@ -43,35 +45,41 @@ def forest(
     head = np.repeat(np.arange(nodes), edges_per_node)
     width, start = widths[node_span[head]], starts[node_span[head]]
     count = len(head)
-    arity = np.where(width == 1, 0, rng.choice(3, size=count, p=[0.15, 0.35, 0.5]))
+    kind = rng.choice(3, size=count, p=[0.15, 0.35, 0.5])
+    arity = np.where(width == 1, 0, np.where((width > 3) & (kind == 0), 1, kind))
 
     def pick(w: NDArray[np.int64], s: NDArray[np.int64]) -> NDArray[np.int64]:
         return span_index[w, s] * per_span + rng.integers(0, per_span, size=count)
 
-    safe = np.maximum(width, 2)
-    cut = rng.integers(1, safe)  # the first tail covers `cut` words
-    first = pick(np.where(arity > 0, cut, 1), start)
+    # A rule with one gap translates one or two words beside it; one with two gaps joins them.
+    beside = np.minimum(rng.integers(1, 3, size=count), width - 1)
+    after = rng.random(count) < 0.5  # the words come after the gap
+    cut = rng.integers(1, np.maximum(width, 2))
+    first_width = np.select([arity == 1, arity == 2], [width - beside, cut], 1)
+    first = pick(first_width, start + np.where((arity == 1) & ~after, beside, 0))
     second = pick(np.where(arity == 2, width - cut, 1), np.where(arity == 2, start + cut, start))
     tail_table = np.stack([first, second], axis=1)
 
-    # Words: one or two of an edge's own, its gaps in between, swapped at times.
-    own = rng.integers(0, len(vocab), size=(count, 2))
-    n_own = np.where(arity == 2, rng.integers(0, 2, size=count), rng.integers(1, 3, size=count))
-    swap = rng.random(count) < 0.2
-    table = np.full((count, 4), -9, dtype=np.int64)
-    table[:, 0] = np.where(arity > 0, np.where((arity == 2) & swap, -2, -1), -9)
-    table[:, 1] = np.where(n_own > 0, own[:, 0], -9)
-    table[:, 2] = np.where(n_own > 1, own[:, 1], -9)
-    table[:, 3] = np.where(arity == 2, np.where(swap, -1, -2), -9)
-    front = (arity == 1) & (rng.random(count) < 0.5)  # the gap comes last
-    table[front, 3] = -1
-    table[front, 0] = -9
+    # Every source word has a few translations of its own, the first ones more often; a rule with two gaps may add a
+    # common word.
+    covered = np.select([arity == 0, arity == 1], [width, beside], 0)
+    from_word = start + np.where((arity == 1) & after, width - beside, 0)
+    option = (rng.random((count, 3)) ** 2 * 6).astype(np.int64)
+    own = (10 + (from_word[:, None] + np.arange(3)) * 6 + option) % len(vocab)
+    own = np.where(np.arange(3) < covered[:, None], own, _NOTHING)
+    common = rng.integers(0, min(10, len(vocab)), size=count)
+    own[:, 0] = np.where((arity == 2) & (rng.random(count) < 0.3), common, own[:, 0])
+    swap = (arity == 2) & (rng.random(count) < 0.2)
+    table = np.full((count, 5), _NOTHING, dtype=np.int64)
+    table[:, 0] = np.select([(arity == 1) & after, swap, arity == 2], [-1, -2, -1], _NOTHING)
+    table[:, 1:4] = own
+    table[:, 4] = np.select([(arity == 1) & ~after, swap, arity == 2], [-1, -1, -2], _NOTHING)
 
     # The goal: one edge for each node of the whole span.
     top = np.arange(nodes - per_span, nodes)
     arity = np.concatenate([arity, np.ones(per_span, dtype=np.int64)])
     tail_table = np.concatenate([tail_table, np.stack([top, top], axis=1)])
-    table = np.concatenate([table, np.tile([-1, -9, -9, -9], (per_span, 1))])
+    table = np.concatenate([table, np.tile([-1] + 4 * [_NOTHING], (per_span, 1))])
     edge_begin = np.concatenate([np.arange(nodes + 1) * edges_per_node, [count + per_span]])
     spans = np.stack([starts[node_span], starts[node_span] + widths[node_span]], axis=1)
     total = count + per_span
@@ -80,7 +88,7 @@ def forest(
     def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
-    present = table != -9
+    present = table != _NOTHING
     return Forest.from_arrays(
         edge_begin.astype(np.int32),
         offsets(arity),
