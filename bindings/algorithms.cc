@@ -227,14 +227,14 @@ void add_forest_methods(nb::class_<Forest>& forest) {
         const auto scores = model_scores(f, w.over(*f.features), 1.0, 0.0, {});
         std::vector<double> lambda(static_cast<size_t>(document.size()));
         document.linear(lambda.data());
-        const BoundaryAutomaton automaton(with_words(reference_words(f, references)), document.max_order());
+        const BoundaryAutomaton automaton(at_least_one(reference_words(f, references)), document.max_order());
         EdgeGains found = linear_gains(f, automaton, lambda, scores);
         return std::make_pair(give(std::move(found.gains)), found.exact);
       }, "w"_a, "references"_a, "document"_a,
            "Linear BLEU as a gain on every edge, and whether it is exact: it is where nodes fix the words at their ends (see split_by_ngrams).")
       .def("split_by_ngrams", [](const Forest& f, const std::vector<std::string>& references, int max_order, int64_t max_edges) {
         check_order(max_order);
-        const BoundaryAutomaton automaton(with_words(reference_words(f, references)), max_order);
+        const BoundaryAutomaton automaton(at_least_one(reference_words(f, references)), max_order);
         Split found = split_by_ngrams(f, automaton, max_edges);
         return std::make_pair(std::move(found.forest), give(std::move(found.origin)));
       }, "references"_a, "max_order"_a = 4, "max_edges"_a = 1'000'000,

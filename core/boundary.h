@@ -21,7 +21,7 @@ class BoundaryAutomaton {
  public:
   static constexpr int32_t kRoot = ReferenceNgrams::kRoot;
 
-  /// Of references as with_words() gives them.
+  /// Of at least one reference.
   BoundaryAutomaton(const References& references, int max_order) : K_(max_order), ngrams_(references, max_order) {
     const auto states = static_cast<size_t>(ngrams_.size());
     suffix_.assign(states, kRoot);

@@ -20,7 +20,7 @@ HopeFear::HopeFear(const Forest& forest, const References& references, const dou
                    Approximation approximation, int k)
     : forest_(forest),
       document_(document),
-      automaton_(with_words(references), document.max_order()),
+      automaton_(at_least_one(references), document.max_order()),
       counter_(automaton_.ngrams(), document.max_order(), ReferenceLength::closest),
       approximation_(approximation),
       k_(k),

@@ -170,7 +170,7 @@ EdgeGains linear_gains(const Pool& pool, const double* w, int max_order, std::sp
     try {
       std::vector<double> scores(static_cast<size_t>(s.forest.edges()));
       edge_scores(s.forest, w, scores.data());
-      each[i] = linear_gains(s.forest, BoundaryAutomaton(with_words(s.references), max_order), lambda, scores);
+      each[i] = linear_gains(s.forest, BoundaryAutomaton(at_least_one(s.references), max_order), lambda, scores);
     } catch (const InputError& error) {
       throw InputError("sentence " + s.id + ": " + error.what());
     }
@@ -188,7 +188,7 @@ Pool split_by_ngrams(const Pool& pool, int max_order, int64_t max_edges, int job
   parallel_for(pool.size(), jobs, [&](size_t i, int) {
     Sentence& s = out.sentences[i];
     try {
-      s.forest = split_by_ngrams(s.forest, BoundaryAutomaton(with_words(s.references), max_order), max_edges).forest;
+      s.forest = split_by_ngrams(s.forest, BoundaryAutomaton(at_least_one(s.references), max_order), max_edges).forest;
     } catch (const InputError& error) {
       throw InputError("sentence " + s.id + ": " + error.what());
     }
