@@ -28,7 +28,7 @@ import hopefear
 from hopefear.errors import InputError
 from hopefear.files import atomic_write
 
-__all__ = ["Run", "checksum", "read_run", "versions"]
+__all__ = ["Run", "checksum", "plain", "read_run", "versions"]
 
 FORMAT = "hopefear-run-1"
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint")
@@ -59,10 +59,9 @@ class Run:
         only under the settings it was begun with.
         """
         path = Path(path)
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{path}: is a file. --out takes a directory")
+        cls.check(path, resume=resume, overwrite=overwrite)
         path.mkdir(parents=True, exist_ok=True)
-        wanted: dict[str, Any] = _plain(settings or {})
+        wanted: dict[str, Any] = plain(settings or {})
         lock = _locked(path)
         try:
             old = _old_record(path)
@@ -71,10 +70,6 @@ class Run:
                 old = None
             if old is None:
                 return cls._new(path, list(command), wanted, lock)
-            if not resume:
-                state = "a finished run" if old["status"] == "done" else "an unfinished run"
-                cure = "" if old["status"] == "done" else "--resume continues it, "
-                raise InputError(f"{path}: holds {state}. {cure}--overwrite starts again, or take another --out")
             _same_settings(path, old["settings"], wanted)
             run = cls(path, old, lock)
             run._mend_log()
@@ -84,6 +79,18 @@ class Run:
         except BaseException:
             os.close(lock)
             raise
+
+    @staticmethod
+    def check(path: str | os.PathLike[str], *, resume: bool = False, overwrite: bool = False) -> None:
+        """Say early, before anything is read, that ``open`` would refuse the directory. Changes nothing."""
+        path = Path(path)
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path}: is a file. --out takes a directory")
+        old = _old_record(path) if path.is_dir() else None
+        if old is not None and not resume and not overwrite:
+            state = "a finished run" if old["status"] == "done" else "an unfinished run"
+            cure = "" if old["status"] == "done" else "--resume continues it, "
+            raise InputError(f"{path}: holds {state}. {cure}--overwrite starts again, or take another --out")
 
     @classmethod
     def _new(cls, path: Path, command: list[str], settings: dict[str, Any], lock: int) -> Run:
@@ -116,12 +123,12 @@ class Run:
         self.record["seconds"] = round(self.record["seconds"] + now - self._begun, 3)
         self._begun = now
         with atomic_write(self.path / "run.json") as file:
-            json.dump(_plain(self.record), file, indent=2, ensure_ascii=False, allow_nan=False)
+            json.dump(plain(self.record), file, indent=2, ensure_ascii=False, allow_nan=False)
             file.write("\n")
 
     def log(self, event: str, **fields: Any) -> None:
         """Append an event to ``log.jsonl``."""
-        line = json.dumps(_plain({"time": _now(), "event": event, **fields}), ensure_ascii=False, allow_nan=False)
+        line = json.dumps(plain({"time": _now(), "event": event, **fields}), ensure_ascii=False, allow_nan=False)
         with (self.path / "log.jsonl").open("a", encoding="utf-8", newline="\n") as file:
             file.write(line + "\n")
 
@@ -143,7 +150,7 @@ class Run:
         """Keep the state of a part of the run, e.g. a replicate, under ``checkpoint/NAME.json``."""
         (self.path / "checkpoint").mkdir(exist_ok=True)
         with atomic_write(self.path / "checkpoint" / f"{name}.json") as file:
-            json.dump(_plain(dict(state)), file, ensure_ascii=False, allow_nan=False)
+            json.dump(plain(dict(state)), file, ensure_ascii=False, allow_nan=False)
 
     def load_checkpoint(self, name: str) -> dict[str, Any] | None:
         """What ``save_checkpoint`` kept, or nothing."""
@@ -278,16 +285,16 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """As JSON has it: NumPy numbers become plain ones, what is not finite becomes null."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, str) or value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     return str(value)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 BETWEEN_LINES = 10.0  # seconds between two plain progress lines
+BETWEEN_FRAMES = 0.1  # and between two pictures of the bar
 
 
 class Console:
@@ -87,11 +88,16 @@ class Bar(Progress):
             TimeRemainingColumn(),
         ]
         columns.append(TextColumn("{task.fields[text]}"))
-        self._live = Live(*columns, console=Terminal(stderr=True), transient=True)
+        # Drawn from here and not from a thread of its own: processes may be forked while it is shown.
+        self._live = Live(*columns, console=Terminal(stderr=True), transient=True, auto_refresh=False)
         self._task = self._live.add_task(label, total=total, text="")
+        self._last = 0.0
 
     def show(self, text: str) -> None:
-        self._live.update(self._task, completed=self.done, total=self.total, text=text)
+        now = time.monotonic()
+        if now - self._last >= BETWEEN_FRAMES or self.done == self.total:
+            self._last = now
+            self._live.update(self._task, completed=self.done, total=self.total, text=text, refresh=True)
 
     def __enter__(self) -> Progress:
         self._live.start()

@@ -82,6 +82,7 @@ def command(params: Sequence[click.Parameter] = (), *, examples: str = "") -> Ca
             console = Console(quiet=values.pop("quiet"))
             function(console, **values)
 
-        return Command(function.__name__, params=list(params), callback=call, help=function.__doc__, examples=examples)
+        name = function.__module__.rpartition(".")[2]  # cli/NAME.py
+        return Command(name, params=list(params), callback=call, help=function.__doc__, examples=examples)
 
     return make

@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 
@@ -22,9 +24,10 @@ from hopefear.cli.options import no_such_file, one_of
 # section -> command -> what it does; a command NAME is `command` in cli/NAME.py
 COMMANDS = {
     "Score and rerank": {
+        "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
     },
-    "Data": {
+    "Try it": {
         "generate": "Make candidate lists with references, to try things out.",
     },
 }
@@ -32,6 +35,8 @@ NAMES = {name: line for section in COMMANDS.values() for name, line in section.i
 
 EXAMPLES = """\
 hopefear generate --out data
+hopefear rerank --nbest test.nbest --weights run/weights.txt > best.txt
+hopefear score best.txt --refs test.ref
 """
 
 
@@ -95,6 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", newline="\n")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         with cli.make_context("hopefear", list(sys.argv[1:] if arguments is None else arguments)) as ctx:
             cli.invoke(ctx)
@@ -104,6 +111,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.exit_code
     except BaseException as error:  # the last stop of every error
         return _report(error)
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise KeyboardInterrupt  # end as after Ctrl-C: no half-written file, no process left behind
 
 
 def _report(error: BaseException) -> int:

@@ -1,0 +1,125 @@
+"""Independent tasks in processes of their own, on one machine.
+
+A task is forked, so it sees everything that was loaded before, pools and memory maps included, without a copy. What it
+says (progress) and what it returns travel as JSON through a pipe. Results come in the order of the tasks, whoever
+finishes first. A single task is forked too: then Ctrl-C is heard while it is deep inside the compiled core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from hopefear.errors import InputError
+
+__all__ = ["TaskError", "cores", "run_tasks"]
+
+Say = Callable[[dict[str, Any]], None]
+Task = Callable[[Say], dict[str, Any]]
+
+
+FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # where the system's own libraries survive a fork
+
+
+class TaskError(RuntimeError):
+    """A task failed for no fault of the user's."""
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_tasks(
+    tasks: Sequence[Task], jobs: int = 0, hear: Callable[[int, dict[str, Any]], None] = lambda task, said: None
+) -> list[dict[str, Any]]:
+    """The results of all tasks, ``jobs`` of them at a time (0: one a core). ``hear`` gets what task i says meanwhile.
+
+    The first task that fails ends the others, and its error is raised here.
+    """
+    jobs = max(1, min(jobs or cores(), len(tasks)))
+    if not FORKS:
+        return [task(lambda said, i=i: hear(i, said)) for i, task in enumerate(tasks)]  # type: ignore[misc]
+    results: dict[int, dict[str, Any]] = {}
+    waiting = list(range(len(tasks)))[::-1]
+    children: dict[int, tuple[int, int]] = {}  # task -> process, pipe
+    heard = [b""] * len(tasks)  # the beginning of a line whose end is still to come
+    with selectors.DefaultSelector() as selector:
+        try:
+            while waiting or children:
+                while waiting and len(children) < jobs:
+                    i = waiting.pop()
+                    children[i] = _fork(tasks[i])
+                    selector.register(children[i][1], selectors.EVENT_READ, i)
+                for key, _ in selector.select():
+                    i = key.data
+                    data = os.read(key.fd, 1 << 16)
+                    *lines, heard[i] = (heard[i] + data).split(b"\n")
+                    for line in lines:
+                        kind, value = json.loads(line)
+                        if kind == "said":
+                            hear(i, value)
+                        elif kind == "done":
+                            results[i] = value
+                        else:
+                            raise InputError(value) if kind == "input" else TaskError(value)
+                    if not data:  # the task has closed its end
+                        selector.unregister(key.fd)
+                        _reap(i, *children.pop(i), finished=i in results)
+        finally:
+            for process, pipe in children.values():
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+                os.close(pipe)
+                os.waitpid(process, 0)
+    return [results[i] for i in range(len(tasks))]
+
+
+def _reap(task: int, process: int, pipe: int, finished: bool) -> None:
+    os.close(pipe)
+    _, status = os.waitpid(process, 0)
+    if not finished:
+        code = os.waitstatus_to_exitcode(status)
+        how = (
+            f"was killed by signal {-code}; is the memory enough? Try fewer --jobs"
+            if code < 0
+            else f"ended with {code}"
+        )
+        raise TaskError(f"task {task + 1} {how}")
+
+
+def _fork(task: Task) -> tuple[int, int]:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    read, write = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(write)
+        return process, read
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.close(read)
+        with os.fdopen(write, "wb") as pipe:
+
+            def send(kind: str, value: Any) -> None:
+                pipe.write(json.dumps([kind, value]).encode() + b"\n")
+                pipe.flush()
+
+            try:
+                send("done", task(lambda said: send("said", said)))
+            except InputError as error:
+                send("input", str(error))
+            except Exception as error:
+                if os.environ.get("HOPEFEAR_DEBUG"):
+                    traceback.print_exc()
+                send("failed", f"{type(error).__name__}: {error}")
+    except BaseException:  # the parent is gone
+        os._exit(1)
+    os._exit(0)
