@@ -18,12 +18,6 @@ std::vector<double> run_scores(const Metric& metric, const Runs& system) {
   return scores;
 }
 
-double mean_score(const Metric& metric, const Runs& system) {
-  double sum = 0;
-  for (double score : run_scores(metric, system)) sum += score;
-  return sum / static_cast<double>(system.runs);
-}
-
 std::vector<double> bootstrap(const Metric& metric, const std::vector<Runs>& systems, size_t samples, uint64_t seed, int jobs) {
   const auto size = static_cast<size_t>(metric.size());
   std::vector<double> out(samples * systems.size());

@@ -17,8 +17,6 @@ struct Runs {
   size_t runs, sentences;
 };
 
-/// The mean over runs of the score.
-double mean_score(const Metric& metric, const Runs& system);
 /// The score of each run.
 std::vector<double> run_scores(const Metric& metric, const Runs& system);
 

@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if f"hopefear.{name}" in _PUBLIC.values():  # hf.metrics, hf.formats
+        return importlib.import_module(f"hopefear.{name}")
     raise AttributeError(f"module 'hopefear' has no attribute {name!r}")
 
 

@@ -1,5 +1,9 @@
 """What every metric must do. A new metric adds a row to METRICS and inherits these."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -54,6 +58,18 @@ def test_signature_names_the_version(name):
     assert metric.signature(2).startswith("nrefs:2|")
     assert metric.signature().endswith(f"version:hopefear-{hf.__version__}")
     assert metric.core.name == metric.name == name
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_travels_to_other_processes(name):
+    metric = METRICS[name]("comet") if name == "external" else by_name(name)
+    there = pickle.loads(pickle.dumps(metric))
+    assert there == metric and there.core.size == metric.core.size
+
+
+def test_submodules_are_attributes():
+    code = "import hopefear as hf; print(hf.metrics.by_name('chrf').name)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "chrf\n"
 
 
 def lattice():

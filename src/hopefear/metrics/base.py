@@ -39,6 +39,10 @@ class Metric(ABC):
         """The compiled metric, which trainers take."""
         return self._make_core()
 
+    def __getstate__(self) -> dict[str, object]:
+        """The options: a copy in another process makes its own core."""
+        return {name: value for name, value in self.__dict__.items() if name != "core"}
+
     @property
     def size(self) -> int:
         """How many statistics a candidate has."""
