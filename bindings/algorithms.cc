@@ -20,8 +20,6 @@ using Release = nb::gil_scoped_release;
 /// (w.h(e) + mu B(e)) / T for every edge.
 std::vector<double> model_scores(const Forest& forest, const double* w, double temperature, double mu, std::span<const double> gains) {
   if (!(temperature > 0.0) || !std::isfinite(temperature)) throw InputError("the temperature must be a positive number");
-  if (!gains.empty() && gains.size() != static_cast<size_t>(forest.edges()))
-    throw InputError("there are " + std::to_string(gains.size()) + " gains for " + std::to_string(forest.edges()) + " edges");
   std::vector<double> scores(static_cast<size_t>(forest.edges()));
   edge_scores(forest, w, scores.data());
   for (size_t e = 0; e < scores.size(); ++e) scores[e] = (gains.empty() ? scores[e] : scores[e] + mu * gains[e]) / temperature;
@@ -35,6 +33,15 @@ std::span<const double> optional_view(const std::optional<In<double>>& array) {
 void check_finite(std::span<const double> values, const char* what) {
   for (double x : values)
     if (!std::isfinite(x)) throw InputError(std::string(what) + " hold NaN or infinity");
+}
+
+std::span<const double> gains_of(const Forest& forest, const std::optional<In<double>>& gains, double scale) {
+  const auto b = optional_view(gains);
+  check_finite(b, "the gains");
+  if (!std::isfinite(scale)) throw InputError("the scale of the gains must be a finite number");
+  if (gains && b.size() != static_cast<size_t>(forest.edges()))
+    throw InputError("there are " + std::to_string(b.size()) + " gains for " + std::to_string(forest.edges()) + " edges");
+  return b;
 }
 
 /// E[h] and E[Bh] of one forest, dense vectors over all features.
@@ -53,10 +60,7 @@ BoundExpectations forest_expectations(const Forest& forest, const double* w, std
   out.features.assign(width, 0.0);
   out.gradient.assign(width, 0.0);
   out.gain_features.assign(width, 0.0);
-  for (int32_t e = 0; e < forest.edges(); ++e) {
-    add_features(forest, e, x.edge[static_cast<size_t>(e)], out.features.data());
-    add_features(forest, e, x.covariance[static_cast<size_t>(e)], out.gradient.data());
-  }
+  add_expected_features(forest, x, out.features.data(), out.gradient.data());
   for (size_t j = 0; j < width; ++j) {
     out.gain_features[j] = out.gradient[j] + x.gain * out.features[j];
     out.gradient[j] /= temperature;  // (22)
@@ -104,6 +108,10 @@ void check_k(int64_t k) {
   if (k < 1 || k > std::numeric_limits<int>::max()) throw InputError("k must be at least 1");
 }
 
+void check_mu(double mu) {
+  if (!std::isfinite(mu)) throw InputError("mu must be a finite number");
+}
+
 void check_order(int max_order) {
   if (max_order < 1 || max_order > Bleu::kLargestOrder) throw InputError("max_order must be 1 to " + std::to_string(Bleu::kLargestOrder));
 }
@@ -122,15 +130,16 @@ PruneOptions prune_options(std::optional<double> beam, std::optional<double> pos
 }
 
 template <class Ask>
-BoundRated ask_hope_fear(const Forest& f, Weights& w, const std::vector<std::string>& references, const OracleDocument& document,
-                         const std::string& approximation, int64_t k, Ask&& ask) {
+auto ask_hope_fear(const Forest& f, Weights& w, const std::vector<std::string>& references, const OracleDocument& document, double mu,
+                   const std::string& approximation, int64_t k, Ask&& ask) {
   const double* weights = w.over(*f.features);
   const References words = reference_words(f, references);
   const Approximation how = approximation_by_name(approximation);
   check_k(k);
+  check_mu(mu);
   Release release;
   HopeFear search(f, words, weights, document, how, static_cast<int>(k));
-  return BoundRated(f, ask(search));
+  return ask(search);
 }
 
 struct BoundTriple {
@@ -150,55 +159,82 @@ Out<const double> look_envelope(nb::handle_t<BoundEnvelope> self) {
 
 void add_forest_methods(nb::class_<Forest>& forest) {
   forest
-      .def("viterbi", [](const Forest& f, Weights w) {
+      .def("viterbi", [](const Forest& f, Weights w, std::optional<In<double>> gains, double scale) {
         const double* weights = w.over(*f.features);
+        const auto b = gains_of(f, gains, scale);
         Release release;
-        return BoundDerivation{f, viterbi(f, weights)};
-      }, "w"_a, "The best derivation. Among equals the lowest edge index wins, at every node.")
-      .def("kbest", [](const Forest& f, Weights w, int64_t k, bool distinct) {
+        if (b.empty()) return BoundDerivation{f, viterbi(f, weights)};
+        const std::vector<double> scores = model_scores(f, weights, 1.0, scale, b);
+        Viterbi result;
+        viterbi(f, [&](int32_t e) { return scores[static_cast<size_t>(e)]; }, result);
+        return BoundDerivation{f, viterbi_derivation(f, result)};
+      }, "w"_a, "gains"_a = nb::none(), "scale"_a = 1.0,
+           "The best derivation by w.h(d), plus scale times the gains of its edges if they are given. Among equals the lowest edge "
+           "index wins, at every node.")
+      .def("kbest", [](const Forest& f, Weights w, int64_t k, bool distinct, std::optional<In<double>> gains, double scale) {
         const double* weights = w.over(*f.features);
+        const auto b = gains_of(f, gains, scale);
         std::vector<Derivation> found;
         {
           Release release;
-          found = kbest(f, weights, k, distinct);
+          found = kbest(f, model_scores(f, weights, 1.0, scale, b), k, distinct);
         }
         return DerivationList(bound(f, std::move(found)));
-      }, "w"_a, "k"_a, "distinct"_a = false,
-           "The k best derivations, best first, or all if there are fewer; with `distinct`, the best of each string.")
-      .def("iter_kbest", [](const Forest& f, Weights w, bool distinct) {
-        std::vector<double> scores(static_cast<size_t>(f.edges()));
-        edge_scores(f, w.over(*f.features), scores.data());
-        return KBest(f, std::move(scores), distinct);
-      }, "w"_a, "distinct"_a = false, "The derivations, best first, one at a time: stop whenever you have seen enough.")
+      }, "w"_a, "k"_a, "distinct"_a = false, "gains"_a = nb::none(), "scale"_a = 1.0,
+           "The k best derivations, best first, or all if there are fewer; with `distinct`, the best of each string. What counts is "
+           "w.h(d), plus scale times the gains of the edges if they are given.")
+      .def("iter_kbest", [](const Forest& f, Weights w, bool distinct, std::optional<In<double>> gains, double scale) {
+        const double* weights = w.over(*f.features);
+        return KBest(f, model_scores(f, weights, 1.0, scale, gains_of(f, gains, scale)), distinct);
+      }, "w"_a, "distinct"_a = false, "gains"_a = nb::none(), "scale"_a = 1.0,
+           "As kbest, but one derivation at a time: stop whenever you have seen enough.")
       .def("inside", [](const Forest& f, Weights w, double temperature) {
+        const double* weights = w.over(*f.features);
         std::vector<double> node, edge;
-        const auto scores = model_scores(f, w.over(*f.features), temperature, 0.0, {});
-        inside<Log>(f, [&](int32_t e) { return scores[static_cast<size_t>(e)]; }, node, edge);
+        {
+          Release release;
+          const auto scores = model_scores(f, weights, temperature, 0.0, {});
+          inside<Log>(f, [&](int32_t e) { return scores[static_cast<size_t>(e)]; }, node, edge);
+        }
         return give(std::move(node));
       }, "w"_a, "temperature"_a = 1.0, "log inside(v) of every node; -inf where there is no derivation. The last is log Z.")
       .def("outside", [](const Forest& f, Weights w, double temperature) {
+        const double* weights = w.over(*f.features);
         std::vector<double> node, edge, out;
-        const auto scores = model_scores(f, w.over(*f.features), temperature, 0.0, {});
-        const auto value = [&](int32_t e) { return scores[static_cast<size_t>(e)]; };
-        inside<Log>(f, value, node, edge);
-        outside<Log>(f, value, node, out);
+        {
+          Release release;
+          const auto scores = model_scores(f, weights, temperature, 0.0, {});
+          const auto value = [&](int32_t e) { return scores[static_cast<size_t>(e)]; };
+          inside<Log>(f, value, node, edge);
+          outside<Log>(f, value, node, out);
+        }
         return give(std::move(out));
       }, "w"_a, "temperature"_a = 1.0, "log outside(v) of every node; -inf for a node that the goal never uses.")
       .def("log_z", [](const Forest& f, Weights w, double temperature) {
+        const double* weights = w.over(*f.features);
         Expectations x;
-        log_inside(f, model_scores(f, w.over(*f.features), temperature, 0.0, {}), x);
+        {
+          Release release;
+          log_inside(f, model_scores(f, weights, temperature, 0.0, {}), x);
+        }
         return x.log_z;
       }, "w"_a, "temperature"_a = 1.0, "The logarithm of the sum of exp(w.h(d) / T) over all derivations.")
       .def("posteriors", [](const Forest& f, Weights w, double temperature) {
+        const double* weights = w.over(*f.features);
         Expectations x;
-        posteriors(f, model_scores(f, w.over(*f.features), temperature, 0.0, {}), x);
+        {
+          Release release;
+          posteriors(f, model_scores(f, weights, temperature, 0.0, {}), x);
+        }
         return std::make_pair(give(std::move(x.node)), give(std::move(x.edge)));
       }, "w"_a, "temperature"_a = 1.0,
            "How often a random derivation uses each node and each edge: a pair of arrays. These are probabilities, unless a "
            "derivation can use a node twice.")
       .def("expectations", [](const Forest& f, Weights w, std::optional<In<double>> gains, double temperature, double mu) {
-        check_finite(optional_view(gains), "the gains");
-        return forest_expectations(f, w.over(*f.features), optional_view(gains), temperature, mu);
+        const double* weights = w.over(*f.features);
+        const auto b = gains_of(f, gains, mu);
+        Release release;
+        return forest_expectations(f, weights, b, temperature, mu);
       }, "w"_a, "gains"_a = nb::none(), "temperature"_a = 1.0, "mu"_a = 0.0,
            "E[B], E[h] and E[Bh] under P(d) proportional to exp((w.h(d) + mu B(d)) / T), where `gains` holds B(e) of every edge.")
       .def("envelope", [](const Forest& f, Weights w, Weights direction) {
@@ -209,18 +245,25 @@ void add_forest_methods(nb::class_<Forest>& forest) {
       }, "w"_a, "direction"_a, "Which derivation is best under w + x * direction, for every x: the upper envelope of their lines.")
       .def("hope", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document, double mu,
                       const std::string& approximation, int64_t k) {
-        return ask_hope_fear(f, w, references, document, approximation, k, [&](HopeFear& search) { return search.find(mu); });
+        return ask_hope_fear(f, w, references, document, mu, approximation, k, [&](HopeFear& search) { return BoundRated(f, search.find(mu)); });
       }, "w"_a, "references"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
            "argmax of w.h(d) + mu loss(d): a good derivation of a good translation. `approximation`: forest reranking, linear BLEU, or "
            "the k best derivations.")
       .def("fear", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document, double mu,
                       const std::string& approximation, int64_t k) {
-        return ask_hope_fear(f, w, references, document, approximation, k, [&](HopeFear& search) { return search.find(mu); });
+        return ask_hope_fear(f, w, references, document, mu, approximation, k, [&](HopeFear& search) { return BoundRated(f, search.find(mu)); });
       }, "w"_a, "references"_a, "document"_a, "mu"_a = 1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
            "argmax of w.h(d) + mu loss(d): a bad translation that the model likes.")
+      .def("hope_fear", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document, double mu,
+                           const std::string& approximation, int64_t k) {
+        return ask_hope_fear(f, w, references, document, mu, approximation, k, [&](HopeFear& search) {
+          return BoundTriple{{f, search.find(mu)}, {f, search.find(0.0)}, {f, search.find(1.0)}};
+        });
+      }, "w"_a, "references"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
+           "Hope, best and fear at once. `mu` is that of hope.")
       .def("max_bleu", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document,
                           const std::string& approximation, int64_t k) {
-        return ask_hope_fear(f, w, references, document, approximation, k, [](HopeFear& search) { return search.max_bleu(); });
+        return ask_hope_fear(f, w, references, document, 0.0, approximation, k, [&](HopeFear& search) { return BoundRated(f, search.max_bleu()); });
       }, "w"_a, "references"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
            "argmax of B; the weights only decide between equals.")
       .def("linear_gains", [](const Forest& f, Weights w, const std::vector<std::string>& references, const OracleDocument& document) {
@@ -313,6 +356,7 @@ void add_pool_methods(nb::class_<Pool>& pool) {
         const double* weights = w.over(*p.features);
         const Approximation how = approximation_by_name(approximation);
         check_k(k);
+        check_mu(mu);
         std::vector<HopeFearTriple> found;
         {
           Release release;
@@ -376,6 +420,7 @@ void add_pool_methods(nb::class_<Pool>& pool) {
         const double* weights = w.over(*p.features);
         const auto b = optional_view(gains);
         check_finite(b, "the gains");
+        check_mu(mu);
         if (!(temperature > 0.0) || !std::isfinite(temperature)) throw InputError("the temperature must be a positive number");
         Release release;
         return expectations(p, weights, b, temperature, mu, jobs);

@@ -1,16 +1,24 @@
 #include "derivations.h"
 
+#include <algorithm>
+
 namespace hopefear {
 
 void init_derivations(nb::module_& m) {
   nb::class_<BoundDerivation>(m, "Derivation", "One derivation of a forest: a tree of edges with its score, words and features.")
-      .def_prop_ro("score", [](const BoundDerivation& b) { return b.d.score; }, "w.h(d).")
+      .def_prop_ro("score", [](const BoundDerivation& b) { return b.d.score; }, "w.h(d), and the gains if the search was given some.")
       .def_prop_ro("forest", [](const BoundDerivation& b) { return b.forest; })
       .def_prop_ro("edges", [](nb::handle_t<BoundDerivation> h) {
                      const std::vector<int32_t>& edges = nb::cast<BoundDerivation&>(h).d.edges;
                      return Out<const int32_t>(edges.data(), {edges.size()}, h);
                    },
                    "The edges in pre-order: an edge, then everything below its first tail, then below its second, ...")
+      .def_prop_ro("nodes", [](const BoundDerivation& b) {
+        const auto begin = b.forest.edge_begin;
+        std::vector<int32_t> nodes;
+        for (int32_t e : b.d.edges) nodes.push_back(static_cast<int32_t>(std::upper_bound(begin.begin(), begin.end(), e) - begin.begin()) - 1);
+        return give(std::move(nodes));
+      }, nb::rv_policy::automatic, "The head of each entry of `edges`.")
       .def_prop_ro("parents", [](const BoundDerivation& b) { return give(parents(b.forest, b.d.edges)); }, nb::rv_policy::automatic,
                    "For each entry of `edges` the place of its parent there; -1 for the first.")
       .def_prop_ro("words", [](const BoundDerivation& b) { return give(yield(b.forest, b.d.edges)); }, nb::rv_policy::automatic,

@@ -92,6 +92,28 @@ void expectations(const Forest& forest, std::span<const double> scores, std::spa
     }
 }
 
+void add_expected_features(const Forest& forest, const Expectations& x, double* features, double* covariance) {
+  const auto width = static_cast<size_t>(forest.dense_width);
+  for (size_t e = 0; e < static_cast<size_t>(forest.edges()); ++e) {
+    const double p = x.edge[e], c = covariance ? x.covariance[e] : 0.0;
+    if (p == 0.0 && c == 0.0) continue;
+    const double* row = forest.dense.data() + e * width;
+    if (covariance)
+      for (size_t j = 0; j < width; ++j) {
+        features[j] += p * row[j];
+        covariance[j] += c * row[j];
+      }
+    else
+      for (size_t j = 0; j < width; ++j) features[j] += p * row[j];
+    if (forest.sparse_begin.empty()) continue;
+    for (int32_t k = forest.sparse_begin[e]; k < forest.sparse_begin[e + 1]; ++k) {
+      const int32_t id = forest.sparse_ids[static_cast<size_t>(k)];
+      features[id] += p * forest.sparse_values[static_cast<size_t>(k)];
+      if (covariance) covariance[id] += c * forest.sparse_values[static_cast<size_t>(k)];
+    }
+  }
+}
+
 PoolExpectations expectations(const Pool& pool, const double* w, std::span<const double> gains, double temperature, double mu, int jobs) {
   const size_t n = pool.size(), width = static_cast<size_t>(pool.features->size());
   std::vector<size_t> edge_begin{0};
@@ -135,17 +157,13 @@ PoolExpectations expectations(const Pool& pool, const double* w, std::span<const
       }
       out.log_z[i] = x.log_z;
       if (has_gains) out.gain[i] = x.gain;
-      for (int32_t e = 0; e < forest.edges(); ++e) {
-        const auto k = static_cast<size_t>(e);
-        if (x.edge[k] != 0.0) add_features(forest, e, x.edge[k], features[block].data());
-        if (has_gains && x.covariance[k] != 0.0) add_features(forest, e, x.covariance[k] / temperature, gradients[block].data());
-      }
+      add_expected_features(forest, x, features[block].data(), has_gains ? gradients[block].data() : nullptr);
     }
   });
   for (size_t block = 0; block < blocks; ++block)
     for (size_t j = 0; j < width; ++j) {
       out.features[j] += features[block][j];
-      if (has_gains) out.gradient[j] += gradients[block][j];
+      if (has_gains) out.gradient[j] += gradients[block][j] / temperature;  // (22)
     }
   return out;
 }

@@ -43,6 +43,9 @@ void posteriors(const Forest& forest, std::span<const double> scores, Expectatio
 /// Everything. gains holds B(e).
 void expectations(const Forest& forest, std::span<const double> scores, std::span<const double> gains, Expectations& result);
 
+/// Adds E[h] to `features` and, unless null, E[Bh] - E[B] E[h] to `covariance`: one pass over the features.
+void add_expected_features(const Forest& forest, const Expectations& x, double* features, double* covariance);
+
 /// Of a whole pool at once.
 struct PoolExpectations {
   std::vector<double> log_z, gain;  // of each sentence; gain is empty without gains

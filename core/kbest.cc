@@ -201,6 +201,10 @@ bool KBest::next(Derivation& derivation) {
 std::vector<Derivation> kbest(const Forest& forest, const double* w, int64_t k, bool distinct) {
   std::vector<double> scores(static_cast<size_t>(forest.edges()));
   edge_scores(forest, w, scores.data());
+  return kbest(forest, std::move(scores), k, distinct);
+}
+
+std::vector<Derivation> kbest(const Forest& forest, std::vector<double> scores, int64_t k, bool distinct) {
   KBest search(forest, std::move(scores), distinct);
   std::vector<Derivation> found;
   for (Derivation d; static_cast<int64_t>(found.size()) < k && search.next(d);) found.push_back(d);

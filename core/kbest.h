@@ -68,6 +68,7 @@ class KBest {
 };
 
 /// Up to k best derivations; an empty list when there are none at all.
+std::vector<Derivation> kbest(const Forest& forest, std::vector<double> scores, int64_t k, bool distinct);
 std::vector<Derivation> kbest(const Forest& forest, const double* w, int64_t k, bool distinct);
 
 /// A pool of lists: the k best of each sentence, best first, with the features of their derivations. Numbers per candidate are

@@ -83,7 +83,8 @@ def forest(
     edge_begin = np.concatenate([np.arange(nodes + 1) * edges_per_node, [count + per_span]])
     spans = np.stack([starts[node_span], starts[node_span] + widths[node_span]], axis=1)
     total = count + per_span
-    h = rng.normal(size=(total, dense)) * 0.5
+    h = rng.normal(size=(total, dense))
+    h *= 0.5
 
     def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

@@ -180,6 +180,10 @@ def test_pool_in_parallel_and_hope_above_best_above_fear():
             single = pool[i].fear(w, refs, document, approximation=approximation)
             assert a.fear.edges.tolist() == b.fear.edges.tolist() == single.edges.tolist()
             assert a.best.edges.tolist() == pool[i].viterbi(w).edges.tolist()
+            triple = pool[i].hope_fear(w, refs, document, approximation=approximation)
+            for name in ("hope", "best", "fear"):
+                assert getattr(a, name).edges.tolist() == getattr(triple, name).edges.tolist()
+                assert getattr(a, name).stats.tolist() == getattr(triple, name).stats.tolist()
         gains = np.array([[t.hope.gain, t.best.gain, t.fear.gain] for t in one]).mean(axis=0)
         assert gains[0] > gains[1] > gains[2]
     best = pool.max_bleu(w, document)
@@ -209,6 +213,8 @@ def test_errors():
         forest.hope([1.0], [REFERENCE], document, approximation="x")
     with pytest.raises(hf.InputError, match="no reference"):
         forest.hope([1.0], [], document)
+    with pytest.raises(hf.InputError, match="mu must be a finite number"):
+        forest.hope([1.0], [REFERENCE], document, float("nan"))
     with pytest.raises(hf.InputError, match="at least 1"):
         forest.hope([1.0], [REFERENCE], document, k=0)
     dead = words_forest([[], [([0], "[0]")]], [1, 1])

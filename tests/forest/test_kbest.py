@@ -1,13 +1,14 @@
 from itertools import islice
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hopefear as hf
 from tests.forest.pools import random_pool
 from tests.reference import enumeration as slow
-from tests.strategies import build, forests, weighted_forests
+from tests.strategies import build, forests, values, weighted_forests
 
 
 @given(weighted_forests(), st.integers(0, 500))
@@ -47,6 +48,20 @@ def test_first_is_viterbi_and_the_iterator_agrees_with_the_list(case):
         whole = [tuple(d.edges) for d in forest.kbest(w, 10_000, distinct)]
         assert [tuple(d.edges) for d in forest.iter_kbest(w, distinct)] == whole
         assert [tuple(d.edges) for d in islice(forest.iter_kbest(w, distinct), 3)] == whole[:3]
+
+
+@given(weighted_forests(), st.sampled_from([-1.0, 0.5]), st.data())
+def test_gains_are_added_to_the_scores(case, scale, data):
+    forest, w = case
+    gains = np.array([data.draw(values) for _ in range(forest.edge_count)], dtype=np.float64)
+    everything = slow.derivations(forest)
+    scores = slow.scores(forest, w, everything) + scale * np.array([gains[list(d)].sum() for d in everything])
+    expected = np.sort(scores)[::-1].tolist()
+    assert [d.score for d in forest.kbest(w, 1000, gains=gains, scale=scale)] == expected
+    assert next(forest.iter_kbest(w, gains=gains, scale=scale)).score == expected[0]
+    assert forest.viterbi(w, gains, scale).score == expected[0]
+    with pytest.raises(hf.InputError, match="gains for"):
+        forest.kbest(w, 3, gains=np.append(gains, 1.0))
 
 
 @given(forests(shape="list"))

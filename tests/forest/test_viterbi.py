@@ -34,6 +34,7 @@ def test_a_derivation_knows_its_words_features_and_tree(case):
         sparse[: forest.dense_width] = h[: forest.dense_width]
         np.testing.assert_array_equal(sparse, h)
         heads, parents = slow.heads(forest)[derivation.edges], derivation.parents
+        assert derivation.nodes.tolist() == heads.tolist()
         assert parents[0] == -1 and len(derivation) == len(edges)
         for place, edge in enumerate(edges):
             children = [i for i in range(len(edges)) if parents[i] == place]
