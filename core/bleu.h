@@ -54,6 +54,7 @@ class Bleu final : public Metric {
   int size() const override { return 2 * max_order_ + 1; }
   double score(const double* b) const override;
   double sentence_gain(const double* b) const override;
+  void context_gains(const double* context, const double* b, size_t rows, double* gains) const override;
   std::unique_ptr<Scorer> scorer(const Vocab& vocab, const References& references) const override;
 
   int max_order() const { return max_order_; }

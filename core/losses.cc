@@ -1,0 +1,84 @@
+#include "losses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace hopefear {
+
+const std::vector<Loss>& losses() {
+  static const std::vector<Loss> table{
+      {"ramp1", "(6)", {Over::all, 0, false}, {Over::all, +1, false}},
+      {"ramp2", "(7)", {Over::all, -1, false}, {Over::all, 0, false}},
+      {"ramp3", "(8)", {Over::all, -1, false}, {Over::all, +1, false}},
+      {"softramp1", "(6), both max softened", {Over::all, 0, true}, {Over::all, +1, true}},
+      {"softramp2", "(7), both max softened", {Over::all, -1, true}, {Over::all, 0, true}},
+      {"softramp3", "(8), both max softened", {Over::all, -1, true}, {Over::all, +1, true}},
+      {"perceptron", "(12), y^(i) replaced by the k-best oracle (10)", {Over::oracle, 0, false}, {Over::all, 0, false}},
+      {"latentperceptron", "(9), over all derivations of the oracle", {Over::oracles, 0, false}, {Over::all, 0, false}},
+      {"hinge", "section 3.3, (13)", {Over::oracle, 0, false}, {Over::all, +1, false}},
+      {"log", "example 2", {Over::oracle, 0, false}, {Over::all, 0, true}},
+      {"latentlog", "(9) softened", {Over::oracles, 0, true}, {Over::all, 0, true}},
+      {"risk", "(5), Bayes risk", {Over::all, 0, true}, {Over::all, 0, true}, true},
+      {"jensen", "(6) softened: the Jensen risk bound of section 3.4", {Over::all, 0, true}, {Over::all, +1, true}},
+  };
+  return table;
+}
+
+const Loss& loss_by_name(const std::string& name) {
+  std::string known;
+  for (const Loss& loss : losses()) {
+    if (loss.name == name) return loss;
+    known += " " + loss.name;
+  }
+  throw InputError("there is no loss '" + name + "'. Known:" + known);
+}
+
+namespace {
+
+double list_term(const double* scores, const double* costs, int32_t count, const Term& term, double factor, double* coefficients) {
+  double lowest = std::numeric_limits<double>::infinity();
+  if (term.over != Over::all)
+    for (int32_t e = 0; e < count; ++e) lowest = std::min(lowest, costs[e]);
+  auto value = [&](int32_t e) { return term.cost == 0 ? scores[e] : scores[e] + term.cost * costs[e]; };
+  int32_t top = -1;
+  for (int32_t e = 0; e < count; ++e) {
+    if (term.over != Over::all && costs[e] > lowest) continue;
+    if (top < 0 || (term.over != Over::oracle && value(e) > value(top))) top = e;
+  }
+  if (!term.soft || term.over == Over::oracle) {
+    coefficients[top] += factor;
+    return value(top);
+  }
+  double sum = 0;
+  for (int32_t e = 0; e < count; ++e)
+    if (term.over == Over::all || costs[e] <= lowest) sum += std::exp(value(e) - value(top));
+  for (int32_t e = 0; e < count; ++e)
+    if (term.over == Over::all || costs[e] <= lowest) coefficients[e] += factor * std::exp(value(e) - value(top)) / sum;
+  return value(top) + std::log(sum);
+}
+
+}  // namespace
+
+double term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor, double* coefficients) {
+  if (forest.edges() == 0) return 0;
+  return list_term(scores, costs, forest.edges(), term, factor, coefficients);
+}
+
+double posteriors(const Forest& forest, const double* scores, std::vector<double>& p) {
+  p.assign(static_cast<size_t>(forest.edges()), 0.0);
+  return term(forest, scores, scores, {Over::all, 0, true}, 1.0, p.data());
+}
+
+double loss_value(const Forest& forest, const double* scores, const double* costs, const Loss& loss, double* coefficients) {
+  if (!loss.risk)
+    return -term(forest, scores, costs, loss.up, -1.0, coefficients) + term(forest, scores, costs, loss.down, +1.0, coefficients);
+  std::vector<double> p;
+  posteriors(forest, scores, p);
+  double expected = 0;
+  for (size_t e = 0; e < p.size(); ++e) expected += p[e] * costs[e];
+  for (size_t e = 0; e < p.size(); ++e) coefficients[e] += p[e] * (costs[e] - expected);
+  return expected;
+}
+
+}  // namespace hopefear
