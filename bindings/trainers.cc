@@ -1,7 +1,250 @@
+#include <nanobind/stl/function.h>
+
+#include <memory>
+
+#include "cmira.h"
 #include "common.h"
+#include "kbmira.h"
+#include "losses.h"
+#include "mert.h"
+#include "minrisk.h"
+#include "parallel.h"
+#include "perceptron.h"
+#include "pro.h"
+#include "rampion.h"
+#include "smo.h"
 
 namespace hopefear {
+namespace {
 
-void init_trainers(nb::module_&) {}
+/// What every trainer on lists is given. Arrays are checked here, once.
+struct Task {
+  Task(const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper)
+      : lists(pool, stats.data(), metric), initial(initial.data()), bounds{lower.data(), upper.data()} {
+    if (stats.shape(0) != lists.rows() || stats.shape(1) != lists.width) throw nb::value_error("statistics do not fit the pool and the metric");
+    const auto features = static_cast<size_t>(lists.features());
+    if (initial.size() != features || lower.size() != features || upper.size() != features)
+      throw nb::value_error("weights and bounds must have one number for each feature");
+    for (size_t j = 0; j < features; ++j)
+      if (!(lower.data()[j] <= this->initial[j] && this->initial[j] <= upper.data()[j])) throw nb::value_error("an initial weight is outside its bounds");
+  }
+  Lists lists;
+  const double* initial;
+  Bounds bounds;
+};
+
+/// on_epoch(epoch, gain, average weights, updates) -> whether to go on; a null object means: silent.
+OnEpoch reporter(const nb::object& callback) {
+  return [&callback](const EpochReport& report) {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (callback.is_none()) return true;
+    std::vector<double> weights = report.average;
+    return nb::cast<bool>(callback(report.epoch, report.gain, give(std::move(weights)), report.updates));
+  };
+}
+
+const double* rows_of(const Task& task, const In<double>& values) {
+  if (values.size() != task.lists.rows()) throw nb::value_error("one number for each row is needed");
+  return values.data();
+}
+
+}  // namespace
+
+void init_trainers(nb::module_& m) {
+  m.def("one_best", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, int jobs) {
+    Task task(pool, stats, metric, w, w, w);
+    OneBest best;
+    {
+      nb::gil_scoped_release release;
+      best = one_best(task.lists, w.data(), jobs);
+    }
+    return std::make_pair(give(std::move(best.candidate)), give(std::move(best.stats)));
+  }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "jobs"_a = 0, "The best candidate of each list (ties: the first; -1: an empty list), and the document's statistics.");
+
+  m.def("mert", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> scale, In<double> lower, In<double> upper,
+                   int restarts, int random_directions, int max_passes, double min_gain, uint64_t seed, int jobs) {
+    Task task(pool, stats, metric, initial, lower, upper);
+    if (scale.size() != initial.size()) throw nb::value_error("one scale for each feature is needed");
+    std::vector<MertStart> starts;
+    {
+      nb::gil_scoped_release release;
+      std::vector<std::unique_ptr<ListEnvelopes>> sources;
+      std::vector<EnvelopeSource*> pointers;
+      for (int t = 0; t < std::min(resolve_jobs(jobs), restarts + 1); ++t) {
+        sources.push_back(std::make_unique<ListEnvelopes>(task.lists));
+        pointers.push_back(sources.back().get());
+      }
+      MertOptions options{restarts, random_directions, max_passes, min_gain, seed, jobs};
+      starts = mert(pointers, metric, task.initial, scale.data(), task.bounds, task.lists.features(), options);
+    }
+    nb::list out;
+    for (MertStart& start : starts) out.append(nb::make_tuple(start.gain, give(std::move(start.w)), start.passes));
+    return out;
+  }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "scale"_a, "lower"_a, "upper"_a, "restarts"_a, "random_directions"_a, "max_passes"_a,
+     "min_gain"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, passes.");
+
+  m.def("error_surface", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction) {
+    Task task(pool, stats, metric, w, w, w);
+    if (direction.size() != w.size()) throw nb::value_error("the direction must have one number for each feature");
+    std::vector<double> x, gain;
+    {
+      nb::gil_scoped_release release;
+      ListEnvelopes source(task.lists);
+      source.set_line(w.data(), direction.data());
+      LineSearch().surface(source, metric, x, gain);
+    }
+    return std::make_pair(give(std::move(x)), give(std::move(gain)));
+  }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "direction"_a, "The gain along w + x*direction: where each piece begins, and the gain there.");
+
+  m.def("line_search", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction, double lower, double upper) {
+    Task task(pool, stats, metric, w, w, w);
+    if (direction.size() != w.size()) throw nb::value_error("the direction must have one number for each feature");
+    ListEnvelopes source(task.lists);
+    source.set_line(w.data(), direction.data());
+    const LineOptimum best = LineSearch().search(source, metric, lower, upper);
+    return std::make_tuple(best.x, best.gain, best.gain_at_zero);
+  }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "The best x on a line, the gain there, and the gain at 0.");
+
+  m.def("kbmira", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper, double C, double decay,
+                     int passes, int constraints, double epsilon, uint64_t seed, int jobs, nb::object on_epoch) {
+    Task task(pool, stats, metric, initial, lower, upper);
+    std::vector<double> w;
+    {
+      nb::gil_scoped_release release;
+      w = kbmira(task.lists, task.initial, task.bounds, {C, decay, passes, constraints, epsilon, seed, jobs}, reporter(on_epoch));
+    }
+    return give(std::move(w));
+  }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "C"_a, "decay"_a, "passes"_a, "constraints"_a, "epsilon"_a, "seed"_a,
+     "jobs"_a = 0, "on_epoch"_a = nb::none());
+
+  m.def("cmira", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper, double C, int epochs,
+                    int beam, int constraints, int jobs, nb::object on_epoch) {
+    Task task(pool, stats, metric, initial, lower, upper);
+    std::vector<double> w;
+    {
+      nb::gil_scoped_release release;
+      w = cmira(task.lists, task.initial, task.bounds, {C, epochs, beam, constraints, jobs}, reporter(on_epoch));
+    }
+    return give(std::move(w));
+  }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "C"_a, "epochs"_a, "beam"_a, "constraints"_a, "jobs"_a = 0,
+     "on_epoch"_a = nb::none());
+  m.def("cmira_step", &cmira_step, "delta_gain"_a, "margin"_a, "norm"_a, "C"_a, "The step of algorithm 1, line 11.");
+
+  nb::class_<PairMatrix>(m, "PairMatrix", "Pairs of candidates sampled for PRO.")
+      .def("__len__", &PairMatrix::rows)
+      .def_prop_ro("gain_difference", [](const PairMatrix& p) { return give(std::vector<double>(p.gain_difference)); })
+      .def("log_loss", [](const PairMatrix& p, In<double> w, int jobs) {
+        std::vector<double> gradient(w.size());
+        double value;
+        {
+          nb::gil_scoped_release release;
+          value = pair_log_loss(p, w.data(), w.size(), gradient.data(), jobs);
+        }
+        return std::make_pair(value, give(std::move(gradient)));
+      }, "w"_a, "jobs"_a = 0, "Mean logistic loss and its gradient.");
+  m.def("sample_pairs", [](const Pool& pool, In2<double> stats, const Metric& metric, int samples, double threshold, int keep, uint64_t seed, int jobs) {
+    const std::vector<double> zero(static_cast<size_t>(pool.features->size()), 0.0);
+    In<double> w(zero.data(), {zero.size()});
+    Task task(pool, stats, metric, w, w, w);
+    nb::gil_scoped_release release;
+    return sample_pairs(task.lists, samples, threshold, keep, seed, jobs);
+  }, "pool"_a, "stats"_a, "metric"_a, "samples"_a, "threshold"_a, "keep"_a, "seed"_a, "jobs"_a = 0);
+
+  m.def("loss_names", []() {
+    std::vector<std::pair<std::string, std::string>> names;
+    for (const Loss& loss : losses()) names.emplace_back(loss.name, loss.equation);
+    return names;
+  }, "Every declared loss and its equation in Gimpel and Smith (2012).");
+  m.def("forest_loss", [](const Forest& forest, const std::string& name, In<double> w, In<double> costs) {
+    if (costs.size() != static_cast<size_t>(forest.edges())) throw nb::value_error("one cost for each edge is needed");
+    if (w.size() != static_cast<size_t>(forest.features->size())) throw nb::value_error("one weight for each feature is needed");
+    std::vector<double> scores(costs.size()), coefficients(costs.size(), 0.0), gradient(w.size(), 0.0);
+    edge_scores(forest, w.data(), scores.data());
+    const double value = loss_value(forest, scores.data(), costs.data(), loss_by_name(name), coefficients.data());
+    for (int32_t e = 0; e < forest.edges(); ++e)
+      if (coefficients[static_cast<size_t>(e)] != 0) add_features(forest, e, coefficients[static_cast<size_t>(e)], gradient.data());
+    return std::make_pair(value, give(std::move(gradient)));
+  }, "forest"_a, "loss"_a, "w"_a, "costs"_a, "The value of a loss on one forest and its (sub)gradient; costs are additive over edges.");
+  m.def("rampion", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> costs, In<double> initial, In<double> lower, In<double> upper,
+                      const std::string& loss, double eta, double C, double l1, int cccp, int passes, uint64_t seed, bool shuffle, int jobs, nb::object on_epoch) {
+    Task task(pool, stats, metric, initial, lower, upper);
+    const double* cost = rows_of(task, costs);
+    std::vector<double> w;
+    {
+      nb::gil_scoped_release release;
+      w = rampion(task.lists, cost, task.initial, task.bounds, {loss, eta, C, l1, cccp, passes, seed, shuffle, jobs}, reporter(on_epoch));
+    }
+    return give(std::move(w));
+  }, "pool"_a, "stats"_a, "metric"_a, "costs"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "loss"_a, "eta"_a, "C"_a, "l1"_a, "cccp"_a, "passes"_a,
+     "seed"_a, "shuffle"_a, "jobs"_a = 0, "on_epoch"_a = nb::none());
+  m.def("pool_loss", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> costs, In<double> w, const std::string& name, int jobs) {
+    Task task(pool, stats, metric, w, w, w);
+    const double* cost = rows_of(task, costs);
+    const Loss& loss = loss_by_name(name);
+    double value = 0;
+    std::vector<double> gradient;
+    {
+      nb::gil_scoped_release release;
+      const Lists& lists = task.lists;
+      std::vector<double> values(lists.sentences(), 0.0), coefficients(lists.rows(), 0.0);
+      parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+        std::vector<double> scores(static_cast<size_t>(lists.candidates(i)));
+        edge_scores(lists.list(i), w.data(), scores.data());
+        values[i] = loss_value(lists.list(i), scores.data(), cost + lists.row_begin[i], loss, coefficients.data() + lists.row_begin[i]);
+      });
+      for (double v : values) value += v;
+      gradient = weighted_features(lists, coefficients.data(), jobs);
+    }
+    return std::make_pair(value, give(std::move(gradient)));
+  }, "pool"_a, "stats"_a, "metric"_a, "costs"_a, "w"_a, "loss"_a, "jobs"_a = 0, "A loss summed over the lists, and its (sub)gradient.");
+
+  m.def("expected_gain", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> row_gain, In<double> w, double temperature, bool corpus,
+                            double entropy_weight, int jobs) {
+    Task task(pool, stats, metric, w, w, w);
+    const double* gains = rows_of(task, row_gain);
+    Expectation result;
+    {
+      nb::gil_scoped_release release;
+      result = expected_gain(task.lists, gains, w.data(), temperature, corpus, entropy_weight, jobs);
+    }
+    return std::make_tuple(result.gain, result.entropy, give(std::move(result.gradient)));
+  }, "pool"_a, "stats"_a, "metric"_a, "row_gain"_a, "w"_a, "temperature"_a, "corpus"_a, "entropy_weight"_a = 0.0, "jobs"_a = 0,
+     "Expected gain, mean entropy, and the gradient of gain + entropy_weight * entropy.");
+
+  m.def("perceptron", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> objective, In<double> initial, In<double> lower, In<double> upper,
+                         bool passive_aggressive, bool scaled, bool normalize, double C, int iterations, int jobs, nb::object on_epoch) {
+    Task task(pool, stats, metric, initial, lower, upper);
+    const double* S = rows_of(task, objective);
+    std::vector<double> w;
+    {
+      nb::gil_scoped_release release;
+      w = perceptron(task.lists, S, task.initial, task.bounds, {passive_aggressive, scaled, normalize, C, iterations, jobs}, reporter(on_epoch));
+    }
+    return give(std::move(w));
+  }, "pool"_a, "stats"_a, "metric"_a, "objective"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "passive_aggressive"_a, "scaled"_a, "normalize"_a,
+     "C"_a, "iterations"_a, "jobs"_a = 0, "on_epoch"_a = nb::none());
+
+  m.def("solve_working_set", [](In2<double> x, In<double> losses, In<double> w, In<double> sigma, double epsilon, int max_iterations) {
+    const size_t n = x.shape(0), features = x.shape(1);
+    if (losses.size() != n || w.size() != features || sigma.size() != features) throw nb::value_error("the parts of the working set differ in size");
+    std::vector<double> moved(w.data(), w.data() + features), alpha;
+    const Rates rates{0, sigma.data()};
+    WorkingSet set;
+    for (size_t d = 0; d < n; ++d) {
+      SparseVector row;
+      for (size_t j = 0; j < features; ++j)
+        if (x(d, j) != 0) {
+          row.ids.push_back(static_cast<int32_t>(j));
+          row.values.push_back(x(d, j));
+        }
+      set.add(std::move(row), losses(d), rates);
+    }
+    set.optimize(moved.data(), rates, epsilon, max_iterations);
+    for (size_t d = 0; d < set.size(); ++d) alpha.push_back(set.alpha(d));
+    return std::make_pair(give(std::move(moved)), give(std::move(alpha)));
+  }, "x"_a, "losses"_a, "w"_a, "sigma"_a, "epsilon"_a = 1e-9, "max_iterations"_a = 100000,
+     "The QP of a working set, rows x_d = h(d_i) - h(d): new weights, and alpha with that of d_i first.");
+}
 
 }  // namespace hopefear

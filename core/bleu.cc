@@ -80,6 +80,19 @@ double Bleu::sentence_gain(const double* b) const {
   return kth_root(precision, K) * brevity_penalty(n[0], rho);
 }
 
+void Bleu::context_gains(const double* context, const double* b, size_t rows, double* gains) const {
+  const int K = max_order_;
+  for (size_t r = 0; r < rows; ++r, b += 2 * K + 1) {
+    double matches = 1, ngrams = 1;
+    for (int k = 0; k < K; ++k) {
+      matches *= context[k] + b[k];
+      ngrams *= context[K + k] + b[K + k];
+    }
+    const double rho = context[2 * K] + b[2 * K], n = context[K] + b[K];
+    gains[r] = ngrams > 0 ? rho * kth_root(matches / ngrams, K) * brevity_penalty(n, rho) : 0;
+  }
+}
+
 namespace {
 
 struct BleuScorer final : Scorer {
