@@ -62,27 +62,33 @@ void init_trainers(nb::module_& m) {
     return std::make_pair(give(std::move(best.candidate)), give(std::move(best.stats)));
   }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "jobs"_a = 0, "The best candidate of each list (ties: the first; -1: an empty list), and the document's statistics.");
 
-  m.def("mert", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> scale, In<double> lower, In<double> upper,
-                   int restarts, int random_directions, int max_passes, double min_gain, uint64_t seed, int jobs) {
+  m.def("mert", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In2<double> axes, In<double> lower, In<double> upper,
+                   int restarts, int random_directions, int max_passes, double min_gain, int polish, int patience, uint64_t seed, int jobs) {
     Task task(pool, stats, metric, initial, lower, upper);
-    if (scale.size() != initial.size()) throw nb::value_error("one scale for each feature is needed");
+    if (axes.shape(1) != initial.size()) throw nb::value_error("an axis must have one number for each feature");
     std::vector<MertStart> starts;
     {
       nb::gil_scoped_release release;
+      std::vector<Direction> directions;
+      for (size_t k = 0; k < axes.shape(0); ++k) {
+        directions.push_back({std::vector<double>(axes.data() + k * axes.shape(1), axes.data() + (k + 1) * axes.shape(1)), std::vector<double>(axes.shape(0), 0.0)});
+        directions.back().mixture[k] = 1;
+      }
+      const AxisColumns columns(task.lists, directions, jobs);
       std::vector<std::unique_ptr<ListEnvelopes>> sources;
       std::vector<EnvelopeSource*> pointers;
       for (int t = 0; t < std::min(resolve_jobs(jobs), restarts + 1); ++t) {
-        sources.push_back(std::make_unique<ListEnvelopes>(task.lists));
+        sources.push_back(std::make_unique<ListEnvelopes>(task.lists, &columns));
         pointers.push_back(sources.back().get());
       }
-      MertOptions options{restarts, random_directions, max_passes, min_gain, seed, jobs};
-      starts = mert(pointers, metric, task.initial, scale.data(), task.bounds, task.lists.features(), options);
+      const MertOptions options{restarts, random_directions, max_passes, min_gain, polish, patience, seed};
+      starts = mert(pointers, metric, task.initial, directions, task.bounds, task.lists.features(), options);
     }
     nb::list out;
-    for (MertStart& start : starts) out.append(nb::make_tuple(start.gain, give(std::move(start.w)), start.passes));
+    for (MertStart& start : starts) out.append(nb::make_tuple(start.gain, give(std::move(start.w)), start.lines));
     return out;
-  }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "scale"_a, "lower"_a, "upper"_a, "restarts"_a, "random_directions"_a, "max_passes"_a,
-     "min_gain"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, passes.");
+  }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a, "random_directions"_a, "max_passes"_a,
+     "min_gain"_a, "polish"_a, "patience"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, lines searched.");
 
   m.def("error_surface", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction) {
     Task task(pool, stats, metric, w, w, w);
@@ -90,8 +96,9 @@ void init_trainers(nb::module_& m) {
     std::vector<double> x, gain;
     {
       nb::gil_scoped_release release;
-      ListEnvelopes source(task.lists);
-      source.set_line(w.data(), direction.data());
+      ListEnvelopes source(task.lists, nullptr);
+      source.set_origin(w.data());
+      source.set_direction({std::vector<double>(direction.data(), direction.data() + direction.size()), {}});
       LineSearch().surface(source, metric, x, gain);
     }
     return std::make_pair(give(std::move(x)), give(std::move(gain)));
@@ -100,8 +107,9 @@ void init_trainers(nb::module_& m) {
   m.def("line_search", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction, double lower, double upper) {
     Task task(pool, stats, metric, w, w, w);
     if (direction.size() != w.size()) throw nb::value_error("the direction must have one number for each feature");
-    ListEnvelopes source(task.lists);
-    source.set_line(w.data(), direction.data());
+    ListEnvelopes source(task.lists, nullptr);
+    source.set_origin(w.data());
+    source.set_direction({std::vector<double>(direction.data(), direction.data() + direction.size()), {}});
     const LineOptimum best = LineSearch().search(source, metric, lower, upper);
     return std::make_tuple(best.x, best.gain, best.gain_at_zero);
   }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "The best x on a line, the gain there, and the gain at 0.");

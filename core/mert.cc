@@ -65,28 +65,32 @@ void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
   if (b[left] < b[right]) between(a, b, count, left, right);
 }
 
-void ListEnvelopes::set_line(const double* w, const double* d) {
-  const size_t features = static_cast<size_t>(lists_.features());
-  const bool same_origin = w_.size() == features && std::equal(w_.begin(), w_.end(), w);
-  w_.assign(w, w + features);
-  const int32_t dense = lists_.pool.dense_width;
-  int32_t moved = 0, only = -1;  // a coordinate direction's slope is one column
-  for (size_t j = 0; j < features; ++j)
-    if (d[j] != 0) {
-      ++moved;
-      only = static_cast<int32_t>(j);
-    }
-  for (size_t i = 0; i < lists_.sentences(); ++i) {
-    const Forest& list = lists_.list(i);
-    const auto row = static_cast<size_t>(lists_.row_begin[i]);
-    if (!same_origin) edge_scores(list, w, a_.data() + row);
-    if (moved == 1 && only < dense) {
-      const double* column = list.dense.data() + only;
-      for (int32_t e = 0; e < list.edges(); ++e) b_[row + static_cast<size_t>(e)] = d[only] * column[static_cast<size_t>(e) * dense];
-    } else {
-      edge_scores(list, d, b_.data() + row);
-    }
+AxisColumns::AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs) : rows(lists.rows()), slope(axes.size() * rows) {
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    for (size_t k = 0; k < axes.size(); ++k) edge_scores(lists.list(i), axes[k].d.data(), slope.data() + k * rows + lists.row_begin[i]);
+  });
+}
+
+void ListEnvelopes::set_origin(const double* w) {
+  for (size_t i = 0; i < lists_.sentences(); ++i) edge_scores(lists_.list(i), w, a_.data() + lists_.row_begin[i]);
+}
+
+void ListEnvelopes::set_direction(const Direction& direction) {
+  if (direction.mixture.empty() || !columns_) {
+    for (size_t i = 0; i < lists_.sentences(); ++i) edge_scores(lists_.list(i), direction.d.data(), b_.data() + lists_.row_begin[i]);
+    return;
   }
+  std::fill(b_.begin(), b_.end(), 0.0);
+  for (size_t k = 0; k < direction.mixture.size(); ++k) {
+    const double z = direction.mixture[k];
+    if (z == 0) continue;
+    const double* column = columns_->slope.data() + k * columns_->rows;
+    for (size_t r = 0; r < b_.size(); ++r) b_[r] += z * column[r];
+  }
+}
+
+void ListEnvelopes::advance(double x) {
+  for (size_t r = 0; r < a_.size(); ++r) a_[r] += x * b_[r];
 }
 
 void ListEnvelopes::envelope(size_t i, std::vector<Piece>& pieces) {
@@ -98,18 +102,25 @@ void ListEnvelopes::envelope(size_t i, std::vector<Piece>& pieces) {
 
 void LineSearch::collect(EnvelopeSource& source, size_t width) {
   events_.clear();
+  changes_.clear();
   stats_.assign(width, 0.0);
   for (size_t i = 0; i < source.sentences(); ++i) {
     source.envelope(i, pieces_);
     for (size_t k = 0; k < pieces_.size(); ++k) {
       if (k == 0)
         for (size_t s = 0; s < width; ++s) stats_[s] += pieces_[0].stats[s];
-      else if (!std::equal(pieces_[k].stats, pieces_[k].stats + width, pieces_[k - 1].stats))
-        events_.push_back({pieces_[k].x, pieces_[k - 1].stats, pieces_[k].stats});
+      else if (!std::equal(pieces_[k].stats, pieces_[k].stats + width, pieces_[k - 1].stats)) {
+        events_.push_back({pieces_[k].x, static_cast<uint32_t>(changes_.size())});
+        changes_.push_back({pieces_[k - 1].stats, pieces_[k].stats});
+      }
     }
   }
-  // Statistics are whole numbers or are added in a fixed order: a stable sort keeps that order for equal x.
-  std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) { return a.x < b.x; });
+  std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) { return a.x != b.x ? a.x < b.x : a.index < b.index; });
+}
+
+void LineSearch::apply(const Event& event, size_t width) {
+  const Change& change = changes_[event.index];
+  for (size_t s = 0; s < width; ++s) stats_[s] += change.to[s] - change.from[s];
 }
 
 void LineSearch::surface(EnvelopeSource& source, const Metric& metric, std::vector<double>& x, std::vector<double>& gain) {
@@ -118,7 +129,7 @@ void LineSearch::surface(EnvelopeSource& source, const Metric& metric, std::vect
   x.assign(1, -kInfinity);
   gain.assign(1, metric.gain(stats_.data()));
   for (size_t k = 0; k < events_.size(); ++k) {
-    for (size_t s = 0; s < width; ++s) stats_[s] += events_[k].to[s] - events_[k].from[s];
+    apply(events_[k], width);
     if (k + 1 < events_.size() && events_[k + 1].x == events_[k].x) continue;
     x.push_back(events_[k].x);
     gain.push_back(metric.gain(stats_.data()));
@@ -148,7 +159,7 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
       consider(left, events_[k].x, metric.gain(stats_.data()));
       left = events_[k].x;
     }
-    for (size_t s = 0; s < width; ++s) stats_[s] += events_[k].to[s] - events_[k].from[s];
+    apply(events_[k], width);
   }
   consider(left, kInfinity, metric.gain(stats_.data()));
   // The middle of the piece; an endless piece is entered by a tenth of where it begins.
@@ -174,59 +185,100 @@ std::pair<double, double> allowed(const double* w, const double* d, const Bounds
   return {lower, upper};
 }
 
-/// Och's descent: the best of all directions is followed until none improves.
-void descend(EnvelopeSource& source, const Metric& metric, const double* scale, const Bounds& bounds, int32_t features,
-             const MertOptions& options, Random random, MertStart& start) {
-  LineSearch line;
-  std::vector<double>& w = start.w;
-  std::vector<double> d(static_cast<size_t>(features));
-  std::vector<int32_t> order;
-  for (int32_t j = 0; j < features; ++j)
-    if (bounds.free(j)) order.push_back(j);
-  start.gain = -kInfinity;
-  auto follow = [&]() {
-    const auto [lower, upper] = allowed(w.data(), d.data(), bounds, features);
-    source.set_line(w.data(), d.data());
-    const LineOptimum best = line.search(source, metric, lower, upper);
-    start.gain = std::max(start.gain, best.gain_at_zero);
-    if (best.gain <= best.gain_at_zero) return;
-    for (int32_t j = 0; j < features; ++j)
-      if (d[static_cast<size_t>(j)] != 0) w[static_cast<size_t>(j)] = bounds.clip(j, w[static_cast<size_t>(j)] + best.x * d[static_cast<size_t>(j)]);
-    start.gain = best.gain;
-  };
-  for (start.passes = 0; start.passes < options.max_passes;) {
-    const double before = start.gain;
-    for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
-    for (int32_t j : order) {
-      std::fill(d.begin(), d.end(), 0.0);
-      d[static_cast<size_t>(j)] = 1;
-      follow();
+/// One thread's ascent from one point.
+class Ascent {
+ public:
+  Ascent(EnvelopeSource& source, const Metric& metric, const std::vector<Direction>& axes, const Bounds& bounds, int32_t features,
+         const MertOptions& options, Random random, MertStart& start)
+      : source_(source), metric_(metric), axes_(axes), bounds_(bounds), features_(features), options_(options), random_(random), start_(start) {}
+
+  /// Passes over all axes and some random directions until a pass gains nothing.
+  void climb() {
+    std::vector<size_t> order(axes_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    start_.gain = -kInfinity;
+    for (int pass = 0; pass < options_.max_passes; ++pass) {
+      const double before = start_.gain;
+      source_.set_origin(start_.w.data());
+      for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random_.below(k)]);
+      for (size_t k : order) follow(axes_[k]);
+      for (int r = 0; r < options_.random_directions; ++r) follow(random_mixture());
+      if (start_.gain - before < options_.min_gain) break;
     }
-    for (int r = 0; r < options.random_directions; ++r) {
-      for (int32_t j = 0; j < features; ++j) d[static_cast<size_t>(j)] = bounds.free(j) ? random.normal() * scale[j] : 0;
-      follow();
-    }
-    ++start.passes;
-    if (start.gain - before < options.min_gain) break;
   }
-}
+
+  /// Random directions until `patience` of them in a row gain nothing.
+  void polish() {
+    source_.set_origin(start_.w.data());
+    for (int idle = 0; idle < options_.patience;) idle = follow(random_mixture()) ? 0 : idle + 1;
+  }
+
+ private:
+  Direction random_mixture() {
+    Direction mixed{std::vector<double>(static_cast<size_t>(features_), 0.0), std::vector<double>(axes_.size())};
+    for (size_t k = 0; k < axes_.size(); ++k) {
+      mixed.mixture[k] = random_.normal();
+      for (size_t j = 0; j < mixed.d.size(); ++j) mixed.d[j] += mixed.mixture[k] * axes_[k].d[j];
+    }
+    return mixed;
+  }
+
+  bool follow(const Direction& direction) {
+    std::vector<double>& w = start_.w;
+    const auto [lower, upper] = allowed(w.data(), direction.d.data(), bounds_, features_);
+    source_.set_direction(direction);
+    const LineOptimum best = line_.search(source_, metric_, lower, upper);
+    ++start_.lines;
+    start_.gain = std::max(start_.gain, best.gain_at_zero);
+    if (best.gain <= best.gain_at_zero) return false;
+    for (int32_t j = 0; j < features_; ++j) w[static_cast<size_t>(j)] = bounds_.clip(j, w[static_cast<size_t>(j)] + best.x * direction.d[static_cast<size_t>(j)]);
+    source_.advance(best.x);
+    const bool better = best.gain > start_.gain + options_.min_gain;
+    start_.gain = best.gain;
+    return better;
+  }
+
+  EnvelopeSource& source_;
+  const Metric& metric_;
+  const std::vector<Direction>& axes_;
+  const Bounds& bounds_;
+  int32_t features_;
+  const MertOptions& options_;
+  Random random_;
+  MertStart& start_;
+  LineSearch line_;
+};
 
 }  // namespace
 
-std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial, const double* scale,
-                            const Bounds& bounds, int32_t features, const MertOptions& options) {
+std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial,
+                            const std::vector<Direction>& axes, const Bounds& bounds, int32_t features, const MertOptions& options) {
   std::vector<MertStart> starts(static_cast<size_t>(options.restarts) + 1);
-  parallel_for(starts.size(), static_cast<int>(sources.size()), [&](size_t r, int thread) {
-    Random random(options.seed, r);
-    MertStart& start = starts[r];
-    start.initial.assign(initial, initial + features);
-    // Restart r > 0: anywhere, of either sign.
-    if (r > 0)
+  auto ascent = [&](size_t r, int thread, uint64_t stream) {
+    return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream), starts[r]);
+  };
+  const int threads = static_cast<int>(sources.size());
+  parallel_for(starts.size(), threads, [&](size_t r, int thread) {
+    starts[r].initial.assign(initial, initial + features);
+    if (r > 0) {  // anywhere, of either sign
+      Random random(options.seed, starts.size() * 2 + r);
       for (int32_t j = 0; j < features; ++j)
-        if (bounds.free(j)) start.initial[static_cast<size_t>(j)] = bounds.clip(j, scale[j] * (2 * random.uniform() - 1));
-    start.w = start.initial;
-    descend(*sources[static_cast<size_t>(thread)], metric, scale, bounds, features, options, random, start);
+        if (bounds.free(j)) starts[r].initial[static_cast<size_t>(j)] = 0;
+      for (const Direction& axis : axes) {
+        const double z = 2 * random.uniform() - 1;
+        for (int32_t j = 0; j < features; ++j)
+          if (bounds.free(j)) starts[r].initial[static_cast<size_t>(j)] += z * axis.d[static_cast<size_t>(j)];
+      }
+      for (int32_t j = 0; j < features; ++j) starts[r].initial[static_cast<size_t>(j)] = bounds.clip(j, starts[r].initial[static_cast<size_t>(j)]);
+    }
+    starts[r].w = starts[r].initial;
+    ascent(r, thread, r).climb();
   });
+  std::vector<size_t> order(starts.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return starts[a].gain > starts[b].gain; });
+  parallel_for(std::min(order.size(), static_cast<size_t>(options.polish)), threads,
+               [&](size_t k, int thread) { ascent(order[k], thread, starts.size() + order[k]).polish(); });
   return starts;
 }
 

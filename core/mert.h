@@ -18,13 +18,21 @@ struct Piece {
   const double* stats;
 };
 
+/// A direction: a vector d, and where it is a mixture of the axes, the mixture: d = sum_k mixture_k axis_k.
+struct Direction {
+  std::vector<double> d;
+  std::vector<double> mixture;  // may be empty
+};
+
 /// Where the pieces come from: lists here, forests in forest_mert.cc. One object serves one thread.
 struct EnvelopeSource {
   virtual ~EnvelopeSource() = default;
   virtual size_t sentences() const = 0;
-  /// Fixes the origin w (scores are cached) and the direction d.
-  virtual void set_line(const double* w, const double* d) = 0;
-  /// The envelope of sentence i; the statistics stay good until the next call of set_line.
+  virtual void set_origin(const double* w) = 0;
+  virtual void set_direction(const Direction& direction) = 0;
+  /// The origin moves by x along the direction.
+  virtual void advance(double x) = 0;
+  /// The envelope of sentence i; the statistics stay good until the next call of set_direction.
   virtual void envelope(size_t i, std::vector<Piece>& pieces) = 0;
 };
 
@@ -57,47 +65,62 @@ class LineSearch {
  private:
   struct Event {
     double x;
+    uint32_t index;  // into changes_; settles the order of equal x
+  };
+  struct Change {
     const double* from;
     const double* to;
   };
+  void apply(const Event& event, size_t width);
   void collect(EnvelopeSource& source, size_t width);
   std::vector<Event> events_;
+  std::vector<Change> changes_;
   std::vector<double> stats_;
   std::vector<Piece> pieces_;
 };
 
 struct MertOptions {
   int restarts = 20;
-  int random_directions = 0;  // a pass tries them after the coordinates
+  int random_directions = 7;  // a pass tries them after the axes
   int max_passes = 50;
   double min_gain = 1e-6;     // a pass that improves by less ends the descent
+  int polish = 3;             // the best starts go on, until `patience` random directions in a row do not help
+  int patience = 100;
   uint64_t seed = 1;
-  int jobs = 0;
 };
 
 struct MertStart {
   std::vector<double> initial, w;
   double gain = 0;
-  int passes = 0;
+  int lines = 0;  // searched
 };
 
-/// Coordinate ascent from `initial` (restart 0) and from random points; the sources are made one a thread.
-/// `scale` is the typical size of a useful weight of each feature: the unit of random points and directions.
-std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial, const double* scale,
-                            const Bounds& bounds, int32_t features, const MertOptions& options);
+/// Ascent along `axes` (rows of features numbers: Och's coordinates, or the principal axes of the feature differences) and random
+/// mixtures of them, from `initial` (start 0) and from random points: a random mixture of the axes, of either sign. One source a thread.
+std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial,
+                            const std::vector<Direction>& axes, const Bounds& bounds, int32_t features, const MertOptions& options);
+
+/// The slopes of every row along each axis, computed once and shared by the threads: a mixture of axes is then a few columns.
+struct AxisColumns {
+  AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs);
+  size_t rows;
+  std::vector<double> slope;  // axes * rows
+};
 
 /// Lists: a cached score for each row.
 class ListEnvelopes : public EnvelopeSource {
  public:
-  explicit ListEnvelopes(const Lists& lists) : lists_(lists), a_(lists.rows()), b_(lists.rows()) {}
+  ListEnvelopes(const Lists& lists, const AxisColumns* columns) : lists_(lists), columns_(columns), a_(lists.rows()), b_(lists.rows()) {}
   size_t sentences() const override { return lists_.sentences(); }
-  void set_line(const double* w, const double* d) override;
+  void set_origin(const double* w) override;
+  void set_direction(const Direction& direction) override;
+  void advance(double x) override;
   void envelope(size_t i, std::vector<Piece>& pieces) override;
 
  private:
   const Lists& lists_;
+  const AxisColumns* columns_;
   std::vector<double> a_, b_;
-  std::vector<double> w_;
   LineEnvelope hull_;
 };
 
