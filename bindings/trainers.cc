@@ -63,7 +63,7 @@ void init_trainers(nb::module_& m) {
   }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "jobs"_a = 0, "The best candidate of each list (ties: the first; -1: an empty list), and the document's statistics.");
 
   m.def("mert", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In2<double> axes, In<double> lower, In<double> upper,
-                   int restarts, int random_directions, int max_passes, double min_gain, int polish, int patience, uint64_t seed, int jobs) {
+                   int restarts, int random_directions, int max_passes, double min_gain, int kick_rounds, double kick_share, uint64_t seed, int jobs) {
     Task task(pool, stats, metric, initial, lower, upper);
     if (axes.shape(1) != initial.size()) throw nb::value_error("an axis must have one number for each feature");
     std::vector<MertStart> starts;
@@ -81,14 +81,14 @@ void init_trainers(nb::module_& m) {
         sources.push_back(std::make_unique<ListEnvelopes>(task.lists, &columns));
         pointers.push_back(sources.back().get());
       }
-      const MertOptions options{restarts, random_directions, max_passes, min_gain, polish, patience, seed};
+      const MertOptions options{restarts, random_directions, max_passes, min_gain, kick_rounds, kick_share, seed};
       starts = mert(pointers, metric, task.initial, directions, task.bounds, task.lists.features(), options);
     }
     nb::list out;
     for (MertStart& start : starts) out.append(nb::make_tuple(start.gain, give(std::move(start.w)), start.lines));
     return out;
   }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a, "random_directions"_a, "max_passes"_a,
-     "min_gain"_a, "polish"_a, "patience"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, lines searched.");
+     "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, lines searched.");
 
   m.def("error_surface", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction) {
     Task task(pool, stats, metric, w, w, w);

@@ -136,6 +136,16 @@ void LineSearch::surface(EnvelopeSource& source, const Metric& metric, std::vect
   }
 }
 
+double LineSearch::distance(double changes) const {
+  double x = 0;
+  for (const Event& event : events_) {
+    if (event.x <= 0) continue;
+    x = event.x;
+    if (--changes <= 0) break;
+  }
+  return x;
+}
+
 LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, double lower, double upper) {
   const auto width = static_cast<size_t>(metric.size());
   collect(source, width);
@@ -202,40 +212,59 @@ class Ascent {
       source_.set_origin(start_.w.data());
       for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random_.below(k)]);
       for (size_t k : order) follow(axes_[k]);
-      for (int r = 0; r < options_.random_directions; ++r) follow(random_mixture());
+      for (int r = 0; r < options_.random_directions; ++r) follow(random_mixture(3));  // three axes: a line stays cheap
       if (start_.gain - before < options_.min_gain) break;
     }
   }
 
-  /// Random directions until `patience` of them in a row gain nothing.
-  void polish() {
+  /// Towards where the other starts ended: w + x*w_other, x > 0, is the way there, since scores have no scale.
+  void relink(const std::vector<std::vector<double>>& others) {
     source_.set_origin(start_.w.data());
-    for (int idle = 0; idle < options_.patience;) idle = follow(random_mixture()) ? 0 : idle + 1;
+    for (const auto& other : others) {
+      Direction direction{other, {}};
+      for (int32_t j = 0; j < features_; ++j)
+        if (!bounds_.free(j)) direction.d[static_cast<size_t>(j)] = 0;
+      follow(direction);
+    }
+  }
+
+  /// Away from an optimum in a random direction, until about this share of the sentences say something else.
+  void kick(double share) {
+    source_.set_origin(start_.w.data());
+    const Direction direction = random_mixture(static_cast<int>(axes_.size()));
+    const auto [lower, upper] = allowed(start_.w.data(), direction.d.data(), bounds_, features_);
+    source_.set_direction(direction);
+    line_.search(source_, metric_, lower, upper);
+    move(direction, std::min(upper, line_.distance(share * static_cast<double>(source_.sentences()))));
   }
 
  private:
-  Direction random_mixture() {
-    Direction mixed{std::vector<double>(static_cast<size_t>(features_), 0.0), std::vector<double>(axes_.size())};
-    for (size_t k = 0; k < axes_.size(); ++k) {
-      mixed.mixture[k] = random_.normal();
-      for (size_t j = 0; j < mixed.d.size(); ++j) mixed.d[j] += mixed.mixture[k] * axes_[k].d[j];
+  Direction random_mixture(int parts) {
+    Direction mixed{std::vector<double>(static_cast<size_t>(features_), 0.0), std::vector<double>(axes_.size(), 0.0)};
+    for (int draw = 0; draw < parts; ++draw) {
+      const size_t k = random_.below(axes_.size());
+      const double z = random_.normal();
+      mixed.mixture[k] += z;
+      for (size_t j = 0; j < mixed.d.size(); ++j) mixed.d[j] += z * axes_[k].d[j];
     }
     return mixed;
   }
 
-  bool follow(const Direction& direction) {
+  void move(const Direction& direction, double x) {
     std::vector<double>& w = start_.w;
-    const auto [lower, upper] = allowed(w.data(), direction.d.data(), bounds_, features_);
+    for (int32_t j = 0; j < features_; ++j) w[static_cast<size_t>(j)] = bounds_.clip(j, w[static_cast<size_t>(j)] + x * direction.d[static_cast<size_t>(j)]);
+    source_.advance(x);
+  }
+
+  void follow(const Direction& direction) {
+    const auto [lower, upper] = allowed(start_.w.data(), direction.d.data(), bounds_, features_);
     source_.set_direction(direction);
     const LineOptimum best = line_.search(source_, metric_, lower, upper);
     ++start_.lines;
     start_.gain = std::max(start_.gain, best.gain_at_zero);
-    if (best.gain <= best.gain_at_zero) return false;
-    for (int32_t j = 0; j < features_; ++j) w[static_cast<size_t>(j)] = bounds_.clip(j, w[static_cast<size_t>(j)] + best.x * direction.d[static_cast<size_t>(j)]);
-    source_.advance(best.x);
-    const bool better = best.gain > start_.gain + options_.min_gain;
+    if (best.gain <= best.gain_at_zero) return;
+    move(direction, best.x);
     start_.gain = best.gain;
-    return better;
   }
 
   EnvelopeSource& source_;
@@ -254,8 +283,8 @@ class Ascent {
 std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial,
                             const std::vector<Direction>& axes, const Bounds& bounds, int32_t features, const MertOptions& options) {
   std::vector<MertStart> starts(static_cast<size_t>(options.restarts) + 1);
-  auto ascent = [&](size_t r, int thread, uint64_t stream) {
-    return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream), starts[r]);
+  auto ascent = [&](MertStart& start, int thread, uint64_t stream) {
+    return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream), start);
   };
   const int threads = static_cast<int>(sources.size());
   parallel_for(starts.size(), threads, [&](size_t r, int thread) {
@@ -272,13 +301,33 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
       for (int32_t j = 0; j < features; ++j) starts[r].initial[static_cast<size_t>(j)] = bounds.clip(j, starts[r].initial[static_cast<size_t>(j)]);
     }
     starts[r].w = starts[r].initial;
-    ascent(r, thread, r).climb();
+    ascent(starts[r], thread, r).climb();
   });
   std::vector<size_t> order(starts.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return starts[a].gain > starts[b].gain; });
-  parallel_for(std::min(order.size(), static_cast<size_t>(options.polish)), threads,
-               [&](size_t k, int thread) { ascent(order[k], thread, starts.size() + order[k]).polish(); });
+  std::vector<std::vector<double>> ends;
+  for (size_t r : order) ends.push_back(starts[r].w);
+  MertStart& best = starts[order[0]];
+  ascent(best, 0, starts.size()).relink(ends);
+  // Rounds of kicks from the best point so far; a fixed number of them, so that threads do not matter.
+  constexpr size_t kKicks = 4;
+  for (int round = 0; round < options.kick_rounds; ++round) {
+    std::vector<MertStart> kicked(kKicks, best);
+    parallel_for(kKicks, threads, [&](size_t k, int thread) {
+      kicked[k].lines = 0;
+      Ascent from = ascent(kicked[k], thread, starts.size() * 3 + static_cast<size_t>(round) * kKicks + k);
+      from.kick(options.kick_share);
+      from.climb();
+    });
+    for (const MertStart& k : kicked) best.lines += k.lines;
+    for (MertStart& k : kicked)
+      if (k.gain > best.gain) {
+        k.lines = best.lines;
+        k.initial = best.initial;
+        best = std::move(k);
+      }
+  }
   return starts;
 }
 

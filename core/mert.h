@@ -59,6 +59,8 @@ struct LineOptimum {
 class LineSearch {
  public:
   LineOptimum search(EnvelopeSource& source, const Metric& metric, double lower, double upper);
+  /// Of the line searched last: how far from 0 this many changes of a best candidate lie.
+  double distance(double changes) const;
   /// Every piece of the line: where it begins (the first: -infinity) and the gain there. For pictures and tests.
   void surface(EnvelopeSource& source, const Metric& metric, std::vector<double>& x, std::vector<double>& gain);
 
@@ -84,8 +86,8 @@ struct MertOptions {
   int random_directions = 7;  // a pass tries them after the axes
   int max_passes = 50;
   double min_gain = 1e-6;     // a pass that improves by less ends the descent
-  int polish = 3;             // the best starts go on, until `patience` random directions in a row do not help
-  int patience = 100;
+  int kick_rounds = 5;        // afterwards: times four random kicks from the best point, each with an ascent
+  double kick_share = 0.3;    // a kick changes about this share of the sentences
   uint64_t seed = 1;
 };
 
