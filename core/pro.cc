@@ -31,6 +31,7 @@ PairMatrix sample_pairs(const Lists& lists, int samples, double threshold, int k
     }
     std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.difference > b.difference; });
     if (pairs.size() > static_cast<size_t>(keep)) pairs.resize(static_cast<size_t>(keep));
+    pairs.shrink_to_fit();
   });
   PairMatrix out;
   const std::vector<double> all(static_cast<size_t>(lists.features()), 1.0), none(all.size(), 0.0);

@@ -23,6 +23,15 @@ _PUBLIC = {
     "Pool": "hopefear._core",
     "RougeS": "hopefear.metrics",
     "Ter": "hopefear.metrics",
+    "Cmira": "hopefear.trainers",
+    "Kbmira": "hopefear.trainers",
+    "Logloss": "hopefear.trainers",
+    "Mert": "hopefear.trainers",
+    "Minrisk": "hopefear.trainers",
+    "Pa": "hopefear.trainers",
+    "Perceptron": "hopefear.trainers",
+    "Pro": "hopefear.trainers",
+    "Rampion": "hopefear.trainers",
     "Vocab": "hopefear._core",
     "Wer": "hopefear.metrics",
     "iter_nbest": "hopefear.formats",
@@ -61,6 +70,15 @@ if TYPE_CHECKING:
     from hopefear.metrics import Ter as Ter
     from hopefear.metrics import Wer as Wer
     from hopefear.model.language_model import LanguageModel as LanguageModel
+    from hopefear.trainers import Cmira as Cmira
+    from hopefear.trainers import Kbmira as Kbmira
+    from hopefear.trainers import Logloss as Logloss
+    from hopefear.trainers import Mert as Mert
+    from hopefear.trainers import Minrisk as Minrisk
+    from hopefear.trainers import Pa as Pa
+    from hopefear.trainers import Perceptron as Perceptron
+    from hopefear.trainers import Pro as Pro
+    from hopefear.trainers import Rampion as Rampion
 
 
 def __getattr__(name: str) -> Any:

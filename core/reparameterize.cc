@@ -1,0 +1,119 @@
+#include "reparameterize.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "parallel.h"
+
+namespace hopefear {
+
+Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<const double> factor, std::shared_ptr<Vocab> features, int32_t dense_width) {
+  struct Arrays {
+    std::vector<double> dense, values;
+    std::vector<int32_t> begin{0}, ids;
+    std::shared_ptr<const void> rest;  // the arrays that did not change
+  };
+  Pool out = pool;
+  out.features = features;
+  out.dense_width = dense_width;
+  for (Sentence& s : out.sentences) {
+    Forest& f = s.forest;
+    auto a = std::make_shared<Arrays>();
+    a->dense.assign(static_cast<size_t>(f.edges()) * static_cast<size_t>(dense_width), 0.0);
+    for (int32_t e = 0; e < f.edges(); ++e) {
+      double* row = a->dense.data() + static_cast<size_t>(e) * static_cast<size_t>(dense_width);
+      const auto first = static_cast<size_t>(a->begin.back());
+      auto put = [&](int32_t j, double value) {
+        const int32_t to = id[static_cast<size_t>(j)];
+        const double scaled = factor[static_cast<size_t>(j)] * value;
+        if (to < dense_width) {
+          row[to] += scaled;
+          return;
+        }
+        for (size_t k = first; k < a->ids.size(); ++k)
+          if (a->ids[k] == to) {
+            a->values[k] += scaled;
+            return;
+          }
+        a->ids.push_back(to);
+        a->values.push_back(scaled);
+      };
+      for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
+      if (!f.sparse_begin.empty())
+        for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
+      a->begin.push_back(static_cast<int32_t>(a->ids.size()));
+    }
+    a->rest = f.owner;
+    f.dense = a->dense;
+    f.dense_width = dense_width;
+    f.sparse_begin = a->ids.empty() ? std::span<const int32_t>{} : std::span<const int32_t>(a->begin);
+    f.sparse_ids = a->ids;
+    f.sparse_values = a->values;
+    f.features = features;
+    f.owner = a;
+  }
+  return out;
+}
+
+std::vector<double> within_variance(const Pool& pool) {
+  const auto features = static_cast<size_t>(pool.features->size());
+  std::vector<double> variance(features, 0.0);
+  std::unordered_map<int32_t, std::pair<double, double>> sparse;  // sum, sum of squares
+  size_t lists = 0;
+  for (const Sentence& s : pool.sentences) {
+    const Forest& f = s.forest;
+    if (f.edges() < 2) continue;
+    ++lists;
+    const double n = f.edges();
+    for (int32_t j = 0; j < f.dense_width; ++j) {
+      auto value = [&](int32_t e) { return f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]; };
+      double mean = 0, squares = 0;
+      for (int32_t e = 0; e < f.edges(); ++e) mean += value(e) / n;
+      for (int32_t e = 0; e < f.edges(); ++e) squares += (value(e) - mean) * (value(e) - mean);
+      variance[static_cast<size_t>(j)] += squares / n;
+    }
+    if (f.sparse_begin.empty()) continue;
+    sparse.clear();
+    for (size_t k = 0; k < f.sparse_ids.size(); ++k) {
+      auto& [sum, squares] = sparse[f.sparse_ids[k]];
+      sum += f.sparse_values[k];
+      squares += f.sparse_values[k] * f.sparse_values[k];
+    }
+    for (const auto& [j, moments] : sparse) variance[static_cast<size_t>(j)] += std::max(0.0, moments.second / n - (moments.first / n) * (moments.first / n));
+  }
+  for (double& v : variance) v = lists ? v / static_cast<double>(lists) : 0;
+  return variance;
+}
+
+std::vector<double> within_covariance(const Pool& pool, int jobs) {
+  const auto width = static_cast<size_t>(pool.dense_width);
+  constexpr size_t kBlocks = 16;
+  std::vector<std::vector<double>> part(kBlocks);
+  parallel_for(kBlocks, jobs, [&](size_t b, int) {
+    part[b].assign(width * width, 0.0);
+    std::vector<double> mean(width), centred(width);
+    for (size_t i = pool.size() * b / kBlocks; i < pool.size() * (b + 1) / kBlocks; ++i) {
+      const Forest& f = pool.sentences[i].forest;
+      if (f.edges() < 2) continue;
+      const double n = f.edges();
+      std::fill(mean.begin(), mean.end(), 0.0);
+      for (size_t e = 0; e < static_cast<size_t>(f.edges()); ++e)
+        for (size_t j = 0; j < width; ++j) mean[j] += f.dense[e * width + j] / n;
+      for (size_t e = 0; e < static_cast<size_t>(f.edges()); ++e) {
+        for (size_t j = 0; j < width; ++j) centred[j] = f.dense[e * width + j] - mean[j];
+        for (size_t j = 0; j < width; ++j)
+          for (size_t k = 0; k <= j; ++k) part[b][j * width + k] += centred[j] * centred[k] / n;
+      }
+    }
+  });
+  std::vector<double> covariance(width * width, 0.0);
+  const double share = 1.0 / static_cast<double>(std::max<size_t>(1, pool.size()));
+  for (const auto& p : part)
+    for (size_t j = 0; j < width; ++j)
+      for (size_t k = 0; k <= j; ++k) covariance[j * width + k] += share * p[j * width + k];
+  for (size_t j = 0; j < width; ++j)
+    for (size_t k = 0; k < j; ++k) covariance[k * width + j] = covariance[j * width + k];
+  return covariance;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,181 @@
+"""What all trainers have in common: options as fields, ``fit``, and a result.
+
+A trainer is a frozen dataclass whose fields are its options, so that a default is written once: the constructor, the
+command line (``--set``), ``hopefear trainers`` and ``run.json`` all read the fields. ``fit`` learns; nothing is
+global.
+
+``fit`` puts the candidates into a canonical order without duplicates before anything is learnt: a result does not
+depend on the order of lines in a list, nor on ``jobs``.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.metrics import Bleu, Metric
+from hopefear.trainers.reparameterize import Parameters
+
+Vector = NDArray[np.float64]
+
+#: Called after every epoch with its record; returns whether to go on.
+Progress = Callable[[Mapping[str, Any]], bool]
+
+
+def option(default: Any, help: str, *, paper: Any = None, least: float | None = None) -> Any:
+    """A field with what ``hopefear trainers`` says of it: what it means, the paper's value, the least legal value."""
+    return field(default=default, metadata={"help": help, "paper": paper, "least": least})
+
+
+@dataclass(frozen=True)
+class Result:
+    """What training gave."""
+
+    weights: dict[str, float]
+    score: float  # of the candidates trained on, by the trainer's metric
+    initial_score: float
+    history: list[dict[str, Any]]  # a record an epoch: epoch, score, ...
+    seconds: float
+    details: dict[str, Any] = field(default_factory=dict)  # what only this trainer has to say
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Candidates over the features that are learnt, their statistics, and where the weights may go."""
+
+    pool: Pool
+    stats: Vector
+    metric: Metric
+    initial: Vector
+    lower: Vector
+    upper: Vector
+    jobs: int
+    report: Callable[[int, float, Vector, dict[str, Any]], bool]
+
+    @property
+    def task(self) -> tuple[Pool, Vector, _core.Metric]:
+        """The first arguments of every inner loop in the core."""
+        return self.pool, self.stats, self.metric.core
+
+    @property
+    def space(self) -> tuple[Vector, Vector, Vector]:
+        return self.initial, self.lower, self.upper
+
+    def score(self, w: Vector) -> float:
+        """The metric of the best candidates under w."""
+        return self.metric.score(_core.one_best(*self.task, w, self.jobs)[1])
+
+    def on_epoch(self, epoch: int, gain: float, w: Vector, updates: int) -> bool:
+        """For the inner loops: the gain is the metric's."""
+        score = 100 * gain if self.metric.higher_is_better else 100 * (1 - gain)
+        return self.report(epoch, score, w, {"updates": updates})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trainer(ABC):
+    """A trainer on candidate lists. Subclasses add their options and ``learn``."""
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    objective: ClassVar[str]
+    spaces: ClassVar[tuple[str, ...]] = ("lists",)
+    start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
+
+    metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
+    seed: int = option(1, "seed of everything random (--seed)")
+    jobs: int = option(0, "threads, 0 for all cores; does not change the result (--jobs)", least=0)
+    scaling: str = option("none", "std: learn in units of each feature's standard deviation within a list; or none")
+    frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
+    bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
+    groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            least, value = each.metadata.get("least"), getattr(self, each.name)
+            if least is not None and not value >= least:
+                raise InputError(f"trainer {self.name}: {each.name} must be at least {least:g}, not {value}")
+
+    @abstractmethod
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        """The algorithm: weights, and details for the record."""
+
+    def fit(self, pool: Pool, initial: Mapping[str, float] | None = None, progress: Progress | None = None) -> Result:
+        """Learn weights from the candidates of a pool, from ``initial`` weights (those not named start at 0)."""
+        begun = time.perf_counter()
+        prepared = self.prepare(pool)
+        parameters = Parameters.of(self, prepared, initial, self.start_at)
+        history: list[dict[str, Any]] = []
+
+        def report(epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
+            if not np.all(np.isfinite(w)):
+                raise InputError(
+                    f"trainer {self.name}: weights diverged in epoch {epoch}. Lower the step size "
+                    f"({', '.join(f.name for f in fields(self) if f.name in ('C', 'eta'))}) or set scaling=std"
+                )
+            history.append({"epoch": epoch, "score": score, **more})
+            return progress is None or progress(history[-1])
+
+        problem = self.problem(parameters, report)
+        initial_score = problem.score(problem.initial)
+        w, details = self.learn(problem)
+        return Result(
+            weights=parameters.weights(w),
+            score=problem.score(w),
+            initial_score=initial_score,
+            history=history,
+            seconds=time.perf_counter() - begun,
+            details=details,
+        )
+
+    def prepare(self, pool: Pool) -> Pool:
+        """The candidates in canonical order, without duplicates; refuses what nothing can be learnt from."""
+        if len(pool) == 0:
+            raise InputError("there are no sentences to learn from")
+        if not pool.is_lists:
+            raise InputError(f"trainer {self.name} works on candidate lists. Take k-best lists of the forests first")
+        prepared = _core.merged([pool])
+        rows = prepared.row_begin()
+        if rows[-1] == 0 or int(np.diff(rows).max()) < 2:
+            raise InputError("every sentence has one candidate only: there is nothing to learn. Make longer lists")
+        if len(prepared.features) == 0:
+            raise InputError("the candidates have no features: there is nothing to learn")
+        return prepared
+
+    def problem(self, parameters: Parameters, report: Callable[[int, float, Vector, dict[str, Any]], bool]) -> Problem:
+        stats = self.metric.stats(parameters.pool, self.jobs)
+        if np.ptp(stats, axis=0).max() == 0 or self._all_equal(parameters.pool, stats):
+            raise InputError(
+                f"all candidates of each sentence have the same {self.metric.name} score: there is nothing to learn. "
+                "Are these the right references?"
+            )
+        return Problem(
+            parameters.pool,
+            stats,
+            self.metric,
+            parameters.initial,
+            parameters.lower,
+            parameters.upper,
+            self.jobs,
+            report,
+        )
+
+    @staticmethod
+    def _all_equal(pool: Pool, stats: Vector) -> bool:
+        begin = pool.row_begin()
+        first = np.repeat(begin[:-1], np.diff(begin))
+        return bool((stats == stats[first]).all())
+
+    def options(self) -> dict[str, Any]:
+        """The options as plain values, for records."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["metric"] = self.metric.name
+        return values

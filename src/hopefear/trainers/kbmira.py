@@ -1,0 +1,51 @@
+"""Batch MIRA. Cherry and Foster (2012), algorithm 1 on k-best lists; Chiang, Marton and Resnik (2008) in batch mode.
+
+Objective, sentence by sentence: 1/2 ||w' - w||^2 + C max_d (B(hope) - B(d) - w'.(h(hope) - h(d))), with hope = argmax
+w.h + B, fear = argmax w.h - B. B is the metric in the context of a background corpus of the 1-best candidates seen so
+far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence).
+With ``constraints`` = 1 the step is closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many
+best, hope and fear candidates makes a quadratic program, solved by SMO (``core/smo.h``): what Tan et al. (2013) call
+MIRA_1.
+
+The weights returned are the average over all sentences of all passes so far, after the pass whose average scores best
+on the lists. Deviations: none known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hopefear import _core
+from hopefear.trainers.base import Problem, Trainer, Vector, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kbmira(Trainer):
+    """Batch MIRA with hope and fear."""
+
+    name: ClassVar[str] = "kbmira"
+    paper: ClassVar[str] = "Cherry and Foster 2012; with constraints > 1 Chiang et al. 2008"
+    objective: ClassVar[str] = "hinge between hope and fear, sentence by sentence"
+
+    C: float = option(0.01, "the largest step", paper=0.01, least=0)
+    decay: float = option(0.999, "of the background corpus, after each sentence", paper=0.999, least=0)
+    passes: int = option(60, "over the lists", paper=60, least=1)
+    constraints: int = option(
+        1, "best, hope and fear candidates each; more than 1: MIRA_1", paper="1; MIRA_1: 10", least=1
+    )
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        w = _core.kbmira(
+            *problem.task,
+            *problem.space,
+            C=self.C,
+            decay=self.decay,
+            passes=self.passes,
+            constraints=self.constraints,
+            epsilon=0.01,
+            seed=self.seed,
+            jobs=self.jobs,
+            on_epoch=problem.on_epoch,
+        )
+        return w, {}

@@ -1,0 +1,71 @@
+"""Tamed structured perceptrons. Brown (2011), sections 3 to 5.
+
+Objective: none that is written down; the update moves from the top candidate towards the pseudo-oracle, the candidate
+with the best sentence objective (ROUGE-S with F-beta (9), or any metric): w += S(oracle) (Phi_oracle - Phi_top1), eq.
+(3); ``scaled=false`` gives eq. (2), ``normalize=true`` divides each feature's difference by its squared range in the
+list, (4) and (5).
+
+Semi-batch: weights change after each sentence, one pass an iteration; the weights returned are those of the iteration
+whose top candidates have the highest mean objective. They start at 1e-9. On fixed lists every iteration sees the same
+candidates; with ``hopefear tune --decoder-command`` each is a new decoding. Deviations: none known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.metrics import by_name
+from hopefear.trainers.base import Problem, Trainer, Vector, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perceptron(Trainer):
+    """Structured perceptron with objective-scaled updates."""
+
+    name: ClassVar[str] = "perceptron"
+    paper: ClassVar[str] = "Brown 2011, sections 3 and 4"
+    objective: ClassVar[str] = "mean sentence objective of the top candidates"
+    start_at: ClassVar[float] = 1e-9
+
+    sentence_objective: str = option("rouges", "rouges, or metric: the sentence form of --metric", paper="rouges")
+    beta: float = option(
+        1.5, "recall counts so many times as much as precision in ROUGE-S", paper="1.2 to 1.5", least=0
+    )
+    skip: int = option(4, "longest gap of a skip bigram in ROUGE-S", paper=4, least=0)
+    iterations: int = option(18, "passes over the lists", paper=18, least=1)
+    scaled: bool = option(True, "multiply the update by the objective of the oracle (3)", paper=True)
+    normalize: bool = option(False, "feature-wise normalisation (4), (5)")
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        return self.passes(problem, passive_aggressive=False, scaled=self.scaled, C=1.0)
+
+    def passes(
+        self, problem: Problem, *, passive_aggressive: bool, scaled: bool, C: float
+    ) -> tuple[Vector, dict[str, Any]]:
+        if self.sentence_objective == "rouges":
+            rouge = by_name("rouges", skip=self.skip, beta=self.beta)
+            objective = rouge.sentence_gains(rouge.stats(problem.pool, self.jobs))
+        elif self.sentence_objective == "metric":
+            objective = problem.metric.sentence_gains(problem.stats)
+        else:
+            raise InputError(f"trainer {self.name}: sentence_objective must be rouges or metric")
+
+        def on_epoch(epoch: int, mean: float, w: Vector, updates: int) -> bool:
+            return problem.report(epoch, problem.score(w), w, {"objective": mean, "updates": updates})
+
+        w = _core.perceptron(
+            *problem.task,
+            objective,
+            *problem.space,
+            passive_aggressive=passive_aggressive,
+            scaled=scaled,
+            normalize=self.normalize,
+            C=C,
+            iterations=self.iterations,
+            jobs=self.jobs,
+            on_epoch=on_epoch,
+        )
+        return w, {}

@@ -1,0 +1,53 @@
+"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, for every loss of ``core/losses.h``.
+
+Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The default is ramp loss 3, eq. (8): - max
+(score - cost) + max (score + cost), with cost = ``alpha`` (1 - BLEU+1). The concave part is fixed by its tangent at
+the start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest.
+Deviations: none. The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hopefear import _core
+from hopefear.trainers.base import Problem, Trainer, Vector, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rampion(Trainer):
+    """Structured ramp loss by the concave-convex procedure."""
+
+    name: ClassVar[str] = "rampion"
+    paper: ClassVar[str] = "Gimpel and Smith 2012"
+    objective: ClassVar[str] = "ramp loss 3, or any declared loss"
+
+    loss: str = option("ramp3", "one of " + " ".join(name for name, _ in _core.loss_names()), paper="ramp3")
+    alpha: float = option(10.0, "cost = alpha (1 - sentence metric)", paper=10, least=0)
+    eta: float = option(0.0001, "step size", paper=0.0001, least=0)
+    C: float = option(1.0, "strength of the l2 term towards the initial weights", paper=1, least=0)
+    l1: float = option(0.0, "strength of an l1 term towards the initial weights", least=0)
+    cccp: int = option(10, "T', CCCP iterations", paper=10, least=1)
+    passes: int = option(5, "T'', passes of subgradient descent in each", paper=5, least=1)
+    shuffle: bool = option(False, "go through the sentences in random order", paper=False)
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        costs = self.alpha * (1 - problem.metric.sentence_gains(problem.stats))
+        w = _core.rampion(
+            *problem.task,
+            costs,
+            *problem.space,
+            loss=self.loss,
+            eta=self.eta,
+            C=self.C,
+            l1=self.l1,
+            cccp=self.cccp,
+            passes=self.passes,
+            seed=self.seed,
+            shuffle=self.shuffle,
+            jobs=self.jobs,
+            on_epoch=problem.on_epoch,
+        )
+        value, _ = _core.pool_loss(*problem.task, costs, w, self.loss, self.jobs)
+        return w, {"loss": value}

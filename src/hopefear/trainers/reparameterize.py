@@ -1,0 +1,144 @@
+"""What is learnt: features scaled, tied, frozen or bounded. One place for all trainers.
+
+Scaling and ties change the features (``h'`` instead of ``h``), so that no trainer knows of them; bounds are lower and
+upper limits of each weight, and a frozen weight is one whose limits are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.errors import InputError
+
+Vector = NDArray[np.float64]
+
+
+class Options(Protocol):
+    """The options of a trainer that matter here."""
+
+    @property
+    def scaling(self) -> str: ...
+    @property
+    def frozen(self) -> str: ...
+    @property
+    def bounds(self) -> str: ...
+    @property
+    def groups(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A pool over the features that are learnt, and the way back to the weights of the original features."""
+
+    pool: Pool
+    initial: Vector
+    lower: Vector
+    upper: Vector
+    names: list[str]  # of the original features
+    ids: NDArray[np.int32]  # original feature -> learnt feature
+    factors: Vector  # and by what it is multiplied
+
+    @classmethod
+    def of(cls, options: Options, pool: Pool, initial: Mapping[str, float] | None, start_at: float) -> Parameters:
+        names = pool.feature_names
+        original = np.full(len(names), start_at)
+        if initial is not None:
+            original = np.array([initial.get(name, 0.0) for name in names])
+            if not np.all(np.isfinite(original)):
+                raise InputError("an initial weight is NaN or infinite")
+            if initial and not any(name in initial for name in names):
+                raise InputError(
+                    f"none of the initial weights names a feature of the candidates ({', '.join(names[:5])}, ...)"
+                )
+        factors = _scales(options.scaling, pool)
+        ids, learnt = _tied(options.groups, names)
+        if options.scaling == "none" and len(learnt) == len(names):
+            changed = pool
+        else:
+            vocab = _core.Vocab()
+            for name in learnt:
+                vocab.add(name)
+            dense_width = int(ids[: pool.dense_width].max() + 1) if pool.dense_width else 0
+            changed = _core.reparameterized(pool, ids, factors, vocab, dense_width)
+        count = np.bincount(ids, minlength=len(learnt))
+        start = np.bincount(ids, weights=original / factors, minlength=len(learnt)) / count
+        lower, upper = _limits(options, names, original)
+        lower, upper = _to_learnt(lower / factors, upper / factors, ids, len(learnt))
+        return cls(changed, np.clip(start, lower, upper), lower, upper, names, ids, factors)
+
+    def weights(self, w: Vector) -> dict[str, float]:
+        """Weights of the original features."""
+        return dict(zip(self.names, (w[self.ids] * self.factors).tolist(), strict=True))
+
+
+def _scales(scaling: str, pool: Pool) -> Vector:
+    if scaling == "none":
+        return np.ones(len(pool.features))
+    if scaling != "std":
+        raise InputError(f"scaling must be none or std, not {scaling}")
+    deviation = np.sqrt(_core.within_variance(pool))
+    return np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1), 1.0)
+
+
+def _tied(groups: str, names: list[str]) -> tuple[NDArray[np.int32], list[str]]:
+    """For each feature the id of the learnt one, and the learnt names: dense ones first."""
+    label = {}
+    for part in filter(None, groups.split(",")):
+        group, _, members = part.partition("=")
+        if not group or not members:
+            raise InputError(f"groups takes name=feature+feature,..., not '{part}'")
+        for name in _matching(members.split("+"), names, "groups"):
+            label[name] = group
+    learnt: dict[str, int] = {}
+    ids = np.empty(len(names), dtype=np.int32)
+    for j, name in enumerate(names):
+        key = label.get(name, name)
+        ids[j] = learnt.setdefault(key, len(learnt))
+    return ids, list(learnt)
+
+
+def _matching(patterns: list[str], names: list[str], option: str) -> list[str]:
+    found = []
+    for pattern in patterns:
+        hits = [name for name in names if fnmatchcase(name, pattern.strip())]
+        if not hits:
+            raise InputError(f"{option}: no feature is called {pattern}. There are: {', '.join(names[:8])}")
+        found += hits
+    return found
+
+
+def _limits(options: Options, names: list[str], original: Vector) -> tuple[Vector, Vector]:
+    lower, upper = np.full(len(names), -math.inf), np.full(len(names), math.inf)
+    index = {name: j for j, name in enumerate(names)}
+    for part in filter(None, options.bounds.split(",")):
+        fields = part.rsplit(":", 2)
+        try:
+            pattern, low, high = fields[0], float(fields[1]), float(fields[2])
+        except (IndexError, ValueError):
+            raise InputError(f"bounds takes feature:lower:upper,..., not '{part}'") from None
+        if not low < high:
+            raise InputError(f"bounds: the lower limit of {pattern} must be below the upper one")
+        for name in _matching([pattern], names, "bounds"):
+            lower[index[name]], upper[index[name]] = low, high
+    for name in _matching([p for p in options.frozen.split(",") if p], names, "frozen"):
+        lower[index[name]] = upper[index[name]] = original[index[name]]
+    return lower, upper
+
+
+def _to_learnt(lower: Vector, upper: Vector, ids: NDArray[np.int32], count: int) -> tuple[Vector, Vector]:
+    """The narrowest limits of the members of each tie."""
+    low, high = np.full(count, -math.inf), np.full(count, math.inf)
+    np.maximum.at(low, ids, lower)
+    np.minimum.at(high, ids, upper)
+    if np.any(low > high):
+        raise InputError("bounds: the limits of features that share a weight exclude each other")
+    return low, high
