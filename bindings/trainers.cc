@@ -94,8 +94,8 @@ void init_trainers(nb::module_& m) {
       const MertOptions options{restarts, random_directions, max_passes, min_gain, kick_rounds, kick_share, seed};
       starts = mert(pointers, metric, task.initial, directions, task.bounds, task.lists.features(), options);
     }
-    nb::list out;
-    for (MertStart& start : starts) out.append(nb::make_tuple(start.gain, give(std::move(start.w)), start.lines));
+    std::vector<std::tuple<double, Out<double>, int>> out;
+    for (MertStart& start : starts) out.emplace_back(start.gain, give(std::move(start.w)), start.lines);
     return out;
   }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a, "random_directions"_a, "max_passes"_a,
      "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, lines searched.");

@@ -10,6 +10,7 @@ Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
   Translation features rise and fall together (with the length), so coordinate lines leave a narrow ridge at once.
 - After all starts the best one is searched towards the ends of the others, then kicked: four random steps that change a
   tenth of the sentences, an ascent from each, the best is kept; ``kicks`` times.
+- Sparse features keep their initial weights, but for the ``sparse`` that vary most: MERT is for a few dozen features.
 - Weights have no scale here: the result is scaled to sum of absolute values 1, unless a weight is frozen or bounded.
 """
 
@@ -37,6 +38,7 @@ class Mert(Trainer):
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
     random_directions: int = option(0, "random lines a pass tries besides the axes", least=0)
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
+    sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
     kicks: int = option(5, "rounds of four kicks from the best point", least=0)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
@@ -67,34 +69,26 @@ class Mert(Trainer):
         return w, {"start": best, "starts": scores, "lines": sum(lines for _, _, lines in starts)}
 
     def directions(self, problem: Problem) -> Vector:
-        """The axes as rows. Features that do not move are left out; sparse features keep their coordinates."""
-        pool = problem.pool
-        size, dense = problem.initial.size, pool.dense_width
-        free = np.flatnonzero(problem.lower < problem.upper)
+        """The axes as rows. Features that do not move are left out."""
         if self.axes not in ("principal", "coordinates"):
             raise InputError(f"trainer mert: axes must be principal or coordinates, not {self.axes}")
-        variance = _core.within_variance(pool)
-        moving = free[variance[free] > 0]
-        scale = np.zeros(size)
-        scale[moving] = 1 / np.sqrt(variance[moving])
-        rows = np.diag(scale)[moving] if size <= 2000 else _coordinates(scale, moving, size)
-        mixed = moving[moving < dense]
-        if self.axes == "principal" and mixed.size > 1:
-            covariance = _core.within_covariance(pool, self.jobs)[np.ix_(mixed, mixed)]
-            # In units of each feature, so that a feature's own scale does not matter.
-            correlation = covariance * np.outer(scale[mixed], scale[mixed])
-            values, vectors = np.linalg.eigh(correlation)
-            keep = values > 1e-9 * values.max()
-            axes = (vectors[:, keep] / np.sqrt(values[keep])).T * scale[mixed]
-            # eigh leaves the sign open
+        dense = problem.pool.dense_width
+        variance = np.where(problem.lower < problem.upper, _core.within_variance(problem.pool), 0.0)
+        moving = np.flatnonzero(variance[:dense])
+        often = dense + np.argsort(-variance[dense:], kind="stable")[: self.sparse]
+        often = often[variance[often] > 0]
+        rows = np.zeros((moving.size + often.size, problem.initial.size))
+        scale = 1 / np.sqrt(variance[moving])
+        rows[np.arange(moving.size), moving] = scale
+        rows[np.arange(moving.size, len(rows)), often] = 1 / np.sqrt(variance[often])
+        if self.axes == "principal" and moving.size > 1:
+            # Of the correlation, so that a feature's own scale does not matter.
+            covariance = _core.within_covariance(problem.pool, self.jobs)[np.ix_(moving, moving)]
+            values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
+            axes = (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))).T * scale
+            # eigh leaves the sign of a vector open
             axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
-            principal = np.zeros((len(axes), size))
-            principal[:, mixed] = axes
-            rows = np.vstack([principal, rows[mixed.size :]])
-        return np.ascontiguousarray(rows)
-
-
-def _coordinates(scale: Vector, moving: Any, size: int) -> Vector:
-    rows = np.zeros((moving.size, size))
-    rows[np.arange(moving.size), moving] = scale[moving]
-    return rows
+            rows[: moving.size, moving] = axes
+        if len(rows) == 0:
+            raise InputError("trainer mert: no feature that may move differs between the candidates of a sentence")
+        return rows
