@@ -59,6 +59,8 @@ void init_trainers(nb::module_& m) {
       if (ids.data()[j] < 0 || ids.data()[j] >= features->size()) throw nb::value_error("a feature id is out of range");
     return reparameterized(pool, view(ids), view(factors), std::move(features), dense_width);
   }, "pool"_a, "ids"_a, "factors"_a, "features"_a, "dense_width"_a, "The same candidates over scaled or tied features.");
+  m.def("centred", [](const Pool& pool, int jobs) { return centred(pool, jobs); }, "pool"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+        "Sparse features relative to the value that most candidates of a list share.");
   m.def("within_variance", [](const Pool& pool) { return give(within_variance(pool)); }, "pool"_a, "Of each feature: its mean variance within a list.");
   m.def("within_covariance", [](const Pool& pool, int jobs) { return give(within_covariance(pool, jobs), static_cast<size_t>(pool.dense_width)); },
         "pool"_a, "jobs"_a = 0, "Of the dense features: their mean covariance within a list.");

@@ -47,11 +47,10 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
       gain.resize(model.size());
       edge_scores(list, w.data(), model.data());
       lists.metric.context_gains(background.data(), lists.row_stats(i, 0), static_cast<size_t>(count), gain.data());
-      int32_t hope = 0, fear = 0, top = 0;
+      int32_t hope = 0, fear = 0;
       for (int32_t e = 1; e < count; ++e) {
         if (model[e] + gain[e] > model[hope] + gain[hope]) hope = e;
         if (model[e] - gain[e] > model[fear] - gain[fear]) fear = e;
-        if (model[e] > model[top]) top = e;
       }
       if (options.constraints <= 1) {
         const double delta_gain = gain[hope] - gain[fear];
@@ -97,7 +96,7 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
         }
       }
       averager.next();
-      const double* stats = lists.row_stats(i, top);
+      const double* stats = lists.row_stats(i, hope);
       for (size_t s = 0; s < lists.width; ++s) background[s] = options.decay * background[s] + stats[s];
     }
     const std::vector<double> average = averager.average(w);

@@ -19,7 +19,7 @@ std::vector<double> weighted_features(const Lists& lists, const double* coeffici
     for (size_t i = begin; i < end; ++i)
       for (int32_t e = 0; e < lists.candidates(i); ++e) {
         const double coefficient = coefficients[lists.row_begin[i] + e];
-        if (coefficient != 0) add_features(lists.list(i), e, coefficient, part[b].data());
+        if (std::abs(coefficient) > 1e-16) add_features(lists.list(i), e, coefficient, part[b].data());
       }
   });
   std::vector<double> sum(features, 0.0);

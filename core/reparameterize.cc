@@ -55,6 +55,64 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
   return out;
 }
 
+Pool centred(const Pool& pool, int jobs) {
+  struct Arrays {
+    std::vector<int32_t> begin{0}, ids;
+    std::vector<double> values;
+    std::shared_ptr<const void> rest;
+  };
+  struct Votes {  // Boyer and Moore: if some value has a majority, it is the one that is left
+    double value = 0;
+    int32_t lead = 0, present = 0;
+    int32_t marked = -1;  // the candidate that was seen with it last
+  };
+  Pool out = pool;
+  const auto features = static_cast<size_t>(pool.features->size());
+  std::vector<std::vector<Votes>> scratch(static_cast<size_t>(resolve_jobs(jobs)));
+  parallel_for(out.size(), jobs, [&](size_t i, int thread) {
+    Forest& f = out.sentences[i].forest;
+    if (!f.is_list() || f.sparse_begin.empty()) return;
+    auto& votes = scratch[static_cast<size_t>(thread)];
+    votes.resize(features);
+    std::vector<int32_t> seen;
+    for (size_t k = 0; k < f.sparse_ids.size(); ++k) {
+      Votes& v = votes[static_cast<size_t>(f.sparse_ids[k])];
+      if (v.present++ == 0) seen.push_back(f.sparse_ids[k]);
+      if (v.lead == 0) v.value = f.sparse_values[k];
+      v.lead += v.value == f.sparse_values[k] ? 1 : -1;
+    }
+    std::vector<int32_t> common;  // features with a value that is not 0 and held by most
+    for (int32_t j : seen) {
+      Votes& v = votes[static_cast<size_t>(j)];
+      if (v.lead > f.edges() - v.present && v.value != 0) common.push_back(j);
+      else v.value = 0;
+    }
+    auto a = std::make_shared<Arrays>();
+    auto put = [&](int32_t j, double value) {
+      if (value == 0) return;
+      a->ids.push_back(j);
+      a->values.push_back(value);
+    };
+    for (int32_t e = 0; e < f.edges(); ++e) {
+      for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) {
+        Votes& v = votes[static_cast<size_t>(f.sparse_ids[k])];
+        put(f.sparse_ids[k], f.sparse_values[k] - v.value);
+        v.marked = e;
+      }
+      for (int32_t j : common)
+        if (votes[static_cast<size_t>(j)].marked != e) put(j, -votes[static_cast<size_t>(j)].value);
+      a->begin.push_back(static_cast<int32_t>(a->ids.size()));
+    }
+    for (int32_t j : seen) votes[static_cast<size_t>(j)] = Votes{};
+    a->rest = f.owner;
+    f.sparse_begin = a->begin;
+    f.sparse_ids = a->ids;
+    f.sparse_values = a->values;
+    f.owner = a;
+  });
+  return out;
+}
+
 std::vector<double> within_variance(const Pool& pool) {
   const auto features = static_cast<size_t>(pool.features->size());
   std::vector<double> variance(features, 0.0);

@@ -88,6 +88,7 @@ class Trainer(ABC):
     paper: ClassVar[str]
     objective: ClassVar[str]
     spaces: ClassVar[tuple[str, ...]] = ("lists",)
+    differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
@@ -143,6 +144,8 @@ class Trainer(ABC):
         if not pool.is_lists:
             raise InputError(f"trainer {self.name} works on candidate lists. Take k-best lists of the forests first")
         prepared = _core.merged([pool])
+        if self.differences_only:
+            prepared = _core.centred(prepared, self.jobs)
         rows = prepared.row_begin()
         if rows[-1] == 0 or int(np.diff(rows).max()) < 2:
             raise InputError("every sentence has one candidate only: there is nothing to learn. Make longer lists")

@@ -1,7 +1,7 @@
 """Batch MIRA. Cherry and Foster (2012), algorithm 1 on k-best lists; Chiang, Marton and Resnik (2008) in batch mode.
 
 Objective, sentence by sentence: 1/2 ||w' - w||^2 + C max_d (B(hope) - B(d) - w'.(h(hope) - h(d))), with hope = argmax
-w.h + B, fear = argmax w.h - B. B is the metric in the context of a background corpus of the 1-best candidates seen so
+w.h + B, fear = argmax w.h - B. B is the metric in the context of a background corpus of the hope candidates seen so
 far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence).
 With ``constraints`` = 1 the step is closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many
 best, hope and fear candidates makes a quadratic program, solved by SMO (``core/smo.h``): what Tan et al. (2013) call

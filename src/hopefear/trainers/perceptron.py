@@ -29,6 +29,7 @@ class Perceptron(Trainer):
     paper: ClassVar[str] = "Brown 2011, sections 3 and 4"
     objective: ClassVar[str] = "mean sentence objective of the top candidates"
     start_at: ClassVar[float] = 1e-9
+    differences_only: ClassVar[bool] = False  # eq. (5) looks at magnitudes
 
     sentence_objective: str = option("rouges", "rouges, or metric: the sentence form of --metric", paper="rouges")
     beta: float = option(
