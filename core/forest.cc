@@ -4,23 +4,6 @@
 
 namespace hopefear {
 
-double Forest::edge_score(int32_t e, const double* w) const {
-  const double* row = dense.data() + static_cast<size_t>(e) * dense_width;
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int32_t j = 0;
-  for (; j + 4 <= dense_width; j += 4) {
-    s0 += row[j] * w[j];
-    s1 += row[j + 1] * w[j + 1];
-    s2 += row[j + 2] * w[j + 2];
-    s3 += row[j + 3] * w[j + 3];
-  }
-  for (; j < dense_width; ++j) s0 += row[j] * w[j];
-  double score = (s0 + s1) + (s2 + s3);
-  if (!sparse_begin.empty())
-    for (int32_t k = sparse_begin[e]; k < sparse_begin[e + 1]; ++k) score += sparse_values[k] * w[sparse_ids[k]];
-  return score;
-}
-
 void edge_scores(const Forest& forest, const double* w, double* scores) {
   const int32_t edges = forest.edges();
   for (int32_t e = 0; e < edges; ++e) scores[e] = forest.edge_score(e, w);

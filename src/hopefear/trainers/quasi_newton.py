@@ -28,6 +28,7 @@ def minimize(
     The l1 term is made smooth by writing w - w0 = p - n with p, n >= 0, which bounds express.
     """
     from scipy.optimize import minimize as scipy_minimize
+    from threadpoolctl import threadpool_limits
 
     w0 = start if towards is None else towards
     size = start.size
@@ -37,42 +38,39 @@ def minimize(
         away = w - w0
         return value + 0.5 * l2 * float(away @ away), gradient + l2 * away
 
-    stopped = False
-
     def callback(w: Vector) -> None:
-        nonlocal stopped
         if on_iteration is not None and not on_iteration(w):
-            stopped = True
             raise StopIteration
 
     options = {"maxiter": iterations, "ftol": tolerance * 1e-2, "gtol": tolerance, "maxcor": 10}
-    if l1 == 0:
+    # L-BFGS itself has vectors too short for BLAS threads, which would spin beside ours.
+    with threadpool_limits(limits=1, user_api="blas"):
+        if l1 == 0:
+            found = scipy_minimize(
+                regularized,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=np.column_stack([lower, upper]),
+                options=options,
+                callback=callback,
+            )
+            return np.clip(np.asarray(found.x, dtype=np.float64), lower, upper)
+
+        def split(v: Vector) -> tuple[float, Vector]:
+            value, gradient = regularized(w0 + v[:size] - v[size:])
+            return value + l1 * float(v.sum()), np.concatenate([gradient + l1, l1 - gradient])
+
+        away = start - w0
         found = scipy_minimize(
-            regularized,
-            start,
+            split,
+            np.concatenate([np.maximum(away, 0), np.maximum(-away, 0)]),
             jac=True,
             method="L-BFGS-B",
-            bounds=np.column_stack([lower, upper]),
+            bounds=np.column_stack(
+                [np.zeros(2 * size), np.concatenate([np.maximum(0, upper - w0), np.maximum(0, w0 - lower)])]
+            ),
             options=options,
-            callback=callback,
+            callback=lambda v: callback(w0 + v[:size] - v[size:]),
         )
-        return np.clip(np.asarray(found.x, dtype=np.float64), lower, upper)
-
-    def split(v: Vector) -> tuple[float, Vector]:
-        value, gradient = regularized(w0 + v[:size] - v[size:])
-        return value + l1 * float(v.sum()), np.concatenate([gradient + l1, l1 - gradient])
-
-    away = start - w0
-    limits = np.column_stack(
-        [np.zeros(2 * size), np.concatenate([np.maximum(0, upper - w0), np.maximum(0, w0 - lower)])]
-    )
-    found = scipy_minimize(
-        split,
-        np.concatenate([np.maximum(away, 0), np.maximum(-away, 0)]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=limits,
-        options=options,
-        callback=lambda v: callback(w0 + v[:size] - v[size:]),
-    )
-    return np.clip(w0 + np.asarray(found.x[:size] - found.x[size:], dtype=np.float64), lower, upper)
+        return np.clip(w0 + np.asarray(found.x[:size] - found.x[size:], dtype=np.float64), lower, upper)
