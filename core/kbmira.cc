@@ -27,7 +27,6 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
   const int32_t features = lists.features();
   std::vector<double> w(initial, initial + features), best = w;
   double best_gain = lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data());
-  Averager averager(features);
   Difference difference(features, bounds);
   Random random(options.seed);
   std::vector<double> background(lists.width, 1.0);  // b: starts with pseudo-counts of one
@@ -39,6 +38,7 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
 
   for (int pass = 1; pass <= options.passes; ++pass) {
     for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
+    Averager averager(features);
     for (size_t i : order) {
       const Forest& list = lists.list(i);
       const int32_t count = list.edges();

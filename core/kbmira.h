@@ -17,7 +17,7 @@ struct KbmiraOptions {
   int jobs = 0;
 };
 
-/// After each pass: the average of all weights so far, and the gain of the lists under it.
+/// After each epoch: an average of weights, and the gain of the lists under it.
 struct EpochReport {
   int epoch;
   double gain;

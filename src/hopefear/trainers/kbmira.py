@@ -7,8 +7,8 @@ With ``constraints`` = 1 the step is closed: min(C, loss / ||h(hope) - h(fear)||
 best, hope and fear candidates makes a quadratic program, solved by SMO (``core/smo.h``): what Tan et al. (2013) call
 MIRA_1.
 
-The weights returned are the average over all sentences of all passes so far, after the pass whose average scores best
-on the lists. Deviations: none known.
+The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
+lists. Deviations: none known.
 """
 
 from __future__ import annotations
