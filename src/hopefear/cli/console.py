@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
@@ -11,6 +12,20 @@ import click
 
 BETWEEN_LINES = 10.0  # seconds between two plain progress lines
 BETWEEN_FRAMES = 0.1  # and between two pictures of the bar
+
+
+NAMED = 5  # of many things that a message names
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 weight``, ``2 weights``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def some(names: Iterable[str]) -> str:
+    """The first few of many names, and how many more there are."""
+    names = list(names)
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 class Console:

@@ -23,18 +23,24 @@ from hopefear.cli.options import no_such_file, one_of
 
 # section -> command -> what it does; a command NAME is `command` in cli/NAME.py
 COMMANDS = {
+    "Tune": {
+        "tune": "Learn weights from candidate lists or forests of any origin.",
+        "trainers": "List the trainers, or the options of one.",
+    },
     "Score and rerank": {
         "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
     },
     "Try it": {
+        "quickstart": "Make candidate lists, tune weights on them, print BLEU before and after.",
         "generate": "Make candidate lists with references, to try things out.",
     },
 }
 NAMES = {name: line for section in COMMANDS.values() for name, line in section.items()}
 
 EXAMPLES = """\
-hopefear generate --out data
+hopefear quickstart
+hopefear tune --nbest dev.nbest --refs ref.0 ref.1 --trainer kbmira --out run
 hopefear rerank --nbest test.nbest --weights run/weights.txt > best.txt
 hopefear score best.txt --refs test.ref
 """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from hopefear.cli.console import Console
+from hopefear.cli.console import Console, plural, some
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many
 
@@ -31,7 +31,6 @@ hopefear rerank --nbest test.jsonl --weights run/weights.txt > best.txt
 """
 
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
-NAMED = 5  # features that a warning names
 
 
 @make_command(PARAMS, examples=EXAMPLES)
@@ -54,15 +53,15 @@ def command(console: Console, nbest: tuple[str, ...], weights: str, seed: int, j
         if scorer.size and not scorer.used:
             raise InputError(
                 f"{weights}: none of its {len(scorer.weights)} weights belongs to a feature of the list, "
-                f"which has {_some(scorer.without)}. Use the weights of this model"
+                f"which has {some(scorer.without)}. Use the weights of this model"
             )
         if unused := [name for name in scorer.weights if name not in scorer.used]:
             console.warn(
-                f"{weights}: {_plural(len(unused), 'weight')} for features that the list does not have: {_some(unused)}"
+                f"{weights}: {plural(len(unused), 'weight')} for features that the list does not have: {some(unused)}"
             )
         if scorer.without:
-            names = _some(scorer.without)
-            console.warn(f"{_plural(len(scorer.without), 'feature')} of the list without a weight, taken as 0: {names}")
+            names = some(scorer.without)
+            console.warn(f"{plural(len(scorer.without), 'feature')} of the list without a weight, taken as 0: {names}")
         best.seek(0)
         while text := best.read(1 << 20):
             sys.stdout.write(text)
@@ -95,12 +94,3 @@ class Scorer:
                 self.without.append(name)
         self.size = count
         return self._values
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _some(names: Iterable[str]) -> str:
-    names = list(names)
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

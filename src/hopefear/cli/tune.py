@@ -1,0 +1,252 @@
+"""``hopefear tune``: weights from candidates of any origin."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hopefear.cli.console import Console, plural, some
+from hopefear.cli.frame import command as make_command
+from hopefear.cli.options import InputFile, Many, count
+
+if TYPE_CHECKING:
+    from hopefear._core import Pool
+    from hopefear.metrics import Metric
+    from hopefear.tuning import Tuned
+
+PARAMS = [
+    Many(["--nbest"], type=InputFile(), help="Candidate lists: parts of one, or lists of the same sentences."),
+    click.Option(
+        ["--forests"], type=InputFile(folders=True), help="Forests or lattices instead: a file, or a folder of them."
+    ),
+    Many(["--refs"], type=InputFile(), help="References, a file each. Not needed if the lists hold them."),
+    click.Option(["--trainer"], required=True, metavar="NAME", help="How to learn; hopefear trainers lists them."),
+    click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
+    Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
+    click.Option(
+        ["--metric"],
+        default="bleu",
+        metavar="NAME",
+        help="What to optimise: bleu, chrf, ter, ..., or a column of the lists. [bleu]",
+    ),
+    click.Option(["--lowercase"], is_flag=True, help="The metric ignores case."),
+    click.Option(
+        ["--tokenize"], metavar="NAME", help="The metric's tokenizer; by default, words are taken as they are."
+    ),
+    click.Option(["--initial"], type=InputFile(), help="Weights to start from."),
+    click.Option(["--random-init"], is_flag=True, help="Start each replicate from a random model around --initial."),
+    click.Option(
+        ["--holdout"], type=float, default=0.1, metavar="SHARE", help="Share of the sentences kept aside. [0.1]"
+    ),
+    count("--replicates", 1, "Fits under so many seeds; the best by development score is kept."),
+    Many(["--dev-nbest"], type=InputFile(), help="Score and choose on these lists instead."),
+    Many(["--dev-refs"], type=InputFile(), help="Their references."),
+    click.Option(["--resume"], is_flag=True, help="Go on with a run that was interrupted."),
+    click.Option(["--overwrite"], is_flag=True, help="Replace a run that is there already."),
+    click.Option(["--json"], is_flag=True, help="The scores as JSON."),
+]
+
+EXAMPLES = """
+hopefear tune --nbest dev.nbest.gz --refs ref.0 ref.1 --trainer kbmira --out run
+hopefear tune --nbest dev.nbest.gz --refs ref.0 ref.1 --trainer mert --set restarts=10 \\
+    --initial weights.txt --replicates 5 --out run
+hopefear tune --nbest dev.jsonl --metric comet --trainer pro --out run     # a column of the lists
+"""
+
+
+@make_command(PARAMS, examples=EXAMPLES)
+def command(
+    console: Console,
+    nbest: tuple[str, ...],
+    forests: str | None,
+    refs: tuple[str, ...],
+    trainer: str,
+    out: str,
+    set: tuple[str, ...],
+    metric: str,
+    lowercase: bool,
+    tokenize: str | None,
+    initial: str | None,
+    random_init: bool,
+    holdout: float,
+    replicates: int,
+    dev_nbest: tuple[str, ...],
+    dev_refs: tuple[str, ...],
+    resume: bool,
+    overwrite: bool,
+    json: bool,
+    seed: int,
+    jobs: int,
+) -> None:
+    """Learn weights from candidate lists or forests of any origin.
+
+    Prints the metric before and after, on the sentences learnt from and on those kept aside, and writes
+    RUN/weights.txt, RUN/run.json and RUN/log.jsonl. Before means --initial, or the first candidate of each list. The
+    same input, seed and options give the same weights, whatever --jobs is.
+    """
+    from hopefear.cli.trainers import find, parse_options
+    from hopefear.formats import read_forests, read_weights
+    from hopefear.runs import Run, checksum
+    from hopefear.tuning import metric_key, split, tune
+
+    kind = find(trainer)
+    options = parse_options(kind, set)
+    if bool(nbest) == bool(forests):
+        raise click.UsageError("give either --nbest or --forests.", click.get_current_context())
+    Run.check(out, resume=resume, overwrite=overwrite)
+    weights = read_weights(initial) if initial else None
+    pool = read_forests(forests, list(refs) or None) if forests else read_pool(console, nbest, refs)
+    measure = metric_for(metric, pool, lowercase, tokenize)
+    learner = kind(metric=measure, seed=seed, jobs=jobs, **options)
+    need_references(pool, measure)
+    if initial and weights:
+        warn_of_strangers(console, initial, weights, pool)
+    learn, aside = split(pool, holdout, seed)
+    parts = {"dev": learn}
+    if dev_nbest:
+        parts = {"train": learn, "dev": read_pool(console, dev_nbest, dev_refs)}
+        need_references(parts["dev"], measure)
+    if aside is not None:
+        parts["holdout"] = aside
+    elif holdout:
+        console.note(f"{len(pool)} sentences: too few to keep some aside")
+    files = [*nbest, *([forests] if forests else []), *refs, *dev_nbest, *dev_refs, *([initial] if initial else [])]
+    inputs = [checksum(file) for file in files if file != "-"]
+    settings = {
+        "trainer": trainer,
+        "options": {name: value for name, value in learner.options().items() if name not in ("jobs", "seed", "metric")},
+        "metric": f"{metric_key(measure)}|{measure.signature()}",
+        "seed": seed,
+        "replicates": replicates,
+        "holdout": holdout,
+        "random_init": random_init,
+        "inputs": [one["sha256"] for one in inputs],
+    }
+    with ExitStack() as stack:
+        run = stack.enter_context(
+            Run.open(out, command=["hopefear", *sys.argv[1:]], settings=settings, resume=resume, overwrite=overwrite)
+        )
+        if not run.finished:
+            run.record |= {
+                "trainer": {"name": trainer, "options": settings["options"]},
+                "metric": settings["metric"],
+                "inputs": inputs,
+                "sentences": {part: len(sentences) for part, sentences in parts.items()},
+                "holdout": {"share": holdout, "ids": aside.ids if aside is not None else []},
+            }
+            run.save()
+        progress = stack.enter_context(console.progress(f"tune {trainer}"))
+
+        def hear(number: int, epoch: dict[str, Any]) -> None:
+            run.log("epoch", replicate=number + 1, **epoch)
+            which = f"replicate {number + 1}, " if replicates > 1 else ""
+            score = epoch.get("score")
+            shown = f"  {metric_key(measure)} {score:.2f}" if isinstance(score, float) else ""
+            progress.update(text=f"{which}epoch {epoch.get('epoch', '')}{shown}")
+
+        tuned = tune(
+            learner,
+            measure,
+            parts,
+            initial=weights,
+            random_init=random_init,
+            replicates=replicates,
+            seed=seed,
+            jobs=jobs,
+            run=run,
+            hear=hear,
+        )
+        if not run.finished:
+            run.record["epochs"] = tuned.best.history
+            for warning in tuned.best.warnings:
+                run.warn(warning)
+            run.finish(tuned.best.weights, tuned.final())
+        warnings = run.record["warnings"]
+    for warning in warnings:
+        console.warn(warning)
+    if json:
+        click.echo(json_module.dumps(tuned.final(), indent=2, ensure_ascii=False))
+    else:
+        print_scores(tuned, measure)
+    console.note(f"weights: {run.path / 'weights.txt'}")
+
+
+def read_pool(console: Console, nbest: Sequence[str], refs: Sequence[str]) -> Pool:
+    """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences."""
+    from hopefear.errors import InputError
+    from hopefear.formats import iter_nbest, read_nbest
+
+    def first_id(path: str) -> str:
+        try:
+            return next((sentence.id for sentence in iter_nbest(path)), path)
+        except InputError:  # a part in the middle, whose ids do not count from 0
+            return path
+
+    merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
+    if merge:
+        console.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
+    return read_nbest(list(nbest), list(refs) or None, merge=merge)
+
+
+def warn_of_strangers(console: Console, path: str, weights: Mapping[str, float], pool: Pool) -> None:
+    known = {*pool.feature_names}
+    if strangers := [name for name in weights if name not in known]:
+        console.warn(
+            f"{path}: {plural(len(strangers), 'weight')} for features that the lists do not have: {some(strangers)}"
+        )
+
+
+def metric_for(text: str, pool: Pool, lowercase: bool, tokenize: str | None) -> Metric:
+    """The metric of ``--metric``; a name that is none of ours may be a column of the lists."""
+    from hopefear.cli.metric_options import parse_metric
+
+    name, _, rest = text.partition(":")
+    if name in pool.number_names:
+        text = f"external:column={name}" + (f",{rest}" if rest else "")
+    metric = parse_metric(text, lowercase, tokenize, columns=pool.number_names)
+    if metric.name == "external" and "scale=" not in text:
+        # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
+        largest = float(abs(metric.stats(pool)[:, 0]).max())
+        metric = replace(metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest))  # type: ignore[type-var]
+    return metric
+
+
+def need_references(pool: Pool, metric: Metric) -> None:
+    from hopefear.errors import InputError
+
+    if metric.name == "external":
+        return
+    without = next((i for i in range(len(pool)) if not pool.references(i)), None)
+    if without is not None:
+        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
+
+
+TITLES = {"train": "train", "dev": "dev", "holdout": "held out"}
+
+
+def print_scores(tuned: Tuned, metric: Metric) -> None:
+    """A small table: before and after, a column for each part."""
+    parts = list(tuned.best.scores)
+    rows = [[tuned.metric, *(TITLES[part] for part in parts)], ["before", *_cells(tuned.before, parts, tuned.metric)]]
+    many = len(tuned.replicates) > 1
+    if many:
+        spread = [tuned.over_replicates(part) for part in parts]
+        rows.append([f"after, mean of {len(tuned.replicates)}", *(f"{value:.2f}" for value, _ in spread)])
+        rows.append(["  standard deviation", *(f"{value:.2f}" for _, value in spread)])
+    name = f"after, best (seed {tuned.best.seed})" if many else "after"
+    rows.append([name, *_cells(tuned.best.scores, parts, tuned.metric)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        click.echo("  ".join([row[0].ljust(widths[0]), *cells]))
+    click.echo(f"{tuned.metric}|{metric.signature()}")
+
+
+def _cells(scores: Mapping[str, Mapping[str, float]], parts: Sequence[str], metric: str) -> list[str]:
+    return [f"{scores[part][metric]:.2f}" for part in parts]

@@ -1,0 +1,235 @@
+"""``tune`` from end to end, on small lists."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopefear.cli.main import main
+from hopefear.formats import read_weights
+from hopefear.synthetic import Synthetic
+
+Said = pytest.CaptureFixture[str]
+DATA = Synthetic(sentences=60, candidates=20, dense=8)
+REFS = ["--refs", "ref.0", "ref.1", "ref.2", "ref.3"]
+TUNE = ["tune", "--nbest", "nbest.txt", *REFS, "--initial", "initial.txt", "--trainer", "kbmira"]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    DATA.write(tmp_path)
+    DATA.write(tmp_path, jsonl=True)
+
+
+def record(run: str = "run") -> dict[str, Any]:
+    found = json.loads(Path(run, "run.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
+    assert main([*TUNE, "--out", "run"]) == 0
+    out, err = capsys.readouterr()
+    head, before, after, signature = (line.split() for line in out.splitlines())
+    assert head == ["bleu", "dev", "held", "out"]
+    assert float(before[1]) < float(after[1])
+    assert signature[0].startswith("bleu|case:mixed|eff:no|tok:none|smooth:exp|")
+    assert err == "weights: run/weights.txt\n"
+    found = record()
+    assert found["status"] == "done"
+    assert found["seed"] == 1
+    assert found["trainer"]["name"] == "kbmira"
+    assert found["trainer"]["options"]["passes"] == 60
+    assert found["sentences"] == {"dev": 54, "holdout": 6}
+    assert len(found["holdout"]["ids"]) == 6
+    assert [round(found["final"][part]["bleu"], 2) for part in ("dev", "holdout")] == [float(after[1]), float(after[2])]
+    assert round(found["final"]["before"]["dev"]["bleu"], 2) == float(before[1])
+    assert len(found["epochs"]) == 60
+    assert [Path(one["path"]).name for one in found["inputs"]] == ["nbest.txt", *REFS[1:], "initial.txt"]
+    assert set(read_weights("run/weights.txt")) == set(DATA.dense_names)
+    events = [json.loads(line) for line in Path("run/log.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["start", *["epoch"] * 60, "done"]
+
+
+def test_the_score_of_the_run_is_the_score_of_reranking(capsys: Said) -> None:
+    assert main([*TUNE, "--out", "run", "--holdout", "0", "--json"]) == 0
+    final = json.loads(capsys.readouterr().out)
+    assert final == record()["final"]
+    assert set(final) == {"dev", "before"}
+    assert main(["rerank", "--nbest", "nbest.txt", "--weights", "run/weights.txt"]) == 0
+    Path("best").write_text(capsys.readouterr().out)
+    assert main(["score", "best", *REFS, "--tokenize", "none", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["systems"][0]["bleu"] == pytest.approx(final["dev"]["bleu"], abs=1e-9)
+
+
+def test_the_same_bytes_whatever_the_jobs(capsys: Said) -> None:
+    for run, jobs in (("a", "1"), ("b", "2"), ("c", "0")):
+        assert main([*TUNE, "--out", run, "--jobs", jobs, "--replicates", "2", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    weights = {Path(run, "weights.txt").read_bytes() for run in "abc"}
+    assert len(weights) == 1
+
+
+def test_replicates_and_random_initial_models(capsys: Said) -> None:
+    assert main([*TUNE, "--out", "run", "--replicates", "3", "--random-init", "--seed", "5"]) == 0
+    out = capsys.readouterr().out
+    final = record()["final"]
+    assert [one["seed"] for one in final["replicates"]] == [5, 6, 7]
+    scores = [one["dev"]["bleu"] for one in final["replicates"]]
+    assert len(set(scores)) > 1
+    assert final["dev"]["bleu"] == max(scores)
+    assert final["best_seed"] == 5 + scores.index(max(scores))
+    assert final["mean"]["dev"]["bleu"] == pytest.approx(sum(scores) / 3)
+    assert f"after, best (seed {final['best_seed']})" in out
+    assert "after, mean of 3" in out
+
+
+def test_a_column_of_the_lists_is_a_metric(capsys: Said) -> None:
+    assert main(["tune", "--nbest", "nbest.jsonl", "--metric", "quality", "--trainer", "pro", "--out", "run"]) == 0
+    final = record()["final"]
+    assert final["before"]["dev"]["quality"] + 1 < final["dev"]["quality"] <= 100
+    assert capsys.readouterr().out.startswith("quality    dev  held out\n")
+
+
+def test_references_may_come_with_the_lists() -> None:
+    assert main(["tune", "--nbest", "nbest.jsonl", "--trainer", "kbmira", "--out", "a", "--quiet"]) == 0
+    assert main(["tune", "--nbest", "nbest.txt", *REFS, "--trainer", "kbmira", "--out", "b", "--quiet"]) == 0
+    assert read_weights("a/weights.txt") == read_weights("b/weights.txt")
+
+
+def test_options_of_the_trainer_and_of_the_metric() -> None:
+    options = ["--set", "C=0.02", "passes=3", "scaling=std", "--metric", "chrf:word_order=2", "--lowercase"]
+    assert main([*TUNE, "--out", "run", *options]) == 0
+    found = record()
+    assert {"C": 0.02, "passes": 3, "scaling": "std"}.items() <= found["trainer"]["options"].items()
+    assert found["metric"].startswith("chrf|case:lc|eff:yes|nc:6|nw:2|")
+    assert len(found["epochs"]) == 3
+
+
+def test_a_config_file_says_it_all() -> None:
+    refs = ", ".join(f'"{path}"' for path in REFS[1:])
+    Path("c.toml").write_text(
+        f'seed = 1\n[tune]\nnbest = "nbest.txt"\nrefs = [{refs}]\ninitial = "initial.txt"\ntrainer = "kbmira"\n'
+        'out = "a"\nset = {C = 0.02, passes = 3}\n'
+    )
+    assert main(["tune", "--config", "c.toml", "--quiet"]) == 0
+    assert main([*TUNE, "--out", "b", "--set", "C=0.02", "--set", "passes=3", "--quiet"]) == 0
+    assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
+
+
+def test_lists_of_the_same_sentences_are_merged(capsys: Said) -> None:
+    lines = Path("nbest.txt").read_text().splitlines(keepends=True)
+    Path("one").write_text("".join(line for i, line in enumerate(lines) if i % 20 < 12))
+    Path("two").write_text("".join(line for i, line in enumerate(lines) if i % 20 >= 8))
+    common = [*REFS, "--trainer", "kbmira", "--set", "passes=3"]
+    assert main(["tune", "--nbest", "one", "two", *common, "--out", "a"]) == 0
+    assert "2 lists of the same sentences: merged without duplicates" in capsys.readouterr().err
+    assert main(["tune", "--nbest", "nbest.txt", *common, "--out", "b"]) == 0
+    assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
+
+
+def test_parts_of_a_list_are_joined() -> None:
+    lines = Path("nbest.txt").read_text().splitlines(keepends=True)
+    Path("one").write_text("".join(lines[:600]))
+    Path("two").write_text("".join(lines[600:]))
+    common = [*REFS, "--trainer", "kbmira", "--set", "passes=3", "--quiet"]
+    assert main(["tune", "--nbest", "one", "two", *common, "--out", "a"]) == 0
+    assert main(["tune", "--nbest", "nbest.txt", *common, "--out", "b"]) == 0
+    assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
+
+
+def test_another_list_to_choose_on(capsys: Said) -> None:
+    Synthetic(sentences=30, candidates=20, dense=8, seed=9).write("other")
+    other = ["--dev-nbest", "other/nbest.txt", "--dev-refs", *(f"other/ref.{i}" for i in range(4))]
+    assert main([*TUNE, "--out", "run", *other]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["bleu", "train", "dev", "held", "out"]
+    assert record()["sentences"] == {"train": 54, "dev": 30, "holdout": 6}
+
+
+def test_weights_of_strangers_are_named(capsys: Said) -> None:
+    with Path("initial.txt").open("a") as file:
+        file.write("stranger 1\n")
+    assert main([*TUNE, "--out", "run", "--set", "passes=1"]) == 0
+    assert "initial.txt: 1 weight for features that the lists do not have: stranger" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--trainer", "kbmria"], "there is no trainer 'kbmria'. Did you mean 'kbmira'?"),
+        (["--set", "c=1"], "--set c=1: kbmira has no option 'c'."),
+        (["--set", "passes=many"], "--set passes: 'many' is not a whole number"),
+        (["--set", "passes=0"], "trainer kbmira: passes must be at least 1, not 0"),
+        (["--set", "seed=3"], "--set seed=3: use --seed."),
+        (["--set", "C"], "--set C: write --set name=value."),
+        (["--holdout", "1"], "the held-out share is 1. It must be 0 or more and less than 1"),
+        (["--metric", "quality"], "there is no metric 'quality'"),
+        (["--out", "nbest.txt"], "nbest.txt: is a file. --out takes a directory"),
+        (["--out", "."], ".: holds files but no run"),
+        (["--initial", "ref.0"], "ref.0:1: "),
+        (["--forests", "nbest.txt"], "give either --nbest or --forests"),
+        (["--replicates", "0"], "'--replicates': 0 is too small"),
+    ],
+)
+def test_bad_input_leaves_no_run(capsys: Said, arguments: list[str], said: str) -> None:
+    assert main([*TUNE, "--out", "run", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+    assert not Path("run").exists()
+
+
+def test_no_references(capsys: Said) -> None:
+    assert main(["tune", "--nbest", "nbest.txt", "--trainer", "mert", "--out", "run"]) == 2
+    assert "sentence 0 has no reference, and bleu needs one. Give --refs" in capsys.readouterr().err
+
+
+def test_nothing_to_learn(capsys: Said) -> None:
+    lines = Path("nbest.txt").read_text().splitlines(keepends=True)
+    Path("nbest.txt").write_text("".join(lines[::20]))
+    assert main([*TUNE, "--out", "run"]) == 2
+    assert "every sentence has one candidate only: there is nothing to learn" in capsys.readouterr().err
+    assert not Path("run", "weights.txt").exists()
+
+
+def test_a_finished_run_is_kept_unless_told_otherwise(capsys: Said) -> None:
+    assert main([*TUNE, "--out", "run"]) == 0
+    first, weights = capsys.readouterr(), Path("run/weights.txt").read_bytes()
+    assert main([*TUNE, "--out", "run"]) == 2
+    assert "run: holds a finished run." in capsys.readouterr().err
+    assert main([*TUNE, "--out", "run", "--resume"]) == 0
+    assert capsys.readouterr() == first
+    assert main([*TUNE, "--out", "run", "--resume", "--seed", "2"]) == 2
+    assert "the run was begun with another seed (1, now 2)" in capsys.readouterr().err
+    assert Path("run/weights.txt").read_bytes() == weights
+    assert main([*TUNE, "--out", "run", "--overwrite", "--seed", "2"]) == 0
+    assert record()["seed"] == 2
+
+
+def test_an_interrupted_run_goes_on(capsys: Said) -> None:
+    arguments = [*TUNE, "--set", "passes=400", "--replicates", "3", "--jobs", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hopefear.cli.main", *arguments, "--out", "run"], stderr=subprocess.PIPE
+    )
+    done = Path("run/checkpoint/replicate-1.json")
+    while not done.exists() and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == b"hopefear: interrupted. A run that had begun goes on with --resume.\n"
+    assert record()["status"] == "running"
+    assert not Path("run/weights.txt").exists()
+    kept = done.read_bytes()
+    assert main([*arguments, "--out", "run", "--resume"]) == 0
+    assert done.read_bytes() == kept
+    assert main([*arguments, "--out", "straight"]) == 0
+    assert Path("run/weights.txt").read_bytes() == Path("straight/weights.txt").read_bytes()
+    assert record("run")["final"] == record("straight")["final"]
