@@ -1,0 +1,35 @@
+"""The README does what it says."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+COMMANDS = [text for language, text in BLOCKS if not language and text.startswith("hopefear ")]
+PYTHON = [text for language, text in BLOCKS if language == "python"]
+
+
+def test_the_commands_and_the_python_run_as_printed(tmp_path: Path) -> None:
+    assert len(COMMANDS) == 3
+    assert len(PYTHON) == 1
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for text in COMMANDS:
+        done = subprocess.run(["bash", "-euc", text], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "warning" not in done.stderr
+    for run in ("run", "run-quality"):
+        assert (tmp_path / run / "weights.txt").exists()
+    done = subprocess.run([sys.executable, "-c", PYTHON[0]], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[0]) > 50
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        assert link.startswith("https://") or (page.parent / link).exists(), link
