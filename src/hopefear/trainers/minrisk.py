@@ -60,7 +60,7 @@ class Minrisk(Trainer):
         return self.anneal_down(problem, lambda _: risk)
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        """B is linear BLEU around the document of the best derivations, taken anew at each temperature and twice more."""
+        """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
 
         def around(w: Vector) -> Risk:
             gains, size = problem.bleu_gains(w)
@@ -76,7 +76,7 @@ class Minrisk(Trainer):
     def anneal_down(
         self, problem: Problem, around: Callable[[Vector], Risk], again: int = 0
     ) -> tuple[Vector, dict[str, Any]]:
-        """L-BFGS at each temperature; ``around(w)`` gives the expected gain and its gradient as a function of (w, T)."""
+        """L-BFGS at each temperature; ``around(w)`` gives expected gain and gradient at (w, T)."""
         w, epoch, expected = problem.initial, 0, 0.0
         temperatures = np.geomspace(self.temperature, self.final_temperature, self.anneal).tolist()
         for T in temperatures + temperatures[-1:] * again:
