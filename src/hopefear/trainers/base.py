@@ -93,9 +93,13 @@ class Problem:
             raise InputError(
                 f"on forests this trainer takes BLEU apart into edges, it cannot optimise {self.metric.name}"
             )
-        document = _core.OracleDocument(self.metric.max_order)
-        document.counts = np.maximum(self.document(w), 1e-3)
-        return self.pool.linear_gains(w, document, self.jobs)[0], float(document.counts[self.metric.max_order])
+        K = self.metric.max_order
+        b = np.maximum(self.document(w), 1.0)
+        # The slope of BLEU explodes where an order has no matches: precisions count as 0.3, 0.15, 0.075, ... at least.
+        b[:K] = np.maximum(b[:K], 0.3 * 0.5 ** np.arange(K) * b[K : 2 * K])
+        document = _core.OracleDocument(K)
+        document.counts = b
+        return self.pool.linear_gains(w, document, self.jobs)[0], float(b[K])
 
 
 @dataclass(frozen=True, kw_only=True)

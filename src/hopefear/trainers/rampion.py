@@ -51,7 +51,7 @@ class Rampion(Trainer):
         words = [np.mean([len(text.split()) for text in pool.references(i)] or [1]) for i in range(len(pool))]
         per_edge = np.repeat(np.maximum(words, 1), np.diff(pool.edge_offsets()))
         w = problem.initial
-        for _ in range(min(2, self.rounds)):
+        for _ in range(self.rounds):
             costs = -self.alpha * problem.bleu_gains(w)[0] / per_edge
             w, details = self.descend(replace(problem, initial=w), costs)
         return w, details
