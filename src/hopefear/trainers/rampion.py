@@ -4,7 +4,7 @@ Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The defaul
 (score - cost) + max (score + cost), with cost = ``alpha`` (1 - BLEU+1). The concave part is fixed by its tangent at
 the start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest.
 On lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
-taken anew once, and theta_0 with it.
+taken anew in each of ``rounds`` rounds, and theta_0 with it.
 
 Deviations: none on lists. The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``.
 """
