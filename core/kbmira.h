@@ -17,10 +17,10 @@ struct KbmiraOptions {
   int jobs = 0;
 };
 
-/// After each epoch: weights, and the score of the best candidates under them (the perceptrons: their mean objective).
+/// After each epoch: an average of weights, and the gain of the lists under it.
 struct EpochReport {
   int epoch;
-  double score;
+  double gain;
   const std::vector<double>& average;
   int64_t updates;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "losses.h"
 #include "parallel.h"
 
 namespace hopefear {
