@@ -4,6 +4,8 @@
 
 #include "cmira.h"
 #include "common.h"
+#include "forest_mert.h"
+#include "forest_mira.h"
 #include "kbmira.h"
 #include "losses.h"
 #include "mert.h"
@@ -18,11 +20,12 @@
 namespace hopefear {
 namespace {
 
-/// What every trainer on lists is given. Arrays are checked here, once.
+/// What every trainer is given: lists with statistics, or forests without. Arrays are checked here, once.
 struct Task {
-  Task(const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper)
-      : lists(pool, stats.data(), metric), initial(initial.data()), bounds{lower.data(), upper.data()} {
-    if (stats.shape(0) != lists.rows() || stats.shape(1) != lists.width) throw nb::value_error("statistics do not fit the pool and the metric");
+  Task(const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper)
+      : lists(pool, stats ? stats->data() : nullptr, metric), initial(initial.data()), bounds{lower.data(), upper.data()} {
+    if (stats && (stats->shape(0) != lists.rows() || stats->shape(1) != lists.width))
+      throw nb::value_error("statistics do not fit the pool and the metric");
     const auto features = static_cast<size_t>(lists.features());
     if (initial.size() != features || lower.size() != features || upper.size() != features)
       throw nb::value_error("weights and bounds must have one number for each feature");
@@ -34,15 +37,20 @@ struct Task {
   Bounds bounds;
 };
 
-/// on_epoch(epoch, gain, average weights, updates) -> whether to go on; a null object means: silent.
+/// on_epoch(epoch, score, weights, updates) -> whether to go on; a null object means: silent.
 OnEpoch reporter(const nb::object& callback) {
   return [&callback](const EpochReport& report) {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (callback.is_none()) return true;
     std::vector<double> weights = report.average;
-    return nb::cast<bool>(callback(report.epoch, report.gain, give(std::move(weights)), report.updates));
+    return nb::cast<bool>(callback(report.epoch, report.score, give(std::move(weights)), report.updates));
   };
+}
+
+std::unique_ptr<EnvelopeSource> envelopes_of(const Lists& lists, const AxisColumns* columns) {
+  if (lists.stats) return std::make_unique<ListEnvelopes>(lists, columns);
+  return std::make_unique<ForestEnvelopes>(lists.pool, lists.metric);
 }
 
 const double* rows_of(const Task& task, const In<double>& values) {
@@ -64,7 +72,7 @@ void init_trainers(nb::module_& m) {
   m.def("within_variance", [](const Pool& pool) { return give(within_variance(pool)); }, "pool"_a, "Of each feature: its mean variance within a list.");
   m.def("within_covariance", [](const Pool& pool, int jobs) { return give(within_covariance(pool, jobs), static_cast<size_t>(pool.dense_width)); },
         "pool"_a, "jobs"_a = 0, "Of the dense features: their mean covariance within a list.");
-  m.def("one_best", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, int jobs) {
+  m.def("one_best", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, int jobs) {
     Task task(pool, stats, metric, w, w, w);
     OneBest best;
     {
@@ -72,9 +80,9 @@ void init_trainers(nb::module_& m) {
       best = one_best(task.lists, w.data(), jobs);
     }
     return std::make_pair(give(std::move(best.candidate)), give(std::move(best.stats)));
-  }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "jobs"_a = 0, "The best candidate of each list (ties: the first; -1: an empty list), and the document's statistics.");
+  }, "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "jobs"_a = 0, "The best candidate of each list (ties: the first; -1: an empty list), and the document's statistics.");
 
-  m.def("mert", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In2<double> axes, In<double> lower, In<double> upper,
+  m.def("mert", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> initial, In2<double> axes, In<double> lower, In<double> upper,
                    int restarts, int random_directions, int max_passes, double min_gain, int kick_rounds, double kick_share, uint64_t seed, int jobs) {
     Task task(pool, stats, metric, initial, lower, upper);
     if (axes.shape(1) != initial.size()) throw nb::value_error("an axis must have one number for each feature");
@@ -86,11 +94,12 @@ void init_trainers(nb::module_& m) {
         directions.push_back({std::vector<double>(axes.data() + k * axes.shape(1), axes.data() + (k + 1) * axes.shape(1)), std::vector<double>(axes.shape(0), 0.0)});
         directions.back().mixture[k] = 1;
       }
-      const AxisColumns columns(task.lists, directions, jobs);
-      std::vector<std::unique_ptr<ListEnvelopes>> sources;
+      std::unique_ptr<AxisColumns> columns;
+      if (stats) columns = std::make_unique<AxisColumns>(task.lists, directions, jobs);
+      std::vector<std::unique_ptr<EnvelopeSource>> sources;
       std::vector<EnvelopeSource*> pointers;
       for (int t = 0; t < std::min(resolve_jobs(jobs), restarts + 1); ++t) {
-        sources.push_back(std::make_unique<ListEnvelopes>(task.lists, &columns));
+        sources.push_back(envelopes_of(task.lists, columns.get()));
         pointers.push_back(sources.back().get());
       }
       const MertOptions options{restarts, random_directions, max_passes, min_gain, kick_rounds, kick_share, seed};
@@ -99,32 +108,32 @@ void init_trainers(nb::module_& m) {
     std::vector<std::tuple<double, Out<double>, int>> out;
     for (MertStart& start : starts) out.emplace_back(start.gain, give(std::move(start.w)), start.lines);
     return out;
-  }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a, "random_directions"_a, "max_passes"_a,
+  }, "pool"_a, "stats"_a.none(), "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a, "random_directions"_a, "max_passes"_a,
      "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, lines searched.");
 
-  m.def("error_surface", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction) {
+  m.def("error_surface", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, In<double> direction) {
     Task task(pool, stats, metric, w, w, w);
     if (direction.size() != w.size()) throw nb::value_error("the direction must have one number for each feature");
     std::vector<double> x, gain;
     {
       nb::gil_scoped_release release;
-      ListEnvelopes source(task.lists, nullptr);
-      source.set_origin(w.data());
-      source.set_direction({std::vector<double>(direction.data(), direction.data() + direction.size()), {}});
-      LineSearch().surface(source, metric, x, gain);
+      const auto source = envelopes_of(task.lists, nullptr);
+      source->set_origin(w.data());
+      source->set_direction({std::vector<double>(direction.data(), direction.data() + direction.size()), {}});
+      LineSearch().surface(*source, metric, x, gain);
     }
     return std::make_pair(give(std::move(x)), give(std::move(gain)));
-  }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "direction"_a, "The gain along w + x*direction: where each piece begins, and the gain there.");
+  }, "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "The gain along w + x*direction: where each piece begins, and the gain there.");
 
-  m.def("line_search", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> w, In<double> direction, double lower, double upper) {
+  m.def("line_search", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, In<double> direction, double lower, double upper) {
     Task task(pool, stats, metric, w, w, w);
     if (direction.size() != w.size()) throw nb::value_error("the direction must have one number for each feature");
-    ListEnvelopes source(task.lists, nullptr);
-    source.set_origin(w.data());
-    source.set_direction({std::vector<double>(direction.data(), direction.data() + direction.size()), {}});
-    const LineOptimum best = LineSearch().search(source, metric, lower, upper);
+    const auto source = envelopes_of(task.lists, nullptr);
+    source->set_origin(w.data());
+    source->set_direction({std::vector<double>(direction.data(), direction.data() + direction.size()), {}});
+    const LineOptimum best = LineSearch().search(*source, metric, lower, upper);
     return std::make_tuple(best.x, best.gain, best.gain_at_zero);
-  }, "pool"_a, "stats"_a, "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "The best x on a line, the gain there, and the gain at 0.");
+  }, "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "The best x on a line, the gain there, and the gain at 0.");
 
   m.def("kbmira", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper, double C, double decay,
                      int passes, int constraints, double epsilon, uint64_t seed, int jobs, nb::object on_epoch) {
@@ -137,6 +146,25 @@ void init_trainers(nb::module_& m) {
     return give(std::move(w));
   }, "pool"_a, "stats"_a, "metric"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "C"_a, "decay"_a, "passes"_a, "constraints"_a, "epsilon"_a, "seed"_a,
      "jobs"_a = 0, "on_epoch"_a = nb::none());
+
+  m.def("forest_mira", [](const Pool& pool, const Metric& metric, In<double> initial, In<double> lower, In<double> upper, double C, double decay, int passes,
+                          const std::string& approximation, uint64_t seed, int jobs, nb::object on_epoch) {
+    Task task(pool, std::nullopt, metric, initial, lower, upper);
+    const Approximation how = approximation_by_name(approximation);
+    std::vector<double> w;
+    {
+      nb::gil_scoped_release release;
+      KbmiraOptions options;
+      options.C = C;
+      options.decay = decay;
+      options.passes = passes;
+      options.seed = seed;
+      options.jobs = jobs;
+      w = forest_mira(task.lists, task.initial, task.bounds, options, how, reporter(on_epoch));
+    }
+    return give(std::move(w));
+  }, "pool"_a, "metric"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "C"_a, "decay"_a, "passes"_a, "approximation"_a, "seed"_a, "jobs"_a = 0,
+     "on_epoch"_a = nb::none());
 
   m.def("cmira", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper, double C, int epochs,
                     int beam, int constraints, int jobs, nb::object on_epoch) {
@@ -186,7 +214,7 @@ void init_trainers(nb::module_& m) {
       if (coefficients[static_cast<size_t>(e)] != 0) add_features(forest, e, coefficients[static_cast<size_t>(e)], gradient.data());
     return std::make_pair(value, give(std::move(gradient)));
   }, "forest"_a, "loss"_a, "w"_a, "costs"_a, "The value of a loss on one forest and its (sub)gradient; costs are additive over edges.");
-  m.def("rampion", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> costs, In<double> initial, In<double> lower, In<double> upper,
+  m.def("rampion", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> costs, In<double> initial, In<double> lower, In<double> upper,
                       const std::string& loss, double eta, double C, double l1, int cccp, int passes, uint64_t seed, bool shuffle, int jobs, nb::object on_epoch) {
     Task task(pool, stats, metric, initial, lower, upper);
     const double* cost = rows_of(task, costs);
@@ -196,9 +224,9 @@ void init_trainers(nb::module_& m) {
       w = rampion(task.lists, cost, task.initial, task.bounds, {loss, eta, C, l1, cccp, passes, seed, shuffle, jobs}, reporter(on_epoch));
     }
     return give(std::move(w));
-  }, "pool"_a, "stats"_a, "metric"_a, "costs"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "loss"_a, "eta"_a, "C"_a, "l1"_a, "cccp"_a, "passes"_a,
+  }, "pool"_a, "stats"_a.none(), "metric"_a, "costs"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "loss"_a, "eta"_a, "C"_a, "l1"_a, "cccp"_a, "passes"_a,
      "seed"_a, "shuffle"_a, "jobs"_a = 0, "on_epoch"_a = nb::none());
-  m.def("pool_loss", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> costs, In<double> w, const std::string& name, int jobs) {
+  m.def("pool_loss", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> costs, In<double> w, const std::string& name, int jobs) {
     Task task(pool, stats, metric, w, w, w);
     const double* cost = rows_of(task, costs);
     const Loss& loss = loss_by_name(name);
@@ -217,7 +245,7 @@ void init_trainers(nb::module_& m) {
       gradient = weighted_features(lists, coefficients.data(), jobs);
     }
     return std::make_pair(value, give(std::move(gradient)));
-  }, "pool"_a, "stats"_a, "metric"_a, "costs"_a, "w"_a, "loss"_a, "jobs"_a = 0, "A loss summed over the lists, and its (sub)gradient.");
+  }, "pool"_a, "stats"_a.none(), "metric"_a, "costs"_a, "w"_a, "loss"_a, "jobs"_a = 0, "A loss summed over the lists, and its (sub)gradient.");
 
   m.def("expected_gain", [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> row_gain, In<double> w, double temperature, bool corpus,
                             double entropy_weight, int jobs) {

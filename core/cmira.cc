@@ -180,12 +180,13 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
     }
     averager.next();
     const std::vector<double> average = averager.average(w);  // line 13
-    const double gain = lists.metric.gain(one_best(lists, average.data(), options.jobs).stats.data());
+    const OneBest now = one_best(lists, average.data(), options.jobs);
+    const double gain = lists.metric.gain(now.stats.data());
     if (gain > best_gain) {
       best_gain = gain;
       best = average;
     }
-    if (!on_epoch({t, gain, average, updates})) break;
+    if (!on_epoch({t, lists.metric.score(now.stats.data()), average, updates})) break;
   }
   return best;  // line 15
 }

@@ -100,12 +100,13 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
       for (size_t s = 0; s < lists.width; ++s) background[s] = options.decay * background[s] + stats[s];
     }
     const std::vector<double> average = averager.average(w);
-    const double pass_gain = lists.metric.gain(one_best(lists, average.data(), options.jobs).stats.data());
+    const OneBest now = one_best(lists, average.data(), options.jobs);
+    const double pass_gain = lists.metric.gain(now.stats.data());
     if (pass_gain > best_gain) {
       best_gain = pass_gain;
       best = average;
     }
-    if (!on_epoch({pass, pass_gain, average, updates})) break;
+    if (!on_epoch({pass, lists.metric.score(now.stats.data()), average, updates})) break;
   }
   return best;
 }

@@ -17,10 +17,10 @@ struct KbmiraOptions {
   int jobs = 0;
 };
 
-/// After each epoch: an average of weights, and the gain of the lists under it.
+/// After each epoch: weights, and the score of the best candidates under them (the perceptrons: their mean objective).
 struct EpochReport {
   int epoch;
-  double gain;
+  double score;
   const std::vector<double>& average;
   int64_t updates;
 };

@@ -1,6 +1,10 @@
-// A pool of k-best lists as the inner loops of batch trainers see it: rows of features, rows of statistics.
+// A pool as the inner loops of batch trainers see it: rows of features, rows of statistics.
+//
+// Of k-best lists a row is a candidate and has statistics. The same type carries lattices and forests: then a row is an edge,
+// there are no statistics, and the best derivation's are counted from its words.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "metric.h"
@@ -9,14 +13,15 @@
 namespace hopefear {
 
 struct Lists {
-  Lists(const Pool& pool, const double* stats, const Metric& metric)
-      : pool(pool), row_begin(pool.row_begin()), stats(stats), metric(metric), width(static_cast<size_t>(metric.size())) {}
+  /// Lists, with statistics; or any pool with stats == nullptr.
+  Lists(const Pool& pool, const double* stats, const Metric& metric);
 
   const Pool& pool;
   std::vector<int64_t> row_begin;  // sentences + 1
   const double* stats;             // rows * width
   const Metric& metric;
   size_t width;
+  std::vector<std::unique_ptr<Scorer>> scorers;  // of each sentence, where there are no statistics
 
   size_t sentences() const { return pool.size(); }
   size_t rows() const { return static_cast<size_t>(row_begin.back()); }
@@ -44,7 +49,8 @@ struct Bounds {
   double clip(int32_t j, double value) const { return value < lower[j] ? lower[j] : value > upper[j] ? upper[j] : value; }
 };
 
-/// The candidate with the largest w.h in each list (ties: the first), and the statistics of that document.
+/// The candidate with the largest w.h in each list (ties: the first; -1 for an empty list and for forests), and the statistics
+/// of the document that the best candidates or derivations make.
 struct OneBest {
   std::vector<int32_t> candidate;
   std::vector<double> stats;

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "expectations.h"
+#include "viterbi.h"
+
 namespace hopefear {
 
 const std::vector<Loss>& losses() {
@@ -58,27 +61,61 @@ double list_term(const double* scores, const double* costs, int32_t count, const
   return value(top) + std::log(sum);
 }
 
+/// Edges that lie on some derivation of lowest cost: those whose cost and tails add up to the least of their head.
+std::vector<uint8_t> tight_edges(const Forest& forest, const double* costs) {
+  Viterbi cheapest;
+  viterbi(forest, [&](int32_t e) { return -costs[e]; }, cheapest);
+  std::vector<uint8_t> tight(static_cast<size_t>(forest.edges()), 0);
+  for (int32_t v = 0; v < forest.nodes(); ++v)
+    for (int32_t e = forest.edge_begin[static_cast<size_t>(v)]; e < forest.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+      double value = -costs[e];
+      for (int32_t tail : forest.edge_tails(e)) value += cheapest.best[static_cast<size_t>(tail)];
+      const double best = cheapest.best[static_cast<size_t>(v)];
+      tight[static_cast<size_t>(e)] = value >= best - 1e-12 * std::max(1.0, std::abs(best));  // equal but for rounding
+    }
+  return tight;
+}
+
+double forest_term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor, double* coefficients) {
+  std::vector<double> value(static_cast<size_t>(forest.edges()));
+  for (size_t e = 0; e < value.size(); ++e) value[e] = term.cost == 0 ? scores[e] : scores[e] + term.cost * costs[e];
+  if (term.over == Over::oracles) {
+    const auto tight = tight_edges(forest, costs);
+    for (size_t e = 0; e < value.size(); ++e)
+      if (!tight[e]) value[e] = -std::numeric_limits<double>::infinity();
+  }
+  if (term.soft && term.over != Over::oracle) {
+    Expectations x;
+    posteriors(forest, value, x);
+    for (size_t e = 0; e < value.size(); ++e) coefficients[e] += factor * x.edge[e];
+    return x.log_z;
+  }
+  Viterbi best;
+  if (term.over == Over::oracle) viterbi(forest, [&](int32_t e) { return -costs[e]; }, best);
+  else viterbi(forest, [&](int32_t e) { return value[static_cast<size_t>(e)]; }, best);
+  double sum = 0;
+  for (int32_t e : viterbi_derivation(forest, best).edges) {
+    sum += value[static_cast<size_t>(e)];
+    coefficients[e] += factor;
+  }
+  return sum;
+}
+
 }  // namespace
 
 double term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor, double* coefficients) {
   if (forest.edges() == 0) return 0;
-  return list_term(scores, costs, forest.edges(), term, factor, coefficients);
-}
-
-double posteriors(const Forest& forest, const double* scores, std::vector<double>& p) {
-  p.assign(static_cast<size_t>(forest.edges()), 0.0);
-  return term(forest, scores, scores, {Over::all, 0, true}, 1.0, p.data());
+  return forest.is_list() ? list_term(scores, costs, forest.edges(), term, factor, coefficients)
+                          : forest_term(forest, scores, costs, term, factor, coefficients);
 }
 
 double loss_value(const Forest& forest, const double* scores, const double* costs, const Loss& loss, double* coefficients) {
   if (!loss.risk)
     return -term(forest, scores, costs, loss.up, -1.0, coefficients) + term(forest, scores, costs, loss.down, +1.0, coefficients);
-  std::vector<double> p;
-  posteriors(forest, scores, p);
-  double expected = 0;
-  for (size_t e = 0; e < p.size(); ++e) expected += p[e] * costs[e];
-  for (size_t e = 0; e < p.size(); ++e) coefficients[e] += p[e] * (costs[e] - expected);
-  return expected;
+  Expectations x;
+  expectations(forest, {scores, static_cast<size_t>(forest.edges())}, {costs, static_cast<size_t>(forest.edges())}, x);
+  for (size_t e = 0; e < x.covariance.size(); ++e) coefficients[e] += x.covariance[e];
+  return x.gain;
 }
 
 }  // namespace hopefear

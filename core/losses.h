@@ -42,7 +42,4 @@ double term(const Forest& forest, const double* scores, const double* costs, con
 /// The value of a loss on one forest; its coefficients are added to `coefficients`.
 double loss_value(const Forest& forest, const double* scores, const double* costs, const Loss& loss, double* coefficients);
 
-/// p(e) of a list, or edge posteriors of a forest, under exp(scores); returns log Z.
-double posteriors(const Forest& forest, const double* scores, std::vector<double>& p);
-
 }  // namespace hopefear

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "losses.h"
 #include "parallel.h"
 
 namespace hopefear {

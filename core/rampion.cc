@@ -76,8 +76,8 @@ std::vector<double> rampion(const Lists& lists, const double* costs, const doubl
       }
       settle();
     }
-    const double gain = lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data());
-    if (!on_epoch({iteration, gain, w, updates})) break;
+    const double score = lists.metric.score(one_best(lists, w.data(), options.jobs).stats.data());
+    if (!on_epoch({iteration, score, w, updates})) break;
   }
   return w;
 }

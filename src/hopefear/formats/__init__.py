@@ -2,13 +2,17 @@
 
 from hopefear.files import atomic_write, open_bytes, open_text, read_lines, read_references
 from hopefear.formats.forests import FOREST_FORMATS, read_forests, write_forests
+from hopefear.formats.grammar import GrammarRule, Nonterminal, iter_grammar, write_grammar
 from hopefear.formats.nbest import NBEST_FORMATS, iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import read_weights, write_weights
 
 __all__ = [
     "FOREST_FORMATS",
     "NBEST_FORMATS",
+    "GrammarRule",
+    "Nonterminal",
     "atomic_write",
+    "iter_grammar",
     "iter_nbest",
     "open_bytes",
     "open_text",
@@ -18,6 +22,7 @@ __all__ = [
     "read_references",
     "read_weights",
     "write_forests",
+    "write_grammar",
     "write_nbest",
     "write_weights",
 ]

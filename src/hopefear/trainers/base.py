@@ -4,6 +4,10 @@ A trainer is a frozen dataclass whose fields are its options, so that a default 
 command line (``--set``), ``hopefear trainers`` and ``run.json`` all read the fields. ``fit`` learns; nothing is
 global.
 
+``fit`` takes lists, lattices and forests. A trainer learns from forests directly where its algorithm allows
+(``learn_forests``); the others go round a loop: the k best of every forest join the lists, weights are learnt from the
+lists, and again.
+
 ``fit`` puts the candidates into a canonical order without duplicates before anything is learnt: a result does not
 depend on the order of lines in a list, nor on ``jobs``.
 """
@@ -13,7 +17,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,7 +57,7 @@ class Problem:
     """Candidates over the features that are learnt, their statistics, and where the weights may go."""
 
     pool: Pool
-    stats: Vector
+    stats: Vector | None  # of lists; forests have none
     metric: Metric
     initial: Vector
     lower: Vector
@@ -63,21 +67,39 @@ class Problem:
 
     @property
     def task(self) -> tuple[Pool, Vector, _core.Metric]:
-        """The first arguments of every inner loop in the core."""
+        """The first arguments of the inner loops for lists in the core."""
+        assert self.stats is not None
         return self.pool, self.stats, self.metric.core
 
     @property
     def space(self) -> tuple[Vector, Vector, Vector]:
         return self.initial, self.lower, self.upper
 
-    def score(self, w: Vector) -> float:
-        """The metric of the best candidates under w."""
-        return self.metric.score(_core.one_best(*self.task, w, self.jobs)[1])
+    def document(self, w: Vector) -> Vector:
+        """The statistics of the document that the best candidates or derivations make."""
+        return _core.one_best(self.pool, self.stats, self.metric.core, w, self.jobs)[1]
 
-    def on_epoch(self, epoch: int, gain: float, w: Vector, updates: int) -> bool:
-        """For the inner loops: the gain is the metric's."""
-        score = 100 * gain if self.metric.higher_is_better else 100 * (1 - gain)
+    def score(self, w: Vector) -> float:
+        """The metric of that document."""
+        return self.metric.score(self.document(w))
+
+    def on_epoch(self, epoch: int, score: float, w: Vector, updates: int) -> bool:
+        """For the inner loops."""
         return self.report(epoch, score, w, {"updates": updates})
+
+    def bleu_gains(self, w: Vector) -> tuple[Vector, float]:
+        """Linear BLEU (Chiang 2012, A.3) of every edge around the document of w, and that document's length n_1."""
+        if not isinstance(self.metric, Bleu):
+            raise InputError(
+                f"on forests this trainer takes BLEU apart into edges, it cannot optimise {self.metric.name}"
+            )
+        K = self.metric.max_order
+        b = np.maximum(self.document(w), 1.0)
+        # The slope of BLEU explodes where an order has no matches: precisions count as 0.3, 0.15, 0.075, ... at least.
+        b[:K] = np.maximum(b[:K], 0.3 * 0.5 ** np.arange(K) * b[K : 2 * K])
+        document = _core.OracleDocument(K)
+        document.counts = b
+        return self.pool.linear_gains(w, document, self.jobs)[0], float(b[K])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +109,7 @@ class Trainer(ABC):
     name: ClassVar[str]
     paper: ClassVar[str]
     objective: ClassVar[str]
-    spaces: ClassVar[tuple[str, ...]] = ("lists",)
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
     differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
@@ -98,6 +120,8 @@ class Trainer(ABC):
     frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
     bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
     groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
+    kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
+    rounds: int = option(8, "on forests: rounds at most", least=1)
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -107,27 +131,57 @@ class Trainer(ABC):
 
     @abstractmethod
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        """The algorithm: weights, and details for the record."""
+        """The algorithm on lists: weights, and details for the record."""
+
+    def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        """The algorithm on lattices and forests: here, on growing lists of their k best."""
+        w, lists, found = problem.initial, None, 0
+        for number in range(1, self.rounds + 1):
+            best = problem.pool.kbest(w, self.kbest, distinct=False, jobs=self.jobs)
+            lists = _core.merged([best] if lists is None else [lists, best])
+            if int(lists.row_begin()[-1]) == found:
+                break  # nothing new
+            found = int(lists.row_begin()[-1])
+            aligned = _aligned(lists, problem)
+            stats = self.metric.stats(lists, self.jobs)
+            part = replace(
+                problem,
+                pool=lists,
+                stats=stats,
+                initial=aligned(w),
+                lower=aligned(problem.lower),
+                upper=aligned(problem.upper),
+                report=lambda *_: True,
+            )
+            learnt, _ = self.learn(part)
+            w = aligned(learnt, back=True)
+            if not problem.report(number, problem.score(w), w, {"candidates": found}):
+                break
+        return w, {"candidates": found}
 
     def fit(self, pool: Pool, initial: Mapping[str, float] | None = None, progress: Progress | None = None) -> Result:
         """Learn weights from the candidates of a pool, from ``initial`` weights (those not named start at 0)."""
         begun = time.perf_counter()
+        forests = not pool.is_lists
         prepared = self.prepare(pool)
-        parameters = Parameters.of(self, prepared, initial, self.start_at)
+        sample = prepared
+        if forests:  # scales are those of likely derivations
+            start = dict.fromkeys(prepared.feature_names, self.start_at) | dict(initial or {})
+            sample = prepared.kbest(start, 100, distinct=True, jobs=self.jobs)
+        parameters = Parameters.of(self, prepared, sample, initial, self.start_at)
         history: list[dict[str, Any]] = []
 
         def report(epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
             if not np.all(np.isfinite(w)):
-                raise InputError(
-                    f"trainer {self.name}: weights diverged in epoch {epoch}. Lower the step size "
-                    f"({', '.join(f.name for f in fields(self) if f.name in ('C', 'eta'))}) or set scaling=std"
-                )
+                knobs = ", ".join(f.name for f in fields(self) if f.name in ("C", "eta"))
+                cure = f"Lower {knobs} or set scaling=std" if knobs else "Set scaling=std"
+                raise InputError(f"trainer {self.name}: weights diverged in epoch {epoch}. {cure}")
             history.append({"epoch": epoch, "score": score, **more})
             return progress is None or progress(history[-1])
 
-        problem = self.problem(parameters, report)
+        problem = self.problem(parameters, report, forests)
         initial_score = problem.score(problem.initial)
-        w, details = self.learn(problem)
+        w, details = self.learn_forests(problem) if forests else self.learn(problem)
         return Result(
             weights=parameters.weights(w),
             score=problem.score(w),
@@ -141,25 +195,32 @@ class Trainer(ABC):
         """The candidates in canonical order, without duplicates; refuses what nothing can be learnt from."""
         if len(pool) == 0:
             raise InputError("there are no sentences to learn from")
+        if len(pool.features) == 0:
+            raise InputError("the candidates have no features: there is nothing to learn")
         if not pool.is_lists:
-            raise InputError(f"trainer {self.name} works on candidate lists. Take k-best lists of the forests first")
+            return self.metric.prepared(pool)
         prepared = _core.merged([pool])
         if self.differences_only:
             prepared = _core.centred(prepared, self.jobs)
         rows = prepared.row_begin()
         if rows[-1] == 0 or int(np.diff(rows).max()) < 2:
             raise InputError("every sentence has one candidate only: there is nothing to learn. Make longer lists")
-        if len(prepared.features) == 0:
-            raise InputError("the candidates have no features: there is nothing to learn")
         return prepared
 
-    def problem(self, parameters: Parameters, report: Callable[[int, float, Vector, dict[str, Any]], bool]) -> Problem:
-        stats = self.metric.stats(parameters.pool, self.jobs)
-        if np.ptp(stats, axis=0).max() == 0 or self._all_equal(parameters.pool, stats):
-            raise InputError(
-                f"all candidates of each sentence have the same {self.metric.name} score: there is nothing to learn. "
-                "Are these the right references?"
-            )
+    def problem(
+        self,
+        parameters: Parameters,
+        report: Callable[[int, float, Vector, dict[str, Any]], bool],
+        forests: bool = False,
+    ) -> Problem:
+        stats = None
+        if not forests:
+            stats = self.metric.stats(parameters.pool, self.jobs)
+            if self._all_equal(parameters.pool, stats):
+                raise InputError(
+                    f"all candidates of each sentence have the same {self.metric.name} score: there is nothing to "
+                    "learn. Are these the right references?"
+                )
         return Problem(
             parameters.pool,
             stats,
@@ -182,3 +243,18 @@ class Trainer(ABC):
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["metric"] = self.metric.name
         return values
+
+
+def _aligned(lists: Pool, problem: Problem) -> Callable[..., Vector]:
+    """Vectors over the features of the problem, in the order that merged lists have them; and back."""
+    of = {name: j for j, name in enumerate(problem.pool.feature_names)}
+    order = np.array([of[name] for name in lists.feature_names])
+
+    def align(values: Vector, back: bool = False) -> Vector:
+        if not back:
+            return np.ascontiguousarray(values[order])
+        out = problem.initial.copy()
+        out[order] = values
+        return out
+
+    return align

@@ -8,7 +8,8 @@ best, hope and fear candidates makes a quadratic program, solved by SMO (``core/
 MIRA_1.
 
 The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
-lists. Deviations: none known.
+lists. On lattices and forests hope and fear are searched for in the whole forest (Chiang 2012, section 5), one
+constraint a sentence. Deviations: none known.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.metrics import Bleu
 from hopefear.trainers.base import Problem, Trainer, Vector, option
 
 
@@ -28,12 +31,16 @@ class Kbmira(Trainer):
     paper: ClassVar[str] = "Cherry and Foster 2012; with constraints > 1 Chiang et al. 2008"
     objective: ClassVar[str] = "hinge between hope and fear, sentence by sentence"
 
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
+
     C: float = option(0.01, "the largest step", paper=0.01, least=0)
     decay: float = option(0.999, "of the background corpus, after each sentence", paper=0.999, least=0)
     passes: int = option(60, "over the lists", paper=60, least=1)
     constraints: int = option(
         1, "best, hope and fear candidates each; more than 1: MIRA_1", paper="1; MIRA_1: 10", least=1
     )
+
+    approximation: str = option("forest", "on forests, hope and fear by: forest (reranking), linear (BLEU) or kbest")
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         w = _core.kbmira(
@@ -44,6 +51,25 @@ class Kbmira(Trainer):
             passes=self.passes,
             constraints=self.constraints,
             epsilon=0.01,
+            seed=self.seed,
+            jobs=self.jobs,
+            on_epoch=problem.on_epoch,
+        )
+        return w, {}
+
+    def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        if problem.metric != Bleu(problem.metric.lowercase, problem.metric.tokenize):
+            raise InputError("trainer kbmira: on forests hope and fear are those of BLEU. Take lists for other metrics")
+        if self.constraints > 1:
+            raise InputError("trainer kbmira: constraints > 1 works on lists only")
+        w = _core.forest_mira(
+            problem.pool,
+            problem.metric.core,
+            *problem.space,
+            C=self.C,
+            decay=self.decay,
+            passes=self.passes,
+            approximation=self.approximation,
             seed=self.seed,
             jobs=self.jobs,
             on_epoch=problem.on_epoch,

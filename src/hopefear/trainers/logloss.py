@@ -31,6 +31,7 @@ class Logloss(Trainer):
     iterations: int = option(100, "of L-BFGS", least=1)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        assert problem.stats is not None
         costs = 1 - problem.metric.sentence_gains(problem.stats)
         loss = "latentlog" if self.latent else "log"
         share = 1 / len(problem.pool)

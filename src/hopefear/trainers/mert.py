@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
+from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.trainers.base import Problem, Trainer, Vector, option
 
@@ -34,6 +35,8 @@ class Mert(Trainer):
     paper: ClassVar[str] = "Och 2003; Chiang 2012, section 7"
     objective: ClassVar[str] = "the metric of the best candidates, exactly"
 
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
+
     restarts: int = option(20, "random starts besides the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
     random_directions: int = option(0, "random lines a pass tries besides the axes", least=0)
@@ -42,10 +45,19 @@ class Mert(Trainer):
     kicks: int = option(5, "rounds of four kicks from the best point", least=0)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        return self.search(problem, problem.pool)
+
+    def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        return self.search(problem, problem.pool.kbest(problem.initial, 100, distinct=True, jobs=self.jobs))
+
+    def search(self, problem: Problem, lists: Pool) -> tuple[Vector, dict[str, Any]]:
+        """From all starts; ``lists`` tell how features vary."""
         starts = _core.mert(
-            *problem.task,
+            problem.pool,
+            problem.stats,
+            problem.metric.core,
             problem.initial,
-            self.directions(problem),
+            self.directions(problem, lists),
             problem.lower,
             problem.upper,
             restarts=self.restarts,
@@ -58,8 +70,8 @@ class Mert(Trainer):
             jobs=self.jobs,
         )
         scores = []
-        for number, (gain, w, lines) in enumerate(starts):
-            scores.append(100 * gain if problem.metric.higher_is_better else 100 * (1 - gain))
+        for number, (_, w, lines) in enumerate(starts):
+            scores.append(problem.score(w))
             problem.report(number, scores[-1], w, {"lines": lines})
         best = max(range(len(starts)), key=lambda r: starts[r][0])
         w = starts[best][1]
@@ -68,12 +80,12 @@ class Mert(Trainer):
             w = w / total
         return w, {"start": best, "starts": scores, "lines": sum(lines for _, _, lines in starts)}
 
-    def directions(self, problem: Problem) -> Vector:
+    def directions(self, problem: Problem, lists: Pool) -> Vector:
         """The axes as rows. Features that do not move are left out."""
         if self.axes not in ("principal", "coordinates"):
             raise InputError(f"trainer mert: axes must be principal or coordinates, not {self.axes}")
         dense = problem.pool.dense_width
-        variance = np.where(problem.lower < problem.upper, _core.within_variance(problem.pool), 0.0)
+        variance = np.where(problem.lower < problem.upper, _core.within_variance(lists), 0.0)
         moving = np.flatnonzero(variance[:dense])
         often = dense + np.argsort(-variance[dense:], kind="stable")[: self.sparse]
         often = often[variance[often] > 0]
@@ -83,7 +95,7 @@ class Mert(Trainer):
         rows[np.arange(moving.size, len(rows)), often] = 1 / np.sqrt(variance[often])
         if self.axes == "principal" and moving.size > 1:
             # Of the correlation, so that a feature's own scale does not matter.
-            covariance = _core.within_covariance(problem.pool, self.jobs)[np.ix_(moving, moving)]
+            covariance = _core.within_covariance(lists, self.jobs)[np.ix_(moving, moving)]
             values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
             axes = (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))).T * scale
             # eigh leaves the sign of a vector open

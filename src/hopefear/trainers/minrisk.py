@@ -12,6 +12,7 @@ of w and T are one, weights are kept in the scale in which T = 1 at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +23,9 @@ from hopefear.errors import InputError
 from hopefear.trainers.base import Problem, Trainer, Vector, option
 from hopefear.trainers.quasi_newton import minimize
 
+#: Expected gain, entropy and gradient at (w, T).
+Risk = Callable[[Vector, float], tuple[float, float, Vector]]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Minrisk(Trainer):
@@ -30,6 +34,8 @@ class Minrisk(Trainer):
     name: ClassVar[str] = "minrisk"
     paper: ClassVar[str] = "Chiang 2012, appendix A; Smith and Eisner 2006"
     objective: ClassVar[str] = "expected metric under the model"
+
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
     expectation: str = option("corpus", "corpus: metric of expected statistics; sentence: expected sentence metric")
     temperature: float = option(1.0, "T at the beginning", paper=1, least=1e-6)
@@ -43,20 +49,45 @@ class Minrisk(Trainer):
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         if self.expectation not in ("corpus", "sentence"):
             raise InputError(f"trainer minrisk: expectation must be corpus or sentence, not {self.expectation}")
+        assert problem.stats is not None
         gains = problem.metric.sentence_gains(problem.stats)
-        w = problem.initial
-        epoch = 0
-        expected = 0.0
-        for T in np.geomspace(self.temperature, self.final_temperature, self.anneal):
 
-            def risk(v: Vector, T: float = float(T)) -> tuple[float, Vector]:
+        def risk(w: Vector, T: float) -> tuple[float, float, Vector]:
+            return _core.expected_gain(
+                *problem.task, gains, w, T, self.expectation == "corpus", self.entropy, self.jobs
+            )
+
+        return self.anneal_down(problem, lambda _: risk)
+
+    def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
+
+        def around(w: Vector) -> Risk:
+            gains, size = problem.bleu_gains(w)
+
+            def risk(v: Vector, T: float) -> tuple[float, float, Vector]:
+                expected = problem.pool.expectations(v, gains, T, 0.0, self.jobs)
+                return float(np.sum(expected.gain)) / size, 0.0, np.asarray(expected.gradient) / size
+
+            return risk
+
+        return self.anneal_down(problem, around, again=2)
+
+    def anneal_down(
+        self, problem: Problem, around: Callable[[Vector], Risk], again: int = 0
+    ) -> tuple[Vector, dict[str, Any]]:
+        """L-BFGS at each temperature; ``around(w)`` gives expected gain and gradient at (w, T)."""
+        w, epoch, expected = problem.initial, 0, 0.0
+        temperatures = np.geomspace(self.temperature, self.final_temperature, self.anneal).tolist()
+        for T in temperatures + temperatures[-1:] * again:
+            risk = around(w)
+
+            def objective(v: Vector, T: float = T, risk: Risk = risk) -> tuple[float, Vector]:
                 nonlocal expected
-                expected, entropy, gradient = _core.expected_gain(
-                    *problem.task, gains, v, T, self.expectation == "corpus", self.entropy, self.jobs
-                )
+                expected, entropy, gradient = risk(v, T)
                 return -expected - self.entropy * entropy, -gradient
 
-            def on_iteration(v: Vector, T: float = float(T)) -> bool:
+            def on_iteration(v: Vector, T: float = T) -> bool:
                 nonlocal epoch
                 epoch += 1
                 if epoch % 5:
@@ -64,7 +95,7 @@ class Minrisk(Trainer):
                 return problem.report(epoch, problem.score(v), v, {"expected": 100 * expected, "temperature": T})
 
             w = minimize(
-                risk,
+                objective,
                 w,
                 problem.lower,
                 problem.upper,

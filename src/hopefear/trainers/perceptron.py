@@ -31,7 +31,7 @@ class Perceptron(Trainer):
     start_at: ClassVar[float] = 1e-9
     differences_only: ClassVar[bool] = False  # eq. (5) looks at magnitudes
 
-    sentence_objective: str = option("rouges", "rouges, or metric: the sentence form of --metric", paper="rouges")
+    sentence_objective: str = option("rouge-s", "rouge-s, or metric: the sentence form of --metric", paper="rouge-s")
     beta: float = option(
         1.5, "recall counts so many times as much as precision in ROUGE-S", paper="1.2 to 1.5", least=0
     )
@@ -46,13 +46,14 @@ class Perceptron(Trainer):
     def passes(
         self, problem: Problem, *, passive_aggressive: bool, scaled: bool, C: float
     ) -> tuple[Vector, dict[str, Any]]:
-        if self.sentence_objective == "rouges":
-            rouge = by_name("rouges", skip=self.skip, beta=self.beta)
+        if self.sentence_objective == "rouge-s":
+            rouge = by_name("rouge-s", skip=self.skip, beta=self.beta)
             objective = rouge.sentence_gains(rouge.stats(problem.pool, self.jobs))
         elif self.sentence_objective == "metric":
+            assert problem.stats is not None
             objective = problem.metric.sentence_gains(problem.stats)
         else:
-            raise InputError(f"trainer {self.name}: sentence_objective must be rouges or metric")
+            raise InputError(f"trainer {self.name}: sentence_objective must be rouge-s or metric")
 
         def on_epoch(epoch: int, mean: float, w: Vector, updates: int) -> bool:
             return problem.report(epoch, problem.score(w), w, {"objective": mean, "updates": updates})

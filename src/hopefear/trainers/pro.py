@@ -6,7 +6,7 @@ of these the ``keep`` with the largest difference. A pair and its mirror image h
 once.
 
 The classifier is fitted by L-BFGS with l2 towards zero, then mixed with the weights before it: ``interpolation`` *
-new + (1 - ``interpolation``) * old, for ``rounds`` rounds with fresh samples. The paper mixes 0.1 to 0.9 between
+new + (1 - ``interpolation``) * old, ``resample`` times with fresh samples. The paper mixes 0.1 to 0.9 between
 decodings; on fixed lists one round with the new weights alone is the default, and the outer loop uses the paper's.
 """
 
@@ -38,12 +38,12 @@ class Pro(Trainer):
     l2: float = option(1e-4, "strength of the l2 term, in units of the mean loss", least=0)
     l1: float = option(0.0, "strength of the l1 term", least=0)
     interpolation: float = option(1.0, "share of the new weights in each round", paper=0.1, least=0)
-    rounds: int = option(1, "times to sample and fit", least=1)
+    resample: int = option(1, "times to sample and fit", least=1)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         w = problem.initial
         pairs = 0
-        for number in range(1, self.rounds + 1):
+        for number in range(1, self.resample + 1):
             matrix = _core.sample_pairs(
                 *problem.task, self.samples, self.threshold, self.keep, self.seed * 1_000_003 + number, self.jobs
             )

@@ -3,13 +3,18 @@
 Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The default is ramp loss 3, eq. (8): - max
 (score - cost) + max (score + cost), with cost = ``alpha`` (1 - BLEU+1). The concave part is fixed by its tangent at
 the start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest.
-Deviations: none. The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``.
+On lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
+taken anew in each of ``rounds`` rounds, and theta_0 with it.
+
+Deviations: none on lists. The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
+
+import numpy as np
 
 from hopefear import _core
 from hopefear.trainers.base import Problem, Trainer, Vector, option
@@ -23,6 +28,8 @@ class Rampion(Trainer):
     paper: ClassVar[str] = "Gimpel and Smith 2012"
     objective: ClassVar[str] = "ramp loss 3, or any declared loss"
 
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
+
     loss: str = option("ramp3", "one of " + " ".join(name for name, _ in _core.loss_names()), paper="ramp3")
     alpha: float = option(10.0, "cost = alpha (1 - sentence metric)", paper=10, least=0)
     eta: float = option(0.0001, "step size", paper=0.0001, least=0)
@@ -33,9 +40,27 @@ class Rampion(Trainer):
     shuffle: bool = option(False, "go through the sentences in random order", paper=False)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        assert problem.stats is not None
         costs = self.alpha * (1 - problem.metric.sentence_gains(problem.stats))
+        return self.descend(problem, costs)
+
+    def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        """Costs are linear BLEU on edges, per reference word, around the best derivations of each round's start."""
+        pool = problem.pool
+        details: dict[str, Any] = {}
+        words = [np.mean([len(text.split()) for text in pool.references(i)] or [1]) for i in range(len(pool))]
+        per_edge = np.repeat(np.maximum(words, 1), np.diff(pool.edge_offsets()))
+        w = problem.initial
+        for _ in range(self.rounds):
+            costs = -self.alpha * problem.bleu_gains(w)[0] / per_edge
+            w, details = self.descend(replace(problem, initial=w), costs)
+        return w, details
+
+    def descend(self, problem: Problem, costs: Vector) -> tuple[Vector, dict[str, Any]]:
         w = _core.rampion(
-            *problem.task,
+            problem.pool,
+            problem.stats,
+            problem.metric.core,
             costs,
             *problem.space,
             loss=self.loss,
@@ -49,5 +74,5 @@ class Rampion(Trainer):
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )
-        value, _ = _core.pool_loss(*problem.task, costs, w, self.loss, self.jobs)
+        value, _ = _core.pool_loss(problem.pool, problem.stats, problem.metric.core, costs, w, self.loss, self.jobs)
         return w, {"loss": value}

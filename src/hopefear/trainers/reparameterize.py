@@ -48,7 +48,10 @@ class Parameters:
     factors: Vector  # and by what it is multiplied
 
     @classmethod
-    def of(cls, options: Options, pool: Pool, initial: Mapping[str, float] | None, start_at: float) -> Parameters:
+    def of(
+        cls, options: Options, pool: Pool, sample: Pool, initial: Mapping[str, float] | None, start_at: float
+    ) -> Parameters:
+        """``sample``: lists over the same features that tell how much each varies (the pool itself, if it is lists)."""
         names = pool.feature_names
         original = np.full(len(names), start_at)
         if initial is not None:
@@ -59,7 +62,7 @@ class Parameters:
                 raise InputError(
                     f"none of the initial weights names a feature of the candidates ({', '.join(names[:5])}, ...)"
                 )
-        factors = _scales(options.scaling, pool)
+        factors = _scales(options.scaling, sample)
         ids, learnt = _tied(options.groups, names)
         if options.scaling == "none" and len(learnt) == len(names):
             changed = pool

@@ -1,0 +1,24 @@
+"""A short run; `python bench/fuzz.py --seconds N` is the long one."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests import fuzzing
+
+NAMES = ["cdec forest", "cdec list", "cicada forest", "grammar", "gzip", "jsonl list", "moses hypergraph", "moses list"]
+NAMES += ["native", "plf", "references", "travatar forest", "weights", "xz", "zstd"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_files_never_surprise(tmp_path: Path, name: str) -> None:
+    targets = fuzzing.targets(tmp_path)
+    assert sorted(targets) == NAMES
+    data, reader = targets[name]
+    assert fuzzing.attempt(tmp_path / "file", data, reader) == ""
+    generator = random.Random(name)
+    refused = 0
+    for _ in range(200):
+        refused += bool(fuzzing.attempt(tmp_path / "file", fuzzing.mutated(data, generator), reader))
+    assert refused > 30
