@@ -16,15 +16,26 @@ struct Corpus {
   double model = 0;  // w.H, H the mean over sentences
 };
 
-/// Lines 3 to 8 for one sign: the hope (+1) or fear (-1) of each sentence under BLEU+1, joined.
-void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& sentence_gain, int jobs, Corpus& hope, Corpus& fear) {
+void sum_stats(const Lists& lists, Corpus& corpus) {
+  corpus.stats.assign(lists.width, 0.0);
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    if (corpus.choice[i] < 0) continue;
+    const double* row = lists.row_stats(i, corpus.choice[i]);
+    for (size_t s = 0; s < lists.width; ++s) corpus.stats[s] += row[s];
+  }
+}
+
+/// Lines 3 to 8: the hope and fear of each sentence under BLEU+1, joined; and in the same pass over the features, since that is what
+/// costs, the best candidates under the average of the epoch before.
+void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average, const std::vector<double>& sentence_gain,
+                    int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
   std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
     const double* gain = sentence_gain.data() + lists.row_begin[i];
-    double best_hope = -INFINITY, best_fear = -INFINITY;
+    double best_hope = -INFINITY, best_fear = -INFINITY, best_model = -INFINITY;
     for (int32_t e = 0; e < list.edges(); ++e) {
-      const double model = list.edge_score(e, w.data());
+      const double model = list.edge_score(e, w.data()), averaged = list.edge_score(e, average.data());
       if (model + gain[e] > best_hope) {
         best_hope = model + gain[e];
         hope.choice[i] = e;
@@ -35,18 +46,17 @@ void join_sentences(const Lists& lists, const std::vector<double>& w, const std:
         fear.choice[i] = e;
         fear_model[i] = model;
       }
+      if (averaged > best_model) {
+        best_model = averaged;
+        best.choice[i] = e;
+      }
     }
   });
-  for (auto [corpus, models] : {std::pair{&hope, &hope_model}, std::pair{&fear, &fear_model}}) {
-    corpus->stats.assign(lists.width, 0.0);
-    corpus->model = 0;
-    for (size_t i = 0; i < lists.sentences(); ++i) {
-      if (corpus->choice[i] < 0) continue;
-      const double* row = lists.row_stats(i, corpus->choice[i]);
-      for (size_t s = 0; s < lists.width; ++s) corpus->stats[s] += row[s];
-      corpus->model += (*models)[i];
-    }
-    corpus->model /= static_cast<double>(lists.sentences());
+  for (Corpus* corpus : {&hope, &fear, &best}) sum_stats(lists, *corpus);
+  hope.model = fear.model = 0;
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    hope.model += hope_model[i] / static_cast<double>(lists.sentences());
+    fear.model += fear_model[i] / static_cast<double>(lists.sentences());
   }
 }
 
@@ -125,8 +135,7 @@ double cmira_step(double delta_gain, double margin, double norm, double C) {
 
 std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options, const OnEpoch& on_epoch) {
   const int32_t features = lists.features();
-  std::vector<double> w(initial, initial + features), best = w;
-  double best_gain = lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data());
+  std::vector<double> w(initial, initial + features), average = w, answer = w;
   std::vector<double> sentence_gain(lists.rows());
   parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
     for (int32_t e = 0; e < lists.candidates(i); ++e)
@@ -135,17 +144,24 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
   Difference difference(features, bounds);
   Averager averager(features);
   averager.next();  // line 13: w_0 is part of the average
-  Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope;
+  Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope, best = hope;
+  double best_gain = -INFINITY;
   int64_t updates = 0;
-  for (int t = 1; t <= options.epochs; ++t) {
+  // Round t finds the hope and fear of epoch t, and judges the average of epoch t - 1.
+  for (int t = 1; t <= options.epochs + 1; ++t) {
+    join_sentences(lists, w, average, sentence_gain, options.jobs, hope, fear, best);
+    if (const double gain = lists.metric.gain(best.stats.data()); gain > best_gain) {
+      best_gain = gain;
+      answer = average;
+    }
+    if (t > 1 && !on_epoch({t - 1, lists.metric.score(best.stats.data()), average, updates})) break;
+    if (t > options.epochs) break;
     std::vector<Corpus> hopes, fears;
     if (options.beam > 0) {
       hopes = beam_search(lists, w, +1, std::max(options.beam, options.constraints));
       fears = beam_search(lists, w, -1, std::max(options.beam, options.constraints));
       hope = hopes[0];
       fear = fears[0];
-    } else {
-      join_sentences(lists, w, sentence_gain, options.jobs, hope, fear);
     }
     const double hope_gain = lists.metric.gain(hope.stats.data());
     if (options.beam > 0 && options.constraints > 1) {
@@ -179,16 +195,9 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
       }
     }
     averager.next();
-    const std::vector<double> average = averager.average(w);  // line 13
-    const OneBest now = one_best(lists, average.data(), options.jobs);
-    const double gain = lists.metric.gain(now.stats.data());
-    if (gain > best_gain) {
-      best_gain = gain;
-      best = average;
-    }
-    if (!on_epoch({t, lists.metric.score(now.stats.data()), average, updates})) break;
+    average = averager.average(w);  // line 13
   }
-  return best;  // line 15
+  return answer;  // line 15
 }
 
 }  // namespace hopefear
