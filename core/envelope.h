@@ -1,12 +1,12 @@
 // The upper envelope along a line: for every x the best derivation under w + x * direction (Och 2003 on lists, Macherey et al.
 // 2008 on lattices, Kumar et al. 2009 on forests).
 //
-// A derivation is a line a + b x with a = w.h(d) and b = direction.h(d). On a list the lines are sorted by slope once and a
-// stack keeps the envelope. On a forest, the usual way is a semiring whose values are whole envelopes: Minkowski sums at
-// edges, unions at nodes. It does work for every segment of every node, though most never reach the goal. We ask for the goal's
-// segments instead (Eisner and Severance 1976): Viterbi at x finds a line of the envelope; Viterbi where two
-// neighbouring lines cross either finds a line in between or proves that there is none. With K segments that is 2K - 1 questions,
-// and eight x are asked in one pass over the edges, a vector instruction each. The answer is the same, which the
+// A derivation is a line a + b x with a = w.h(d) and b = direction.h(d). On a forest, the usual way is a semiring whose
+// values are whole envelopes: Minkowski sums at edges, unions at nodes. It does work for every segment of every node, though most
+// never reach the goal. We ask for the goal's segments instead (Eisner and Severance 1976): Viterbi at x finds a line of the
+// envelope; Viterbi where two neighbouring lines cross either finds a line in between or proves that there is none. With K segments
+// that is 2K - 1 questions, and eight x are asked in one pass over the edges, a vector instruction each. A list is asked the same
+// way, so nothing is sorted. The answer is the same, which the
 // tests show against the semiring and by enumeration; no envelope of an inner node is ever stored.
 #pragma once
 #include <cstdint>
@@ -34,8 +34,17 @@ struct Envelope {
   size_t at(double where) const;
 };
 
-/// Of single lines: fills `index` (which line) and `x` (from where on). Among equal lines the first one counts.
-void upper_envelope(std::span<const double> intercepts, std::span<const double> slopes, std::vector<int32_t>& index, std::vector<double>& x);
+/// The upper envelope of lines a[j] + x*b[j]: indices of its lines by rising slope, and where each one begins.
+/// Of equal lines the first is taken. Works by repeated arg max, so nothing is sorted.
+class LineEnvelope {
+ public:
+  void compute(const double* a, const double* b, int32_t count);
+  std::vector<int32_t> line;
+  std::vector<double> begin;
+
+ private:
+  void between(const double* a, const double* b, int32_t count, int32_t left, int32_t right);
+};
 
 /// Of a list, lattice or forest with these edge scores under w and under the direction. Throws InputError when the goal has no
 /// derivation.

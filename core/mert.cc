@@ -8,62 +8,11 @@
 #include "random.h"
 
 namespace hopefear {
-
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// arg max of a + x*b; the first of equal ones.
-int32_t top_at(const double* a, const double* b, int32_t count, double x) {
-  // Four lanes of running maxima let the compiler use vector registers; the index is found afterwards.
-  double m0 = -kInfinity, m1 = -kInfinity, m2 = -kInfinity, m3 = -kInfinity;
-  int32_t j = 0;
-  for (; j + 4 <= count; j += 4) {
-    const double v0 = a[j] + x * b[j], v1 = a[j + 1] + x * b[j + 1], v2 = a[j + 2] + x * b[j + 2], v3 = a[j + 3] + x * b[j + 3];
-    m0 = v0 > m0 ? v0 : m0;
-    m1 = v1 > m1 ? v1 : m1;
-    m2 = v2 > m2 ? v2 : m2;
-    m3 = v3 > m3 ? v3 : m3;
-  }
-  double top = std::max(std::max(m0, m1), std::max(m2, m3));
-  for (; j < count; ++j) top = std::max(top, a[j] + x * b[j]);
-  for (j = 0; j < count; ++j)
-    if (a[j] + x * b[j] == top) return j;
-  return 0;
-}
-
-/// The line that is highest far to the left (sign = -1) or right (+1): extreme slope, then the highest, then the first.
-int32_t extreme(const double* a, const double* b, int32_t count, double sign) {
-  int32_t best = 0;
-  for (int32_t j = 1; j < count; ++j)
-    if (sign * b[j] > sign * b[best] || (b[j] == b[best] && a[j] > a[best])) best = j;
-  return best;
-}
-
 }  // namespace
-
-void LineEnvelope::between(const double* a, const double* b, int32_t count, int32_t left, int32_t right) {
-  const double x = (a[left] - a[right]) / (b[right] - b[left]);
-  const int32_t top = top_at(a, b, count, x);
-  // A third line belongs between the two only if it is higher where they cross and its slope lies between theirs.
-  if (b[top] > b[left] && b[top] < b[right] && a[top] + x * b[top] > std::max(a[left] + x * b[left], a[right] + x * b[right])) {
-    between(a, b, count, left, top);
-    between(a, b, count, top, right);
-    return;
-  }
-  line.push_back(right);
-  begin.push_back(x);
-}
-
-void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
-  line.clear();
-  begin.clear();
-  if (count == 0) return;
-  const int32_t left = extreme(a, b, count, -1), right = extreme(a, b, count, +1);
-  line.push_back(left);
-  begin.push_back(-kInfinity);
-  if (b[left] < b[right]) between(a, b, count, left, right);
-}
 
 AxisColumns::AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs) : rows(lists.rows()), slope(axes.size() * rows) {
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "envelope.h"
 #include "lists.h"
 
 namespace hopefear {
@@ -34,18 +35,6 @@ struct EnvelopeSource {
   virtual void advance(double x) = 0;
   /// The envelope of sentence i; the statistics stay good until the next call of set_direction.
   virtual void envelope(size_t i, std::vector<Piece>& pieces) = 0;
-};
-
-/// The upper envelope of lines a[j] + x*b[j]: indices of its lines by rising slope, and where each one begins.
-/// Of equal lines the first is taken. Works by repeated arg max, so nothing is sorted.
-class LineEnvelope {
- public:
-  void compute(const double* a, const double* b, int32_t count);
-  std::vector<int32_t> line;
-  std::vector<double> begin;
-
- private:
-  void between(const double* a, const double* b, int32_t count, int32_t left, int32_t right);
 };
 
 struct LineOptimum {
