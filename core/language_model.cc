@@ -12,7 +12,7 @@ namespace {
 constexpr char kMagic[16] = "hopefear-lm\n";
 constexpr uint32_t kVersion = 1;
 constexpr uint32_t kByteOrder = 0x01020304;
-constexpr double kLoad = 0.6;  // of the buckets: a miss then mostly ends in the first cache line
+constexpr double kLoad = 0.75;  // of the buckets: most look-ups then end in their first cache line
 
 uint64_t round_up(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -115,10 +115,7 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
   m.vocab_size_ = h.vocab_size;
   std::copy(std::begin(h.counts), std::end(h.counts), m.counts_.begin());
   m.unigrams_ = reinterpret_cast<const Unigram*>(data + at.unigrams);
-  for (uint32_t n = 2; n < h.order; ++n)
-    m.middle_[n - 2] = {reinterpret_cast<const Bucket*>(data + at.tables[n - 1]), h.buckets[n - 1], h.max_probe[n - 1]};
-  if (h.order > 1)
-    m.top_ = {reinterpret_cast<const TopBucket*>(data + at.tables[h.order - 1]), h.buckets[h.order - 1], h.max_probe[h.order - 1]};
+  for (uint32_t n = 2; n <= h.order; ++n) m.tables_[n - 2] = {data + at.tables[n - 1], h.buckets[n - 1], h.max_probe[n - 1]};
   m.text_begin_ = reinterpret_cast<const uint64_t*>(data + at.text_begin);
   m.text_ = reinterpret_cast<const char*>(data + at.text);
   m.word_slots_ = reinterpret_cast<const uint64_t*>(data + at.word_slots);
@@ -292,11 +289,11 @@ BackoffModel LanguageModel::lists() const {
     std::vector<Row> rows;
     rows.reserve(counts_[n - 1]);
     uint64_t slots = 0;
-    const auto collect = [&](const auto& table, auto&& value) {
-      constexpr int ways = std::remove_cvref_t<decltype(*table.buckets)>::kWays;
-      slots = table.size * ways;
+    const auto collect = [&](const auto* buckets, auto&& value) {
+      constexpr int ways = std::remove_cvref_t<decltype(*buckets)>::kWays;
+      slots = tables_[n - 2].size * ways;
       for (uint64_t s = 0; s < slots; ++s) {
-        const auto& bucket = table.buckets[s / ways];
+        const auto& bucket = buckets[s / ways];
         const uint64_t key = bucket.key[s % ways];
         if (key == kEmpty) continue;
         const auto [prob, backoff] = value(bucket, s % ways);
@@ -305,9 +302,9 @@ BackoffModel LanguageModel::lists() const {
       }
     };
     if (n < order_)
-      collect(middle_[n - 2], [](const Bucket& b, uint64_t way) { return b.value[way]; });
+      collect(reinterpret_cast<const Bucket*>(tables_[n - 2].buckets), [](const Bucket& b, uint64_t way) { return b.value[way]; });
     else
-      collect(top_, [](const TopBucket& b, uint64_t way) { return Value{b.prob[way], 0}; });
+      collect(reinterpret_cast<const TopBucket*>(tables_[n - 2].buckets), [](const TopBucket& b, uint64_t way) { return Value{b.prob[way], 0}; });
     // Suffixes are in the order of their words already, so this is the order of the words of the n-grams.
     std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.word != b.word ? a.word < b.word : a.suffix < b.suffix; });
     NgramList& list = m.lists[n - 1];

@@ -25,6 +25,10 @@
 #include <string_view>
 #include <vector>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include "backoff_model.h"
 #include "memory_map.h"
 
@@ -127,21 +131,25 @@ class LanguageModel {
 
   /// The score of a word behind a context; `out` must be another object than `in`.
   WordScore score(const LmContext& in, uint32_t word, LmContext& out) const {
+    const int available = static_cast<int>(in.length);
+    const std::byte* line[kMaxLmContext];  // all of them on their way before the first is looked at
+    fetch(hash_word(word), 1, in.word, available, line);
     Look look = at_unigram(word);
-    prefetch(look.hash, 1, in.word, static_cast<int>(in.length));
     out.word[0] = word;
     out.backoff[0] = look.backoff;
-    out.length = order_ > 1 && has_extension(look.backoff);
-    const int available = static_cast<int>(in.length);
+    uint32_t length = order_ > 1 && has_extension(look.backoff);
     int matched = 1;
-    while (matched <= available && look.extends && extend(look, matched, in.word[matched - 1])) {
-      if (matched + 1 < order_) {
-        out.word[matched] = in.word[matched - 1];
-        out.backoff[matched] = look.backoff;
-        if (has_extension(look.backoff)) out.length = static_cast<uint32_t>(matched) + 1;
+    for (; matched <= available; ++matched) {
+      if (!look.extends || !extend(look, matched, in.word[matched - 1], line[matched - 1])) break;
+      if (matched + 1 == order_) {
+        ++matched;
+        break;
       }
-      ++matched;
+      out.word[matched] = in.word[matched - 1];
+      out.backoff[matched] = look.backoff;
+      length = has_extension(look.backoff) ? static_cast<uint32_t>(matched) + 1 : length;
     }
+    out.length = length;
     double prob = look.prob;
     for (int i = matched - 1; i < available; ++i) prob += in.backoff[i];
     return {prob, matched, word == kUnk, matched == available + 1 && look.extends, look.slot};
@@ -170,26 +178,39 @@ class LanguageModel {
     float prob[kWays];
     uint32_t unused;
   };
-  template <class B>
   struct Table {
-    const B* buckets = nullptr;
+    const std::byte* buckets = nullptr;  // 64 bytes each, of either kind
     uint64_t size = 0, max_probe = 0;
 
-    const B* home(uint64_t hash) const { return buckets + home_of(hash, size); }
-    /// The bucket and way of a key, or {nullptr, 0}.
-    std::pair<const B*, int> find(uint64_t hash, uint64_t key) const {
-      const B* bucket = home(hash);
+    const std::byte* home(uint64_t hash) const { return buckets + home_of(hash, size) * 64; }
+    /// The bucket and way of a key, or {nullptr, 0}; `line` is its home.
+    template <class B>
+    std::pair<const B*, uint32_t> find(const std::byte* line, uint64_t key) const {
       for (uint64_t probe = 0;; ++probe) {
-        for (int way = 0; way < B::kWays; ++way)
-          if (bucket->key[way] == key) return {bucket, way};
+        const B* bucket = reinterpret_cast<const B*>(line);
+        if (const uint32_t ways = ways_with(*bucket, key)) return {bucket, static_cast<uint32_t>(std::countr_zero(ways))};
         if (bucket->key[B::kWays - 1] == kEmpty || probe >= max_probe) return {nullptr, 0};
-        if (++bucket == buckets + size) bucket = buckets;
+        line += 64;
+        if (line == buckets + size * 64) line = buckets;
       }
     }
   };
+  /// A bit for each way that has the key; no branches, for the way is as good as random.
+  template <class B>
+  static uint32_t ways_with(const B& bucket, uint64_t key) {
+    uint32_t ways = 0;
+#ifdef __AVX2__
+    const __m256i four = _mm256_load_si256(reinterpret_cast<const __m256i*>(bucket.key));
+    const __m256i equal = _mm256_cmpeq_epi64(four, _mm256_set1_epi64x(static_cast<long long>(key)));
+    ways = static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
+    if constexpr (B::kWays == 5) ways |= static_cast<uint32_t>(bucket.key[4] == key) << 4;
+#else
+    for (int k = 0; k < B::kWays; ++k) ways |= static_cast<uint32_t>(bucket.key[k] == key) << k;
+#endif
+    return ways;
+  }
   /// Where a chain of look-ups w_n, w_{n-1} w_n, ... has got to.
   struct Look {
-    uint64_t hash;
     uint32_t slot;
     float prob, backoff;
     bool extends;
@@ -204,34 +225,32 @@ class LanguageModel {
 
   Look at_unigram(uint32_t word) const {
     const Unigram& u = unigrams_[word];
-    return {hash_word(word), word, -std::fabs(u.prob), u.backoff, !std::signbit(u.prob)};
+    return {word, -std::fabs(u.prob), u.backoff, !std::signbit(u.prob)};
   }
-  /// The n-gram of length `have` by one word to its left; false, and no change, when the model has no such n-gram.
-  bool extend(Look& look, int have, uint32_t word) const {
-    const uint64_t hash = hash_extend(look.hash, word), key = key_of(look.slot, word);
+  /// The n-gram of length `have` by one word to its left, in `line`; false, and no change, when the model has none.
+  bool extend(Look& look, int have, uint32_t word, const std::byte* line) const {
+    const uint64_t key = key_of(look.slot, word);
+    const Table& table = tables_[have - 1];
     if (have + 1 == order_) {
-      const auto [bucket, way] = top_.find(hash, key);
+      const auto [bucket, way] = table.find<TopBucket>(line, key);
       if (bucket == nullptr) return false;
       look.prob = bucket->prob[way];
       look.extends = false;
       return true;
     }
-    const Table<Bucket>& table = middle_[have - 1];
-    const auto [bucket, way] = table.find(hash, key);
+    const auto [bucket, way] = table.find<Bucket>(line, key);
     if (bucket == nullptr) return false;
     const Value& value = bucket->value[way];
-    look = {hash, static_cast<uint32_t>(bucket - table.buckets) * Bucket::kWays + static_cast<uint32_t>(way), -std::fabs(value.prob),
-            value.backoff, !std::signbit(value.prob)};
+    const auto number = static_cast<uint32_t>((reinterpret_cast<const std::byte*>(bucket) - table.buckets) / 64);
+    look = {number * Bucket::kWays + way, -std::fabs(value.prob), value.backoff, !std::signbit(value.prob)};
     return true;
   }
-  void prefetch(uint64_t hash, int have, const uint32_t* left, int available) const {
-    for (int i = 0; i < available; ++i, ++have) {
+  /// The cache lines of an n-gram with 1, 2, ... words more to its left; `have` is its length.
+  void fetch(uint64_t hash, int have, const uint32_t* left, int available, const std::byte** line) const {
+    for (int i = 0; i < available; ++i) {
       hash = hash_extend(hash, left[i]);
-      if (have + 1 == order_) {
-        __builtin_prefetch(top_.home(hash));
-        return;
-      }
-      __builtin_prefetch(middle_[have - 1].home(hash));
+      line[i] = tables_[have - 1 + i].home(hash);
+      __builtin_prefetch(line[i]);
     }
   }
   struct Header;
@@ -242,11 +261,10 @@ class LanguageModel {
   uint32_t vocab_size_ = 0;
   std::array<uint64_t, kMaxLmOrder> counts_{};
   const Unigram* unigrams_ = nullptr;
-  std::array<Table<Bucket>, kMaxLmOrder> middle_;  // middle_[n - 2] has order n
-  Table<TopBucket> top_;                           // the highest order, when that is above 1
-  const uint64_t* text_begin_ = nullptr;           // words() + 1 offsets into text_
+  std::array<Table, kMaxLmContext> tables_;  // tables_[n - 2] has order n
+  const uint64_t* text_begin_ = nullptr;     // words() + 1 offsets into text_
   const char* text_ = nullptr;
-  const uint64_t* word_slots_ = nullptr;  // hash << 32 | id + 1, or 0: linear probing
+  const uint64_t* word_slots_ = nullptr;     // hash << 32 | id + 1, or 0: linear probing
   uint64_t word_mask_ = 0;
 };
 
@@ -291,12 +309,12 @@ class RuleScore {
     float backoff[kMaxLmContext];
     std::memcpy(backoff, in.backoff, sizeof backoff);
     for (int n = 1; n <= left.length && use > 0; ++n) {
-      LanguageModel::Look look = at(left, n);
+      const std::byte* line[kMaxLmContext];
+      LanguageModel::Look look = at(left, n, in, use, line);
       const float before = look.prob;
-      model_.prefetch(look.hash, n, in.word, use);
       int matched = 0, next_use = 0;
       float next_backoff[kMaxLmContext];
-      while (matched < use && look.extends && model_.extend(look, n + matched, in.word[matched])) {
+      while (matched < use && look.extends && model_.extend(look, n + matched, in.word[matched], line[matched])) {
         if (n + matched + 1 < model_.order_) {
           next_backoff[matched] = look.backoff;
           if (has_extension(look.backoff)) next_use = matched + 1;
@@ -342,13 +360,16 @@ class RuleScore {
     }
     left_done_ = !extends || !still_context;
   }
-  LanguageModel::Look at(const LmLeft& left, int n) const {
+  /// The n-gram w_1..w_n of a child, with the lines for it behind our words.
+  LanguageModel::Look at(const LmLeft& left, int n, const LmContext& in, int use, const std::byte** line) const {
     uint64_t hash = LanguageModel::hash_word(left.word[n - 1]);
     for (int i = n - 2; i >= 0; --i) hash = LanguageModel::hash_extend(hash, left.word[i]);
+    model_.fetch(hash, n, in.word, use, line);
     if (n == 1) return model_.at_unigram(left.word[0]);
-    const auto& bucket = model_.middle_[n - 2].buckets[left.slot[n - 1] / LanguageModel::Bucket::kWays];
-    const auto& value = bucket.value[left.slot[n - 1] % LanguageModel::Bucket::kWays];
-    return {hash, left.slot[n - 1], -std::fabs(value.prob), value.backoff, true};
+    const uint32_t slot = left.slot[n - 1];
+    const auto* bucket = reinterpret_cast<const LanguageModel::Bucket*>(model_.tables_[n - 2].buckets) + slot / LanguageModel::Bucket::kWays;
+    const auto& value = bucket->value[slot % LanguageModel::Bucket::kWays];
+    return {slot, -std::fabs(value.prob), value.backoff, true};
   }
 
   const LanguageModel& model_;
