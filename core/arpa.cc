@@ -1,5 +1,6 @@
 #include "arpa.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -13,7 +14,7 @@ namespace {
 class Index {
  public:
   static constexpr uint32_t kMissing = 0xffffffff;
-  Index() { rehash(1 << 10); }
+  explicit Index(size_t expected) { rehash(std::bit_ceil(2 * expected + 16)); }
 
   uint32_t find(uint32_t suffix, uint32_t word) const { return slots_[slot_of(key(suffix, word))].index; }
   void insert(uint32_t suffix, uint32_t word, uint32_t index) {
@@ -30,7 +31,9 @@ class Index {
   static uint64_t key(uint32_t suffix, uint32_t word) { return static_cast<uint64_t>(suffix) << 32 | word; }
   size_t slot_of(uint64_t k) const {
     const size_t mask = slots_.size() - 1;
-    size_t slot = (((k ^ (k >> 32)) * 0x9e3779b97f4a7c15ULL) >> 20) & mask;
+    uint64_t hash = k * 0x9e3779b97f4a7c15ULL;
+    hash = (hash ^ (hash >> 32)) * 0xbf58476d1ce4e5b9ULL;
+    size_t slot = (hash >> 30) & mask;
     while (slots_[slot].index != kMissing && slots_[slot].key != k) slot = (slot + 1) & mask;
     return slot;
   }
@@ -55,7 +58,7 @@ class Reader {
     auto& lists = model_.lists;
     lists.resize(counts_.size());
     extends_.resize(counts_.size());
-    index_.resize(counts_.size());
+    for (uint64_t count : counts_) index_.emplace_back(std::min<uint64_t>(count, text_.size() / 8));  // a count may be anything
     for (const char* mark : {"<unk>", "<s>", "</s>"}) model_.vocab->add(mark);
     for (float prob : {kUnkFloor, kNeverPredicted, kUnkFloor}) append(1, static_cast<uint32_t>(lists[0].size()), 0, prob, 0);
     seen_.assign(3, false);
@@ -181,8 +184,8 @@ class Reader {
       if (id < 0) fail(line_, "'" + shown(fields_[i + 1]) + "' is not among the unigrams. Is the file whole?");
       w[i] = static_cast<uint32_t>(id);
     }
-    const uint32_t suffix = ensure(w.data() + 1, n - 1);
-    const uint32_t context = ensure(w.data(), n - 1);
+    const uint32_t suffix = ensure(last_suffix_, w.data() + 1, n - 1);
+    const uint32_t context = ensure(last_context_, w.data(), n - 1);
     if (index_[n - 1].find(suffix, w[0]) != Index::kMissing) fail(line_, "this n-gram is there twice. Take one of the two lines away");
     index_[n - 1].insert(suffix, w[0], append(n, w[0], suffix, prob, backoff));
     extends_[n - 2][context] = true;
@@ -201,6 +204,21 @@ class Reader {
     model_.lists[0].prob[id] = prob;
     if (model_.order() > 1) model_.lists[0].backoff[id] = backoff;
     seen_[id] = true;
+  }
+
+  /// Lines are mostly sorted, so that one has the beginning or the end of the line before.
+  struct Last {
+    std::array<uint32_t, kMaxLmOrder> words{};
+    int length = 0;
+    uint32_t index = 0;
+  };
+  uint32_t ensure(Last& last, const uint32_t* w, int n) {
+    if (last.length != n || !std::equal(w, w + n, last.words.begin())) {
+      last.index = ensure(w, n);
+      last.length = n;
+      std::copy(w, w + n, last.words.begin());
+    }
+    return last.index;
   }
 
   /// The index of w[0..n), which is added, to be filled later, if the file has left it out.
@@ -245,6 +263,7 @@ class Reader {
   std::vector<Index> index_;
   std::vector<bool> seen_;  // unigrams
   std::vector<Blank> blanks_;
+  Last last_suffix_, last_context_;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ def backoff_arpa(seed, order=4, types=7, rate=0.5, closed=True):
     for n in range(2, order + 1):
         grams = []
         for context in last:
-            if context[-1] == "</s>":
+            if context[-1] in ("</s>", "w0"):
                 continue
             for word in words:
                 gram = (*context, word)
@@ -35,6 +35,7 @@ def backoff_arpa(seed, order=4, types=7, rate=0.5, closed=True):
     for gram in p:
         if len(gram) < order and gram[-1] != "</s>" and generator.random() < 0.8:
             b[gram] = generator.uniform(-2, 0.3)
+    b.pop(("w0",), None)  # nothing follows w0, and it has no back-off weight, but n-grams that end in it may have one
     if not closed:
         for gram in list(p):
             if 1 < len(gram) < order and generator.random() < 0.3:

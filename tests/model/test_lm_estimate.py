@@ -11,6 +11,7 @@ from hopefear import InputError
 from hopefear.model.language_model import LanguageModel
 from tests.model.lm_corpora import zipf_sentences
 from tests.reference.language_model import kneser_ney
+from tests.shared_data import SHARED
 
 
 def read_back(model, path):
@@ -162,3 +163,21 @@ def test_errors(tmp_path):
             with pytest.raises(InputError) as error:
                 LanguageModel.estimate(tmp_path / "latin1", jobs=jobs)
             assert str(error.value).startswith(f"{tmp_path / 'latin1'}:100002: not UTF-8. Convert the file")
+
+
+@pytest.mark.skipif(SHARED is None, reason="needs the shared data sets")
+def test_real_text_sums_to_one_and_predicts():
+    data = SHARED / "data" / "es-en-fisher"
+    model = LanguageModel.estimate(data / "train.callhome.en.xz", 5)
+    assert not any(discounts.fallback for discounts in model.discounts)
+    core = model.core
+    held_out = (data / "dev.en.0").read_text().split("\n")[:200]
+    words = np.array([i for i in range(len(core)) if i != core.find("<s>")], np.uint32)
+    for line in held_out[:10]:
+        context = core.context()
+        for word in line.split():
+            _, _, context = core.score_word(context, core.find_in_text(word))
+            total = sum(10 ** core.score_word(context, word)[0] for word in words)
+            assert total == pytest.approx(1, abs=1e-4)
+    unigram = LanguageModel.estimate(data / "train.callhome.en.xz", 1)
+    assert model.perplexity(held_out) < unigram.perplexity(held_out) / 2
