@@ -173,8 +173,6 @@ def test_output_is_utf8_in_every_locale(tmp_path: Path) -> None:
         ("hyp --refs a b --json", "hyp --refs a --refs b --json"),
         ("--refs a b -- hyp", "--refs a --refs b -- hyp"),
         ("--refs - b --refs c", "--refs - --refs b --refs c"),
-        ("--refs", "--refs"),
-        ("--refs --json", "--refs --json"),
         ("--refs=a hyp", "--refs=a hyp"),
         ("--metric bleu hyp", "--metric bleu hyp"),
         ("-- --refs a b", "-- --refs a b"),
@@ -182,6 +180,12 @@ def test_output_is_utf8_in_every_locale(tmp_path: Path) -> None:
 )
 def test_several_values_after_one_flag(given: str, meant: str) -> None:
     assert " ".join(spread(given.split(), {"--refs"})) == meant
+
+
+@pytest.mark.parametrize("arguments", [["--refs"], ["--refs", "--json"], ["--refs", "--", "hyp"]])
+def test_a_flag_without_its_values(arguments: list[str], capsys: Said) -> None:
+    assert main(["score", *arguments]) == 2
+    assert "--refs needs at least one value. See: hopefear score --help" in one_line(capsys)
 
 
 Write = Callable[[str], Path]

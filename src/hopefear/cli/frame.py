@@ -52,7 +52,9 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         many = {flag for param in self.params if isinstance(param, Many) for flag in param.opts}
-        return super().parse_args(ctx, spread(args, many))
+        with ctx.scope(cleanup=False):  # so that an error knows whose it is
+            arguments = spread(args, many)
+        return super().parse_args(ctx, arguments)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = [(not EVERY.isdisjoint(param.opts), param.get_help_record(ctx)) for param in self.get_params(ctx)]

@@ -113,6 +113,10 @@ def spread(arguments: Sequence[str], many: set[str]) -> list[str]:
             values = []
             while rest and (rest[0] == "-" or not rest[0].startswith("-")):
                 values.append(rest.pop(0))
+            if not values:
+                raise click.BadOptionUsage(
+                    word, f"{word} needs at least one value.", click.get_current_context(silent=True)
+                )
             for i, value in enumerate(values):
                 spread += [value] if i == 0 else [word, value]
     return spread

@@ -79,6 +79,8 @@ def command(
     ]
     references = [read_lines(path) for path in refs]
     for path, lines in zip(refs, references, strict=True):
+        if not lines:
+            raise FileError(f"{path}: the file is empty. Give a reference for each line of the output.")
         if len(lines) != len(references[0]):
             raise FileError(
                 f"{path}: has {len(lines)} lines, but {refs[0]} has {len(references[0])}. Use references of one source."
