@@ -50,11 +50,12 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[A
             yield file
         return
     path = Path(os.path.realpath(path))  # a link stays a link
+    name = ""
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
-    try:
+        try:
+            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(path)) from None
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
             yield file
             file.flush()
@@ -62,8 +63,9 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[A
             os.fsync(file.fileno())
         Path(name).replace(path)
     except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
+        if name:
+            with suppress(OSError):
+                Path(name).unlink()
         raise
 
 

@@ -149,7 +149,7 @@ def test_ctrl_c_takes_one_line_and_leaves_no_half_file(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*HOPEFEAR, "generate", "--out", "x", "--sentences", "1000000"], stderr=subprocess.PIPE, cwd=tmp_path
     )
-    while not list(tmp_path.glob("x/.*")):
+    while not any(path.stat().st_size for path in tmp_path.glob("x/.nbest*")):  # it has begun to write
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.formats import read_weights
+from hopefear.formats import read_nbest, read_weights, write_forests
 from hopefear.synthetic import Synthetic
 
 Said = pytest.CaptureFixture[str]
@@ -150,6 +150,16 @@ def test_another_list_to_choose_on(capsys: Said) -> None:
     assert main([*TUNE, "--out", "run", *other]) == 0
     assert capsys.readouterr().out.splitlines()[0].split() == ["bleu", "train", "dev", "held", "out"]
     assert record()["sentences"] == {"train": 54, "dev": 30, "holdout": 6}
+
+
+def test_forests_instead_of_lists() -> None:
+    """A list is a forest too: the same weights from both."""
+    pool = read_nbest("nbest.txt", REFS[1:])
+    write_forests(pool, "dev.forests")
+    common = ["--trainer", "kbmira", "--set", "passes=3", "--quiet"]
+    assert main(["tune", "--forests", "dev.forests", *common, "--out", "a"]) == 0
+    assert main(["tune", "--nbest", "nbest.txt", *REFS, *common, "--out", "b"]) == 0
+    assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
 
 
 def test_weights_of_strangers_are_named(capsys: Said) -> None:
