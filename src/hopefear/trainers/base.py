@@ -50,6 +50,7 @@ class Result:
     history: list[dict[str, Any]]  # a record an epoch: epoch, score, ...
     seconds: float
     details: dict[str, Any] = field(default_factory=dict)  # what only this trainer has to say
+    warnings: list[str] = field(default_factory=list)  # a line each
 
 
 @dataclass(frozen=True)
@@ -170,18 +171,28 @@ class Trainer(ABC):
             sample = prepared.kbest(start, 100, distinct=True, jobs=self.jobs)
         parameters = Parameters.of(self, prepared, sample, initial, self.start_at)
         history: list[dict[str, Any]] = []
+        warnings: list[str] = []
+        best: tuple[float, Vector] | None = None
 
         def report(epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
+            nonlocal best
             if not np.all(np.isfinite(w)):
-                knobs = ", ".join(f.name for f in fields(self) if f.name in ("C", "eta"))
-                cure = f"Lower {knobs} or set scaling=std" if knobs else "Set scaling=std"
-                raise InputError(f"trainer {self.name}: weights diverged in epoch {epoch}. {cure}")
+                knobs = " or ".join(f.name for f in fields(self) if f.name in ("C", "eta"))
+                cure = f"Lower {knobs}, or set scaling=std" if knobs else "Set scaling=std"
+                warnings.append(f"weights diverged in epoch {epoch}; the best ones before that are kept. {cure}")
+                return False
             history.append({"epoch": epoch, "score": score, **more})
+            gain = score if self.metric.higher_is_better else -score
+            if best is None or gain > best[0]:
+                best = gain, np.array(w)
             return progress is None or progress(history[-1])
 
         problem = self.problem(parameters, report, forests)
         initial_score = problem.score(problem.initial)
         w, details = self.learn_forests(problem) if forests else self.learn(problem)
+        if warnings or not np.all(np.isfinite(w)):
+            w = best[1] if best is not None else problem.initial
+        warnings += details.pop("warnings", [])
         return Result(
             weights=parameters.weights(w),
             score=problem.score(w),
@@ -189,6 +200,7 @@ class Trainer(ABC):
             history=history,
             seconds=time.perf_counter() - begun,
             details=details,
+            warnings=warnings,
         )
 
     def prepare(self, pool: Pool) -> Pool:

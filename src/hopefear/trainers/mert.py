@@ -78,7 +78,9 @@ class Mert(Trainer):
         total = np.abs(w).sum()
         if total > 0 and np.all(np.isinf(problem.lower)) and np.all(np.isinf(problem.upper)):
             w = w / total
-        return w, {"start": best, "starts": scores, "lines": sum(lines for _, _, lines in starts)}
+        still = problem.initial.size - problem.pool.dense_width - self.sparse
+        warnings = [f"{still} sparse features keep their initial weights (option sparse)"] if still > 0 else []
+        return w, {"start": best, "starts": scores, "lines": sum(lines for _, _, lines in starts), "warnings": warnings}
 
     def directions(self, problem: Problem, lists: Pool) -> Vector:
         """The axes as rows. Features that do not move are left out."""
