@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "common.h"
 #include "error.h"
 
@@ -14,6 +16,8 @@ void init_grammar(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
+  // Objects in caches outlive the interpreter: no harm, and nothing that a user should read after a command's output.
+  nb::set_leak_warnings(std::getenv("HOPEFEAR_DEBUG") != nullptr);
   m.doc() = "The compiled core of hopefear. Private: import hopefear instead.";
   nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
   hopefear::init_forest(m);
