@@ -180,14 +180,14 @@ class OuterLoop:
         size = int(pool.row_begin()[-1])
         new = size - (0 if before is None else int(before.row_begin()[-1]))
         if known is None:
-            best = first_best(own, self.trainer.jobs)
-            scores = {
-                part: self.metric.score(self.metric.stats(best.subset(which), self.trainer.jobs).sum(axis=0))
-                for part, which in self.parts(len(own)).items()
-            }
-            known = {"scores": scores}
+            known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
             save(step / "decoded.json", known)
         return Decoded(number, dict(weights), known["scores"], size, new), pool
+
+    def scores(self, best: Pool) -> dict[str, float]:
+        """The metric of one translation a sentence, for each part."""
+        stats = self.metric.stats(best, self.trainer.jobs)
+        return {part: self.metric.score(stats[which].sum(axis=0)) for part, which in self.parts(len(best)).items()}
 
     def _need_references(self, pool: Pool) -> None:
         if self.metric.name == "external":

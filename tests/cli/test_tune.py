@@ -183,7 +183,7 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--out", "nbest.txt"], "nbest.txt: is a file. --out takes a directory"),
         (["--out", "."], ".: holds files but no run"),
         (["--initial", "ref.0"], "ref.0:1: "),
-        (["--forests", "nbest.txt"], "give either --nbest or --forests"),
+        (["--forests", "nbest.txt"], "give one of --nbest, --forests, --decoder-command"),
         (["--replicates", "0"], "'--replicates': 0 is too small"),
     ],
 )

@@ -6,7 +6,7 @@ import json as json_module
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +25,17 @@ PARAMS = [
     click.Option(
         ["--forests"], type=InputFile(folders=True), help="Forests or lattices instead: a file, or a folder of them."
     ),
+    click.Option(
+        ["--decoder-command"],
+        metavar="CMD",
+        help="A decoder to run again and again, with {weights} and {nbest} for its files.",
+    ),
+    click.Option(["--decoder-timeout"], type=float, metavar="SECONDS", help="Longest time for one decoding."),
+    count("--iterations", 10, "Decodings to learn from, with --decoder-command."),
+    click.Option(["--sources"], type=InputFile(), help="What the decoder translates: {sources} in its command."),
+    click.Option(["--params"], type=InputFile(), help="TOML: parameters of the decoder to tune as well."),
+    count("--retune-every", 4, "Parameters between two tunings of the weights; 0: none.", least=0),
+    count("--max-evaluations", 750, "Settings of the parameters to try at most."),
     Many(["--refs"], type=InputFile(), help="References, a file each. Not needed if the lists hold them."),
     click.Option(["--trainer"], required=True, metavar="NAME", help="How to learn; hopefear trainers lists them."),
     click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
@@ -57,6 +68,8 @@ hopefear tune --nbest dev.nbest.gz --refs ref.0 ref.1 --trainer kbmira --out run
 hopefear tune --nbest dev.nbest.gz --refs ref.0 ref.1 --trainer mert --set restarts=10 \\
     --initial weights.txt --replicates 5 --out run
 hopefear tune --nbest dev.jsonl --metric comet --trainer pro --out run     # a column of the lists
+hopefear tune --decoder-command 'decode -w {weights} < dev.src > {nbest}' --refs ref.0 \\
+    --initial weights.txt --trainer kbmira --out run
 """
 
 
@@ -65,6 +78,13 @@ def command(
     console: Console,
     nbest: tuple[str, ...],
     forests: str | None,
+    decoder_command: str | None,
+    decoder_timeout: float | None,
+    iterations: int,
+    sources: str | None,
+    params: str | None,
+    retune_every: int,
+    max_evaluations: int,
     refs: tuple[str, ...],
     trainer: str,
     out: str,
@@ -91,14 +111,47 @@ def command(
     same input, seed and options give the same weights, whatever --jobs is.
     """
     from hopefear.cli.trainers import find, parse_options
+    from hopefear.diagnosis import diagnose
     from hopefear.formats import read_forests, read_weights
     from hopefear.runs import Run, checksum
     from hopefear.tuning import metric_key, split, tune
 
+    if [bool(nbest), bool(forests), bool(decoder_command)].count(True) != 1:
+        raise click.UsageError("give one of --nbest, --forests, --decoder-command.", click.get_current_context())
+    if decoder_command:
+        from hopefear.cli.tune_decoder import tune_decoder
+
+        if dev_nbest or dev_refs:
+            raise click.UsageError("--dev-nbest goes with --nbest and --forests.", click.get_current_context())
+        tune_decoder(
+            console,
+            decoder_command=decoder_command,
+            decoder_timeout=decoder_timeout,
+            iterations=iterations,
+            sources=sources,
+            params=params,
+            retune_every=retune_every,
+            max_evaluations=max_evaluations,
+            refs=refs,
+            trainer=trainer,
+            out=out,
+            set=set,
+            metric=metric,
+            lowercase=lowercase,
+            tokenize=tokenize,
+            initial=initial,
+            random_init=random_init,
+            holdout=holdout,
+            replicates=replicates,
+            resume=resume,
+            overwrite=overwrite,
+            json=json,
+            seed=seed,
+            jobs=jobs,
+        )
+        return
     kind = find(trainer)
     options = parse_options(kind, set)
-    if bool(nbest) == bool(forests):
-        raise click.UsageError("give either --nbest or --forests.", click.get_current_context())
     Run.check(out, resume=resume, overwrite=overwrite)
     weights = read_weights(initial) if initial else None
     pool = read_forests(forests, list(refs) or None) if forests else read_pool(console, nbest, refs)
@@ -166,6 +219,23 @@ def command(
             run.record["epochs"] = tuned.best.history
             for warning in tuned.best.warnings:
                 run.warn(warning)
+            findings = [
+                finding
+                for finding in diagnose(
+                    learn,
+                    measure,
+                    tuned.best.weights,
+                    weights,
+                    holdout=aside,
+                    history=tuned.best.history if kind.name != "mert" else (),
+                    seed=seed,
+                    jobs=jobs,
+                )
+                if finding.code != "unknown-feature"  # said already
+            ]
+            run.record["findings"] = [asdict(finding) for finding in findings]
+            for finding in findings:
+                run.warn(str(finding))
             run.finish(tuned.best.weights, tuned.final())
         warnings = run.record["warnings"]
     for warning in warnings:

@@ -73,7 +73,9 @@ class Mert(Trainer):
         for number, (_, w, lines) in enumerate(starts):
             scores.append(problem.score(w))
             problem.report(number, scores[-1], w, {"lines": lines})
-        best = max(range(len(starts)), key=lambda r: starts[r][0])
+        # By the score under w itself: where candidates tie, as all do at 0, the line search sees the side next to it.
+        sign = 1 if problem.metric.higher_is_better else -1
+        best = max(range(len(starts)), key=lambda r: sign * scores[r])
         w = starts[best][1]
         total = np.abs(w).sum()
         if total > 0 and np.all(np.isinf(problem.lower)) and np.all(np.isinf(problem.upper)):
