@@ -3,7 +3,7 @@
     python toy_decoder.py make FOLDER                      a tuning set: FOLDER/source.txt, FOLDER/ref.txt
     python toy_decoder.py SOURCE WEIGHTS > nbest           20 candidates a sentence, in Moses' format, best first
         [--beam 30]                                        hypotheses kept after each word
-        [--caution 0.5]                                    a parameter that is no feature weight; its best value is 0.7
+        [--caution 0.5]                                    a parameter that is no feature weight: noise is least at 0.7
 
 Each word may become the right one, a wrong one, nothing, or come twice. Features: tm and lm, which see mistakes through
 noise, and words, which counts. A decoder without weights takes every weight to be 0.

@@ -200,16 +200,16 @@ def test_parameters_are_read(tmp_path) -> None:
         values = [200, 50, 100]
         least = 1
         [stretch]
-        low = 0.5
-        high = 1.0
-        step = 0.25
+        low = 0.2
+        high = 0.8
+        step = 0.2
         start = 0.6
         smallest = 0.05
         """,
     )
     assert found == [
         Parameter("beam", (50, 100, 200), 100, True, 1.0, math.inf, 1.0),
-        Parameter("stretch", (0.5, 0.75, 1.0), 0.6, False, -math.inf, math.inf, 0.05),
+        Parameter("stretch", (0.2, 0.4, 0.6, 0.8), 0.6, False, -math.inf, math.inf, 0.05),
     ]
 
 

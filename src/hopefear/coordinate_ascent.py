@@ -61,7 +61,7 @@ class Parameter:
     def clipped(self, value: float) -> Number:
         """A legal value."""
         value = min(max(value, self.least), self.most)
-        return math.floor(value + 0.5) if self.integer else float(value)
+        return math.floor(value + 0.5) if self.integer else _tidy(float(value))
 
 
 def read_parameters(path: PathLike) -> list[Parameter]:
@@ -111,7 +111,7 @@ def _parameter(name: str, table: Mapping[str, Any]) -> Parameter:
         low, high, step = table["low"], table["high"], table["step"]
         if not (low <= high and step > 0) or (high - low) / step > 10000:
             raise ValueError("low must not be above high, and step must be positive and give 10000 values at most")
-        values = [low + k * step for k in range(math.floor((high - low) / step + 1e-9) + 1)]
+        values = [_tidy(low + k * step) for k in range(math.floor((high - low) / step + 1e-9) + 1)]
     kind = table.get("type", "integer" if all(isinstance(value, int) for value in values) else "real")
     if kind not in ("integer", "real"):
         raise ValueError(f'the type is {kind!r}. It must be "integer" or "real"')
@@ -130,6 +130,11 @@ def _parameter(name: str, table: Mapping[str, Any]) -> Parameter:
     if not smallest > 0:
         raise ValueError("smallest must be positive: intervals of this size are not halved any more")
     return Parameter(name, tuple(values), int(start) if integer else float(start), integer, least, most, smallest)
+
+
+def _tidy(value: Number) -> Number:
+    """Without the crumbs of binary fractions: 0.2 + 2 * 0.2 is 0.6."""
+    return value if isinstance(value, int) else float(f"{value:.12g}")
 
 
 def _check_number(key: str, value: Any) -> None:

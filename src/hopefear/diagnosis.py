@@ -34,7 +34,7 @@ ASIDE = 0.3  # p below which a loss on the part kept aside is worth a word: it i
 CHANCE = 0.05  # p above which a gain may be chance, and below which a loss in another metric is real
 SWING = 0.9  # the last epoch below this share of the best one: training did not settle
 COLLINEAR = 1 - 1e-9  # correlation within lists
-SENTENCES = 2000  # lists looked at for headroom: evenly spaced, enough for a warning, and cheap
+SENTENCES = 500  # lists looked at for headroom: evenly spaced, enough for a warning, and cheap
 
 
 @dataclass(frozen=True)
