@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -256,6 +257,18 @@ def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path, monkeypatch) 
     else:
         os.kill(process, 9)
         raise AssertionError("the child lives on")
+
+
+def test_warnings_of_the_trainer_are_passed_on(data, tmp_path, monkeypatch) -> None:
+    it = loop(toy(data), iterations=2)
+    fit = type(it.trainer).fit
+
+    def warns(self, pool, initial=None, progress=None):
+        return replace(fit(self, pool, initial, progress), warnings=["weights diverged"])
+
+    monkeypatch.setattr(type(it.trainer), "fit", warns)
+    assert it.run(tmp_path, INITIAL).warnings == ["weights diverged"]
+    assert it.run(tmp_path, INITIAL).warnings == ["weights diverged"]  # from its memory
 
 
 def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkeypatch) -> None:

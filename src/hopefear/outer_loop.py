@@ -146,6 +146,7 @@ class OuterLoop:
                 stopped = str(error)
                 warnings.append(f"learning stopped in iteration {number}, the best weights so far are kept: {error}")
                 break
+            warnings += [text for text in fit["warnings"] if text not in warnings]
             history[-1] |= {"list_score": fit["score"], "moved": fit["moved"]}
             weights = fit["weights"]
             if fit["moved"] <= self.tolerance:
@@ -229,13 +230,17 @@ class OuterLoop:
                     return True
 
                 result = own.fit(learn_from, start, on_epoch)
-                return {"weights": result.weights, "score": result.score}
+                return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
             result = run_tasks([task], 1, lambda _, said: hear({"event": "epoch", "iteration": number, **said}))[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
-            known = {"score": result["score"], "moved": _moved(weights or {}, learnt)}
+            known = {
+                "score": result["score"],
+                "moved": _moved(weights or {}, learnt),
+                "warnings": result["warnings"],
+            }
             write_weights(learnt, step / "learnt.txt")
             save(step / "learnt.json", known)
         return {**known, "weights": read_weights(step / "learnt.txt")}
