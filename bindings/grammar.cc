@@ -1,5 +1,6 @@
 #include "grammar.h"
 
+#include "checksum.h"
 #include "common.h"
 #include "grammar_text.h"
 #include "text.h"
@@ -76,6 +77,11 @@ void init_grammar(nb::module_& m) {
       .def("finish", &GrammarTextReader::finish, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("glue", &GrammarTextReader::glue, "Rules of [S], left out.")
       .def_prop_ro("repeated", &GrammarTextReader::repeated, "Rules that stood there before, left out.");
+  m.def("file_checksum", [](const std::string& path) {
+    const auto memory = MemoryMap::file(path);
+    return checksum({memory->data(), memory->size()});
+  }, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "A 64-bit checksum of a file.");
+  m.def("checksum", [](nb::bytes data) { return checksum(std::as_bytes(std::span(data.c_str(), data.size()))); }, "data"_a);
   m.def("grammar_text", &grammar_text, "table"_a, "begin"_a, "end"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The rules of source sides [begin, end) as lines.");
 }

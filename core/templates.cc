@@ -80,7 +80,7 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
   std::vector<std::vector<std::string>> all;
   for (size_t i = 0; i < names.size(); ++i) {
     try {
-      all.push_back(parse_feature(names[i]));
+      all.push_back(names[i].empty() ? std::vector<std::string>{""} : parse_feature(names[i]));
     } catch (const std::invalid_argument& error) {
       throw input_error(where, static_cast<long>(i) + 1, "feature \"" + names[i] + "\": " + error.what());
     }
@@ -122,6 +122,7 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
       return word_of(target, parts[k]);
     };
     const std::string& kind = parts[0];
+    if (names[i].empty()) continue;
     if (kind == "lex" && (parts.size() == 2 || parts.size() == 3)) {
       lex_ = true;
       const std::string& e = parts.back();

@@ -65,7 +65,7 @@ class FeatureTemplates {
   static constexpr int kTriggerDistance = 3;
   static constexpr int kGroups = 10;  // lengths that group features tell apart
 
-  /// Feature i of `names` has the id first + i. `columns` are the names of the grammar's columns, which group features read.
+  /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns, which group features read.
   /// `where` opens the message of the InputError for a name that makes no sense.
   FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
                    const std::vector<std::string>& columns, const std::string& where);

@@ -1,0 +1,263 @@
+"""From parallel text to a model directory: ``hopefear build`` as a function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleTable
+from hopefear.errors import InputError
+from hopefear.files import PathLike, output
+from hopefear.model import align as alignment
+from hopefear.model import features
+from hopefear.model.corpus import Corpus, read_corpus, read_text
+from hopefear.model.directory import KINDS, check_out, write_model
+from hopefear.model.language_model import MAX_ORDER, LanguageModel
+from hopefear.model.text import TextPipeline
+
+__all__ = ["BuildOptions", "BuildReport", "Listener", "build"]
+
+_SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
+_PART_WORDS = 8_000_000  # source words whose rules are held at a time
+SIDES = ("none", "source", "target", "both")
+
+
+class Progress(Protocol):
+    """What is told how far a step has come."""
+
+    def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None: ...
+
+
+class Listener(Protocol):
+    """Who hears of a build's progress: the console of the command line, for example."""
+
+    def note(self, text: str) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Progress]: ...
+
+
+class _Silent:
+    def note(self, text: str) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+    def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None: ...
+
+    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Progress]:
+        return nullcontext(self)
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What a model is made of. All of it is recorded in ``model.json``."""
+
+    kind: str = "hiero"  #: or "blocks"
+    tokenizer: str = "european"  #: or "none": words are separated by blanks already
+    lowercase: bool = True
+    strip_punctuation: str = "none"  #: "none", "source", "target" or "both"
+    max_words: int = 100  #: longer sentences are left out
+    aligner: str = "fastalign"  #: or "eflomal"
+    align_iterations: int = 5
+    max_phrase: int = 0  #: words of an initial phrase; 0: 10 (Chiang 2007), for blocks 8
+    max_source_symbols: int = 5  #: of a rule; blocks have no such limit
+    min_hole: int = 1  #: source words that a nonterminal covers at least
+    tight: bool = True  #: words at the edges of initial phrases are aligned; blocks may have unaligned edges
+    min_occurrences: int = 1  #: phrase pairs seen less often are dropped
+    min_hierarchical: int = 1  #: the same for rules with nonterminals
+    max_options: int = 50  #: rules kept a source side, by p(e|f); 0: all
+    lm_order: int = 5
+    lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
+    lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
+    sparse: bool = True  #: declare sparse features at all
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("kind", self.kind, KINDS),
+            ("strip_punctuation", self.strip_punctuation, SIDES),
+            ("aligner", self.aligner, alignment.ALIGNERS),
+        ):
+            if value not in known:
+                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+        for name, number, low, high in (
+            ("max_words", self.max_words, 1, 1000),
+            ("align_iterations", self.align_iterations, 1, 1000),
+            ("max_phrase", self.max_phrase, 0, 15),
+            ("lm_order", self.lm_order, 1, MAX_ORDER),
+            ("lex_frequency", self.lex_frequency, 0, 1 << 40),
+        ):
+            if not low <= number <= high:
+                raise InputError(f"{name}: {number} is not between {low} and {high}")
+
+    def pipeline(self, side: str) -> TextPipeline:
+        return TextPipeline(self.tokenizer, self.lowercase, self.strip_punctuation in (side, "both"))
+
+    def extraction(self) -> dict[str, Any]:
+        """The arguments of the Extractor."""
+        shared = {name: getattr(self, name) for name in ("min_occurrences", "min_hierarchical", "max_options")}
+        if self.kind == "hiero":
+            own = {name: getattr(self, name) for name in ("max_source_symbols", "min_hole", "tight")}
+            return {**shared, **own, "max_phrase": self.max_phrase or 10}
+        longest = self.max_phrase or 8
+        blocks = {"max_nonterminals": 0, "tight": False, "fractional": False, "orientations": True}
+        return {**shared, **blocks, "max_phrase": longest, "max_source_symbols": longest}
+
+
+@dataclass
+class BuildReport:
+    """What was built, and how long each step took."""
+
+    model: Path
+    counts: dict[str, Any] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
+
+
+def build(
+    source: Sequence[PathLike] | PathLike,
+    target: Sequence[PathLike] | PathLike,
+    out: PathLike,
+    options: BuildOptions | None = None,
+    *,
+    align: Sequence[PathLike] = (),
+    lm_text: Sequence[PathLike] = (),
+    filter_to: Sequence[PathLike] = (),
+    save_alignment: PathLike | None = None,
+    overwrite: bool = False,
+    seed: int = 1,
+    jobs: int = 0,
+    listener: Listener | None = None,
+) -> BuildReport:
+    """Build a model directory from parallel files.
+
+    ``align``: word alignments of your own in Pharaoh format, one file a source file. ``lm_text``: more text of the
+    target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
+    """
+    options = options or BuildOptions()
+    listener = listener or _Silent()
+    report = BuildReport(Path(out))
+    check_out(report.model, overwrite)
+    source_text, target_text = options.pipeline("source"), options.pipeline("target")
+    with report.step("read"):
+        corpus = read_corpus(_several(source), _several(target), source_text, target_text, options.max_words, align)
+        sentences = read_text(filter_to, source_text)
+    for reason, count in corpus.skipped.items():
+        listener.note(f"{count:,} of {corpus.lines:,} pairs left out: {reason}")
+    text = ParallelText()
+    text.add(corpus.source, corpus.target)
+    with report.step("align"):
+        _align(text, corpus, options, seed, jobs, listener)
+    if save_alignment is not None:
+        with output(save_alignment) as file:
+            file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
+
+    with report.step("language model"):
+        models = [_language_model(corpus.target, "lm", options, jobs, listener)]
+        if lm_text:
+            models.append(_language_model(read_text(lm_text, target_text), "lm2", options, jobs, listener))
+    counts = {
+        "pairs": len(corpus),
+        "skipped": dict(sorted(corpus.skipped.items())),
+        "source_words": text.source_words,
+        "target_words": text.target_words,
+        "source_vocabulary": len(text.source_vocab),
+        "target_vocabulary": len(text.target_vocab),
+        "links": text.link_count,
+    }
+    del corpus
+    with report.step("extract"):
+        rules, extracted = _extract(text, options, jobs, listener)
+    with report.step("features"):
+        sparse = _sparse_features(text, rules, options, jobs) if options.sparse and options.kind == "hiero" else []
+    del text
+    with report.step("grammar"):
+        grammar = Grammar.build(rules, jobs)
+        del rules
+        if filter_to:
+            grammar = Grammar.build(grammar.filtered(sentences, jobs=jobs), jobs)
+    counts |= extracted
+    counts |= {"rules": len(grammar), "source_sides": grammar.sides}
+    counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
+    weights = dict(features.DEFAULT_WEIGHTS)
+    if len(models) > 1:
+        weights |= {"lm": weights["lm"] / 2, "lm2": weights["lm"] / 2}
+    info = {
+        "kind": options.kind,
+        "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
+        "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
+        "weights": weights,
+        "counts": counts,
+    }
+    with report.step("write"):
+        write_model(out, info, grammar, models, sparse, overwrite)
+    report.counts = counts
+    return report
+
+
+def _several(paths: Sequence[PathLike] | PathLike) -> list[PathLike]:
+    return list(paths) if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
+
+
+def _align(text: ParallelText, corpus: Corpus, options: BuildOptions, seed: int, jobs: int, listener: Listener) -> None:
+    if corpus.places:
+        for line, (path, number) in zip(corpus.links, corpus.places, strict=True):
+            text.add_pharaoh([line], path, [number])
+        return
+    steps = alignment.steps(options.aligner, options.align_iterations)
+    with listener.progress("align", steps) as progress:
+        alignment.align(
+            text,
+            corpus.source,
+            corpus.target,
+            options.aligner,
+            options.align_iterations,
+            seed,
+            jobs,
+            lambda: progress.update(),
+        )
+
+
+def _language_model(
+    lines: Sequence[str], name: str, options: BuildOptions, jobs: int, listener: Listener
+) -> LanguageModel:
+    if not lines:
+        raise InputError(f"{name}: the text for this language model is empty. Name a file with sentences")
+    model = LanguageModel.estimate(lines, options.lm_order, options.lm_prune, jobs=jobs)
+    if any(discounts.fallback for discounts in model.discounts):
+        listener.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
+    return model
+
+
+def _extract(
+    text: ParallelText, options: BuildOptions, jobs: int, listener: Listener
+) -> tuple[RuleTable, dict[str, int]]:
+    extractor = Extractor(text, **options.extraction())
+    parts = max(1, -(-text.source_words // _PART_WORDS))
+    with listener.progress("extract", parts * _SLICES) as progress:
+        for part in range(parts):
+            extractor.begin_part(part, parts, jobs)
+            for i in range(_SLICES):
+                extractor.run(len(text) * i // _SLICES, len(text) * (i + 1) // _SLICES, jobs)
+                progress.update()
+        table = extractor.finish(jobs)
+    if not len(table):
+        raise InputError(
+            "no rule could be extracted: the word alignment has no usable links. Check that the files are parallel"
+        )
+    return table, {"rule_occurrences": extractor.instances, "rules_seen": extractor.rules}
+
+
+def _sparse_features(text: ParallelText, rules: RuleTable, options: BuildOptions, jobs: int) -> list[str]:
+    frequency = options.lex_frequency or features.lex_frequency(text.target_words)
+    names = features.lex_features(text, LexicalTable(text), frequency)
+    return names + features.group_features() + features.extended_features(text, rules, jobs=jobs)

@@ -1,0 +1,89 @@
+"""Parallel text from files: read, cleaned, tokenised; pairs that cannot be used are left out and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hopefear.errors import InputError, input_error
+from hopefear.files import PathLike, iter_lines, path_name
+from hopefear.model.text import TextPipeline
+
+__all__ = ["Corpus", "read_corpus", "read_text"]
+
+
+@dataclass
+class Corpus:
+    """Sentence pairs, tokens joined by blanks."""
+
+    source: list[str] = field(default_factory=list)
+    target: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  #: alignments as they stand in their file, if there is one
+    places: list[tuple[str, int]] = field(default_factory=list)  #: file and line of each alignment
+    lines: int = 0  #: pairs read
+    skipped: Counter[str] = field(default_factory=Counter)  #: reason -> pairs
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def read_corpus(
+    source: Sequence[PathLike],
+    target: Sequence[PathLike],
+    source_text: TextPipeline,
+    target_text: TextPipeline,
+    max_words: int = 100,
+    align: Sequence[PathLike] = (),
+) -> Corpus:
+    """Pairs of lines of parallel files. Files must be as long as their counterparts.
+
+    Pairs with an empty side, or with more than ``max_words`` words on a side, are skipped and counted.
+    """
+    if len(source) != len(target) or (align and len(align) != len(source)):
+        counts = f"{len(source)} source, {len(target)} target" + (f", {len(align)} alignment" if align else "")
+        raise InputError(f"{counts} files were named. Each source file needs its target file, in the same order")
+    corpus = Corpus()
+    for i, files in enumerate(zip(source, target, strict=True)):
+        for number, lines in _in_step([*files, *align[i : i + 1]]):
+            corpus.lines += 1
+            f, e = source_text.tokens(lines[0]), target_text.tokens(lines[1])
+            if not f or not e:
+                corpus.skipped["an empty side"] += 1
+            elif max(len(f), len(e)) > max_words:
+                corpus.skipped[f"more than {max_words} words"] += 1
+            else:
+                corpus.source.append(" ".join(f))
+                corpus.target.append(" ".join(e))
+                if align:
+                    corpus.links.append(lines[2])
+                    corpus.places.append((path_name(align[i]), number))
+    if not corpus.source:
+        why = ", ".join(f"{count} with {reason}" for reason, count in corpus.skipped.items()) or "the files are empty"
+        raise input_error(path_name(source[0]) if source else "source", None, f"no sentence pair can be used ({why})")
+    return corpus
+
+
+def _in_step(paths: Sequence[PathLike]) -> Iterator[tuple[int, list[str]]]:
+    """The lines of files that must have the same number of them."""
+    readers = [iter_lines(path) for path in paths]
+    number = 0
+    while True:
+        lines = [next(reader, None) for reader in readers]
+        if None in lines:
+            break
+        number += 1
+        yield number, [line for line in lines if line is not None]
+    lengths = [
+        number + (line is not None) + sum(1 for _ in reader) for line, reader in zip(lines, readers, strict=True)
+    ]
+    for path, length in zip(paths, lengths, strict=True):
+        if length != lengths[0]:
+            finding = f"has {length} lines, {path_name(paths[0])} has {lengths[0]}"
+            raise input_error(path_name(path), None, f"{finding}. Parallel files must have the same number of lines")
+
+
+def read_text(paths: Sequence[PathLike], pipeline: TextPipeline) -> list[str]:
+    """Monolingual text; empty lines are left out."""
+    lines = (pipeline.text(line) for path in paths for line in iter_lines(path))
+    return [line for line in lines if line]
