@@ -30,8 +30,8 @@ def command(console: Console, out: str, overwrite: bool, seed: int, jobs: int) -
     """Write the demonstration's parallel text to plain files.
 
     From Young's literal Bible translation of 1862 to plain English (World English Bible): DIR/train.source and
-    train.target, and for tune, dev and test DIR/PART.source with the references PART.ref.0, .1 and .2. The text comes from
-    data packages: pip install 'hopefear[demo]'.
+    train.target, and for tune, dev and test DIR/PART.source with the references PART.ref.0, .1 and .2. The text comes
+    from data packages: pip install 'hopefear[demo]'.
     """
     from pathlib import Path
 

@@ -16,7 +16,7 @@ PARAMS = [
     click.Option(["--rules"], metavar="SOURCE", help="The rules of one source side instead, as in 'de [X,1]'."),
     Many(["--perplexity"], type=InputFile(), help="Text of the target language for the language models."),
     click.Option(["--export"], metavar="FILE", help="Write all rules as text, in the format of cdec and Joshua."),
-    click.Option(["--json"], "as_json", is_flag=True, help="Everything as JSON."),
+    click.Option(["--json", "as_json"], is_flag=True, help="Everything as JSON."),
 ]
 
 EXAMPLES = """
@@ -78,7 +78,10 @@ def _lines(about: dict[str, Any]) -> list[str]:
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     for kind, rules in about["rules"].items():
-        lines += ["", f"{kind}: {len(rules)} rules" if kind not in ("phrases", "hierarchical") else f"most frequent {kind}"]
+        lines += [
+            "",
+            f"{kind}: {len(rules)} rules" if kind not in ("phrases", "hierarchical") else f"most frequent {kind}",
+        ]
         lines += [
             f"  {rule['source']} -> {rule['target']}".ljust(50)
             + "".join(f"  {name} {rule[name]:.4g}" for name in ("count", "phrase_ef", "phrase_fe") if name in rule)
@@ -88,5 +91,7 @@ def _lines(about: dict[str, Any]) -> list[str]:
 
 
 def _pipeline(options: dict[str, Any]) -> str:
-    extras = [name for name, on in (("lower case", "lowercase"), ("no punctuation", "strip_punctuation")) if options[on]]
+    extras = [
+        name for name, on in (("lower case", "lowercase"), ("no punctuation", "strip_punctuation")) if options[on]
+    ]
     return " ".join([f"{options['tokenizer']}", *(f"+ {extra}" for extra in extras)])

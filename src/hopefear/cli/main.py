@@ -31,8 +31,13 @@ COMMANDS = {
         "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
     },
+    "Models": {
+        "build": "Build a translation model from parallel text.",
+        "inspect": "Show what is in a model.",
+    },
     "Try it": {
         "quickstart": "Make candidate lists, tune weights on them, print BLEU before and after.",
+        "corpus": "Write the demonstration's parallel text to plain files.",
         "generate": "Make candidate lists with references, to try things out.",
     },
 }

@@ -3,13 +3,19 @@
 ``fastalign`` is the log-linear reparameterisation of IBM model 2 (Dyer, Chahuneau and Smith 2013) with variational
 Bayes; it needs no chance. ``eflomal`` is the Bayesian HMM with fertility of Östling and Tiedemann (2016), by Gibbs
 sampling from a seed; it takes about five times as long.
+
+Each direction runs in a process of its own with one thread: the library adds up in the order in which its threads
+finish, so that with several threads no two runs are quite the same.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +27,7 @@ __all__ = ["ALIGNERS", "align", "align_directed", "steps"]
 
 ALIGNERS = ("fastalign", "eflomal")
 _BLOCK = 4000  # pairs handed to the library at a time
+_STEP, _DONE, _MISSING = b"step\n", b"done\n", b"missing\n"  # what the worker says
 
 
 def align(
@@ -33,15 +40,23 @@ def align(
     jobs: int = 0,
     step: Callable[[], None] | None = None,
 ) -> None:
-    """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called now and then."""
+    """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called after each iteration."""
     if aligner not in ALIGNERS:
         raise InputError(f"aligner: {aligner!r} is not known. Choose one of {', '.join(ALIGNERS)}")
-    with ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2) as pool:
+    workers: list[subprocess.Popen[bytes]] = []
+    pool = ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2)
+    try:
         tasks = [
-            pool.submit(align_directed, first, second, aligner, iterations, seed, step)
+            pool.submit(align_directed, first, second, aligner, iterations, seed, step, workers)
             for first, second in ((source, target), (target, source))
         ]
         forward, backward = (task.result() for task in tasks)
+    except BaseException:
+        for worker in workers:
+            worker.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
     text.symmetrize(forward, backward, jobs)
 
 
@@ -52,43 +67,75 @@ def align_directed(
     iterations: int,
     seed: int,
     step: Callable[[], None] | None = None,
+    workers: list[subprocess.Popen[bytes]] | None = None,
 ) -> NDArray[np.int32]:
     """For each target word, all sentences in a row, the number of its source word, or -1."""
-    model = _model(aligner, seed)
+    command = [sys.executable, "-m", "hopefear.model.align", aligner, str(iterations), str(seed), str(len(source))]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as worker:
+        if workers is not None:
+            workers.append(worker)
+        assert worker.stdin is not None and worker.stdout is not None
+        try:
+            worker.stdin.write("".join(f"{line}\n" for side in (source, target) for line in side).encode())
+            worker.stdin.close()
+        except BrokenPipeError:
+            pass  # its exit code says more
+        said = b""
+        for said in worker.stdout:
+            if said != _STEP:
+                break
+            if step:
+                step()
+        links = np.frombuffer(worker.stdout.read(), np.int32)
+    if said == _MISSING:
+        raise InputError("word alignment needs the package sil-thot. Install it, or give alignments of your own")
+    words = sum(line.count(" ") + 1 for line in target)
+    if worker.returncode or said != _DONE or len(links) != words:
+        raise RuntimeError(f"word alignment failed: exit code {worker.returncode}, {len(links)} of {words} words")
+    return links
+
+
+def steps(aligner: str, iterations: int) -> int:
+    """About how often ``step`` will be called."""
+    return 2 * iterations if aligner == "fastalign" else 2 * 40
+
+
+def _work(aligner: str, iterations: int, seed: int, count: int, text: BinaryIO, out: BinaryIO) -> None:
+    """The worker: lines on ``text``, first all of the source, then all of the target; progress and links on ``out``."""
+    try:
+        model = _model(aligner, seed)
+    except ImportError:
+        out.write(_MISSING)
+        return
+    lines = [line.split() for line in text.read().decode().split("\n")]
+    source, target = lines[:count], lines[count : 2 * count]
     for f, e in zip(source, target, strict=True):
-        model.add_sentence_pair(f.split(), e.split())
+        model.add_sentence_pair(f, e)
     model.start_training()
     for _ in range(iterations if aligner == "fastalign" else model.scheduled_iterations):
         model.train()
-        if step:
-            step()
+        out.write(_STEP)
+        out.flush()
     model.end_training()
-    words = sum(e.count(" ") + 1 for e in target)
-    links = np.fromiter(_links(model, aligner, source, target), np.int32)
-    if len(links) != words:  # a defect, ours or theirs: extraction would go wrong silently
-        raise RuntimeError(f"the aligner gave {len(links)} links for {words} words")
-    return links - 1
+    links = np.fromiter(_links(model, aligner, source, target), np.int32) - np.int32(1)
+    out.write(_DONE)
+    out.write(links.tobytes())
 
 
-def _links(model: Any, aligner: str, source: Sequence[str], target: Sequence[str]) -> Iterator[int]:
+def _links(model: Any, aligner: str, source: list[list[str]], target: list[list[str]]) -> Iterator[int]:
     if aligner == "eflomal":
         for n in range(len(source)):
             yield from model.get_training_alignment(n)[1].to_list()
         return
     for begin in range(0, len(source), _BLOCK):
-        f = [line.split() for line in source[begin : begin + _BLOCK]]
-        e = [line.split() for line in target[begin : begin + _BLOCK]]
-        for _, matrix in model.get_best_alignments(f, e):
+        for _, matrix in model.get_best_alignments(source[begin : begin + _BLOCK], target[begin : begin + _BLOCK]):
             yield from matrix.to_list()
 
 
 def _model(aligner: str, seed: int) -> Any:
-    try:
-        from thot.alignment import EflomalAlignmentModel, FastAlignModel
-    except ImportError:
-        raise InputError(
-            "word alignment needs the package sil-thot. Install it, or give alignments of your own"
-        ) from None
+    from thot.alignment import EflomalAlignmentModel, FastAlignModel
+
     if aligner == "fastalign":
         fast = FastAlignModel()
         fast.variational_bayes = True
@@ -100,6 +147,5 @@ def _model(aligner: str, seed: int) -> Any:
     return sampler
 
 
-def steps(aligner: str, iterations: int) -> int:
-    """About how often ``step`` will be called."""
-    return 2 * iterations if aligner == "fastalign" else 2 * 40
+if __name__ == "__main__":
+    _work(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.stdin.buffer, sys.stdout.buffer)

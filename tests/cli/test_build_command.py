@@ -1,0 +1,82 @@
+"""build, inspect and corpus as commands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hopefear.cli.main import main
+from hopefear.synthetic_parallel import SyntheticParallel
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("build")
+    pairs = SyntheticParallel().pairs(150)
+    (folder / "f").write_text("".join(pair.source + "\n" for pair in pairs))
+    (folder / "e").write_text("".join(pair.target + "\n" for pair in pairs))
+    return folder
+
+
+def run(*arguments: object) -> int:
+    return main([str(a) for a in arguments])
+
+
+def test_build_then_inspect(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = folder / "model"
+    assert (
+        run("build", "--source", folder / "f", folder / "f", "--target", folder / "e", folder / "e", "--out", model)
+        == 0
+    )
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{model}\t300 pairs\t")
+    assert "extract: " in err
+    assert run("inspect", model, "--perplexity", folder / "e") == 0
+    out, _ = capsys.readouterr()
+    assert "perplexity of lm" in out and "most frequent hierarchical" in out
+    assert run("inspect", model, "--json", "--rules", "wa [X,1]", "--export", folder / "rules.gz", "--quiet") == 0
+    out, err = capsys.readouterr()
+    assert list(json.loads(out)["rules"]) == ["wa [X,1]"]
+    assert err == ""
+    assert (folder / "rules.gz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "short"], "short: has 1 lines"),
+        (["--target", "nowhere"], "nowhere: no such file"),
+        (["--align", "short"], "short: has 1 lines"),
+        (["--kind", "neural"], "'neural' is not one of"),
+        (["--max-words", "0"], "0 is too small"),
+        (["--lm-text", "empty"], "lm2: the text for this language model is empty"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    (folder / "short").write_text("a\n")
+    (folder / "empty").write_text("\n")
+    given = {"--source": "f", "--target": "e", "--out": "bad", **dict([arguments])}  # type: ignore[dict-item]
+    paths = {key: value if key in ("--kind", "--max-words") else folder / value for key, value in given.items()}
+    assert run("build", *(item for pair in paths.items() for item in pair), "--quiet") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert message in err
+    assert not (folder / "bad").exists()
+
+
+def test_inspect_what_is_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("inspect", folder) == 2
+    assert "so it is no model" in capsys.readouterr().err
+
+
+def test_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for version in ("ylt", "web", "asv", "kjv"):
+        pytest.importorskip(f"pythonbible_{version}")
+    assert run("corpus", "--out", tmp_path) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0].startswith(f"{tmp_path}/train.*\t")
+    assert "hopefear build" in err
+    assert run("corpus", "--out", tmp_path) == 2
