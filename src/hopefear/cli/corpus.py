@@ -13,7 +13,6 @@ PARAMS = [
 ]
 
 EXAMPLES = """
-pip install 'hopefear[demo]'
 hopefear corpus --out verses
 hopefear build --source verses/train.source --target verses/train.target --out model
 """

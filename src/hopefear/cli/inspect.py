@@ -39,7 +39,10 @@ def command(
     seed: int,
     jobs: int,
 ) -> None:
-    """Show what is in a model: counts, sizes, rules, perplexity."""
+    """Show what is in a model.
+
+    Counts, sizes, the most frequent rules, and with --perplexity how well the language models predict a text.
+    """
     from hopefear.model.inspect import inspect_model
 
     about = inspect_model(model, top, rules, list(perplexity), jobs)
