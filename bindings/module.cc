@@ -13,6 +13,7 @@ void init_trainers(nb::module_&);
 void init_language_model(nb::module_&);
 void init_extraction(nb::module_&);
 void init_grammar(nb::module_&);
+void init_decoder(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -29,4 +30,5 @@ NB_MODULE(_core, m) {
   hopefear::init_language_model(m);
   hopefear::init_extraction(m);
   hopefear::init_grammar(m);
+  hopefear::init_decoder(m);
 }

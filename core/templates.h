@@ -27,7 +27,7 @@
 namespace hopefear {
 
 /// A small map from 64-bit keys to ids.
-class IdMap {
+class PatternMap {
  public:
   /// -1 when the key is not there.
   int32_t find(uint64_t key) const {
@@ -97,10 +97,10 @@ class FeatureTemplates {
   bool lex_ = false;
   std::vector<int32_t> source_class_, target_class_;  // 0 UNK, then the frequent words
   std::vector<int32_t> lex_e_, lex_null_;             // by class of e
-  IdMap lex_fe_;                                      // by classes
+  PatternMap lex_fe_;                                      // by classes
   std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
   std::vector<int32_t> unigram_;
-  IdMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
+  PatternMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };
 
 /// The parts of a feature name: template, then its words. Throws std::invalid_argument.

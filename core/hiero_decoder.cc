@@ -1,0 +1,621 @@
+#include "hiero_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "error.h"
+#include "kbest.h"
+#include "parallel.h"
+#include "text.h"
+
+namespace hopefear {
+namespace {
+
+constexpr double kLn10 = 2.302585092994045684;
+
+/// One target side of a source side, or a rule that the grammar does not have.
+struct Option {
+  double score = 0;       // w.h without language models
+  double estimate = 0;    // and with what they say of the words of the rule alone
+  int64_t rule = -1;      // of the grammar
+  int32_t extra = -1;     // the feature that counts this rule, if it is not the grammar's
+  uint32_t target = 0;    // where its symbols begin
+  uint32_t symbols = 0;
+  uint32_t sparse = 0, sparse_end = 0;
+  bool begins = false, ends = false;  // with <s>, with </s>
+};
+
+/// A dotted item: a node of the trie and the cells behind its nonterminals.
+struct Item {
+  uint32_t node;
+  int32_t cell[2];
+  int32_t before;  // the item with the dot one symbol to the left; -1: the root
+};
+
+/// A cube: options times the nodes of up to two cells.
+struct Cube {
+  uint32_t option, options;  // begin and number
+  int32_t cell[2];           // -1: none
+};
+
+struct Cell {
+  uint32_t begin = 0, end = 0;  // places in the list of sorted nodes
+  int32_t i = 0, j = 0;
+};
+
+struct Place {
+  uint32_t cube;
+  uint32_t rank[3];  // option, node of the first cell, of the second
+  int32_t scored;    // place in the list of scored ones; -1: not yet
+};
+
+struct Scored {
+  double lm[kMaxLms];
+  LmState state[kMaxLms];
+};
+
+struct Waiting {
+  double score;
+  uint32_t place;
+  bool operator<(const Waiting& other) const { return score < other.score || (score == other.score && place > other.place); }
+};
+
+struct Edge {
+  int32_t head;
+  uint32_t option;
+  int32_t tail[2];
+  double lm[kMaxLms];
+};
+
+}  // namespace
+
+/// The work on one sentence. Its arrays are arenas: a thread keeps them from sentence to sentence.
+class HieroSearch {
+ public:
+  explicit HieroSearch(const HieroDecoder& decoder) : d_(decoder), g_(*decoder.grammar_), models_(decoder.lms_.size()) {}
+
+  Forest run(const HieroSource& source, const double* w, const HieroOptions& options) {
+    start(source, w, options);
+    if (length_ == 0) {
+      ForestBuilder builder(d_.vocab_, d_.features_, d_.dense_width_);
+      builder.add_node(0, 0);
+      builder.add_edge({}, {}, nullptr);
+      return builder.finish();
+    }
+    for (int32_t width = 1; width <= widest_; ++width)
+      for (int32_t i = 0; i + width <= length_; ++i) span(i, width);
+    glue();
+    return forest();
+  }
+
+ private:
+  void start(const HieroSource& source, const double* w, const HieroOptions& options) {
+    source_ = &source;
+    w_ = w;
+    limits_ = options;
+    length_ = static_cast<int32_t>(source.words.size());
+    hierarchical_ = static_cast<int32_t>(std::min<int64_t>(length_, options.max_span));
+    widest_ = std::min(length_, std::max(hierarchical_, static_cast<int32_t>(g_.max_source_symbols())));
+    options_.clear();
+    targets_.clear();
+    for (auto& words : lm_targets_) words.clear();
+    sparse_.clear();
+    side_options_.clear();
+    items_.clear();
+    cells_.clear();
+    sorted_.clear();
+    scores_.clear();
+    node_cell_.clear();
+    states_.clear();
+    edges_.clear();
+    const size_t spans = static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1);
+    x_cell_.assign(spans, -1);
+    item_begin_.assign(spans, 0);
+    item_end_.assign(spans, 0);
+  }
+
+  size_t at(int32_t i, int32_t width) const { return static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(width); }
+
+  /// All of X over [i, i + width).
+  void span(int32_t i, int32_t width) {
+    cubes_.clear();
+    item_begin_[at(i, width)] = static_cast<uint32_t>(items_.size());
+    const int32_t word = source_->words[static_cast<size_t>(i + width - 1)];
+    if (width == 1) {
+      if (word >= 0) advance(g_.child(Grammar::kRoot, word), {-1, -1}, -1, width);
+      copy(i);
+    } else {
+      if (word >= 0)
+        for (uint32_t k = item_begin_[at(i, width - 1)]; k < item_end_[at(i, width - 1)]; ++k) {
+          const Item item = items_[k];
+          if (width <= hierarchical_ || item.cell[0] < 0)
+            advance(g_.child(item.node, word), {item.cell[0], item.cell[1]}, static_cast<int32_t>(k), width);
+        }
+      if (width <= hierarchical_)
+        for (int32_t first = 1; first < width; ++first) {
+          const int32_t cell = x_cell_[at(i + first, width - first)];
+          if (cell < 0) continue;
+          for (uint32_t k = item_begin_[at(i, first)]; k < item_end_[at(i, first)]; ++k) {
+            const Item item = items_[k];
+            if (item.cell[1] >= 0) continue;
+            const std::array<int32_t, 2> tails = item.cell[0] < 0 ? std::array{cell, -1} : std::array{item.cell[0], cell};
+            advance(child_x(item.node), tails, static_cast<int32_t>(k), width);
+          }
+        }
+    }
+    const int32_t cell = search(i, i + width, limits_.pop_limit);
+    x_cell_[at(i, width)] = cell;
+    if (cell >= 0 && width < hierarchical_) {
+      const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
+      if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1});
+    }
+    item_end_[at(i, width)] = static_cast<uint32_t>(items_.size());
+  }
+
+  uint32_t child_x(uint32_t node) const {
+    const auto [begin, end] = g_.children(node);
+    return begin != end && g_.symbol(begin) == kX ? begin : Grammar::kNone;
+  }
+
+  /// The dot has moved to `node`.
+  void advance(uint32_t node, std::array<int32_t, 2> cell, int32_t before, int32_t width) {
+    if (node == Grammar::kNone) return;
+    const auto [begin, end] = g_.rules_of(node);
+    if (begin != end) {
+      const auto [first, count] = options_of(node, begin, end, before);
+      cubes_.push_back({first, count, {cell[0], cell[1]}});
+    }
+    if (g_.has_children(node) && width < widest_) items_.push_back({node, {cell[0], cell[1]}, before});
+  }
+
+  /// The options of a source side, best first: found once a sentence.
+  std::pair<uint32_t, uint32_t> options_of(uint32_t node, uint32_t begin, uint32_t end, int32_t before) {
+    if (const int32_t known = side_options_.find(begin); known >= 0) return side_ranges_[static_cast<size_t>(known)];
+    const auto first = static_cast<uint32_t>(options_.size());
+    if (d_.templates_) {
+      side_.assign(1, g_.symbol(node));
+      for (int32_t k = before; k >= 0; k = items_[static_cast<size_t>(k)].before) side_.push_back(g_.symbol(items_[static_cast<size_t>(k)].node));
+      std::reverse(side_.begin(), side_.end());
+    }
+    for (uint32_t rule = begin; rule < end; ++rule) {
+      const auto target = g_.target(rule);
+      const auto row = g_.row(rule);
+      Option option = new_option(target, nullptr);
+      option.rule = rule;
+      for (const auto& [column, id] : d_.columns_) option.score += w_[id] * static_cast<double>(row[static_cast<size_t>(column)]);
+      if (d_.rule_id_ >= 0) option.score += w_[d_.rule_id_];
+      if (d_.templates_) sparse_of(option, side_, target, g_.links(rule), row);
+      estimate(option);
+      options_.push_back(option);
+    }
+    std::stable_sort(options_.begin() + first, options_.end(), [](const Option& a, const Option& b) { return a.estimate > b.estimate; });
+    if (limits_.max_options > 0 && options_.size() - first > static_cast<size_t>(limits_.max_options))
+      options_.resize(first + static_cast<size_t>(limits_.max_options));
+    const std::pair<uint32_t, uint32_t> range{first, static_cast<uint32_t>(options_.size()) - first};
+    if (side_ranges_.size() <= side_options_.size()) side_ranges_.resize(side_options_.size() * 2 + 64);
+    side_ranges_[side_options_.size()] = range;
+    side_options_.add(begin);
+    return range;
+  }
+
+  Option new_option(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
+    Option option;
+    option.target = static_cast<uint32_t>(targets_.size());
+    option.symbols = static_cast<uint32_t>(target.size());
+    targets_.insert(targets_.end(), target.begin(), target.end());
+    for (size_t l = 0; l < models_; ++l)
+      for (const int32_t symbol : target)
+        lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : d_.lm_words_[l][static_cast<size_t>(symbol)]));
+    if (d_.word_id_ >= 0)
+      option.score += w_[d_.word_id_] * static_cast<double>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
+    return option;
+  }
+
+  /// Sorted by id, one entry an id.
+  void sparse_of(Option& option, std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links,
+                 std::span<const float> row) {
+    fired_.clear();
+    d_.templates_->add_rule(source, target, links, row, fired_);
+    std::stable_sort(fired_.begin(), fired_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    option.sparse = static_cast<uint32_t>(sparse_.size());
+    for (size_t k = 0; k < fired_.size(); ++k) {
+      if (k > 0 && fired_[k].first == fired_[k - 1].first) sparse_.back().second += static_cast<double>(fired_[k].second);
+      else sparse_.push_back({fired_[k].first, static_cast<double>(fired_[k].second)});
+    }
+    option.sparse_end = static_cast<uint32_t>(sparse_.size());
+    for (uint32_t k = option.sparse; k < option.sparse_end; ++k) option.score += w_[sparse_[k].first] * sparse_[k].second;
+  }
+
+  void estimate(Option& option) {
+    option.estimate = option.score;
+    for (size_t l = 0; l < models_; ++l) {
+      const int32_t* symbols = lm_targets_[l].data() + option.target;
+      LmContext context[2];
+      int now = 0;
+      double sum = 0;
+      for (uint32_t k = 0; k < option.symbols; ++k) {
+        if (symbols[k] < 0) {
+          context[now].length = 0;
+          continue;
+        }
+        sum += d_.lms_[l]->score(context[now], static_cast<uint32_t>(symbols[k]), context[1 - now]).prob;
+        now = 1 - now;
+      }
+      option.estimate += weight_of(l) * kLn10 * sum;
+    }
+  }
+  double weight_of(size_t model) const { return d_.lm_id_[model] >= 0 ? w_[d_.lm_id_[model]] : 0.0; }
+
+  /// Words that may stand for themselves.
+  void copy(int32_t i) {
+    const auto k = static_cast<size_t>(i);
+    const int32_t word = source_->words[k];
+    int32_t extra = -1;
+    if (source_->kinds[k] == WordKind::number) extra = d_.number_id_;
+    else if (source_->kinds[k] == WordKind::name) extra = d_.name_id_;
+    else if (word < 0) extra = d_.unknown_id_;
+    else if (cubes_.empty()) extra = d_.identity_id_;
+    else return;
+    const int32_t target[1] = {source_->copies[k]};
+    Option option = new_option(target, &source_->lm[k]);
+    option.extra = extra;
+    if (extra >= 0) option.score += w_[extra];
+    if (d_.templates_) {
+      const int32_t side[1] = {word >= 0 ? word : g_.source_vocab()->size()};
+      const PackedLink link[1] = {{0, 0}};
+      sparse_of(option, side, target, link, {});
+    }
+    estimate(option);
+    cubes_.push_back({static_cast<uint32_t>(options_.size()), 1, {-1, -1}});
+    options_.push_back(option);
+  }
+
+  /// S over [0, j) for all j, and the goal.
+  void glue() {
+    const int32_t one[] = {slot(0)}, two[] = {slot(0), slot(1)};
+    const auto first = static_cast<uint32_t>(options_.size());
+    options_.push_back(new_option(one, nullptr));
+    options_.back().begins = true;
+    options_.push_back(new_option(two, nullptr));
+    options_.back().extra = d_.glue_id_;
+    if (d_.glue_id_ >= 0) options_.back().score += w_[d_.glue_id_];
+    options_.push_back(new_option(one, nullptr));
+    options_.back().ends = true;
+    for (uint32_t k = first; k < first + 3; ++k) options_[k].estimate = options_[k].score;
+
+    std::vector<int32_t> s_cell(static_cast<size_t>(length_) + 1, -1);
+    for (int32_t j = 1; j <= length_; ++j) {
+      cubes_.clear();
+      if (j <= widest_ && x_cell_[at(0, j)] >= 0) cubes_.push_back({first, 1, {x_cell_[at(0, j)], -1}});
+      for (int32_t k = std::max(1, j - widest_); k < j; ++k) {
+        const int32_t left = s_cell[static_cast<size_t>(k)], right = x_cell_[at(k, j - k)];
+        if (left >= 0 && right >= 0) cubes_.push_back({first + 1, 1, {left, right}});
+      }
+      s_cell[static_cast<size_t>(j)] = search(0, j, limits_.pop_limit);
+    }
+    cubes_.assign(1, {first + 2, 1, {s_cell.back(), -1}});
+    search(0, length_, 0);  // one node at the very end: the goal
+  }
+
+  /// Cube pruning: the best rule applications of one cell, joined to nodes by their states. The new cell, or -1.
+  int32_t search(int32_t i, int32_t j, int64_t pop_limit) {
+    if (cubes_.empty()) return -1;
+    const auto first_node = static_cast<int32_t>(scores_.size());
+    const auto cell = static_cast<int32_t>(cells_.size());
+    places_.clear();
+    scored_.clear();
+    queue_.clear();
+    table_.assign(256, -1);
+    for (uint32_t c = 0; c < cubes_.size(); ++c) push({c, {0, 0, 0}, -1});
+    int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
+    while (left > 0 && !queue_.empty()) {
+      std::pop_heap(queue_.begin(), queue_.end());
+      const Waiting top = queue_.back();
+      queue_.pop_back();
+      if (places_[top.place].scored < 0) {
+        const double score = ask(places_[top.place]);
+        queue_.push_back({score, top.place});
+        std::push_heap(queue_.begin(), queue_.end());
+        continue;
+      }
+      --left;
+      const Place place = places_[top.place];
+      accept(place, top.score, first_node, cell);
+      const Cube& cube = cubes_[place.cube];
+      const auto [a, b, c] = place.rank;
+      if (b == 0 && c == 0 && a + 1 < cube.options) push({place.cube, {a + 1, 0, 0}, -1});
+      if (c == 0 && cube.cell[0] >= 0 && b + 1 < size_of(cube.cell[0])) push({place.cube, {a, b + 1, 0}, -1});
+      if (cube.cell[1] >= 0 && c + 1 < size_of(cube.cell[1])) push({place.cube, {a, b, c + 1}, -1});
+    }
+    const auto begin = static_cast<uint32_t>(sorted_.size());
+    for (auto v = first_node; v < static_cast<int32_t>(scores_.size()); ++v) sorted_.push_back(v);
+    std::stable_sort(sorted_.begin() + begin, sorted_.end(), [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
+    cells_.push_back({begin, static_cast<uint32_t>(sorted_.size()), i, j});
+    return cell;
+  }
+
+  uint32_t size_of(int32_t cell) const { return cells_[static_cast<size_t>(cell)].end - cells_[static_cast<size_t>(cell)].begin; }
+  int32_t tail(const Place& place, int t) const {
+    const int32_t cell = cubes_[place.cube].cell[t];
+    return cell < 0 ? -1 : sorted_[cells_[static_cast<size_t>(cell)].begin + place.rank[t + 1]];
+  }
+
+  void push(const Place& place) {
+    double score = options_[cubes_[place.cube].option + place.rank[0]].estimate;
+    for (int t = 0; t < 2; ++t)
+      if (const int32_t v = tail(place, t); v >= 0) score += scores_[static_cast<size_t>(v)];
+    queue_.push_back({score, static_cast<uint32_t>(places_.size())});
+    std::push_heap(queue_.begin(), queue_.end());
+    places_.push_back(place);
+  }
+
+  /// The true score of a place, from the language models.
+  double ask(Place& place) {
+    const Option& option = options_[cubes_[place.cube].option + place.rank[0]];
+    const int32_t tails[2] = {tail(place, 0), tail(place, 1)};
+    place.scored = static_cast<int32_t>(scored_.size());
+    Scored& scored = scored_.emplace_back();
+    double score = option.score;
+    for (int t = 0; t < 2; ++t)
+      if (tails[t] >= 0) score += scores_[static_cast<size_t>(tails[t])];
+    for (size_t l = 0; l < models_; ++l) {
+      RuleScore rule(*d_.lms_[l], scored.state[l]);
+      if (option.begins) rule.begin_sentence();
+      const int32_t* symbols = lm_targets_[l].data() + option.target;
+      for (uint32_t k = 0; k < option.symbols; ++k) {
+        if (symbols[k] >= 0) rule.terminal(static_cast<uint32_t>(symbols[k]));
+        else rule.nonterminal(states_[static_cast<size_t>(tails[slot_tail(symbols[k])]) * models_ + l]);
+      }
+      if (option.ends) rule.terminal(kEos);
+      scored.lm[l] = kLn10 * rule.finish();
+      score += weight_of(l) * scored.lm[l];
+      if (option.ends) scored.state[l] = LmState();  // nothing follows: all are one node
+    }
+    return score;
+  }
+
+  void accept(const Place& place, double score, int32_t first_node, int32_t cell) {
+    const Scored& scored = scored_[static_cast<size_t>(place.scored)];
+    const int32_t v = node_of(scored, first_node, cell);
+    double& best = scores_[static_cast<size_t>(v)];
+    best = std::max(best, score);
+    Edge edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, {0, 0}};
+    for (size_t l = 0; l < models_; ++l) edge.lm[l] = scored.lm[l];
+    edges_.push_back(edge);
+  }
+
+  /// The node of a state, a new one if need be.
+  int32_t node_of(const Scored& scored, int32_t first_node, int32_t cell) {
+    size_t slot = hash(scored.state) & (table_.size() - 1);
+    for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
+      const LmState* known = states_.data() + static_cast<size_t>(table_[slot]) * models_;
+      bool same = true;
+      for (size_t l = 0; l < models_; ++l) same = same && known[l] == scored.state[l];
+      if (same) return table_[slot];
+    }
+    const auto v = static_cast<int32_t>(scores_.size());
+    table_[slot] = v;
+    scores_.push_back(-std::numeric_limits<double>::infinity());
+    node_cell_.push_back(cell);
+    states_.insert(states_.end(), scored.state, scored.state + models_);
+    if (static_cast<size_t>(v - first_node + 1) * 2 > table_.size()) {
+      table_.assign(table_.size() * 2, -1);
+      for (int32_t u = first_node; u <= v; ++u) {
+        size_t s = hash(states_.data() + static_cast<size_t>(u) * models_) & (table_.size() - 1);
+        while (table_[s] >= 0) s = (s + 1) & (table_.size() - 1);
+        table_[s] = u;
+      }
+    }
+    return v;
+  }
+  uint64_t hash(const LmState* states) const {
+    uint64_t h = 0;
+    for (size_t l = 0; l < models_; ++l) h = (h ^ states[l].hash()) * 0x9e3779b97f4a7c15ULL;
+    return h ^ (h >> 32);
+  }
+
+  /// What the goal can reach, with all features.
+  Forest forest() {
+    const size_t nodes = scores_.size();
+    std::vector<uint32_t> begin(nodes + 1, 0), by_head(edges_.size());
+    for (const Edge& e : edges_) ++begin[static_cast<size_t>(e.head) + 1];
+    for (size_t v = 0; v < nodes; ++v) begin[v + 1] += begin[v];
+    std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+    for (uint32_t e = 0; e < edges_.size(); ++e) by_head[next[static_cast<size_t>(edges_[e].head)]++] = e;
+
+    std::vector<int32_t> place(nodes, -1);
+    place[nodes - 1] = 0;
+    for (size_t v = nodes; v-- > 0;) {
+      if (place[v] < 0) continue;
+      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k)
+        for (const int32_t tail : edges_[by_head[k]].tail)
+          if (tail >= 0) place[static_cast<size_t>(tail)] = 0;
+    }
+    ForestBuilder builder(d_.vocab_, d_.features_, d_.dense_width_);
+    std::vector<double> dense(static_cast<size_t>(d_.dense_width_));
+    std::vector<int32_t> ids;
+    std::vector<double> values;
+    for (size_t v = 0; v < nodes; ++v) {
+      if (place[v] < 0) continue;
+      const Cell& cell = cells_[static_cast<size_t>(node_cell_[v])];
+      place[v] = builder.add_node(cell.i, cell.j);
+      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
+        const Edge& edge = edges_[by_head[k]];
+        const Option& option = options_[edge.option];
+        int32_t tails[2];
+        size_t arity = 0;
+        for (const int32_t tail : edge.tail)
+          if (tail >= 0) tails[arity++] = place[static_cast<size_t>(tail)];
+        const std::span<const int32_t> target{targets_.data() + option.target, option.symbols};
+        features_of(option, target, edge, dense.data());
+        ids.clear();
+        values.clear();
+        for (uint32_t s = option.sparse; s < option.sparse_end; ++s) {
+          ids.push_back(sparse_[s].first);
+          values.push_back(sparse_[s].second);
+        }
+        builder.add_edge({tails, arity}, target, dense.data(), ids, values);
+      }
+    }
+    return builder.finish();
+  }
+
+  void features_of(const Option& option, std::span<const int32_t> target, const Edge& edge, double* h) const {
+    std::fill(h, h + d_.dense_width_, 0.0);
+    for (size_t l = 0; l < models_; ++l)
+      if (d_.lm_id_[l] >= 0) h[d_.lm_id_[l]] = edge.lm[l];
+    if (d_.word_id_ >= 0) h[d_.word_id_] = static_cast<double>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
+    if (option.extra >= 0) h[option.extra] = 1.0;
+    if (option.rule < 0) return;
+    if (d_.rule_id_ >= 0) h[d_.rule_id_] = 1.0;
+    const auto row = g_.row(static_cast<uint32_t>(option.rule));
+    for (const auto& [column, id] : d_.columns_) h[id] = static_cast<double>(row[static_cast<size_t>(column)]);
+  }
+
+  /// Source sides seen in this sentence, by their first rules.
+  class Sides {
+   public:
+    void clear() {
+      slots_.assign(std::max<size_t>(1024, slots_.size()), {0, -1});
+      size_ = 0;
+    }
+    size_t size() const { return size_; }
+    int32_t find(uint32_t rule) const { return slots_[slot_of(rule)].second; }
+    void add(uint32_t rule) {
+      slots_[slot_of(rule)] = {rule, static_cast<int32_t>(size_++)};
+      if (size_ * 2 <= slots_.size()) return;
+      std::vector<std::pair<uint32_t, int32_t>> old(slots_.size() * 2, {0, -1});
+      old.swap(slots_);
+      for (const auto& entry : old)
+        if (entry.second >= 0) slots_[slot_of(entry.first)] = entry;
+    }
+
+   private:
+    size_t slot_of(uint32_t rule) const {
+      size_t slot = (rule * 0x9e3779b97f4a7c15ULL >> 32) & (slots_.size() - 1);
+      while (slots_[slot].second >= 0 && slots_[slot].first != rule) slot = (slot + 1) & (slots_.size() - 1);
+      return slot;
+    }
+    std::vector<std::pair<uint32_t, int32_t>> slots_;
+    size_t size_ = 0;
+  };
+
+  const HieroDecoder& d_;
+  const Grammar& g_;
+  const size_t models_;
+  const HieroSource* source_ = nullptr;
+  const double* w_ = nullptr;
+  HieroOptions limits_;
+  int32_t length_ = 0, hierarchical_ = 0, widest_ = 0;
+
+  std::vector<Option> options_;
+  std::vector<int32_t> targets_;                        // symbols of all options
+  std::array<std::vector<int32_t>, kMaxLms> lm_targets_;  // the same with the words of each language model
+  std::vector<std::pair<int32_t, double>> sparse_;
+  Sides side_options_;
+  std::vector<std::pair<uint32_t, uint32_t>> side_ranges_;
+  std::vector<int32_t> side_;
+  FeatureTemplates::Values fired_;
+
+  std::vector<Item> items_;
+  std::vector<uint32_t> item_begin_, item_end_;  // of each span
+  std::vector<int32_t> x_cell_;                  // of each span; -1: nothing there
+  std::vector<Cell> cells_;
+  std::vector<int32_t> sorted_;  // the nodes of each cell, best first
+
+  std::vector<double> scores_;  // of each node
+  std::vector<int32_t> node_cell_;
+  std::vector<LmState> states_;
+  std::vector<Edge> edges_;
+
+  std::vector<Cube> cubes_;
+  std::vector<Place> places_;
+  std::vector<Scored> scored_;
+  std::vector<Waiting> queue_;
+  std::vector<int32_t> table_;
+};
+
+HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
+                           const std::vector<std::string>& names, const std::vector<std::string>& sparse,
+                           std::shared_ptr<const FeatureTemplates> templates)
+    : grammar_(std::move(grammar)), lms_(std::move(lms)), templates_(std::move(templates)) {
+  if (lms_.size() > kMaxLms) throw InputError("a decoder has at most " + std::to_string(kMaxLms) + " language models");
+  for (int32_t word = 0; word < grammar_->target_vocab()->size(); ++word) vocab_->add((*grammar_->target_vocab())[word]);
+  for (const auto& name : names) features_->add(name);
+  dense_width_ = features_->size();
+  for (const auto& name : sparse) features_->add(name);
+  if (static_cast<size_t>(features_->size()) != names.size() + sparse.size()) throw InputError("a feature is named twice");
+  const auto id = [&](const char* name) {
+    const int32_t found = features_->find(name);
+    return found < dense_width_ ? found : -1;
+  };
+  lm_id_ = {id("lm"), id("lm2")};
+  rule_id_ = id("rule");
+  word_id_ = id("word");
+  glue_id_ = id("glue");
+  identity_id_ = id("identity");
+  unknown_id_ = id("unknown");
+  number_id_ = id("number");
+  name_id_ = id("name");
+  const std::array own{lm_id_[0], lm_id_[1], rule_id_, word_id_, glue_id_, identity_id_, unknown_id_, number_id_, name_id_};
+  for (size_t c = 0; c < grammar_->width(); ++c)
+    if (const int32_t found = id(grammar_->names()[c].c_str()); found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
+      columns_.push_back({static_cast<int32_t>(c), found});
+  for (const auto& lm : lms_) lm->map_words(*vocab_, lm_words_.emplace_back());
+}
+
+HieroSource HieroDecoder::prepare(std::string id, std::string_view text, std::string_view kinds) {
+  HieroSource source{std::move(id), std::string(text), {}, {}, {}, {}};
+  for_each_word(text, [&](std::string_view word) {
+    const size_t place = source.words.size();
+    const char kind = place < kinds.size() ? kinds[place] : 'w';
+    source.words.push_back(grammar_->source_vocab()->find(word));
+    source.kinds.push_back(kind == 'n' ? WordKind::number : kind == 'c' ? WordKind::name : WordKind::word);
+    const bool may_copy = kind != 'w' || source.words.back() < 0 || grammar_->child(Grammar::kRoot, source.words.back()) == Grammar::kNone ||
+                          [&] { const auto [b, e] = grammar_->rules_of(grammar_->child(Grammar::kRoot, source.words.back())); return b == e; }();
+    source.copies.push_back(may_copy ? vocab_->add(word) : -1);
+    auto& ids = source.lm.emplace_back();
+    for (size_t l = 0; l < lms_.size(); ++l) ids[l] = may_copy ? lms_[l]->find_in_text(word) : kUnk;
+  });
+  return source;
+}
+
+Forest HieroDecoder::decode(const HieroSource& source, const double* w, const HieroOptions& options) const { return HieroSearch(*this).run(source, w, options); }
+
+Pool HieroDecoder::empty_pool() const {
+  Pool pool;
+  pool.vocab = vocab_;
+  pool.features = features_;
+  pool.dense_width = dense_width_;
+  return pool;
+}
+
+Pool HieroDecoder::decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const {
+  Pool pool = empty_pool();
+  pool.sentences.resize(sources.size());
+  std::vector<std::unique_ptr<HieroSearch>> searches(static_cast<size_t>(resolve_jobs(jobs)));
+  parallel_for(sources.size(), jobs, [&](size_t i, int thread) {
+    auto& search = searches[static_cast<size_t>(thread)];
+    if (!search) search = std::make_unique<HieroSearch>(*this);
+    pool.sentences[i] = {sources[i].id, sources[i].text, search->run(sources[i], w, options), {}};
+  });
+  return pool;
+}
+
+Pool HieroDecoder::kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct, int jobs) const {
+  Pool pool = empty_pool();
+  pool.sentences.resize(sources.size());
+  std::vector<std::unique_ptr<HieroSearch>> searches(static_cast<size_t>(resolve_jobs(jobs)));
+  parallel_for(sources.size(), jobs, [&](size_t i, int thread) {
+    auto& search = searches[static_cast<size_t>(thread)];
+    if (!search) search = std::make_unique<HieroSearch>(*this);
+    Pool one = empty_pool();
+    one.sentences.push_back({sources[i].id, sources[i].text, search->run(sources[i], w, options), {}});
+    pool.sentences[i] = std::move(hopefear::kbest(one, w, k, distinct, 1).sentences.front());
+  });
+  return pool;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,88 @@
+// Hierarchical decoding: CKY with cube pruning over a synchronous grammar (Chiang 2007, "Hierarchical phrase-based
+// translation"), and the forest of everything that was looked at as its result.
+//
+//   X -> <gamma, alpha>        rules of the grammar over at most max_span words if they have nonterminals
+//   X -> <f, f>                a word that is copied: an unknown one, a known one that no rule translates alone, a number, a name
+//   S -> <X, X> | <S X, S X>   glue; it begins with <s>, and the goal adds </s>
+//
+// A node of the forest is a nonterminal over a span with the states of the language models on both sides; an edge is a
+// rule application that survived. Of the options of a source side only the best max_options take part, judged by the model
+// with the language model's estimate for the words of the rule alone.
+//
+// Cube pruning differs from the paper in two points. A cell of a cube is reached from one predecessor only (its last rank
+// that is not zero lowered by one), so that no set of seen cells is kept. A cell waits in the queue under its estimate, and
+// the language model is asked when it comes to the front; it then waits again under its true score. Equal scores: what
+// came first wins. So the result depends on nothing but model, weights, options and sentence.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "forest.h"
+#include "grammar.h"
+#include "language_model.h"
+#include "pool.h"
+#include "templates.h"
+
+namespace hopefear {
+
+inline constexpr size_t kMaxLms = 2;
+
+struct HieroOptions {
+  int64_t pop_limit = 200;    // rule applications kept a span; 0: all
+  int64_t max_options = 20;   // target sides of one source side; 0: all
+  int64_t max_span = 10;      // source words below a rule with nonterminals
+};
+
+/// What a word of the source is, besides being a word (Model's text pipeline tells).
+enum class WordKind : uint8_t { word, number, name };
+
+struct HieroSource {
+  std::string id, text;
+  std::vector<int32_t> words;                      // of the grammar's source vocabulary; -1: unknown
+  std::vector<WordKind> kinds;
+  std::vector<int32_t> copies;                     // the same words in the decoder's target vocabulary
+  std::vector<std::array<uint32_t, kMaxLms>> lm;   // and in the language models
+};
+
+class HieroDecoder {
+ public:
+  /// `names` are the dense features: any of lm, lm2, rule, word, glue, identity, unknown, number, name, and columns of the
+  /// grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids.
+  HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
+               const std::vector<std::string>& names, const std::vector<std::string>& sparse, std::shared_ptr<const FeatureTemplates> templates);
+
+  const std::shared_ptr<Vocab>& vocab() const { return vocab_; }
+  const std::shared_ptr<Vocab>& features() const { return features_; }
+  int32_t dense_width() const { return dense_width_; }
+
+  /// Looks words up, and makes room for those that may be copied: not to be called from two threads at once.
+  HieroSource prepare(std::string id, std::string_view text, std::string_view kinds);
+
+  /// Everything below is constant: threads share one decoder. The forest of one sentence.
+  Forest decode(const HieroSource& source, const double* w, const HieroOptions& options) const;
+  /// The forests of many, in order.
+  Pool decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const;
+  /// Only the k best of each: lists, best first.
+  Pool kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct, int jobs) const;
+
+ private:
+  friend class HieroSearch;
+  Pool empty_pool() const;
+
+  std::shared_ptr<const Grammar> grammar_;
+  std::vector<std::shared_ptr<const LanguageModel>> lms_;
+  std::shared_ptr<const FeatureTemplates> templates_;
+  std::shared_ptr<Vocab> vocab_ = std::make_shared<Vocab>(), features_ = std::make_shared<Vocab>();
+  int32_t dense_width_ = 0;
+  std::array<int32_t, kMaxLms> lm_id_{-1, -1};
+  int32_t rule_id_, word_id_, glue_id_, identity_id_, unknown_id_, number_id_, name_id_;  // -1: no such feature
+  std::vector<std::pair<int32_t, int32_t>> columns_;                                      // of the grammar, and their ids
+  std::vector<std::vector<uint32_t>> lm_words_;                                           // [model][word of the grammar]
+};
+
+}  // namespace hopefear

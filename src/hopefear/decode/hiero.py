@@ -1,0 +1,147 @@
+"""The hierarchical decoder: CKY with cube pruning over a model of ``hopefear build`` (Chiang 2007).
+
+    model = Model.open("model")
+    decoder = Hiero(model)
+    decoder.translate(["la casa verde"])      # ['the green house']
+    pool = decoder.decode(lines)              # forests, for everything that is asked of forests
+    pool[0].kbest(decoder.weights, 100)
+
+A forest is over the features of the model, so that w.h(d) is the score by which the decoder searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hopefear._core import Derivation, HieroDecoder, Pool
+from hopefear.errors import InputError, input_error
+from hopefear.model.directory import Model
+from hopefear.model.features import SMALL, template_of
+
+__all__ = ["RULE_TEMPLATES", "Hiero"]
+
+#: Templates that see one rule at a time: the decoder computes these.
+RULE_TEMPLATES = ("lex", "group", "pair", "unigram")
+_LETTER = {"word": "w", "number": "n", "name": "c"}
+
+
+@dataclass(frozen=True)
+class Hiero:
+    """A decoder for one model. ``weights`` of None are those of the model; features they do not name weigh 0."""
+
+    model: Model
+    weights: Mapping[str, float] = None  # type: ignore[assignment]
+    pop_limit: int = 200  #: rule applications kept a span; 0: all
+    max_options: int = 20  #: target sides kept of one source side; 0: all
+    max_span: int = 0  #: source words below a rule with nonterminals; 0: as in extraction
+    templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
+    _core: HieroDecoder = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.model.kind != "hiero":
+            finding = f"is a model of {self.model.kind}, and this decoder is for hiero"
+            raise input_error(self.model.path, None, f"{finding}. Build one: hopefear build --kind hiero")
+        if self.weights is None:
+            object.__setattr__(self, "weights", self.model.weights)
+        if self.max_span == 0:
+            object.__setattr__(self, "max_span", int(self.model.info["options"].get("max_phrase") or 10))
+        dense = set(SMALL)
+        if self.templates is None:
+            named = {template_of(name) for name, value in self.weights.items() if name not in dense and value != 0.0}
+            known = {template_of(name) for name in self.model.sparse_names} if named else set()
+            object.__setattr__(self, "templates", tuple(sorted(named & known)))
+        assert self.templates is not None
+        if wrong := [name for name in self.templates if name not in RULE_TEMPLATES]:
+            finding = f"features of the template {wrong[0]!r} need more than one rule"
+            raise InputError(f"{finding}: this decoder computes {', '.join(RULE_TEMPLATES)} only. Leave their weights out")
+        sparse = self.model.templates(self.templates) if self.templates else None
+        core = HieroDecoder(
+            self.model.grammar,
+            [lm.core for lm in self.model.language_models],
+            list(SMALL),
+            list(self.model.sparse_names) if sparse is not None else [],
+            sparse,
+        )
+        object.__setattr__(self, "_core", core)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The features of the forests, in the order of their ids."""
+        return self._core.features.names()
+
+    def _sentences(self, lines: Iterable[str], first: int) -> tuple[list[str], list[str], list[str]]:
+        ids, texts, kinds = [], [], []
+        for number, line in enumerate(lines, first):
+            words = self.model.source_text.kinds(line)
+            ids.append(str(number))
+            texts.append(" ".join(word for word, _ in words))
+            kinds.append("".join(_LETTER[kind] for _, kind in words))
+        return ids, texts, kinds
+
+    def decode(
+        self, lines: Iterable[str], weights: Mapping[str, float] | None = None, *, first: int = 0, jobs: int = 0
+    ) -> Pool:
+        """The forests of these lines of text, in order; sentence ids count from ``first``.
+
+        All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
+        """
+        ids, texts, kinds = self._sentences(lines, first)
+        w = self.weights if weights is None else weights
+        return self._core.decode(ids, texts, kinds, w, self.pop_limit, self.max_options, self.max_span, jobs)
+
+    def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
+        """Lists of the k best of each line. Equal to ``decode(lines).kbest(weights, k)``, without keeping the forests."""
+        ids, texts, kinds = self._sentences(lines, first)
+        limits = (self.pop_limit, self.max_options, self.max_span)
+        return self._core.kbest(ids, texts, kinds, self.weights, k, distinct, *limits, jobs)
+
+    def translate(self, lines: Sequence[str], tokens: bool = False, jobs: int = 0) -> list[str]:
+        """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
+        pool = self.kbest(lines, 1, jobs=jobs)
+        texts = [pool.text(i, 0) for i in range(len(pool))]
+        return texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
+
+    def explain(self, line: str) -> str:
+        """The best derivation of a line as a tree: which rule said what, and what it cost."""
+        pool = self.decode([line])
+        return explanation(pool[0].viterbi(self.weights), pool.source(0).split(), self.weights)
+
+
+def explanation(derivation: Derivation, source: Sequence[str], weights: Mapping[str, float]) -> str:
+    """A derivation as an indented tree: a rule a line with its score, and below it what each feature gives."""
+    forest = derivation.forest
+    words, features = forest.vocab, forest.features
+    nodes, above = derivation.nodes.tolist(), derivation.parents.tolist()
+    below: list[list[int]] = [[] for _ in nodes]
+    depth = [0] * len(nodes)
+    for place, parent in enumerate(above):
+        if parent >= 0:
+            below[parent].append(place)
+            depth[place] = depth[parent] + 1
+    lines = [f"{' '.join(source)} -> {derivation.text}", f"score {derivation.score:.4f}", ""]
+    for place, (edge, node) in enumerate(zip(derivation.edges.tolist(), nodes, strict=True)):
+        begin, end = (int(i) for i in forest.spans[2 * node : 2 * node + 2])
+        parts: list[str] = []
+        at = begin
+        for number, child in enumerate(below[place], 1):
+            child_begin, child_end = (int(i) for i in forest.spans[2 * nodes[child] : 2 * nodes[child] + 2])
+            parts += [*source[at:child_begin], f"[{number}]"]
+            at = child_end
+        parts += source[at:end]
+        target = [
+            words[int(w)] if w >= 0 else f"[{-int(w)}]"
+            for w in forest.words[forest.word_begin[edge] : forest.word_begin[edge + 1]]
+        ]
+        values = dict(zip(features.names(), forest.dense[edge].tolist(), strict=False))
+        if len(forest.sparse_begin):
+            among = slice(forest.sparse_begin[edge], forest.sparse_begin[edge + 1])
+            ids, found = forest.sparse_ids[among].tolist(), forest.sparse_values[among].tolist()
+            values |= {features[i]: value for i, value in zip(ids, found, strict=True)}
+        given = {name: value * weights.get(name, 0.0) for name, value in values.items()}
+        kind = "" if place else "  (goal: begin and end of the sentence)"
+        indent = "  " * depth[place]
+        lines.append(f"{indent}{' '.join(parts)} -> {' '.join(target)}  words {begin}-{end}{kind}")
+        terms = ", ".join(f"{name} {value:+.3f}" for name, value in given.items() if value != 0.0)
+        lines.append(f"{indent}    {sum(given.values()):+.3f}" + (f" = {terms}" if terms else ""))
+    return "\n".join(lines)

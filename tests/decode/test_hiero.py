@@ -1,0 +1,158 @@
+"""The decoder against all derivations, and the forest against the decoder."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopefear.decode import Hiero
+from hopefear.errors import InputError
+from hopefear.model.features import SMALL
+from tests.decode.models import model_of, random_lm, random_rules, random_weights
+from tests.reference.hiero import derivations, with_language_models
+
+
+def random_case(seed: int, folder: Path, models: int = 1) -> tuple[Hiero, list[str], list[tuple[tuple[str, ...], dict[str, float]]]]:
+    """A decoder without limits, a sentence, and all of its derivations."""
+    rng = random.Random(seed)
+    while True:
+        rules = random_rules(rng, rng.randint(3, 9))
+        words = rng.choices(["a", "b", "c", "7", "?"], [4, 4, 4, 1, 1], k=rng.randint(1, 5))
+        max_span = rng.choice([2, 3, 10])
+        found = derivations(tuple(words), ["n" if word == "7" else "w" for word in words], rules, max_span)
+        if len(found) <= 1500:
+            break
+    lms = [random_lm(rng, 3), random_lm(rng, 2)][:models]
+    decoder = Hiero(model_of(folder, rules, lms), random_weights(rng), pop_limit=0, max_options=0, max_span=max_span)
+    return decoder, words, list(with_language_models(found, lms))
+
+
+def dot(weights: dict[str, float], h: dict[str, float]) -> float:
+    return sum(weights[name] * value for name, value in h.items())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_without_limits_the_forest_is_every_derivation(seed: int, tmp_path: Path) -> None:
+    decoder, words, wanted = random_case(seed, tmp_path, models=1 + seed % 2)
+    pool = decoder.decode([" ".join(words)])
+    assert pool[0].count_derivations() == len(wanted)
+    got = pool[0].kbest(decoder.weights, len(wanted) + 1)
+    ranked = sorted((dot(dict(decoder.weights), h) for _, h in wanted), reverse=True)
+    assert [d.score for d in got] == pytest.approx(ranked, abs=1e-9)
+    strings = sorted(" ".join(text) for text, _ in wanted)
+    assert sorted(d.text for d in got) == strings
+    best = max(wanted, key=lambda one: dot(dict(decoder.weights), one[1]))
+    top = {name: value for name, value in best[1].items() if abs(value) > 1e-9}
+    if len(ranked) == 1 or ranked[0] - ranked[1] > 1e-6:
+        assert decoder.translate([" ".join(words)], tokens=True) == [" ".join(best[0])]
+        found = {name: value for name, value in got[0].features.items() if abs(value) > 1e-9}
+        assert found == pytest.approx(top, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_language_model_features_are_those_of_the_string(seed: int, tmp_path: Path) -> None:
+    decoder, words, _ = random_case(100 + seed, tmp_path, models=2)
+    for d in decoder.decode([" ".join(words * 4)])[0].kbest(decoder.weights, 30):
+        for name, lm in zip(("lm", "lm2"), decoder.model.language_models, strict=True):
+            assert d.features.get(name, 0.0) == pytest.approx(math.log(10) * lm.score(d.text), abs=1e-6)
+        assert d.score == pytest.approx(dot(dict(decoder.weights), d.features), abs=1e-9)
+
+
+def limited(folder: Path, pop_limit: int = 5, max_options: int = 2, seed: int = 3) -> Hiero:
+    rng = random.Random(seed)
+    model = model_of(folder, random_rules(rng, 40), [random_lm(rng, 3)])
+    return Hiero(model, random_weights(rng), pop_limit, max_options, max_span=4)
+
+
+LINES = ["a b c a b", "", "c", "? a 7", "b b b b b b b b b b b b", "a ? ? c"]
+
+
+def test_lists_are_the_k_best_of_the_forests(tmp_path: Path) -> None:
+    decoder = limited(tmp_path)
+    pool = decoder.decode(LINES, first=7)
+    lists = decoder.kbest(LINES, 10, first=7)
+    assert pool.ids == lists.ids == [str(i) for i in range(7, 13)]
+    for i in range(len(LINES)):
+        wanted = pool[i].kbest(decoder.weights, 10)
+        assert [lists.text(i, j) for j in range(lists[i].edges)] == [d.text for d in wanted]
+        assert np.array_equal(lists[i].dense, [d.h for d in wanted])
+        assert pool[i].viterbi(decoder.weights).text == lists.text(i, 0)
+
+
+def test_results_do_not_depend_on_jobs(tmp_path: Path) -> None:
+    decoder = limited(tmp_path)
+    one, more = decoder.decode(LINES * 5, jobs=1), decoder.decode(LINES * 5, jobs=3)
+    for i in range(len(one)):
+        for name in ("edge_begin", "tails", "words", "spans", "dense"):
+            assert np.array_equal(getattr(one[i], name), getattr(more[i], name))
+
+
+def test_a_higher_pop_limit_finds_no_worse_and_no_limit_the_best(tmp_path: Path) -> None:
+    scores = []
+    for pop_limit in (1, 20, 0):
+        decoder = limited(tmp_path, pop_limit, 0)
+        scores.append(sum(d.score for d in decoder.decode(["a b c a b c"]).viterbi(decoder.weights)))
+    assert scores[0] <= scores[2] + 1e-9 and scores[1] <= scores[2] + 1e-9
+    assert scores[0] < scores[2]
+
+
+def test_pop_limit_bounds_the_edges_of_a_span(tmp_path: Path) -> None:
+    forest = limited(tmp_path, 5, 0).decode(["a b c a b c"])[0]
+    per_span: dict[tuple[int, int], int] = {}
+    for node in range(forest.nodes - 1):
+        span = (int(forest.spans[2 * node]), int(forest.spans[2 * node + 1]))
+        per_span[span] = per_span.get(span, 0) + int(forest.edge_begin[node + 1] - forest.edge_begin[node])
+    assert max(count for (begin, _), count in per_span.items() if begin > 0) <= 5
+    assert max(per_span.values()) <= 10  # X and S over the same words
+
+
+def test_best_options_of_a_source_side_are_kept(tmp_path: Path) -> None:
+    rules = [(("a",), (letter,), {"phrase_ef": -float(k)}) for k, letter in enumerate("uvwxyz")]
+    model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
+    weights = dict.fromkeys(SMALL, 0.0) | {"phrase_ef": -1.0}
+    lists = Hiero(model, weights, max_options=2).kbest(["a"], 10)
+    assert [lists.text(0, j) for j in range(lists[0].edges)] == ["z", "y"]
+
+
+def test_empty_and_long_lines(tmp_path: Path) -> None:
+    decoder = limited(tmp_path)
+    long = " ".join(random.Random(1).choices(["a", "b", "c", "?"], k=500))
+    empty, blank, full = decoder.translate(["", "   ", long])
+    assert empty == blank == ""
+    assert full
+    assert decoder.decode([]).ids == []
+
+
+def test_other_weights_at_a_call(tmp_path: Path) -> None:
+    decoder = limited(tmp_path)
+    other = {name: -value for name, value in decoder.weights.items()}
+    pool = decoder.decode(LINES, other)
+    again = Hiero(decoder.model, other, 5, 2, 4).decode(LINES)
+    assert [d.text for d in pool.viterbi(other)] == [d.text for d in again.viterbi(other)]
+
+
+def test_explanation_names_every_rule(tmp_path: Path) -> None:
+    rules = [(("a", "[X]"), (1, "x"), {"phrase_ef": -1.0}), (("b",), ("y",), {"phrase_ef": -2.0})]
+    model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
+    weights = dict.fromkeys(SMALL, 0.0) | {"phrase_ef": 0.5, "unknown": -3.0}
+    text = Hiero(model, weights).explain("a b ?")
+    assert text.splitlines()[0] == "a b ? -> y x ?"
+    for line in ("a [1] -> [1] x  words 0-2", "b -> y  words 1-2", "? -> ?  words 2-3", "-3.000 = unknown -3.000"):
+        assert line in text
+    assert "-1.000 = phrase_ef -1.000" in text and "-0.500 = phrase_ef -0.500" in text
+
+
+def test_wrong_models_weights_and_limits(tmp_path: Path) -> None:
+    decoder = limited(tmp_path)
+    with pytest.raises(InputError, match="not a finite number"):
+        Hiero(decoder.model, {"lm": math.nan}).decode(["a"])
+    with pytest.raises(InputError, match="cannot be negative"):
+        Hiero(decoder.model, pop_limit=-1).decode(["a"])
+    with pytest.raises(InputError, match="is a model of blocks"):
+        Hiero(model_of(tmp_path, random_rules(random.Random(1), 3), [], kind="blocks"))
+    with pytest.raises(InputError, match="need more than one rule"):
+        Hiero(decoder.model, templates=("bigram",))
