@@ -24,7 +24,7 @@ def random_rules(rng: random.Random, count: int) -> list[Rule]:
         rng.shuffle(source)
         target: list[str | int] = [*range(1, holes + 1), *rng.choices("uvwxyz", k=rng.randint(0 if holes else 1, 2))]
         rng.shuffle(target)
-        values = {name: round(-rng.random() * 3, 2) for name in PROBABILITIES}
+        values = {name: -rng.randint(0, 200) / 64 for name in PROBABILITIES}  # exact in files
         rules[tuple(source), tuple(target)] = {name: value for name, value in values.items() if value}
     return [(source, target, values) for (source, target), values in rules.items()]
 

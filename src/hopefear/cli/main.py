@@ -34,6 +34,7 @@ COMMANDS = {
     "Models": {
         "build": "Build a translation model from parallel text.",
         "inspect": "Show what is in a model.",
+        "translate": "Translate text with a model; also candidate lists and forests.",
     },
     "Try it": {
         "quickstart": "Make candidate lists, tune weights on them, print BLEU before and after.",

@@ -60,9 +60,9 @@ def command(
     seed: int,
     jobs: int,
 ) -> None:
-    """Translate standard input, line by line.
+    """Translate text with a model; also candidate lists and forests.
 
-    One line a sentence, in order; an empty line gives an empty line. Text is tokenised as the model was.
+    Reads standard input. One line a sentence, in order; an empty line gives an empty line. Text is tokenised as the model was.
     """
     from hopefear.decode import Hiero
     from hopefear.files import iter_lines
@@ -140,7 +140,9 @@ def _write(decoder: Hiero, lists: Pool, nbest: bool, tokens: bool) -> None:
         from hopefear._core import format_nbest
 
         w = np.array([decoder.weights.get(name, 0.0) for name in lists.feature_names])
-        sys.stdout.write(format_nbest(lists, 0, len(lists), "moses", w).decode())
+        for i, number in enumerate(lists.ids):  # the writer counts from the start of the block
+            for line in format_nbest(lists, i, i + 1, "moses", w).decode().split("\n")[:-1]:
+                sys.stdout.write(f"{number} ||| {line.removeprefix(f'{i} ||| ')}\n")
         return
     for i in range(len(lists)):
         text = lists.text(i, 0)

@@ -54,7 +54,9 @@ class Hiero:
         assert self.templates is not None
         if wrong := [name for name in self.templates if name not in RULE_TEMPLATES]:
             finding = f"features of the template {wrong[0]!r} need more than one rule"
-            raise InputError(f"{finding}: this decoder computes {', '.join(RULE_TEMPLATES)} only. Leave their weights out")
+            raise InputError(
+                f"{finding}: this decoder computes {', '.join(RULE_TEMPLATES)} only. Leave their weights out"
+            )
         sparse = self.model.templates(self.templates) if self.templates else None
         core = HieroDecoder(
             self.model.grammar,
@@ -91,7 +93,7 @@ class Hiero:
         return self._core.decode(ids, texts, kinds, w, self.pop_limit, self.max_options, self.max_span, jobs)
 
     def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
-        """Lists of the k best of each line. Equal to ``decode(lines).kbest(weights, k)``, without keeping the forests."""
+        """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
         ids, texts, kinds = self._sentences(lines, first)
         limits = (self.pop_limit, self.max_options, self.max_span)
         return self._core.kbest(ids, texts, kinds, self.weights, k, distinct, *limits, jobs)
@@ -100,7 +102,9 @@ class Hiero:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         pool = self.kbest(lines, 1, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
-        return texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
+        return (
+            texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
+        )
 
     def explain(self, line: str) -> str:
         """The best derivation of a line as a tree: which rule said what, and what it cost."""

@@ -1,0 +1,122 @@
+"""translate as a command."""
+
+from __future__ import annotations
+
+import io
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from hopefear.cli.main import main
+from hopefear.decode import Hiero
+from hopefear.formats import read_forests, read_nbest
+from hopefear.model.directory import Model, write_model
+from tests.decode.models import model_of, random_lm, random_rules
+
+Said = pytest.CaptureFixture[str]
+WEIGHTS = {"lm": 0.5, "phrase_ef": 0.3, "lexical_ef": 0.2, "rule": -0.1, "word": 0.7, "glue": -0.2, "unknown": -5.0}
+LINES = ["a b c", "", "? a b", "7 c c c a b c a"]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("translate")
+    rng = random.Random(5)
+    model = model_of(folder, random_rules(rng, 40), [random_lm(rng, 3)], weights=WEIGHTS, counts={})
+    write_model(folder / "model", model.info, model.grammar, model.language_models, [])
+    return folder / "model"
+
+
+def translate(monkeypatch: pytest.MonkeyPatch, text: str | bytes, *arguments: object) -> int:
+    data = text if isinstance(text, bytes) else text.encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    return main(["translate", *map(str, arguments)])
+
+
+TEXT = "".join(line + "\n" for line in LINES)
+
+
+def test_a_line_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert translate(monkeypatch, TEXT, path) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines() == Hiero(Model.open(path)).translate(LINES)
+    assert out.splitlines()[1] == ""
+    assert translate(monkeypatch, "", path) == 0
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("hopefear.cli.translate.BLOCK", 1)
+    assert translate(monkeypatch, TEXT, path, "--jobs", 1) == 0
+    assert capsys.readouterr().out == out
+
+
+def test_lists_are_those_of_the_forests(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("hopefear.cli.translate.FOREST_BLOCK", 3)
+    assert translate(monkeypatch, TEXT, path, "--nbest", 5, "--forests", tmp_path / "forests") == 0
+    (tmp_path / "list").write_text(capsys.readouterr().out)
+    monkeypatch.setattr("hopefear.cli.translate.BLOCK", 2)
+    assert translate(monkeypatch, TEXT, path, "--nbest", 5) == 0
+    assert capsys.readouterr().out == (tmp_path / "list").read_text()
+    lists, forests = read_nbest(tmp_path / "list"), read_forests(tmp_path / "forests")
+    assert lists.ids == forests.ids == ["0", "1", "2", "3"]
+    for i in range(4):
+        best = forests[i].kbest(WEIGHTS, 5)
+        assert [lists.text(i, j) for j in range(lists[i].edge_count)] == [d.text for d in best]
+        w = [WEIGHTS.get(name, 0.0) for name in lists.feature_names]
+        assert (lists[i].dense @ w).tolist() == pytest.approx([d.score for d in best], abs=1e-9)
+    assert translate(monkeypatch, TEXT, path, "--forests", tmp_path / "small", "--max-edges", 10) == 0
+    small = read_forests(tmp_path / "small")
+    assert small[3].edge_count < forests[3].edge_count
+
+
+def test_explain(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert translate(monkeypatch, "? a\n\n", path, "--explain") == 0
+    out = capsys.readouterr().out
+    assert "? -> ?  words 0-1" in out
+    assert "unknown -5.000" in out
+
+
+@pytest.mark.parametrize(
+    ("weights", "code", "message"),
+    [
+        ("lm 1\nnobody 2\nno 3\n", 0, "2 weights for features that the model does not have: nobody, no"),
+        ("nobody 2\n", 2, "none of its 1 weight belongs to a feature of"),
+        ("lm nan\n", 2, "Write a finite number"),
+        ("", 2, "no weights in this file"),
+    ],
+)
+def test_weights(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path, weights: str, code: int, message: str
+) -> None:
+    (tmp_path / "weights").write_text(weights)
+    assert translate(monkeypatch, "a b\n", path, "--weights", tmp_path / "weights") == code
+    out, err = capsys.readouterr()
+    assert message in err and len(err.splitlines()) == 1
+    assert len(out.splitlines()) == (code == 0)
+
+
+@pytest.mark.parametrize("name", ["grammar.bin", "lm.bin", "model.json"])
+def test_damaged_models(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path, name: str) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(path, model)
+    data = (model / name).read_bytes()
+    (model / name).write_bytes(data[: len(data) // 2])
+    assert translate(monkeypatch, "a b\n", model) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and name in err and len(err.splitlines()) == 1
+
+
+def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+    for text, arguments, message in (
+        (b"a\n\xff\n", [path], "standard input:2: byte 1 is not UTF-8"),
+        (b"a\n", [tmp_path / "nowhere"], "no such file"),
+        (b"a\n", [path, "--explain", "--nbest", 3], "--explain goes with neither"),
+        (b"a\n", [path, "--pop-limit", -1], "-1 is too small"),
+    ):
+        assert translate(monkeypatch, text, *arguments) == 2
+        out, err = capsys.readouterr()
+        assert message in err and len(err.splitlines()) == 1 and out == ""
