@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
 from hopefear.model.features import SMALL
+from hopefear.model.grammar import read_grammar
 from tests.decode.models import model_of, random_lm, random_rules, random_weights
 from tests.reference.hiero import derivations, with_language_models
 
@@ -147,6 +149,37 @@ def test_explanation_names_every_rule(tmp_path: Path) -> None:
     for line in ("a [1] -> [1] x  words 0-2", "b -> y  words 1-2", "? -> ?  words 2-3", "-3.000 = unknown -3.000"):
         assert line in text
     assert "-1.000 = phrase_ef -1.000" in text and "-0.500 = phrase_ef -0.500" in text
+
+
+def test_grammars_of_other_toolkits(tmp_path: Path) -> None:
+    (tmp_path / "grammar").write_text(
+        "[X] ||| el [X,1] verde ||| the green [X,1] ||| EgivenF=-0.5 Rare=1 ||| 0-0 2-1\n"
+        "[X] ||| gato ||| cat ||| EgivenF=-0.1\n"
+        "[X] ||| gato ||| tomcat ||| EgivenF=-0.2 Rare=2\n"
+        "[S] ||| [X,1] ||| [X,1] |||\n"
+    )
+    decoder = Hiero.over(read_grammar(tmp_path / "grammar"), [], {"EgivenF": 1.0, "Rare": 0.5, "identity": -2.0})
+    best, second = decoder.decode(["el gato verde ?"])[0].kbest(decoder.weights, 2)
+    assert (best.text, second.text) == ("the green tomcat ?", "the green cat ?")
+    wanted = {"EgivenF": -0.7, "Rare": 3.0, "rule": 2.0, "word": 4.0, "glue": 1.0, "unknown": 1.0}
+    assert best.features == pytest.approx(wanted, rel=1e-6)
+
+
+def test_sparse_features_are_those_of_the_templates(tmp_path: Path) -> None:
+    names = ("lex(u)", "lex(UNK)", "lex(a,u)", "lex(NULL,u)", "unigram(u)")
+    (tmp_path / "grammar").write_text(
+        "[X] ||| a ||| u u ||| phrase_ef=-1 ||| 0-0\n[X] ||| a ||| v ||| phrase_ef=-1 ||| 0-0\n"
+    )
+    plain = model_of(tmp_path, [], [])
+    model = replace(plain, grammar=read_grammar(tmp_path / "grammar"), sparse_names=names)
+    first = Hiero(model, {"lex(a,u)": 1.0, "unigram(u)": 0.5, "phrase_ef": 1.0})
+    assert first.templates == ("lex", "unigram")
+    best = first.decode(["a"])[0].viterbi(first.weights)
+    wanted = {"phrase_ef": -1, "rule": 1, "word": 2, "lex(u)": 2, "lex(a,u)": 1, "lex(NULL,u)": 1, "unigram(u)": 2}
+    assert best.text == "u u" and best.features == wanted
+    assert best.score == pytest.approx(1.0)
+    assert Hiero(model, {"lex(a,u)": -1.0}).translate(["a"]) == ["v"]
+    assert Hiero(model, {"phrase_ef": 1.0}).feature_names == list(SMALL)
 
 
 def test_wrong_models_weights_and_limits(tmp_path: Path) -> None:

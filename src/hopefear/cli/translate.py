@@ -62,7 +62,8 @@ def command(
 ) -> None:
     """Translate text with a model; also candidate lists and forests.
 
-    Reads standard input. One line a sentence, in order; an empty line gives an empty line. Text is tokenised as the model was.
+    Reads standard input. One line a sentence, in order; an empty line gives an empty line. Text is tokenised as the
+    model was.
     """
     from hopefear.decode import Hiero
     from hopefear.files import iter_lines

@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hopefear._core import Derivation, HieroDecoder, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
-from hopefear.model.features import SMALL, template_of
+from hopefear.model.features import PROBABILITIES, SMALL, template_of
+from hopefear.model.grammar import Grammar
+from hopefear.model.language_model import LanguageModel
+from hopefear.model.text import TextPipeline
 
 __all__ = ["RULE_TEMPLATES", "Hiero"]
 
@@ -46,7 +50,7 @@ class Hiero:
             object.__setattr__(self, "weights", self.model.weights)
         if self.max_span == 0:
             object.__setattr__(self, "max_span", int(self.model.info["options"].get("max_phrase") or 10))
-        dense = set(SMALL)
+        dense = list(self.model.info.get("features", SMALL))
         if self.templates is None:
             named = {template_of(name) for name, value in self.weights.items() if name not in dense and value != 0.0}
             known = {template_of(name) for name in self.model.sparse_names} if named else set()
@@ -61,11 +65,38 @@ class Hiero:
         core = HieroDecoder(
             self.model.grammar,
             [lm.core for lm in self.model.language_models],
-            list(SMALL),
+            dense,
             list(self.model.sparse_names) if sparse is not None else [],
             sparse,
         )
         object.__setattr__(self, "_core", core)
+
+    @classmethod
+    def over(
+        cls,
+        grammar: Grammar,
+        language_models: Sequence[LanguageModel],
+        weights: Mapping[str, float],
+        pop_limit: int = 200,
+        max_options: int = 20,
+        max_span: int = 10,
+    ) -> Hiero:
+        """A decoder over a grammar of any origin (:func:`~hopefear.model.grammar.read_grammar`), without a model.
+
+        Its features are the columns of the grammar, and lm, lm2, rule, word, glue, identity, unknown, number, name.
+        Words of the input stand between blanks.
+        """
+        plain = TextPipeline("none", False, False).as_dict()
+        names = [*(name for name in SMALL if name not in PROBABILITIES), *grammar.names]
+        info = {
+            "kind": "hiero",
+            "options": {},
+            "text": {"source": plain, "target": plain},
+            "weights": dict(weights),
+            "features": list(dict.fromkeys(names)),
+        }
+        model = Model(Path("grammar"), info, grammar, tuple(language_models), ())
+        return cls(model, weights, pop_limit, max_options, max_span)
 
     @property
     def feature_names(self) -> list[str]:
