@@ -35,8 +35,7 @@ void collect_into(PoolBuilder& builder, Pool& pool) {
 /// Reads lists chunk by chunk. Python opens and unpacks the files.
 class NbestParser {
  public:
-  NbestParser(int64_t reference_count, bool stream)
-      : builder_(stream, 0.9), moses_(builder_, reference_count), jsonl_(builder_, reference_count) {}
+  NbestParser(bool by_position, bool stream) : builder_(stream, 0.9), moses_(builder_), jsonl_(builder_, by_position) {}
 
   void begin_file(std::string name, const std::string& format) {
     const bool json = format == "jsonl";
@@ -206,7 +205,7 @@ void init_formats(nb::module_& m) {
         return std::string(s.text(static_cast<size_t>(i)));
       }, "candidate"_a, "A candidate's text, blank for blank.");
   nb::class_<NbestParser>(m, "NbestParser", "Reads k-best lists chunk by chunk.")
-      .def(nb::init<int64_t, bool>(), "reference_count"_a = -1, "stream"_a = false)
+      .def(nb::init<bool, bool>(), "by_position"_a = false, "stream"_a = false)
       .def("begin_file", &NbestParser::begin_file, "name"_a, "format"_a = "moses")
       .def("feed", &NbestParser::feed, "data"_a)
       .def("end_file", &NbestParser::end_file)

@@ -53,14 +53,9 @@ void JsonlNbestReader::line(std::string_view text) {
   if (!has_candidates) json.fail("the key \"candidates\" is missing. Give each sentence its candidates");
   if (builder_.candidates() == 0) json.fail("there are no candidates. Give each sentence at least one");
   if (!has_id) id = std::to_string(sentences_);
-  if (reference_count_ >= 0) {
-    if (number_id && id != std::to_string(sentences_))
-      json.fail("the id is " + id + " where the reference files have line " + std::to_string(sentences_) +
-                " (counted from 0). Put the sentences in order, or the references into the JSON");
-    if (sentences_ >= reference_count_)
-      json.fail("sentence " + std::to_string(sentences_) + " has no reference: the reference files have " + std::to_string(reference_count_) +
-                " lines. Are these the references of this list?");
-  }
+  if (by_position_ && number_id && id != std::to_string(sentences_))
+    json.fail("the id is " + id + " where the reference files have line " + std::to_string(sentences_) +
+              " (counted from 0). Put the sentences in order, or the references into the JSON");
   if (!ids_.insert(id).second) json.fail("the id " + quoted(id) + " occurs twice. Keep the candidates of a sentence together");
   ++sentences_;
   builder_.end_sentence(std::move(id), std::move(source), std::move(references));

@@ -20,9 +20,8 @@ namespace hopefear {
 
 class JsonlNbestReader {
  public:
-  /// `reference_count`: how many sentences have references from elsewhere, -1 when that does not matter. Such references
-  /// go by position, so ids that are numbers must be positions.
-  JsonlNbestReader(PoolBuilder& builder, int64_t reference_count) : builder_(builder), reference_count_(reference_count) {}
+  /// `by_position`: references come from elsewhere and go by position, so ids that are numbers must be positions.
+  JsonlNbestReader(PoolBuilder& builder, bool by_position) : builder_(builder), by_position_(by_position) {}
 
   void begin_file(std::string name) { lines_.begin_file(std::move(name)); }
   void feed(std::string_view bytes) {
@@ -37,7 +36,7 @@ class JsonlNbestReader {
   void candidate(Json& json);
 
   PoolBuilder& builder_;
-  int64_t reference_count_;
+  bool by_position_;
   Lines lines_;
   int64_t sentences_ = 0;
   std::unordered_set<std::string> ids_;

@@ -78,9 +78,6 @@ void MosesNbestReader::sentence_id(std::string_view field) {
     fail("sentence " + std::to_string(id_ + 1) + " has no candidates: the ids jump from " + std::to_string(id_) + " to " + std::to_string(id) +
          ". Give each sentence at least one candidate");
   }
-  if (reference_count_ >= 0 && id >= reference_count_)
-    fail("sentence " + std::to_string(id) + " has no reference: the reference files have " + std::to_string(reference_count_) +
-         " lines. Are these the references of this list?");
   if (builder_.candidates()) end_sentence();
   id_ = id;
 }

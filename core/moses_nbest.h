@@ -17,8 +17,7 @@ namespace hopefear {
 
 class MosesNbestReader {
  public:
-  /// `reference_count`: how many sentences have references, -1 when that does not matter.
-  MosesNbestReader(PoolBuilder& builder, int64_t reference_count) : builder_(builder), reference_count_(reference_count) {}
+  explicit MosesNbestReader(PoolBuilder& builder) : builder_(builder) {}
 
   void begin_file(std::string name) { lines_.begin_file(std::move(name)); }
   /// The next bytes of the file, cut anywhere.
@@ -47,7 +46,6 @@ class MosesNbestReader {
   void renumber();
 
   PoolBuilder& builder_;
-  int64_t reference_count_;
   Lines lines_;
   int64_t id_ = -1;  // of the sentence at hand
   Vocab labels_;

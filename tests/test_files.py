@@ -164,6 +164,17 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         pass
 
 
+def test_open_text(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
+    with open_text(path) as file:
+        assert list(file) == ["one\r\n", "two\n"]
+    path.write_bytes(b"one\n\xff\n")
+    for read in (lambda file: file.read(), list, lambda file: [file.readline() for _ in range(3)]):
+        with pytest.raises(InputError, match=rf"^{path}: the text is not UTF-8"), open_text(path) as file:
+            read(file)
+
+
 def test_references_are_at_least_one_file() -> None:
     with pytest.raises(InputError, match=r"references: no file was named"):
         read_references([])

@@ -232,9 +232,31 @@ def open_bytes(path: PathLike) -> BinaryIO:
     return file
 
 
+class _Text(io.TextIOWrapper):
+    def __init__(self, path: PathLike) -> None:
+        super().__init__(open_bytes(path), encoding="utf-8-sig", newline="\n")
+        self._named = path
+
+    def _checked(self, read: Callable[[], str]) -> str:
+        try:
+            return read()
+        except UnicodeDecodeError:
+            finding = "the text is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8"
+            raise input_error(path_name(self._named), None, finding) from None
+
+    def read(self, size: int | None = -1, /) -> str:
+        return self._checked(lambda: super(_Text, self).read(size))
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        return self._checked(lambda: super(_Text, self).readline(size))
+
+    def __next__(self) -> str:  # type: ignore[override]
+        return self._checked(super().__next__)
+
+
 def open_text(path: PathLike) -> TextIO:
     """A file to read as text: UTF-8, lines end at ``\\n`` only. :func:`iter_lines` also says which line is bad."""
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="\n")
+    return _Text(path)
 
 
 def iter_lines(path: PathLike) -> Iterator[str]:

@@ -16,22 +16,11 @@ from hopefear._core import (
     forest_file_from_bytes,
     format_forests,
     read_forest_file,
-    set_references,
-    set_sources,
     write_forest_file,
 )
 from hopefear.errors import InputError, input_error
-from hopefear.files import (
-    PathLike,
-    _umask,
-    atomic_write,
-    iter_bytes,
-    os_error,
-    output,
-    path_name,
-    read_lines,
-    read_references,
-)
+from hopefear.files import PathLike, _umask, atomic_write, iter_bytes, os_error, output, path_name
+from hopefear.formats.references import attach
 
 __all__ = ["FOREST_FORMATS", "read_forests", "write_forests"]
 
@@ -77,18 +66,7 @@ def read_forests(
         parser.finish()
         parser.collect(pool)
         name = path_name(path if single else files[-1])  # type: ignore[arg-type]
-    if references is not None:
-        lines = read_references(references)
-        if len(lines[0]) != len(pool):
-            finding = f"there are {len(pool)} forests, but the references have {len(lines[0])} lines"
-            raise input_error(name, None, f"{finding}. Use the references of these forests")
-        set_references(pool, lines)
-    if sources is not None:
-        texts = read_lines(sources)
-        if len(texts) != len(pool):
-            finding = f"has {len(texts)} lines, but there are {len(pool)} forests. Use the source of these forests"
-            raise input_error(path_name(sources), None, finding)
-        set_sources(pool, texts)
+    attach(pool, name, references, sources)
     return pool
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged, set_references, set_sources
+from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, iter_bytes, output, path_name, read_lines, read_references
+from hopefear.files import PathLike, iter_bytes, output, path_name
+from hopefear.formats.references import attach
 
 __all__ = ["NBEST_FORMATS", "iter_nbest", "read_nbest", "write_nbest"]
 
@@ -53,27 +54,15 @@ def read_nbest(
                 path_name(files[pools.index(shortest)]), None, f"{finding}. Merge lists of the same sentences"
             )
         pool = merged(pools)
-        lines = None if references is None else read_references(references, len(pool))
     else:
-        lines = None if references is None else read_references(references)
-        parser = NbestParser(reference_count=-1 if lines is None else len(lines[0]))
+        parser = NbestParser(by_position=references is not None)
         pool = Pool()
         for path in files:
             for _ in _parsed(parser, path, format):
                 parser.collect(pool)
         parser.finish()
         parser.collect(pool)
-        if lines is not None and len(lines[0]) != len(pool):
-            finding = f"the list ends after {len(pool)} sentences, but the references have {len(lines[0])} lines"
-            raise input_error(path_name(files[-1]), None, f"{finding}. Was the file cut off?")
-    if lines is not None:
-        set_references(pool, lines)
-    if sources is not None:
-        texts = read_lines(sources)
-        if len(texts) != len(pool):
-            finding = f"has {len(texts)} lines, but the list has {len(pool)} sentences. Use the source of this list"
-            raise input_error(path_name(sources), None, finding)
-        set_sources(pool, texts)
+    attach(pool, path_name(files[-1]), references, sources)
     return pool
 
 
