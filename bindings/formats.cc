@@ -70,7 +70,8 @@ class NbestParser {
 };
 
 nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights) {
-  if (weights && weights->size() < static_cast<size_t>(pool.features->size())) throw InputError("the weight vector is shorter than the number of features");
+  if (weights && weights->size() < static_cast<size_t>(pool.features->size()))
+    throw InputError("the weight vector is shorter than the number of features");
   if (begin > end || end > pool.size()) throw nb::index_error("no such sentence");
   const NbestFormat wanted = format == "jsonl" ? NbestFormat::jsonl : format == "cdec" ? NbestFormat::cdec : NbestFormat::moses;
   std::string out;
@@ -99,7 +100,9 @@ class ForestParser {
     switch (format_) {
       case Format::moses: text_ += view; break;
       case Format::plf: lines_.feed(view, [&](std::string_view line) { plf(line); }); break;
-      case Format::json: documents_.feed(view, [&](std::string_view prefix, std::string_view text, int64_t line) { json(prefix, text, line); }); break;
+      case Format::json:
+        documents_.feed(view, [&](std::string_view prefix, std::string_view text, int64_t line) { json(prefix, text, line); });
+        break;
     }
   }
   void end_file() {
@@ -110,7 +113,8 @@ class ForestParser {
         break;
       case Format::plf: lines_.end_file([&](std::string_view line) { plf(line); }); break;
       case Format::json:
-        if (!trim(documents_.rest()).empty()) throw input_error(file_, documents_.line(), "the JSON text ends too soon. Was the file cut off?");
+        if (!trim(documents_.rest()).empty())
+          throw input_error(file_, documents_.line(), "the JSON text ends too soon. Was the file cut off?");
         break;
     }
   }
@@ -137,7 +141,9 @@ class ForestParser {
     prefix = trim(prefix);
     if (line == 1 && prefix.starts_with("\xef\xbb\xbf")) prefix.remove_prefix(3);
     if (!prefix.empty() && prefix != std::to_string(sentences_) + " |||")
-      throw input_error(file_, line, "before sentence " + std::to_string(sentences_) + " stands " + quoted(prefix) + ". Write nothing, or its number and |||, in order");
+      throw input_error(file_, line,
+                        "before sentence " + std::to_string(sentences_) + " stands " + quoted(prefix) +
+                            ". Write nothing, or its number and |||, in order");
     end_sentence(read_json_forest(builder_, text, file_, line));
   }
 
@@ -199,11 +205,15 @@ void init_formats(nb::module_& m) {
       .def_prop_ro("id", [](const NbestSentence& s) { return s.sentence.id; })
       .def_prop_ro("source", [](const NbestSentence& s) { return s.sentence.source; })
       .def_ro("references", &NbestSentence::references)
-      .def_prop_ro("forest", [](const NbestSentence& s) { return s.sentence.forest; }, "The list as a forest of one node.")
-      .def("text", [](const NbestSentence& s, int64_t i) {
-        if (i < 0 || static_cast<size_t>(i) + 1 >= s.text_begin.size()) throw nb::index_error("no such candidate");
-        return std::string(s.text(static_cast<size_t>(i)));
-      }, "candidate"_a, "A candidate's text, blank for blank.");
+      .def_prop_ro(
+          "forest", [](const NbestSentence& s) { return s.sentence.forest; }, "The list as a forest of one node.")
+      .def(
+          "text",
+          [](const NbestSentence& s, int64_t i) {
+            if (i < 0 || static_cast<size_t>(i) + 1 >= s.text_begin.size()) throw nb::index_error("no such candidate");
+            return std::string(s.text(static_cast<size_t>(i)));
+          },
+          "candidate"_a, "A candidate's text, blank for blank.");
   nb::class_<NbestParser>(m, "NbestParser", "Reads k-best lists chunk by chunk.")
       .def(nb::init<bool, bool>(), "by_position"_a = false, "stream"_a = false)
       .def("begin_file", &NbestParser::begin_file, "name"_a, "format"_a = "moses")

@@ -28,7 +28,8 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
     for (size_t e = 0; e < edges(); ++e) by_head[next[static_cast<size_t>(heads[e])]++] = e;
   }
   for (int32_t v = 0; v < nodes; ++v)
-    if (begin[static_cast<size_t>(v)] == begin[static_cast<size_t>(v) + 1]) fail("node " + name(v) + " has no edges: the forest is not connected. Leave the node out");
+    if (begin[static_cast<size_t>(v)] == begin[static_cast<size_t>(v) + 1])
+      fail("node " + name(v) + " has no edges: the forest is not connected. Leave the node out");
 
   // depth first from the goal; a frame is (node, place in its tails, edge after edge)
   std::vector<Colour> colour(count, Colour::white);
@@ -56,7 +57,9 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
       continue;
     }
     const int32_t tail = tails[tail_begin[e] + frame.tail++];
-    if (tail < 0 || tail >= nodes) fail("an edge of node " + name(frame.node) + " uses node " + std::to_string(tail) + ", which does not exist. Was the file cut off?");
+    if (tail < 0 || tail >= nodes)
+      fail("an edge of node " + name(frame.node) + " uses node " + std::to_string(tail) +
+           ", which does not exist. Was the file cut off?");
     if (tail >= frame.node) in_order = false;
     if (colour[static_cast<size_t>(tail)] == Colour::grey)
       fail("node " + name(tail) + " is below itself: the forest is cyclic. Write it without cycles");
@@ -66,7 +69,8 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
     }
   }
   for (int32_t v = 0; v < nodes; ++v)
-    if (colour[static_cast<size_t>(v)] == Colour::white && (optional.empty() || !optional[static_cast<size_t>(v)])) fail("node " + name(v) + " does not lead to the goal: the forest is not connected. Leave the node out");
+    if (colour[static_cast<size_t>(v)] == Colour::white && (optional.empty() || !optional[static_cast<size_t>(v)]))
+      fail("node " + name(v) + " does not lead to the goal: the forest is not connected. Leave the node out");
   if (in_order) std::sort(order.begin(), order.end());
 
   std::vector<int32_t> place(count);
@@ -88,15 +92,19 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
         if (words[w] < 0) {
           const auto t = static_cast<size_t>(slot_tail(words[w]));
           if (t >= named.size() || named[t]++)
-            fail("an edge of node " + name(v) + " must name each of its " + std::to_string(named.size()) + " tails once. Correct its rule");
+            fail("an edge of node " + name(v) + " must name each of its " + std::to_string(named.size()) +
+                 " tails once. Correct its rule");
         }
         builder.add_word_id(words[w]);
       }
       for (const uint8_t n : named)
-        if (!n) fail("an edge of node " + name(v) + " must name each of its " + std::to_string(named.size()) + " tails once. Correct its rule");
+        if (!n)
+          fail("an edge of node " + name(v) + " must name each of its " + std::to_string(named.size()) +
+               " tails once. Correct its rule");
       for (size_t h = feature_begin[e]; h < feature_begin[e + 1]; ++h)
         if (!builder.add_feature(feature_ids[h], feature_values[h]))
-          fail("an edge of node " + name(v) + " has the feature " + quoted((*builder.features())[feature_ids[h]]) + " twice. Keep one");
+          fail("an edge of node " + name(v) + " has the feature " + quoted((*builder.features())[feature_ids[h]]) +
+               " twice. Keep one");
       builder.end_candidate();
     }
   }

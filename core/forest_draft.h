@@ -11,16 +11,16 @@ namespace hopefear {
 struct ForestDraft {
   int32_t nodes = 0;
   int32_t goal = -1;
-  std::vector<int32_t> spans;           // 2 * nodes, or empty
-  std::vector<int64_t> names;           // what the file calls each node; empty: its number
-  std::vector<uint8_t> optional;        // nodes that are left out when nothing uses them; empty: none
-  std::vector<int32_t> heads;           // one an edge
+  std::vector<int32_t> spans;     // 2 * nodes, or empty
+  std::vector<int64_t> names;     // what the file calls each node; empty: its number
+  std::vector<uint8_t> optional;  // nodes that are left out when nothing uses them; empty: none
+  std::vector<int32_t> heads;     // one an edge
   std::vector<size_t> tail_begin{0};
   std::vector<int32_t> tails;
   std::vector<size_t> word_begin{0};
-  std::vector<int32_t> words;           // of the builder's vocabulary, and slots
+  std::vector<int32_t> words;  // of the builder's vocabulary, and slots
   std::vector<size_t> feature_begin{0};
-  std::vector<int32_t> feature_ids;     // of the builder
+  std::vector<int32_t> feature_ids;  // of the builder
   std::vector<double> feature_values;
 
   size_t edges() const { return heads.size(); }

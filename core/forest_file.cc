@@ -97,16 +97,59 @@ struct Section {
 static_assert(sizeof(Section) == 32);
 
 enum Kind : uint32_t {
-  word_ends = 1, word_text, feature_ends, feature_text, number_ends, number_text, id_ends, id_text, source_ends, source_text,
-  index, edge_begin, tail_begin, tails, word_begin, words, spans, dense, sparse_begin, sparse_ids, sparse_values, numbers,
-  reference_ends, reference_words, kinds_end
+  word_ends = 1,
+  word_text,
+  feature_ends,
+  feature_text,
+  number_ends,
+  number_text,
+  id_ends,
+  id_text,
+  source_ends,
+  source_text,
+  index,
+  edge_begin,
+  tail_begin,
+  tails,
+  word_begin,
+  words,
+  spans,
+  dense,
+  sparse_begin,
+  sparse_ids,
+  sparse_values,
+  numbers,
+  reference_ends,
+  reference_words,
+  kinds_end
 };
 constexpr uint32_t kSections = kinds_end - 1;
 constexpr uint32_t kElement[kinds_end] = {0, 8, 1, 8, 1, 8, 1, 8, 1, 8, 1, 8, 4, 4, 4, 4, 4, 4, 8, 4, 4, 8, 8, 8, 4};
-constexpr const char* kName[kinds_end] = {
-    "", "word ends", "words' text", "feature ends", "features' text", "number ends", "numbers' text", "id ends", "ids' text",
-    "source ends", "sources' text", "index", "edge_begin", "tail_begin", "tails", "word_begin", "words", "spans", "dense",
-    "sparse_begin", "sparse_ids", "sparse_values", "numbers", "reference ends", "reference words"};
+constexpr const char* kName[kinds_end] = {"",
+                                          "word ends",
+                                          "words' text",
+                                          "feature ends",
+                                          "features' text",
+                                          "number ends",
+                                          "numbers' text",
+                                          "id ends",
+                                          "ids' text",
+                                          "source ends",
+                                          "sources' text",
+                                          "index",
+                                          "edge_begin",
+                                          "tail_begin",
+                                          "tails",
+                                          "word_begin",
+                                          "words",
+                                          "spans",
+                                          "dense",
+                                          "sparse_begin",
+                                          "sparse_ids",
+                                          "sparse_values",
+                                          "numbers",
+                                          "reference ends",
+                                          "reference words"};
 
 /// One line of the index, and one more at the end: how much of each array came before the sentence. The offset arrays have
 /// one number more than nodes or edges for each sentence, so edge_begin starts at nodes + i, tail_begin and word_begin at edges + i.
@@ -170,7 +213,10 @@ class Writer {
     while (size > 0) {
       const ssize_t done = ::pwrite(descriptor_, data, size, static_cast<off_t>(at));
       if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) throw input_error(file_, 0, std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
+      if (done <= 0)
+        throw input_error(
+            file_, 0,
+            std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
       data += done;
       at += static_cast<uint64_t>(done);
       size -= static_cast<size_t>(done);
@@ -211,15 +257,18 @@ void write_arrays(Writer& writer, uint32_t kind, const Pool& pool, Array&& array
 void write_forest_file(const Pool& pool, int descriptor, const std::string& file) {
   for (size_t i = 0; i < pool.size(); ++i) {
     const Forest& f = pool.sentences[i].forest;
-    if (f.vocab != pool.vocab || f.features != pool.features || f.dense_width != pool.dense_width || f.number_width != static_cast<int32_t>(pool.number_names.size()))
-      throw input_error(file, 0, "sentence " + std::to_string(i) + " does not share the vocabularies of its pool. Make the pool with append");
+    if (f.vocab != pool.vocab || f.features != pool.features || f.dense_width != pool.dense_width ||
+        f.number_width != static_cast<int32_t>(pool.number_names.size()))
+      throw input_error(
+          file, 0, "sentence " + std::to_string(i) + " does not share the vocabularies of its pool. Make the pool with append");
   }
   Writer writer(descriptor, file);
   writer.start(sizeof(Header) + kSections * sizeof(Section));
   auto vocab = [](const Vocab& v) { return [&v](size_t i) -> const std::string& { return v[static_cast<int32_t>(i)]; }; };
   write_strings(writer, word_ends, static_cast<size_t>(pool.vocab->size()), vocab(*pool.vocab));
   write_strings(writer, feature_ends, static_cast<size_t>(pool.features->size()), vocab(*pool.features));
-  write_strings(writer, number_ends, pool.number_names.size(), [&](size_t i) -> const std::string& { return pool.number_names[i]; });
+  write_strings(writer, number_ends, pool.number_names.size(),
+                [&](size_t i) -> const std::string& { return pool.number_names[i]; });
   write_strings(writer, id_ends, pool.size(), [&](size_t i) -> const std::string& { return pool.sentences[i].id; });
   write_strings(writer, source_ends, pool.size(), [&](size_t i) -> const std::string& { return pool.sentences[i].source; });
 
@@ -227,8 +276,14 @@ void write_forest_file(const Pool& pool, int descriptor, const std::string& file
   lines.reserve((pool.size() + 1) * kColumns);
   for (const Sentence& s : pool.sentences) {
     const Forest& f = s.forest;
-    const uint64_t more[kColumns] = {static_cast<uint64_t>(f.nodes()), static_cast<uint64_t>(f.edges()), f.tails.size(), f.words.size(), f.spans.size(),
-                                     f.sparse_begin.size(), f.sparse_ids.size(), s.references.size()};
+    const uint64_t more[kColumns] = {static_cast<uint64_t>(f.nodes()),
+                                     static_cast<uint64_t>(f.edges()),
+                                     f.tails.size(),
+                                     f.words.size(),
+                                     f.spans.size(),
+                                     f.sparse_begin.size(),
+                                     f.sparse_ids.size(),
+                                     s.references.size()};
     for (const uint64_t m : more) lines.push_back(lines[lines.size() - kColumns] + m);
     for (const auto& reference : s.references) ends.push_back(ends.back() + reference.size());
   }
@@ -263,23 +318,31 @@ class Reader {
   Reader(const char* bytes, size_t size, const std::string& file, bool verify) : bytes_(bytes), size_(size), file_(file) {
     if (size < sizeof(Header)) fail("the file is shorter than its header. Was it cut off?");
     std::memcpy(&header_, bytes, sizeof header_);
-    if (std::memcmp(header_.magic, kForestMagic, 16) != 0) fail("this is not a file of forests, or it was changed like text. Copy it as binary");
+    if (std::memcmp(header_.magic, kForestMagic, 16) != 0)
+      fail("this is not a file of forests, or it was changed like text. Copy it as binary");
     if (header_.version != kVersion)
-      fail("the file has version " + std::to_string(header_.version) + " of the format, this program reads " + std::to_string(kVersion) + ". Install another version of hopefear");
+      fail("the file has version " + std::to_string(header_.version) + " of the format, this program reads " +
+           std::to_string(kVersion) + ". Install another version of hopefear");
     if (header_.checksum != Checksum::of(&header_, 56)) fail("the header is damaged. Copy or make the file again");
     if (header_.file_size != size)
-      fail("the file has " + std::to_string(size) + " bytes and should have " + std::to_string(header_.file_size) + ". Was it cut off? Copy it again");
-    if (header_.section_count != kSections || size < sizeof(Header) + kSections * sizeof(Section)) fail("the table of sections is damaged. Copy or make the file again");
+      fail("the file has " + std::to_string(size) + " bytes and should have " + std::to_string(header_.file_size) +
+           ". Was it cut off? Copy it again");
+    if (header_.section_count != kSections || size < sizeof(Header) + kSections * sizeof(Section))
+      fail("the table of sections is damaged. Copy or make the file again");
     std::memcpy(sections_, bytes + sizeof(Header), sizeof sections_);
-    if (header_.table_checksum != Checksum::of(sections_, sizeof sections_)) fail("the table of sections is damaged. Copy or make the file again");
+    if (header_.table_checksum != Checksum::of(sections_, sizeof sections_))
+      fail("the table of sections is damaged. Copy or make the file again");
     uint64_t place = sizeof(Header) + sizeof sections_;
     for (uint32_t k = 0; k < kSections; ++k) {
       const Section& s = sections_[k];
-      if (s.kind != k + 1 || s.element_size != kElement[k + 1] || s.offset % kAlign || s.offset < place || s.offset - place >= kAlign || s.offset > size || s.bytes > size - s.offset || s.bytes % s.element_size)
+      if (s.kind != k + 1 || s.element_size != kElement[k + 1] || s.offset % kAlign || s.offset < place ||
+          s.offset - place >= kAlign || s.offset > size || s.bytes > size - s.offset || s.bytes % s.element_size)
         fail("the table of sections is damaged. Copy or make the file again");
       for (; place < s.offset; ++place)
-        if (bytes[place]) fail(std::string("the bytes before the section ") + kName[k + 1] + " are damaged. Copy or make the file again");
-      if (verify && s.checksum != Checksum::of(bytes + s.offset, s.bytes)) fail(std::string("the section ") + kName[k + 1] + " is damaged. Copy or make the file again");
+        if (bytes[place])
+          fail(std::string("the bytes before the section ") + kName[k + 1] + " are damaged. Copy or make the file again");
+      if (verify && s.checksum != Checksum::of(bytes + s.offset, s.bytes))
+        fail(std::string("the section ") + kName[k + 1] + " is damaged. Copy or make the file again");
       place = s.offset + s.bytes;
     }
     if (place != size) fail("something follows the last section. Copy or make the file again");
@@ -305,7 +368,8 @@ class Reader {
     const auto lines = array<uint64_t>(index);
     if (lines.size() % kColumns || lines.size() / kColumns != count + 1) damaged("index");
     for (size_t k = 0; k < lines.size(); ++k)
-      if (k < kColumns ? lines[k] != 0 : lines[k] < lines[k - kColumns] || lines[k] - lines[k - kColumns] > 0x7ffffffe) damaged("index");
+      if (k < kColumns ? lines[k] != 0 : lines[k] < lines[k - kColumns] || lines[k] - lines[k - kColumns] > 0x7ffffffe)
+        damaged("index");
     const uint64_t* last = lines.data() + count * kColumns;
     const auto all_edge_begin = sized<int32_t>(edge_begin, last[c_nodes] + count);
     const auto all_tail_begin = sized<int32_t>(tail_begin, last[c_edges] + count);
@@ -351,7 +415,8 @@ class Reader {
       f.owner = owner;
       validate(f, file_ + ": sentence " + std::to_string(i));
       for (uint64_t r = a[c_references]; r < b[c_references]; ++r)
-        s.references.emplace_back(all_references.begin() + static_cast<ptrdiff_t>(ends[r]), all_references.begin() + static_cast<ptrdiff_t>(ends[r + 1]));
+        s.references.emplace_back(all_references.begin() + static_cast<ptrdiff_t>(ends[r]),
+                                  all_references.begin() + static_cast<ptrdiff_t>(ends[r + 1]));
       out.sentences.push_back(std::move(s));
     }
     return out;
@@ -359,7 +424,9 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const std::string& finding) const { throw input_error(file_, 0, finding); }
-  [[noreturn]] void damaged(const char* section) const { fail(std::string("the section ") + section + " is damaged. Copy or make the file again"); }
+  [[noreturn]] void damaged(const char* section) const {
+    fail(std::string("the section ") + section + " is damaged. Copy or make the file again");
+  }
   uint64_t product(uint64_t a, uint64_t b) const {
     if (b != 0 && a > size_ / b) damaged("index");
     return a * b;
@@ -411,7 +478,9 @@ Pool forest_file_pool(const char* bytes, size_t size, std::shared_ptr<const void
 
 Pool read_forest_file(const std::string& path, const std::string& file, bool verify) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  auto failed = [&] { return input_error(file, 0, std::string("could not be mapped (") + std::strerror(errno) + "). Check the path"); };
+  auto failed = [&] {
+    return input_error(file, 0, std::string("could not be mapped (") + std::strerror(errno) + "). Check the path");
+  };
   if (descriptor < 0) throw failed();
   struct stat about;
   auto map = std::make_shared<Map>();

@@ -10,7 +10,8 @@
 namespace hopefear {
 
 void Json::fail(const std::string& finding) const {
-  const auto line = first_line_ + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(std::min(at_, text_.size())), '\n');
+  const auto line =
+      first_line_ + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(std::min(at_, text_.size())), '\n');
   throw input_error(file_, line, finding);
 }
 
@@ -158,7 +159,9 @@ std::string_view Json::string(const char* what) {
 std::string_view Json::literal(const char* what) {
   if (peek() != Kind::number) wrong(what, "a number");
   const size_t begin = at_;
-  while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != ']' && text_[at_] != '}' && text_[at_] != ':') ++at_;
+  while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != ']' && text_[at_] != '}' &&
+         text_[at_] != ':')
+    ++at_;
   return text_.substr(begin, at_ - begin);
 }
 
@@ -168,7 +171,8 @@ double Json::number(const char* what) {
   Number found = parse_number(token, value);
   if (token == "Infinity" || token == "-Infinity") found = Number::not_finite;
   if (found == Number::not_finite) fail(std::string(what) + " is " + quoted(token) + ". Replace it by a finite number");
-  if (found == Number::not_a_number) fail(std::string(what) + " must be a number, found " + quoted(token) + ". See docs/formats.md");
+  if (found == Number::not_a_number)
+    fail(std::string(what) + " must be a number, found " + quoted(token) + ". See docs/formats.md");
   return value;
 }
 
@@ -183,7 +187,8 @@ int64_t Json::integer(const char* what) {
 
 void Json::word(std::string_view text) {
   blanks();
-  if (text_.substr(at_, text.size()) != text) fail("expected " + std::string(text) + ", found " + quoted(text_.substr(at_), 20) + ". Is this JSON?");
+  if (text_.substr(at_, text.size()) != text)
+    fail("expected " + std::string(text) + ", found " + quoted(text_.substr(at_), 20) + ". Is this JSON?");
   at_ += text.size();
 }
 
@@ -224,7 +229,8 @@ void Json::skip() {
 }
 
 void Json::end() {
-  if (peek() != Kind::end) fail("something follows the JSON value: " + quoted(text_.substr(at_), 20) + ". Write one value a line");
+  if (peek() != Kind::end)
+    fail("something follows the JSON value: " + quoted(text_.substr(at_), 20) + ". Write one value a line");
 }
 
 void append_json_string(std::string& out, std::string_view text) {

@@ -17,13 +17,14 @@ class Json {
   enum class Kind { object, array, string, number, boolean, null, end };
 
   /// `first_line` is the line number of the text's first line.
-  Json(std::string_view text, std::string file, int64_t first_line) : text_(text), file_(std::move(file)), first_line_(first_line) {}
+  Json(std::string_view text, std::string file, int64_t first_line)
+      : text_(text), file_(std::move(file)), first_line_(first_line) {}
 
   Kind peek();
   void begin_object(const char* what);
   bool next_key(std::string& key);  // false: the object has ended
   void begin_array(const char* what);
-  bool next_item();                 // false: the array has ended
+  bool next_item();  // false: the array has ended
   /// Good until the next call.
   std::string_view string(const char* what);
   double number(const char* what);  // finite, or an InputError

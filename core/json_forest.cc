@@ -54,7 +54,8 @@ class Reader {
   };
 
   void be(Dialect dialect) {
-    if (dialect_ != Dialect::unknown && dialect_ != dialect) json_.fail("the keys of two dialects are mixed. Is this a forest of cdec, Travatar or Cicada?");
+    if (dialect_ != Dialect::unknown && dialect_ != dialect)
+      json_.fail("the keys of two dialects are mixed. Is this a forest of cdec, Travatar or Cicada?");
     dialect_ = dialect;
   }
   bool null() {
@@ -125,7 +126,8 @@ class Reader {
   }
 
   int32_t feature(std::string_view name) {
-    if (name.empty() || std::any_of(name.begin(), name.end(), is_blank)) json_.fail("the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
+    if (name.empty() || std::any_of(name.begin(), name.end(), is_blank))
+      json_.fail("the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
     return builder_.feature(name);
   }
 
@@ -140,10 +142,12 @@ class Reader {
         } else {
           const int64_t number = index("a feature's number");
           if (number >= static_cast<int64_t>(feature_names_.size()))
-            json_.fail("feature number " + std::to_string(number) + " is not in the list of " + std::to_string(feature_names_.size()) + " features. Name it there");
+            json_.fail("feature number " + std::to_string(number) + " is not in the list of " +
+                       std::to_string(feature_names_.size()) + " features. Name it there");
           id = feature_names_[static_cast<size_t>(number)];
         }
-        if (!json_.next_item()) json_.fail("feature " + quoted((*builder_.features())[id]) + " has no value. Was the file cut off?");
+        if (!json_.next_item())
+          json_.fail("feature " + quoted((*builder_.features())[id]) + " has no value. Was the file cut off?");
         feature_ids_.push_back(id);
         feature_values_.push_back(json_.number("a feature"));
       }
@@ -165,7 +169,8 @@ class Reader {
         return;
       }
       const int64_t tail = json_.integer("a word");
-      if (tail >= 0 || tail < -kMost) json_.fail("the target word " + std::to_string(tail) + " is no tail. Write -1 for the first tail, or the word in quotes");
+      if (tail >= 0 || tail < -kMost)
+        json_.fail("the target word " + std::to_string(tail) + " is no tail. Write -1 for the first tail, or the word in quotes");
       words_.push_back(static_cast<int32_t>(tail));
     };
     json_.begin_array("\"trg\"");
@@ -256,7 +261,9 @@ class Reader {
       json_.begin_array("\"in_edges\"");
       while (json_.next_item()) {
         const int64_t e = index("an edge's number");
-        if (e >= static_cast<int64_t>(edges_.size())) json_.fail("node " + std::to_string(node) + " uses edge " + std::to_string(e) + ", which has not come yet. Was the file cut off?");
+        if (e >= static_cast<int64_t>(edges_.size()))
+          json_.fail("node " + std::to_string(node) + " uses edge " + std::to_string(e) +
+                     ", which has not come yet. Was the file cut off?");
         if (edges_[static_cast<size_t>(e)].head >= 0) json_.fail("edge " + std::to_string(e) + " belongs to two nodes. Keep one");
         edges_[static_cast<size_t>(e)].head = node;
         leaf = false;
@@ -327,7 +334,8 @@ class Reader {
     draft_.spans.assign(2 * static_cast<size_t>(draft_.nodes), -1);
     for (size_t e = 0; e < edges_.size(); ++e) {
       const Edge& edge = edges_[e];
-      if (edge.head < 0) json_.fail("edge " + std::to_string(e) + " belongs to no node: the forest is not connected. Leave the edge out");
+      if (edge.head < 0)
+        json_.fail("edge " + std::to_string(e) + " belongs to no node: the forest is not connected. Leave the edge out");
       if (edge.span[0] < 0 || edge.span[1] < edge.span[0]) continue;
       draft_.spans[2 * static_cast<size_t>(edge.head)] = edge.span[0];
       draft_.spans[2 * static_cast<size_t>(edge.head) + 1] = edge.span[1];
@@ -341,7 +349,9 @@ class Reader {
     draft_.goal = 0;
     auto node = [&](int64_t id, size_t e) {
       const auto at = node_of_.find(id);
-      if (at == node_of_.end()) json_.fail("edge " + std::to_string(e) + " uses node " + std::to_string(id) + ", which does not exist. Was the file cut off?");
+      if (at == node_of_.end())
+        json_.fail("edge " + std::to_string(e) + " uses node " + std::to_string(id) +
+                   ", which does not exist. Was the file cut off?");
       return at->second;
     };
     leaf_.assign(static_cast<size_t>(draft_.nodes), 1);
@@ -355,7 +365,8 @@ class Reader {
     leaf_[0] = 0;
     for (int32_t v = 0; v < draft_.nodes; ++v) {
       if (!leaf_[static_cast<size_t>(v)]) continue;
-      for_each_word(symbols_[static_cast<size_t>(v)], [&](std::string_view word) { words_.push_back(builder_.vocab()->add(word)); });
+      for_each_word(symbols_[static_cast<size_t>(v)],
+                    [&](std::string_view word) { words_.push_back(builder_.vocab()->add(word)); });
       empty_edge(v);  // a source word yields itself
       edges_.back().rule = kOwnWords;
     }
@@ -367,7 +378,8 @@ class Reader {
     const size_t count = draft_.tails.size() - tail;
     std::vector<int32_t> moved(count, -1);
     for (size_t w = word; w < draft_.words.size(); ++w)
-      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count) moved[static_cast<size_t>(slot_tail(draft_.words[w]))] = 0;
+      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count)
+        moved[static_cast<size_t>(slot_tail(draft_.words[w]))] = 0;
     int32_t next = 0;
     for (size_t t = 0; t < count; ++t) {
       const int32_t node = draft_.tails[tail + t];
@@ -377,12 +389,15 @@ class Reader {
     }
     draft_.tails.resize(tail + static_cast<size_t>(next));
     for (size_t w = word; w < draft_.words.size(); ++w)
-      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count) draft_.words[w] = slot(moved[static_cast<size_t>(slot_tail(draft_.words[w]))]);
+      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count)
+        draft_.words[w] = slot(moved[static_cast<size_t>(slot_tail(draft_.words[w]))]);
   }
 
   void finish_cicada() {
     if (draft_.goal < 0) json_.fail("the key \"goal\" is missing: the forest has no goal node. Name one");
-    if (draft_.goal >= draft_.nodes) json_.fail("the goal is node " + std::to_string(draft_.goal) + ", but there are only " + std::to_string(draft_.nodes) + ". Was the file cut off?");
+    if (draft_.goal >= draft_.nodes)
+      json_.fail("the goal is node " + std::to_string(draft_.goal) + ", but there are only " + std::to_string(draft_.nodes) +
+                 ". Was the file cut off?");
   }
 
   void empty_edge(int64_t node) {
@@ -402,17 +417,21 @@ class Reader {
       const auto arity = static_cast<int32_t>(edge.tails - tail);
       for (; tail < edge.tails; ++tail) {
         if (tails_[tail] >= draft_.nodes)
-          json_.fail("edge " + std::to_string(e) + " uses node " + std::to_string(tails_[tail]) + ", but there are only " + std::to_string(draft_.nodes) + ". Was the file cut off?");
+          json_.fail("edge " + std::to_string(e) + " uses node " + std::to_string(tails_[tail]) + ", but there are only " +
+                     std::to_string(draft_.nodes) + ". Was the file cut off?");
         draft_.tails.push_back(static_cast<int32_t>(tails_[tail]));
       }
       if (edge.rule == kOwnWords) {
-        draft_.words.insert(draft_.words.end(), words_.begin() + static_cast<ptrdiff_t>(word), words_.begin() + static_cast<ptrdiff_t>(edge.words));
+        draft_.words.insert(draft_.words.end(), words_.begin() + static_cast<ptrdiff_t>(word),
+                            words_.begin() + static_cast<ptrdiff_t>(edge.words));
         if (dialect_ == Dialect::travatar) drop_unnamed_leaves(draft_.tail_begin.back(), draft_.word_begin.back());
       } else if (edge.rule == kNoRule || (edge.rule == 0 && !rules_.count(0))) {
         for (int32_t t = 0; t < arity; ++t) draft_.words.push_back(slot(t));
       } else {
         const auto rule = rules_.find(edge.rule);
-        if (rule == rules_.end()) json_.fail("edge " + std::to_string(e) + " uses rule " + std::to_string(edge.rule) + ", which does not exist. Was the file cut off?");
+        if (rule == rules_.end())
+          json_.fail("edge " + std::to_string(e) + " uses rule " + std::to_string(edge.rule) +
+                     ", which does not exist. Was the file cut off?");
         draft_.words.insert(draft_.words.end(), rule->second.begin(), rule->second.end());
       }
       word = edge.words;

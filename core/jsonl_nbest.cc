@@ -107,7 +107,8 @@ void JsonlNbestReader::candidate(Json& json) {
         auto at = std::find(metric_names_.begin(), metric_names_.end(), name);
         if (at == metric_names_.end()) {
           if (metrics_known_)
-            json.fail(where() + "the metric " + quoted(name) + " is not among those of the first candidate. Give every candidate the same metrics");
+            json.fail(where() + "the metric " + quoted(name) +
+                      " is not among those of the first candidate. Give every candidate the same metrics");
           metric_names_.push_back(name);
           metrics.push_back(0);
           given.push_back(0);
@@ -124,7 +125,8 @@ void JsonlNbestReader::candidate(Json& json) {
   if (!has_text) json.fail(where() + "the key \"text\" is missing. Write the words of the candidate");
   if (!has_features) json.fail(where() + "the key \"features\" is missing. Write {} if there are none");
   for (size_t k = 0; k < given.size(); ++k)
-    if (!given[k]) json.fail(where() + "the metric " + quoted(metric_names_[k]) + " is missing. Give every candidate the same metrics");
+    if (!given[k])
+      json.fail(where() + "the metric " + quoted(metric_names_[k]) + " is missing. Give every candidate the same metrics");
   if (!metrics_known_) {
     metrics_known_ = true;
     builder_.number_width = static_cast<int32_t>(metric_names_.size());

@@ -21,7 +21,8 @@ class Reader {
     if (text.starts_with('#')) return;
     if (nodes_wanted_ < 0) {
       const size_t blank = text.find_first_of(" \t");
-      if (blank == std::string_view::npos) lines_.fail("expected the numbers of nodes and edges, found " + quoted(text) + ". Is this a Moses hypergraph?");
+      if (blank == std::string_view::npos)
+        lines_.fail("expected the numbers of nodes and edges, found " + quoted(text) + ". Is this a Moses hypergraph?");
       nodes_wanted_ = whole(text.substr(0, blank), "the number of nodes");
       whole(trim(text.substr(blank)), "the number of edges");
       return;
@@ -33,7 +34,8 @@ class Reader {
     edges_left_ = whole(text, "the number of edges of a node");
     ++draft_.nodes;
     draft_.spans.insert(draft_.spans.end(), {-1, -1});
-    if (edges_left_ == 0) lines_.fail("node " + std::to_string(draft_.nodes - 1) + " has no edges: the forest is not connected. Leave the node out");
+    if (edges_left_ == 0)
+      lines_.fail("node " + std::to_string(draft_.nodes - 1) + " has no edges: the forest is not connected. Leave the node out");
   }
 
   void finish() {
@@ -59,14 +61,18 @@ class Reader {
     int fields = next_field(text, target, more);
     fields += next_field(text, features, more);
     fields += next_field(text, covered, more);
-    if (fields < 3) lines_.fail("expected 3 fields split by \" ||| \" (target, features, source-covered), found " + std::to_string(fields) + ". Was the file cut off?");
+    if (fields < 3)
+      lines_.fail("expected 3 fields split by \" ||| \" (target, features, source-covered), found " + std::to_string(fields) +
+                  ". Was the file cut off?");
     int32_t tails = 0;
     for_each_word(target, [&](std::string_view word) {
       if (word.size() > 2 && word.front() == '[' && word.back() == ']') {
         const std::string_view inside = word.substr(1, word.size() - 2);
         if (inside.find_first_not_of("0123456789") == std::string_view::npos) {
           const int64_t node = whole(inside, "a tail");
-          if (node >= nodes_wanted_) lines_.fail("an edge uses node " + std::to_string(node) + ", but there are only " + std::to_string(nodes_wanted_) + ". Was the file cut off?");
+          if (node >= nodes_wanted_)
+            lines_.fail("an edge uses node " + std::to_string(node) + ", but there are only " + std::to_string(nodes_wanted_) +
+                        ". Was the file cut off?");
           draft_.tails.push_back(static_cast<int32_t>(node));
           draft_.words.push_back(slot(tails++));
           return;
@@ -76,10 +82,12 @@ class Reader {
     });
     for_each_word(features, [&](std::string_view token) {
       const size_t equals = token.rfind('=');
-      if (equals == std::string_view::npos || equals == 0) lines_.fail("the feature " + quoted(token) + " is not name=value. Write it so");
+      if (equals == std::string_view::npos || equals == 0)
+        lines_.fail("the feature " + quoted(token) + " is not name=value. Write it so");
       double value = 0;
       if (parse_number(token.substr(equals + 1), value) != Number::good)
-        lines_.fail("feature " + quoted(token.substr(0, equals)) + " has the value " + quoted(token.substr(equals + 1)) + ". Write a finite number");
+        lines_.fail("feature " + quoted(token.substr(0, equals)) + " has the value " + quoted(token.substr(equals + 1)) +
+                    ". Write a finite number");
       draft_.feature_ids.push_back(builder_.feature(token.substr(0, equals)));
       draft_.feature_values.push_back(value);
     });

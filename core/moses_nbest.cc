@@ -44,8 +44,8 @@ void MosesNbestReader::line(std::string_view text) {
   fields += next_field(text, names, more);
   fields += next_field(text, score, more);
   if (fields < 4)
-    fail("expected 4 fields split by \" ||| \" (id, words, features, score), found " + std::to_string(trim(id).empty() && fields == 1 ? 0 : fields) +
-         ". Was the file cut off?");
+    fail("expected 4 fields split by \" ||| \" (id, words, features, score), found " +
+         std::to_string(trim(id).empty() && fields == 1 ? 0 : fields) + ". Was the file cut off?");
   sentence_id(trim(id));
   if (words.starts_with(' ')) words.remove_prefix(1);  // the separator's own blanks
   if (words.ends_with(' ')) words.remove_suffix(1);
@@ -56,7 +56,9 @@ void MosesNbestReader::line(std::string_view text) {
     double value;
     switch (parse_number(score, value)) {
       case Number::good: break;
-      case Number::not_finite: fail("the score " + quoted(score) + " is not finite. Replace it by a finite number (it is not used)"); break;
+      case Number::not_finite:
+        fail("the score " + quoted(score) + " is not finite. Replace it by a finite number (it is not used)");
+        break;
       case Number::not_a_number: fail("the score " + quoted(score) + " is not a number. Does a word contain \"|||\"?");
     }
   }
@@ -67,7 +69,8 @@ void MosesNbestReader::sentence_id(std::string_view field) {
   int64_t id = -1;
   const auto [p, error] = std::from_chars(field.data(), field.data() + field.size(), id);
   if (error != std::errc() || p != field.data() + field.size() || id < 0)
-    fail("the sentence id " + quoted(field) + " is not a whole number from 0 up. Write the line number of the sentence, counted from 0");
+    fail("the sentence id " + quoted(field) +
+         " is not a whole number from 0 up. Write the line number of the sentence, counted from 0");
   if (id == id_ && builder_.candidates()) return;
   if (id <= id_)
     fail("sentence " + std::to_string(id) + " comes after sentence " + std::to_string(id_) +
@@ -75,8 +78,8 @@ void MosesNbestReader::sentence_id(std::string_view field) {
   if (id > id_ + 1) {
     if (id_ < 0)
       fail("the first sentence id is " + std::to_string(id) + ", but ids count from 0. Renumber them, or add what is missing");
-    fail("sentence " + std::to_string(id_ + 1) + " has no candidates: the ids jump from " + std::to_string(id_) + " to " + std::to_string(id) +
-         ". Give each sentence at least one candidate");
+    fail("sentence " + std::to_string(id_ + 1) + " has no candidates: the ids jump from " + std::to_string(id_) + " to " +
+         std::to_string(id) + ". Give each sentence at least one candidate");
   }
   if (builder_.candidates()) end_sentence();
   id_ = id;
@@ -87,9 +90,11 @@ double MosesNbestReader::number(std::string_view token, std::string_view name) c
   switch (parse_number(token, value)) {
     case Number::good: break;
     case Number::not_finite:
-      fail("feature " + quoted(name) + " has the value " + quoted(token) + ". Replace it by a finite number, or drop the candidate");
+      fail("feature " + quoted(name) + " has the value " + quoted(token) +
+           ". Replace it by a finite number, or drop the candidate");
     case Number::not_a_number:
-      fail("feature " + quoted(name) + " has the value " + quoted(token) + ", which is not a number. Write name= value or name=value");
+      fail("feature " + quoted(name) + " has the value " + quoted(token) +
+           ", which is not a number. Write name= value or name=value");
   }
   return value;
 }

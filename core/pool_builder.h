@@ -23,7 +23,9 @@ struct NbestSentence {
   std::vector<size_t> text_begin{0};
   std::vector<std::string> references;  // as the file has them (JSONL)
 
-  std::string_view text(size_t i) const { return std::string_view(texts).substr(text_begin[i], text_begin[i + 1] - text_begin[i]); }
+  std::string_view text(size_t i) const {
+    return std::string_view(texts).substr(text_begin[i], text_begin[i + 1] - text_begin[i]);
+  }
 };
 
 class PoolBuilder {

@@ -74,7 +74,8 @@ inline int64_t invalid_utf8(std::string_view text) {
     if (length == 0 || i + length > n) return static_cast<int64_t>(i);
     for (size_t k = 1; k < length; ++k)
       if ((s[i + k] & 0xc0) != 0x80) return static_cast<int64_t>(i);
-    if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] > 0x9f) || (c == 0xf0 && s[i + 1] < 0x90) || (c == 0xf4 && s[i + 1] > 0x8f))
+    if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] > 0x9f) || (c == 0xf0 && s[i + 1] < 0x90) ||
+        (c == 0xf4 && s[i + 1] > 0x8f))
       return static_cast<int64_t>(i);
     i += length;
   }

@@ -15,15 +15,16 @@ struct Useful {
   const Pool& pool;
   const Forest& f;
   size_t sentence;
-  std::vector<int32_t> nodes;                // useful ones in topological order, the goal last
-  std::vector<int32_t> number;               // of each node, or -1
-  std::vector<std::vector<int32_t>> edges;   // of each useful node
+  std::vector<int32_t> nodes;               // useful ones in topological order, the goal last
+  std::vector<int32_t> number;              // of each node, or -1
+  std::vector<std::vector<int32_t>> edges;  // of each useful node
 
   Useful(const Pool& p, size_t i) : pool(p), f(p.sentences[i].forest), sentence(i), number(static_cast<size_t>(f.nodes()), -1) {
     const auto count = static_cast<size_t>(f.nodes());
     std::vector<uint8_t> derives(count, 0), needed(count, 0);
     auto complete = [&](int32_t e) {
-      return std::all_of(f.edge_tails(e).begin(), f.edge_tails(e).end(), [&](int32_t t) { return derives[static_cast<size_t>(t)]; });
+      return std::all_of(f.edge_tails(e).begin(), f.edge_tails(e).end(),
+                         [&](int32_t t) { return derives[static_cast<size_t>(t)]; });
     };
     for (size_t v = 0; v < count; ++v)
       for (int32_t e = f.edge_begin[v]; e < f.edge_begin[v + 1] && !derives[v]; ++e) derives[v] = complete(e);
@@ -45,7 +46,9 @@ struct Useful {
     }
   }
 
-  [[noreturn]] void fail(const std::string& finding) const { throw InputError("sentence " + std::to_string(sentence) + ": " + finding); }
+  [[noreturn]] void fail(const std::string& finding) const {
+    throw InputError("sentence " + std::to_string(sentence) + ": " + finding);
+  }
   const std::string& word(int32_t id) const { return (*pool.vocab)[id]; }
   int32_t tail(int32_t e, int32_t t) const { return number[static_cast<size_t>(f.edge_tails(e)[static_cast<size_t>(t)])]; }
 
@@ -249,7 +252,8 @@ void append_cicada_forest(std::string& out, const Pool& pool, size_t sentence) {
           continue;
         }
         const std::string& text = u.word(word);
-        if (text == "|||" || text == "<epsilon>" || in_brackets(text)) u.fail("the word " + quoted(text) + " means something else to Cicada. Write the native format");
+        if (text == "|||" || text == "<epsilon>" || in_brackets(text))
+          u.fail("the word " + quoted(text) + " means something else to Cicada. Write the native format");
         rule += text;
       }
       if (u.f.edge_words(e).empty()) rule += " <epsilon>";
@@ -292,14 +296,16 @@ void append_moses_hypergraph(std::string& out, const Pool& pool, size_t sentence
           continue;
         }
         const std::string& text = u.word(word);
-        if (text == "|||" || text == "<s>" || text == "</s>" || (in_brackets(text) && is_digits(std::string_view(text).substr(1, text.size() - 2))))
+        if (text == "|||" || text == "<s>" || text == "</s>" ||
+            (in_brackets(text) && is_digits(std::string_view(text).substr(1, text.size() - 2))))
           u.fail("the word " + quoted(text) + " means something else to Moses. Write the native format");
         out += text + ' ';
       }
       out += "|||";
       u.features(e, [&](int32_t id, double value) {
         const std::string& name = u.feature_name(id);
-        if (name.empty() || std::any_of(name.begin(), name.end(), is_blank)) u.fail("the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
+        if (name.empty() || std::any_of(name.begin(), name.end(), is_blank))
+          u.fail("the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
         out += ' ' + name + '=';
         append_number(out, value);
       });
@@ -311,7 +317,9 @@ void append_moses_hypergraph(std::string& out, const Pool& pool, size_t sentence
 void append_plf(std::string& out, const Pool& pool, size_t sentence) {
   const Useful u(pool, sentence);
   const auto width = static_cast<size_t>(pool.features->size());
-  if (width > 1000) u.fail("it has " + std::to_string(width) + " features, and PLF writes a number for each on every arc. Write the native format");
+  if (width > 1000)
+    u.fail("it has " + std::to_string(width) +
+           " features, and PLF writes a number for each on every arc. Write the native format");
   // An arc has at most one word: an edge with several becomes a chain. The numbers of the nodes leave room for the chains,
   // which come directly before the node they lead to: arcs to node v start at numbers below.
   struct Arc {

@@ -24,7 +24,8 @@ void append_text_lines(std::string& out, const Pool& pool, size_t sentence, cons
     out += opening;
     for (int32_t word : f.edge_words(e))
       if ((*pool.vocab)[word] == "|||")
-        throw InputError("sentence " + std::to_string(sentence) + " has the word \"|||\", which separates fields here. Write JSONL instead");
+        throw InputError("sentence " + std::to_string(sentence) +
+                         " has the word \"|||\", which separates fields here. Write JSONL instead");
     append_words(out, *pool.vocab, f.edge_words(e));
     out += " |||";
     edge_features(f, e, true, h);
@@ -87,7 +88,8 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
     if (f.number_width) {
       out += ", \"metrics\": {";
       first = true;
-      for (int32_t k = 0; k < f.number_width; ++k) pair(pool.number_names[static_cast<size_t>(k)], f.numbers[static_cast<size_t>(e) * f.number_width + k]);
+      for (int32_t k = 0; k < f.number_width; ++k)
+        pair(pool.number_names[static_cast<size_t>(k)], f.numbers[static_cast<size_t>(e) * f.number_width + k]);
       out += '}';
     }
     out += '}';

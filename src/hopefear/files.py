@@ -264,21 +264,21 @@ def iter_lines(path: PathLike) -> Iterator[str]:
 
     Lines end at ``\\n`` only. A ``\\r`` at the end of a line goes with it; one inside a line is a blank.
     """
-    rest = b""
+    rest: list[bytes] = []  # of a line whose end has not come yet
     done = 0  # lines handed out
     start = b"\xef\xbb\xbf"
     for piece in iter_bytes(path):
         if b"\n" not in piece:
-            rest += piece
+            rest.append(piece)
             continue
         block, _, tail = piece.rpartition(b"\n")
-        block = rest + block
-        rest = tail
+        block = b"".join([*rest, block])
+        rest = [tail]
         yield from _decoded(path, done, block.removeprefix(start))
         start = b""
         done += block.count(b"\n") + 1
-    if rest:
-        yield from _decoded(path, done, rest.removeprefix(start))
+    if last := b"".join(rest):
+        yield from _decoded(path, done, last.removeprefix(start))
 
 
 def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:
