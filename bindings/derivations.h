@@ -13,7 +13,8 @@ struct BoundDerivation {
 };
 
 struct BoundRated : BoundDerivation {
-  BoundRated(const Forest& f, Rated&& rated) : BoundDerivation{f, std::move(rated.derivation)}, b(std::move(rated.b)), gain(rated.gain) {}
+  BoundRated(const Forest& f, Rated&& rated)
+      : BoundDerivation{f, std::move(rated.derivation)}, b(std::move(rated.b)), gain(rated.gain) {}
   std::vector<double> b;
   double gain;
 };

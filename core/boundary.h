@@ -25,16 +25,16 @@ class BoundaryAutomaton {
   BoundaryAutomaton(const References& references, int max_order) : K_(max_order), ngrams_(references, max_order) {
     const auto states = static_cast<size_t>(ngrams_.size());
     suffix_.assign(states, kRoot);
-    words_.assign(states * static_cast<size_t>(K_), 0);
+    words_.assign(states * size_t(K_), 0);
     std::vector<int32_t> here, after;  // states of the n-grams that start at i and at i + 1, by order
     for (const auto& reference : references) {
       after.assign(1, kRoot);
       for (size_t i = reference.size(); i-- > 0;) {
         here.assign(1, kRoot);
-        for (size_t k = 1; k <= static_cast<size_t>(K_) && i + k <= reference.size(); ++k) {
+        for (size_t k = 1; k <= size_t(K_) && i + k <= reference.size(); ++k) {
           const int32_t state = ngrams_.child(here[k - 1], reference[i + k - 1]);
           here.push_back(state);
-          suffix_[static_cast<size_t>(state)] = after[k - 1];
+          suffix_[state] = after[k - 1];
           std::copy_n(reference.begin() + static_cast<ptrdiff_t>(i), k, words_.begin() + static_cast<ptrdiff_t>(state) * K_);
         }
         here.swap(after);
@@ -43,11 +43,11 @@ class BoundaryAutomaton {
     grows_left_.assign(states, 0);
     grows_right_.assign(states, 0);
     for (size_t state = 1; state < states; ++state) {
-      grows_left_[static_cast<size_t>(suffix_[state])] = 1;
+      grows_left_[suffix_[state]] = 1;
       const auto words = this->words(static_cast<int32_t>(state));
       int32_t prefix = kRoot;
       for (size_t i = 0; i + 1 < words.size(); ++i) prefix = ngrams_.child(prefix, words[i]);
-      grows_right_[static_cast<size_t>(prefix)] = 1;
+      grows_right_[prefix] = 1;
     }
     double sum = 0.0;
     for (int32_t length : ngrams_.lengths()) sum += length;
@@ -60,13 +60,13 @@ class BoundaryAutomaton {
   int32_t order(int32_t state) const { return ngrams_.order(state); }
   /// The words of the n-gram that a state stands for.
   std::span<const int32_t> words(int32_t state) const {
-    return {words_.data() + static_cast<size_t>(state) * static_cast<size_t>(K_), static_cast<size_t>(order(state))};
+    return {words_.data() + static_cast<size_t>(state) * size_t(K_), static_cast<size_t>(order(state))};
   }
   int32_t child(int32_t state, int32_t word) const { return ngrams_.child(state, word); }
-  int32_t suffix(int32_t state) const { return suffix_[static_cast<size_t>(state)]; }
+  int32_t suffix(int32_t state) const { return suffix_[state]; }
   /// Whether an n-gram of a reference, of order K at most, is this one with a word before or after it.
-  bool grows_left(int32_t state) const { return grows_left_[static_cast<size_t>(state)]; }
-  bool grows_right(int32_t state) const { return grows_right_[static_cast<size_t>(state)]; }
+  bool grows_left(int32_t state) const { return grows_left_[state]; }
+  bool grows_right(int32_t state) const { return grows_right_[state]; }
   int32_t step(int32_t state, int32_t word) const {
     for (;;) {
       const int32_t next = ngrams_.child(state, word);
@@ -139,7 +139,8 @@ class BoundaryJoin {
 
  private:
   void shorten() {
-    while (!automaton_.grows_right(state_.right) && state_.right != BoundaryAutomaton::kRoot) state_.right = automaton_.suffix(state_.right);
+    while (state_.right != BoundaryAutomaton::kRoot && !automaton_.grows_right(state_.right))
+      state_.right = automaton_.suffix(state_.right);
   }
   void extend(int32_t word) {
     const int32_t next = automaton_.child(state_.left, word);

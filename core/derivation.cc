@@ -9,6 +9,10 @@ void throw_too_long() {
                    " edges or words: edges that use one node twice double it again and again. Prune the forest");
 }
 
+void throw_no_derivation() { throw InputError("the forest has no derivation: its goal cannot be built from edges without tails"); }
+
+void throw_out_of_range() { throw InputError("a score is beyond the range of numbers: scale the weights down"); }
+
 std::vector<int32_t> parents(const Forest& forest, std::span<const int32_t> edges) {
   std::vector<int32_t> parent(edges.size(), -1);
   std::vector<std::pair<int32_t, int32_t>> open;  // (place, tails still to come)
@@ -48,18 +52,18 @@ void yield(const Forest& forest, std::span<const int32_t> edges, std::vector<int
   open.emplace_back(0, forest.word_begin[edges[0]]);
   while (!open.empty()) {
     auto& [place, next] = open.back();
-    const int32_t e = edges[static_cast<size_t>(place)];
+    const int32_t e = edges[place];
     if (next == forest.word_begin[e + 1]) {
       open.pop_back();
       continue;
     }
-    const int32_t word = forest.words[static_cast<size_t>(next++)];
+    const int32_t word = forest.words[next++];
     if (word >= 0) {
       if (words.size() >= kLongestDerivation) throw_too_long();
       words.push_back(word);
     } else {
-      const int32_t child = children[static_cast<size_t>(child_begin[static_cast<size_t>(place)] + slot_tail(word))];
-      open.emplace_back(child, forest.word_begin[edges[static_cast<size_t>(child)]]);
+      const int32_t child = children[child_begin[place] + slot_tail(word)];
+      open.emplace_back(child, forest.word_begin[edges[child]]);
     }
   }
 }
@@ -71,7 +75,8 @@ std::vector<int32_t> yield(const Forest& forest, std::span<const int32_t> edges)
   return words;
 }
 
-void sparse_features(const Forest& forest, std::span<const int32_t> edges, std::vector<int32_t>& ids, std::vector<double>& values) {
+void sparse_features(const Forest& forest, std::span<const int32_t> edges, std::vector<int32_t>& ids,
+                     std::vector<double>& values) {
   ids.clear();
   values.clear();
   if (forest.sparse_begin.empty()) return;

@@ -21,6 +21,10 @@ struct Derivation {
 inline constexpr size_t kLongestDerivation = size_t{1} << 26;
 [[noreturn]] void throw_too_long();
 
+/// Of every search, when the goal cannot be built, and when scores overflow.
+[[noreturn]] void throw_no_derivation();
+[[noreturn]] void throw_out_of_range();
+
 /// Unrolls from the goal: choose(node) gives the edge to follow there.
 template <class Choose>
 void unroll(const Forest& forest, Choose&& choose, std::vector<int32_t>& edges) {
@@ -48,6 +52,7 @@ void yield(const Forest& forest, std::span<const int32_t> edges, std::vector<int
 std::vector<int32_t> yield(const Forest& forest, std::span<const int32_t> edges);
 
 /// The sparse part of h(d): ids ascending, values summed, zeros left out.
-void sparse_features(const Forest& forest, std::span<const int32_t> edges, std::vector<int32_t>& ids, std::vector<double>& values);
+void sparse_features(const Forest& forest, std::span<const int32_t> edges, std::vector<int32_t>& ids,
+                     std::vector<double>& values);
 
 }  // namespace hopefear

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 
-#include "parallel.h"
+#include "each_sentence.h"
 #include "semiring.h"
 
 namespace hopefear {
@@ -58,7 +57,8 @@ struct Found {
 
   /// How far the score at x may be off by rounding.
   double slack(double x) const {
-    return 2.0 * static_cast<double>(edges.size() + 4) * std::numeric_limits<double>::epsilon() * (magnitude_a + std::abs(x) * magnitude_b);
+    const double additions = static_cast<double>(edges.size() + 4);
+    return 2.0 * additions * std::numeric_limits<double>::epsilon() * (magnitude_a + std::abs(x) * magnitude_b);
   }
 };
 
@@ -100,46 +100,44 @@ class ForestEnvelope {
  private:
   Found* add(Found&& found) {
     for (int32_t e : found.edges) {
-      found.a += a_[static_cast<size_t>(e)];
-      found.b += b_[static_cast<size_t>(e)];
-      found.magnitude_a += std::abs(a_[static_cast<size_t>(e)]);
-      found.magnitude_b += std::abs(b_[static_cast<size_t>(e)]);
+      found.a += a_[e];
+      found.b += b_[e];
+      found.magnitude_a += std::abs(a_[e]);
+      found.magnitude_b += std::abs(b_[e]);
     }
-    if (!std::isfinite(found.magnitude_a) || !std::isfinite(found.magnitude_b))
-      throw InputError("a score is beyond the range of numbers: scale the weights down");
+    if (!std::isfinite(found.magnitude_a) || !std::isfinite(found.magnitude_b)) throw_out_of_range();
     found_.push_back(std::make_unique<Found>(std::move(found)));
     return found_.back().get();
   }
 
   void rebuild() {
     // Equal lines: the one found first stays, so that what was checked stays checked.
-    std::stable_sort(hull_.begin(), hull_.end(), [](const Found* p, const Found* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; });
+    const auto by_slope = [](const Found* p, const Found* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; };
+    std::stable_sort(hull_.begin(), hull_.end(), by_slope);
     keep_envelope(hull_, x_, [](const Found* found) { return std::make_pair(found->a, found->b); });
   }
 
   /// The best derivation as x goes to -inf or +inf: the extreme slope first, then the intercept.
   Found extreme(double sign) const {
-    const auto nodes = static_cast<size_t>(forest_.nodes());
+    const size_t nodes = forest_.nodes();
     std::vector<double> first(nodes, kLogZero), second(nodes, kLogZero);
     std::vector<int32_t> back(nodes, -1);
     for (int32_t v = 0; v < forest_.nodes(); ++v)
       for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
-        double p = sign * b_[static_cast<size_t>(e)], q = a_[static_cast<size_t>(e)];
+        double p = sign * b_[e], q = a_[e];
         for (int32_t tail : forest_.edge_tails(e)) {
-          p += first[static_cast<size_t>(tail)];
-          q += second[static_cast<size_t>(tail)];
+          p += first[tail];
+          q += second[tail];
         }
-        const auto i = static_cast<size_t>(v);
-        if (p > first[i] || (p == first[i] && q > second[i])) {
-          first[i] = p;
-          second[i] = q;
-          back[i] = e;
+        if (p > first[v] || (p == first[v] && q > second[v])) {
+          first[v] = p;
+          second[v] = q;
+          back[v] = e;
         }
       }
-    if (back[static_cast<size_t>(forest_.goal())] < 0)
-      throw InputError("the forest has no derivation: its goal cannot be built from edges without tails");
+    if (back[forest_.goal()] < 0) throw_no_derivation();
     Found found{};
-    unroll(forest_, [&](int32_t v) { return back[static_cast<size_t>(v)]; }, found.edges);
+    unroll(forest_, [&](int32_t v) { return back[v]; }, found.edges);
     return found;
   }
 
@@ -158,16 +156,16 @@ class ForestEnvelope {
   void sweep(const std::vector<double>& where) {
     Lanes x{};
     for (size_t l = 0; l < kLanes; ++l) x[l] = where[l < where.size() ? l : 0];
-    best_.resize(static_cast<size_t>(forest_.nodes()));
+    best_.resize(forest_.nodes());
     const Lanes lowest = Lanes{} + kLogZero;
     for (int32_t v = 0; v < forest_.nodes(); ++v) {
       Lanes best = lowest;
       for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
-        Lanes s = a_[static_cast<size_t>(e)] + x * b_[static_cast<size_t>(e)];
-        for (int32_t t = forest_.tail_begin[e]; t < forest_.tail_begin[e + 1]; ++t) s += best_[static_cast<size_t>(forest_.tails[t])];
+        Lanes s = a_[e] + x * b_[e];
+        for (int32_t tail : forest_.edge_tails(e)) s += best_[tail];
         best = s > best ? s : best;
       }
-      best_[static_cast<size_t>(v)] = best;
+      best_[v] = best;
     }
   }
 
@@ -175,10 +173,10 @@ class ForestEnvelope {
   Found winner(size_t lane, double x) const {
     Found found{};
     unroll(forest_, [&](int32_t v) {
-      const double best = best_[static_cast<size_t>(v)][lane];
+      const double best = best_[v][lane];
       for (int32_t e = forest_.edge_begin[v];; ++e) {
-        double s = a_[static_cast<size_t>(e)] + x * b_[static_cast<size_t>(e)];
-        for (int32_t tail : forest_.edge_tails(e)) s += best_[static_cast<size_t>(tail)][lane];
+        double s = a_[e] + x * b_[e];
+        for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][lane];
         if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
       }
     }, found.edges);
@@ -199,7 +197,7 @@ class ForestEnvelope {
       const double x = where[l];
       Found* left = whose[l];
       const Found* right = *(std::find(hull.begin(), hull.end(), left) + 1);
-      const double value = best_[static_cast<size_t>(forest_.goal())][l];
+      const double value = best_[forest_.goal()][l];
       const double known = std::max(left->a + x * left->b, right->a + x * right->b);
       if (std::isfinite(x) && value > known + std::max(left->slack(x), right->slack(x))) {
         Found* between = add(winner(l, x));
@@ -280,6 +278,8 @@ void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
   line.push_back(left);
   begin.push_back(-kInfinity);
   if (b[left] < b[right]) between(a, b, count, left, right);
+  // Where rounding decided between lines that cross in one point, pieces may have come out with no length.
+  keep_envelope(line, begin, [&](int32_t j) { return std::make_pair(a[j], b[j]); });
 }
 
 Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes) {
@@ -292,15 +292,15 @@ Envelope envelope(const Forest& forest, std::span<const double> intercepts, std:
   out.x = std::move(lines.begin);
   out.edge_begin.push_back(0);
   for (int32_t e : out.edges) {
-    out.intercept.push_back(intercepts[static_cast<size_t>(e)]);
-    out.slope.push_back(slopes[static_cast<size_t>(e)]);
+    out.intercept.push_back(intercepts[e]);
+    out.slope.push_back(slopes[e]);
     out.edge_begin.push_back(out.edge_begin.back() + 1);
   }
   return out;
 }
 
 Envelope envelope(const Forest& forest, const double* w, const double* direction) {
-  std::vector<double> a(static_cast<size_t>(forest.edges())), b(a.size());
+  std::vector<double> a(forest.edges()), b(a.size());
   edge_scores(forest, w, a.data());
   edge_scores(forest, direction, b.data());
   return envelope(forest, a, b);
@@ -308,13 +308,7 @@ Envelope envelope(const Forest& forest, const double* w, const double* direction
 
 std::vector<Envelope> envelopes(const Pool& pool, const double* w, const double* direction, int jobs) {
   std::vector<Envelope> all(pool.size());
-  parallel_for(pool.size(), jobs, [&](size_t i, int) {
-    try {
-      all[i] = envelope(pool.sentences[i].forest, w, direction);
-    } catch (const InputError& error) {
-      throw InputError("sentence " + pool.sentences[i].id + ": " + error.what());
-    }
-  });
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) { all[i] = envelope(s.forest, w, direction); });
   return all;
 }
 

@@ -1,13 +1,13 @@
 // The upper envelope along a line: for every x the best derivation under w + x * direction (Och 2003 on lists, Macherey et al.
 // 2008 on lattices, Kumar et al. 2009 on forests).
 //
-// A derivation is a line a + b x with a = w.h(d) and b = direction.h(d). On a forest, the usual way is a semiring whose
-// values are whole envelopes: Minkowski sums at edges, unions at nodes. It does work for every segment of every node, though most
-// never reach the goal. We ask for the goal's segments instead (Eisner and Severance 1976): Viterbi at x finds a line of the
-// envelope; Viterbi where two neighbouring lines cross either finds a line in between or proves that there is none. With K segments
-// that is 2K - 1 questions, and eight x are asked in one pass over the edges, a vector instruction each. A list is asked the same
-// way, so nothing is sorted. The answer is the same, which the
-// tests show against the semiring and by enumeration; no envelope of an inner node is ever stored.
+// A derivation is a line a + b x with a = w.h(d) and b = direction.h(d). The usual way through a forest is a semiring whose
+// values are whole envelopes: Minkowski sums at edges, unions at nodes. It does work for every segment of every node, though
+// most never reach the goal. We ask for the goal's segments instead (Eisner and Severance 1976): the best derivation at x is a
+// line of the envelope; where two neighbouring lines cross, the best one either lies in between or proves that there is
+// none. With K segments that is 2K - 1 questions. On a list a question is an arg max; on a forest it is Viterbi, and eight x are
+// asked in one pass over the edges, a vector instruction each. The answer is the same, which the tests show against the
+// semiring and by enumeration; no envelope of an inner node is ever stored.
 #pragma once
 #include <cstdint>
 #include <span>

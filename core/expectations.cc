@@ -2,21 +2,22 @@
 
 #include <cmath>
 
-#include "parallel.h"
+#include "derivation.h"
+#include "each_sentence.h"
 #include "semiring.h"
 
 namespace hopefear {
 
 void log_inside(const Forest& forest, std::span<const double> scores, Expectations& result) {
-  result.inside.resize(static_cast<size_t>(forest.nodes()));
-  result.conditional.resize(static_cast<size_t>(forest.edges()));
+  result.inside.resize(forest.nodes());
+  result.conditional.resize(forest.edges());
   double* inside = result.inside.data();
   double* conditional = result.conditional.data();
   for (int32_t v = 0; v < forest.nodes(); ++v) {
     const int32_t begin = forest.edge_begin[v], end = forest.edge_begin[v + 1];
     double best = kLogZero;
     for (int32_t e = begin; e < end; ++e) {
-      double x = scores[static_cast<size_t>(e)];
+      double x = scores[e];
       for (int32_t t = forest.tail_begin[e]; t < forest.tail_begin[e + 1]; ++t) x += inside[forest.tails[t]];
       conditional[e] = x;
       best = x > best ? x : best;
@@ -33,27 +34,27 @@ void log_inside(const Forest& forest, std::span<const double> scores, Expectatio
     inside[v] = best + std::log(total);
   }
   result.log_z = inside[forest.goal()];
-  if (result.log_z == kLogZero) throw InputError("the forest has no derivation: its goal cannot be built from edges without tails");
-  if (!std::isfinite(result.log_z)) throw InputError("a score is beyond the range of numbers: scale the weights down");
+  if (result.log_z == kLogZero) throw_no_derivation();
+  if (!std::isfinite(result.log_z)) throw_out_of_range();
 }
 
 void posteriors(const Forest& forest, std::span<const double> scores, Expectations& result) {
   log_inside(forest, scores, result);
-  result.node.assign(static_cast<size_t>(forest.nodes()), 0.0);
-  result.edge.resize(static_cast<size_t>(forest.edges()));
+  result.node.assign(forest.nodes(), 0.0);
+  result.edge.resize(forest.edges());
   double* node = result.node.data();
   node[forest.goal()] = 1.0;
   for (int32_t v = forest.goal(); v >= 0; --v)
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
-      const double uses = node[v] * result.conditional[static_cast<size_t>(e)];
-      result.edge[static_cast<size_t>(e)] = uses;
+      const double uses = node[v] * result.conditional[e];
+      result.edge[e] = uses;
       for (int32_t t = forest.tail_begin[e]; t < forest.tail_begin[e + 1]; ++t) node[forest.tails[t]] += uses;
     }
 }
 
 void expectations(const Forest& forest, std::span<const double> scores, std::span<const double> gains, Expectations& result) {
   log_inside(forest, scores, result);
-  const auto nodes = static_cast<size_t>(forest.nodes()), edges = static_cast<size_t>(forest.edges());
+  const size_t nodes = forest.nodes(), edges = forest.edges();
   result.expected_below.resize(nodes);
   result.covariance.resize(edges);
   double* below = result.expected_below.data();
@@ -62,7 +63,7 @@ void expectations(const Forest& forest, std::span<const double> scores, std::spa
   for (int32_t v = 0; v < forest.nodes(); ++v) {
     double expected = 0.0;
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
-      double b = gains[static_cast<size_t>(e)];  // (24)
+      double b = gains[e];  // (24)
       for (int32_t t = forest.tail_begin[e]; t < forest.tail_begin[e + 1]; ++t) b += below[forest.tails[t]];
       covariance[e] = b;
       expected += conditional[e] * b;  // (23)
@@ -87,14 +88,15 @@ void expectations(const Forest& forest, std::span<const double> scores, std::spa
         node[tail] += uses;
         outer[tail] += c - uses * below[tail];
       }
-      result.edge[static_cast<size_t>(e)] = uses;
+      result.edge[e] = uses;
       covariance[e] = c;
     }
 }
 
 void add_expected_features(const Forest& forest, const Expectations& x, double* features, double* covariance) {
-  const auto width = static_cast<size_t>(forest.dense_width);
-  for (size_t e = 0; e < static_cast<size_t>(forest.edges()); ++e) {
+  const size_t width = forest.dense_width;
+  const size_t edges = forest.edges();
+  for (size_t e = 0; e < edges; ++e) {
     const double p = x.edge[e], c = covariance ? x.covariance[e] : 0.0;
     if (p == 0.0 && c == 0.0) continue;
     const double* row = forest.dense.data() + e * width;
@@ -107,20 +109,22 @@ void add_expected_features(const Forest& forest, const Expectations& x, double* 
       for (size_t j = 0; j < width; ++j) features[j] += p * row[j];
     if (forest.sparse_begin.empty()) continue;
     for (int32_t k = forest.sparse_begin[e]; k < forest.sparse_begin[e + 1]; ++k) {
-      const int32_t id = forest.sparse_ids[static_cast<size_t>(k)];
-      features[id] += p * forest.sparse_values[static_cast<size_t>(k)];
-      if (covariance) covariance[id] += c * forest.sparse_values[static_cast<size_t>(k)];
+      const int32_t id = forest.sparse_ids[k];
+      features[id] += p * forest.sparse_values[k];
+      if (covariance) covariance[id] += c * forest.sparse_values[k];
     }
   }
 }
 
-PoolExpectations expectations(const Pool& pool, const double* w, std::span<const double> gains, double temperature, double mu, int jobs) {
-  const size_t n = pool.size(), width = static_cast<size_t>(pool.features->size());
+PoolExpectations expectations(const Pool& pool, const double* w, std::span<const double> gains, double temperature, double mu,
+                              int jobs) {
+  const size_t n = pool.size(), width = pool.features->size();
   std::vector<size_t> edge_begin{0};
-  for (const Sentence& s : pool.sentences) edge_begin.push_back(edge_begin.back() + static_cast<size_t>(s.forest.edges()));
+  for (const Sentence& s : pool.sentences) edge_begin.push_back(edge_begin.back() + s.forest.edges());
   const bool has_gains = !gains.empty();
   if (has_gains && gains.size() != edge_begin.back())
-    throw InputError("there are " + std::to_string(gains.size()) + " gains for " + std::to_string(edge_begin.back()) + " edges: give one for each edge of the pool");
+    throw InputError("there are " + std::to_string(gains.size()) + " gains for " + std::to_string(edge_begin.back()) +
+                     " edges: give one for each edge of the pool");
   PoolExpectations out;
   out.log_z.resize(n);
   out.features.assign(width, 0.0);
@@ -136,25 +140,20 @@ PoolExpectations expectations(const Pool& pool, const double* w, std::span<const
     Expectations x;
     std::vector<double> scores;
   };
-  std::vector<Scratch> scratch(static_cast<size_t>(resolve_jobs(jobs)));
+  std::vector<Scratch> scratch(resolve_jobs(jobs));
   parallel_for(blocks, jobs, [&](size_t block, int thread) {
-    auto& [x, scores] = scratch[static_cast<size_t>(thread)];
+    auto& [x, scores] = scratch[thread];
     features[block].assign(width, 0.0);
     if (has_gains) gradients[block].assign(width, 0.0);
     for (size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
       const Forest& forest = pool.sentences[i].forest;
       const auto b = has_gains ? gains.subspan(edge_begin[i], edge_begin[i + 1] - edge_begin[i]) : gains;
-      scores.resize(static_cast<size_t>(forest.edges()));
+      scores.resize(forest.edges());
       for (int32_t e = 0; e < forest.edges(); ++e) {
         const double s = forest.edge_score(e, w);
-        scores[static_cast<size_t>(e)] = (has_gains ? s + mu * b[static_cast<size_t>(e)] : s) / temperature;
+        scores[e] = (has_gains ? s + mu * b[e] : s) / temperature;
       }
-      try {
-        if (has_gains) expectations(forest, scores, b, x);
-        else posteriors(forest, scores, x);
-      } catch (const InputError& error) {
-        throw InputError("sentence " + pool.sentences[i].id + ": " + error.what());
-      }
+      naming(pool.sentences[i], [&] { has_gains ? expectations(forest, scores, b, x) : posteriors(forest, scores, x); });
       out.log_z[i] = x.log_z;
       if (has_gains) out.gain[i] = x.gain;
       add_expected_features(forest, x, features[block].data(), has_gains ? gradients[block].data() : nullptr);

@@ -55,6 +55,7 @@ struct PoolExpectations {
 
 /// P(d) is proportional to exp ((w.h(d) + mu B(d)) / T). `gains` holds B(e) of all edges of the pool, sentence after
 /// sentence, or is empty. Sums run in an order that does not depend on jobs.
-PoolExpectations expectations(const Pool& pool, const double* w, std::span<const double> gains, double temperature, double mu, int jobs);
+PoolExpectations expectations(const Pool& pool, const double* w, std::span<const double> gains, double temperature, double mu,
+                              int jobs);
 
 }  // namespace hopefear

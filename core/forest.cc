@@ -123,6 +123,17 @@ int32_t ForestBuilder::add_edge(std::span<const int32_t> tails, std::span<const 
   return a.edge_begin.back()++;
 }
 
+int32_t ForestBuilder::copy_node(const Forest& from, int32_t v) {
+  return from.spans.empty() ? add_node() : add_node(from.spans[2 * size_t(v)], from.spans[2 * size_t(v) + 1]);
+}
+
+int32_t ForestBuilder::copy_edge(const Forest& from, int32_t e, std::span<const int32_t> tails) {
+  const size_t begin = from.sparse_begin.empty() ? 0 : from.sparse_begin[e], end = from.sparse_begin.empty() ? 0 : from.sparse_begin[e + 1];
+  return add_edge(tails, from.edge_words(e), from.dense.data() + static_cast<size_t>(e) * from.dense_width,
+                  from.sparse_ids.subspan(begin, end - begin), from.sparse_values.subspan(begin, end - begin),
+                  from.numbers.data() + static_cast<size_t>(e) * from.number_width);
+}
+
 Forest ForestBuilder::finish() {
   Arrays& a = *a_;
   for (auto* v : {&a.edge_begin, &a.tail_begin, &a.tails, &a.word_begin, &a.words, &a.spans, &a.sparse_begin, &a.sparse_ids}) v->shrink_to_fit();

@@ -83,6 +83,9 @@ class ForestBuilder {
   int32_t add_edge(std::span<const int32_t> tails, std::span<const int32_t> words, const double* dense,
                    std::span<const int32_t> sparse_ids = {}, std::span<const double> sparse_values = {},
                    const double* numbers = nullptr);
+  /// A node with the span of node v, and an edge like edge e but with these tails, of another forest of the same widths.
+  int32_t copy_node(const Forest& from, int32_t v);
+  int32_t copy_edge(const Forest& from, int32_t e, std::span<const int32_t> tails);
   Forest finish();
 
  private:

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "each_sentence.h"
 #include "kbest.h"
-#include "parallel.h"
 #include "viterbi.h"
 
 namespace hopefear {
@@ -25,10 +25,10 @@ HopeFear::HopeFear(const Forest& forest, const References& references, const dou
       approximation_(approximation),
       k_(k),
       w_(w),
-      scores_(static_cast<size_t>(forest.edges())) {
+      scores_(forest.edges()) {
   edge_scores(forest, w, scores_.data());
   if (approximation == Approximation::linear) {
-    linear_.resize(static_cast<size_t>(document.size()));
+    linear_.resize(document.size());
     document.linear(linear_.data());
   }
 }
@@ -42,7 +42,7 @@ double HopeFear::gain_of(const double* b) const {
 
 Rated HopeFear::rate(Derivation&& derivation) {
   Rated rated;
-  rated.b.resize(static_cast<size_t>(document_.size()));
+  rated.b.resize(document_.size());
   counter_.stats(yield(forest_, derivation.edges), rated.b.data());
   rated.gain = document_.B(rated.b.data());
   rated.derivation = std::move(derivation);
@@ -52,7 +52,7 @@ Rated HopeFear::rate(Derivation&& derivation) {
 Rated HopeFear::search(double model, double gain) {
   if (model == 1.0 && gain == 0.0) {
     Viterbi result;
-    viterbi(forest_, [this](int32_t e) { return scores_[static_cast<size_t>(e)]; }, result);
+    viterbi(forest_, [this](int32_t e) { return scores_[e]; }, result);
     return rate(viterbi_derivation(forest_, result));
   }
   if (approximation_ == Approximation::kbest) return search_kbest(model, gain);
@@ -62,10 +62,10 @@ Rated HopeFear::search(double model, double gain) {
 
 Rated HopeFear::search_list(double model, double gain) {
   if (forest_.edges() == 0) throw InputError("the list has no candidate");
-  const auto size = static_cast<size_t>(document_.size());
+  const auto size = document_.size();
   if (list_stats_.empty()) {
-    list_stats_.resize(static_cast<size_t>(forest_.edges()) * size);
-    for (int32_t e = 0; e < forest_.edges(); ++e) counter_.stats(forest_.edge_words(e), list_stats_.data() + static_cast<size_t>(e) * size);
+    list_stats_.resize(forest_.edges() * size);
+    for (int32_t e = 0; e < forest_.edges(); ++e) counter_.stats(forest_.edge_words(e), list_stats_.data() + e * size);
   }
   size_t best = 0;
   double best_phi = kLogZero;
@@ -81,7 +81,7 @@ Rated HopeFear::search_list(double model, double gain) {
 
 Rated HopeFear::search_kbest(double model, double gain) {
   if (kbest_.empty()) kbest_ = kbest(forest_, w_, k_, false);
-  if (kbest_.empty()) throw InputError("the forest has no derivation: its goal cannot be built from edges without tails");
+  if (kbest_.empty()) throw_no_derivation();
   std::optional<Rated> best;
   double best_phi = kLogZero;
   for (const Derivation& derivation : kbest_) {  // by descending w.h: the first of equals has the highest
@@ -96,7 +96,7 @@ Rated HopeFear::search_kbest(double model, double gain) {
 
 /// rho of every node, eq. (19): its sum over the edges of a derivation is what |f(v)| is of |f|.
 void HopeFear::share_source() {
-  const auto nodes = static_cast<size_t>(forest_.nodes());
+  const size_t nodes = forest_.nodes();
   const double rho = automaton_.average_length();
   rho_.assign(nodes, rho);
   if (forest_.source_length() > 0) {
@@ -111,28 +111,26 @@ void HopeFear::share_source() {
     return static_cast<double>(words - forest_.edge_tails(e).size());
   };
   Viterbi inside;
-  viterbi(forest_, [this](int32_t e) { return scores_[static_cast<size_t>(e)]; }, inside);
+  viterbi(forest_, [this](int32_t e) { return scores_[e]; }, inside);
   for (size_t v = 0; v < nodes; ++v) {
     if (inside.back[v] < 0) continue;
     below[v] = own(inside.back[v]);
-    for (int32_t tail : forest_.edge_tails(inside.back[v])) below[v] += below[static_cast<size_t>(tail)];
+    for (int32_t tail : forest_.edge_tails(inside.back[v])) below[v] += below[tail];
   }
   outside[nodes - 1] = 0.0;
   for (int32_t v = forest_.goal(); v >= 0; --v) {
-    const auto head = static_cast<size_t>(v);
-    if (outside[head] == kLogZero) continue;
+    if (outside[v] == kLogZero) continue;
     for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
-      double score = outside[head] + scores_[static_cast<size_t>(e)], length = above[head] + own(e);
+      double score = outside[v] + scores_[e], length = above[v] + own(e);
       for (int32_t tail : forest_.edge_tails(e)) {
-        score += inside.best[static_cast<size_t>(tail)];
-        length += below[static_cast<size_t>(tail)];
+        score += inside.best[tail];
+        length += below[tail];
       }
       if (score == kLogZero) continue;
       for (int32_t tail : forest_.edge_tails(e)) {
-        const auto t = static_cast<size_t>(tail);
-        if (score - inside.best[t] > outside[t]) {
-          outside[t] = score - inside.best[t];
-          above[t] = length - below[t];
+        if (score - inside.best[tail] > outside[tail]) {
+          outside[tail] = score - inside.best[tail];
+          above[tail] = length - below[tail];
         }
       }
     }
@@ -144,77 +142,65 @@ void HopeFear::share_source() {
 /// The dynamic program of 5.2.
 Rated HopeFear::search_forest(double model, double gain) {
   if (rho_.empty()) share_source();
-  const auto nodes = static_cast<size_t>(forest_.nodes());
+  const size_t nodes = forest_.nodes();
   const int K = document_.max_order();
   std::vector<double> score(nodes, kLogZero);  // w.h of vderiv(v)
-  std::vector<double> matches(nodes * static_cast<size_t>(K), 0.0);
+  std::vector<double> matches(nodes * K, 0.0);
   std::vector<Boundary> state(nodes);
   std::vector<int32_t> back(nodes, -1);
-  std::vector<double> b(static_cast<size_t>(document_.size()));
+  std::vector<double> b(document_.size());
   double* n = b.data() + K;
   for (int32_t v = 0; v < forest_.nodes(); ++v) {
-    const auto head = static_cast<size_t>(v);
     double best_phi = kLogZero;
     for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
       const auto tails = forest_.edge_tails(e);
-      double s = scores_[static_cast<size_t>(e)];
+      double s = scores_[e];
       std::fill_n(b.begin(), K, 0.0);
       bool alive = true;
       for (int32_t tail : tails) {
-        alive = alive && back[static_cast<size_t>(tail)] >= 0;
-        s += score[static_cast<size_t>(tail)];
-        for (int k = 0; k < K; ++k) b[static_cast<size_t>(k)] += matches[static_cast<size_t>(tail) * static_cast<size_t>(K) + static_cast<size_t>(k)];
+        alive = alive && back[tail] >= 0;
+        s += score[tail];
+        const double* below = matches.data() + size_t(tail) * K;
+        for (int k = 0; k < K; ++k) b[k] += below[k];
       }
       if (!alive) continue;
       BoundaryJoin join(automaton_, b.data());
       for (int32_t word : forest_.edge_words(e)) {
         if (word >= 0) join.add(word);
-        else join.add(state[static_cast<size_t>(tails[static_cast<size_t>(slot_tail(word))])]);
+        else join.add(state[tails[slot_tail(word)]]);
       }
       for (int k = 0; k < K; ++k) n[k] = ngram_count(join.state().length, k);
-      n[K] = rho_[head];
+      n[K] = rho_[v];
       const double phi = model * s + gain * gain_of(b.data());
-      if (phi > best_phi || (phi == best_phi && s > score[head])) {
+      if (phi > best_phi || (phi == best_phi && s > score[v])) {
         best_phi = phi;
-        back[head] = e;
-        score[head] = s;
-        state[head] = join.state();
-        std::copy_n(b.begin(), K, matches.begin() + static_cast<ptrdiff_t>(head) * K);
+        back[v] = e;
+        score[v] = s;
+        state[v] = join.state();
+        std::copy_n(b.begin(), K, matches.data() + size_t(v) * K);
       }
     }
   }
   return rate(viterbi_derivation(forest_, Viterbi{std::move(score), std::move(back)}));
 }
 
-namespace {
-
-template <class Result, class Ask>
-std::vector<Result> for_each_sentence(const Pool& pool, int jobs, Ask&& ask) {
-  std::vector<Result> all(pool.size());
-  parallel_for(pool.size(), jobs, [&](size_t i, int) {
-    try {
-      all[i] = ask(pool.sentences[i]);
-    } catch (const InputError& error) {
-      throw InputError("sentence " + pool.sentences[i].id + ": " + error.what());
-    }
+std::vector<HopeFearTriple> hope_fear(const Pool& pool, const double* w, const OracleDocument& document, double mu,
+                                      Approximation approximation, int k, int jobs) {
+  std::vector<HopeFearTriple> all(pool.size());
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
+    HopeFear search(s.forest, s.references, w, document, approximation, k);
+    all[i] = {search.find(mu), search.find(0.0), search.find(1.0)};
   });
   return all;
 }
 
-}  // namespace
-
-std::vector<HopeFearTriple> hope_fear(const Pool& pool, const double* w, const OracleDocument& document, double mu,
-                                      Approximation approximation, int k, int jobs) {
-  return for_each_sentence<HopeFearTriple>(pool, jobs, [&](const Sentence& s) {
-    HopeFear search(s.forest, s.references, w, document, approximation, k);
-    return HopeFearTriple{search.find(mu), search.find(0.0), search.find(1.0)};
+std::vector<Rated> max_bleu(const Pool& pool, const double* w, const OracleDocument& document, Approximation approximation, int k,
+                            int jobs) {
+  std::vector<Rated> all(pool.size());
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
+    all[i] = HopeFear(s.forest, s.references, w, document, approximation, k).max_bleu();
   });
-}
-
-std::vector<Rated> max_bleu(const Pool& pool, const double* w, const OracleDocument& document, Approximation approximation, int k, int jobs) {
-  return for_each_sentence<Rated>(pool, jobs, [&](const Sentence& s) {
-    return HopeFear(s.forest, s.references, w, document, approximation, k).max_bleu();
-  });
+  return all;
 }
 
 }  // namespace hopefear

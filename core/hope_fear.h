@@ -83,6 +83,7 @@ std::vector<HopeFearTriple> hope_fear(const Pool& pool, const double* w, const O
                                       Approximation approximation, int k, int jobs);
 
 /// The max-BLEU derivation of every sentence.
-std::vector<Rated> max_bleu(const Pool& pool, const double* w, const OracleDocument& document, Approximation approximation, int k, int jobs);
+std::vector<Rated> max_bleu(const Pool& pool, const double* w, const OracleDocument& document, Approximation approximation, int k,
+                            int jobs);
 
 }  // namespace hopefear

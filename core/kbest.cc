@@ -21,18 +21,17 @@ uint64_t multiply(uint64_t a, uint64_t b) {
 
 KBest::KBest(Forest forest, std::vector<double> scores, bool distinct)
     : forest_(std::move(forest)), scores_(std::move(scores)), distinct_(distinct) {
-  viterbi(forest_, [&](int32_t e) { return scores_[static_cast<size_t>(e)]; }, viterbi_);
-  const auto goal = static_cast<size_t>(forest_.goal());
-  if (viterbi_.back[goal] >= 0 && !std::isfinite(viterbi_.best[goal]))
-    throw InputError("a score is beyond the range of numbers: scale the weights down");
-  index_.assign(static_cast<size_t>(forest_.nodes()), -1);
+  viterbi(forest_, [&](int32_t e) { return scores_[e]; }, viterbi_);
+  const int32_t goal = forest_.goal();
+  if (viterbi_.back[goal] >= 0 && !std::isfinite(viterbi_.best[goal])) throw_out_of_range();
+  index_.assign(forest_.nodes(), -1);
   int32_t arity = 0;
   for (int32_t e = 0; e < forest_.edges(); ++e) arity = std::max(arity, forest_.tail_begin[e + 1] - forest_.tail_begin[e]);
-  ranks_.assign(static_cast<size_t>(arity), 0);  // the vector of zeros, for all
+  ranks_.assign(arity, 0);  // the vector of zeros, for all
   if (distinct_) {
-    viterbi_yields_.resize(static_cast<size_t>(forest_.nodes()));
+    viterbi_yields_.resize(forest_.nodes());
     for (int32_t v = 0; v < forest_.nodes(); ++v)
-      if (viterbi_.back[static_cast<size_t>(v)] >= 0) viterbi_yields_[static_cast<size_t>(v)] = yield_of(chosen(v, 0));
+      if (viterbi_.back[v] >= 0) viterbi_yields_[v] = yield_of(chosen(v, 0));
   }
 }
 
@@ -46,18 +45,18 @@ bool KBest::before(const Item& a, const Item& b) const {
 
 /// The item of rank `rank` at v; rank 0 is known from Viterbi before anybody asked.
 KBest::Item KBest::chosen(int32_t v, int32_t rank) const {
-  if (rank > 0) return nodes_[static_cast<size_t>(index_[static_cast<size_t>(v)])].best[static_cast<size_t>(rank)];
-  return {viterbi_.best[static_cast<size_t>(v)], viterbi_.back[static_cast<size_t>(v)], 0};
+  if (rank > 0) return nodes_[index_[v]].best[rank];
+  return {viterbi_.best[v], viterbi_.back[v], 0};
 }
 
 double KBest::score_of(int32_t edge, int32_t ranks) const {
-  double score = scores_[static_cast<size_t>(edge)];
-  for (int32_t tail : forest_.edge_tails(edge)) score += chosen(tail, ranks_[static_cast<size_t>(ranks++)]).score;
+  double score = scores_[edge];
+  for (int32_t tail : forest_.edge_tails(edge)) score += chosen(tail, ranks_[ranks++]).score;
   return score;
 }
 
 int32_t KBest::node_index(int32_t v) {
-  int32_t& index = index_[static_cast<size_t>(v)];
+  int32_t& index = index_[v];
   if (index >= 0) return index;
   index = static_cast<int32_t>(nodes_.size());
   Node& node = nodes_.emplace_back();
@@ -76,9 +75,9 @@ bool KBest::step(Node& node, int32_t& tail, int32_t& rank) {
   if (node.pending) {
     const auto tails = forest_.edge_tails(node.last.edge);
     for (; node.next_tail < static_cast<int32_t>(tails.size()); ++node.next_tail) {
-      const int32_t u = tails[static_cast<size_t>(node.next_tail)];
-      const int32_t r = ranks_[static_cast<size_t>(node.last.ranks + node.next_tail)] + 1;
-      const Node& below = nodes_[static_cast<size_t>(node_index(u))];
+      const int32_t u = tails[node.next_tail];
+      const int32_t r = ranks_[node.last.ranks + node.next_tail] + 1;
+      const Node& below = nodes_[node_index(u)];
       if (static_cast<int32_t>(below.best.size()) <= r) {
         if (below.exhausted) continue;
         tail = u;
@@ -86,11 +85,8 @@ bool KBest::step(Node& node, int32_t& tail, int32_t& rank) {
         return false;
       }
       const auto begin = static_cast<int32_t>(ranks_.size());
-      for (size_t t = 0; t < tails.size(); ++t) {
-        const int32_t j = ranks_[static_cast<size_t>(node.last.ranks) + t];
-        ranks_.push_back(j);
-      }
-      ranks_[static_cast<size_t>(begin + node.next_tail)] = r;
+      for (size_t t = 0; t < tails.size(); ++t) ranks_.push_back(int32_t{ranks_[node.last.ranks + t]});
+      ranks_[begin + node.next_tail] = r;
       node.heap.push_back({score_of(node.last.edge, begin), node.last.edge, begin});
       std::push_heap(node.heap.begin(), node.heap.end(), worse);
     }
@@ -107,7 +103,7 @@ bool KBest::step(Node& node, int32_t& tail, int32_t& rank) {
   node.next_tail = 0;
   const auto arity = static_cast<int32_t>(forest_.edge_tails(node.last.edge).size());
   for (int32_t t = 0; t < arity; ++t)
-    if (ranks_[static_cast<size_t>(node.last.ranks + t)] > 0) node.next_tail = t;
+    if (ranks_[node.last.ranks + t] > 0) node.next_tail = t;
   if (!distinct_ || is_new(node, node.last)) node.best.push_back(node.last);
   return true;
 }
@@ -116,7 +112,7 @@ bool KBest::demand(int32_t v, int32_t k) {
   std::vector<std::pair<int32_t, int32_t>> asked{{v, k}};
   while (!asked.empty()) {
     const auto [u, rank] = asked.back();
-    Node& node = nodes_[static_cast<size_t>(node_index(u))];
+    Node& node = nodes_[node_index(u)];
     if (node.exhausted || static_cast<int32_t>(node.best.size()) > rank) {
       asked.pop_back();
       continue;
@@ -124,7 +120,7 @@ bool KBest::demand(int32_t v, int32_t k) {
     int32_t next_tail = 0, next_rank = 0;
     if (!step(node, next_tail, next_rank)) asked.emplace_back(next_tail, next_rank);
   }
-  return static_cast<int32_t>(nodes_[static_cast<size_t>(node_index(v))].best.size()) > k;
+  return static_cast<int32_t>(nodes_[node_index(v)].best.size()) > k;
 }
 
 void KBest::unroll_item(const Item& item, std::vector<int32_t>& edges) const {
@@ -136,7 +132,7 @@ void KBest::unroll_item(const Item& item, std::vector<int32_t>& edges) const {
     if (edges.size() >= kLongestDerivation || open.size() >= kLongestDerivation) throw_too_long();
     edges.push_back(top.edge);
     const auto tails = forest_.edge_tails(top.edge);
-    for (size_t t = tails.size(); t-- > 0;) open.push_back(chosen(tails[t], ranks_[static_cast<size_t>(top.ranks) + t]));
+    for (size_t t = tails.size(); t-- > 0;) open.push_back(chosen(tails[t], ranks_[top.ranks + t]));
   }
 }
 
@@ -153,10 +149,10 @@ KBest::Yield KBest::yield_of(const Item& item) const {
       append({static_cast<uint64_t>(word) + 1, kBase});
       continue;
     }
-    const auto t = static_cast<size_t>(slot_tail(word));
-    const int32_t rank = ranks_[static_cast<size_t>(item.ranks) + t];
-    const auto u = static_cast<size_t>(tails[t]);
-    append(rank == 0 ? viterbi_yields_[u] : nodes_[static_cast<size_t>(index_[u])].yields[static_cast<size_t>(rank)]);
+    const int32_t t = slot_tail(word);
+    const int32_t rank = ranks_[item.ranks + t];
+    const int32_t u = tails[t];
+    append(rank == 0 ? viterbi_yields_[u] : nodes_[index_[u]].yields[rank]);
   }
   return y;
 }
@@ -191,7 +187,7 @@ bool KBest::is_new(Node& node, const Item& item) {
 
 bool KBest::next(Derivation& derivation) {
   if (!demand(forest_.goal(), given_)) return false;
-  const Item& item = nodes_[static_cast<size_t>(node_index(forest_.goal()))].best[static_cast<size_t>(given_)];
+  const Item& item = nodes_[node_index(forest_.goal())].best[given_];
   ++given_;
   derivation.score = item.score;
   unroll_item(item, derivation.edges);
@@ -199,7 +195,7 @@ bool KBest::next(Derivation& derivation) {
 }
 
 std::vector<Derivation> kbest(const Forest& forest, const double* w, int64_t k, bool distinct) {
-  std::vector<double> scores(static_cast<size_t>(forest.edges()));
+  std::vector<double> scores(forest.edges());
   edge_scores(forest, w, scores.data());
   return kbest(forest, std::move(scores), k, distinct);
 }
@@ -214,19 +210,18 @@ std::vector<Derivation> kbest(const Forest& forest, std::vector<double> scores, 
 Forest list_of(const Forest& forest, const std::vector<Derivation>& derivations, bool keep_numbers) {
   keep_numbers = keep_numbers && forest.is_list();
   ForestBuilder builder(forest.vocab, forest.features, forest.dense_width, keep_numbers ? forest.number_width : 0);
-  if (forest.spans.empty()) builder.add_node();
-  else builder.add_node(forest.spans[2 * static_cast<size_t>(forest.goal())], forest.spans[2 * static_cast<size_t>(forest.goal()) + 1]);
+  builder.copy_node(forest, forest.goal());
   std::vector<int32_t> words, ids;
   std::vector<double> dense, values;
+  const size_t width = forest.dense_width;
   YieldScratch scratch;
   for (const Derivation& d : derivations) {
     yield(forest, d.edges, words, scratch);
-    dense.assign(static_cast<size_t>(forest.dense_width), 0.0);
+    dense.assign(width, 0.0);
     for (int32_t e : d.edges)
-      for (int32_t j = 0; j < forest.dense_width; ++j)
-        dense[static_cast<size_t>(j)] += forest.dense[static_cast<size_t>(e) * static_cast<size_t>(forest.dense_width) + static_cast<size_t>(j)];
+      for (size_t j = 0; j < width; ++j) dense[j] += forest.dense[e * width + j];
     sparse_features(forest, d.edges, ids, values);
-    const double* numbers = keep_numbers ? forest.numbers.data() + static_cast<ptrdiff_t>(d.edges[0]) * forest.number_width : nullptr;
+    const double* numbers = keep_numbers ? forest.numbers.data() + size_t(d.edges[0]) * forest.number_width : nullptr;
     builder.add_edge({}, words, dense.data(), ids, values, numbers);
   }
   return builder.finish();

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "parallel.h"
+#include "each_sentence.h"
 #include "reachable.h"
 #include "semiring.h"
 
@@ -17,17 +17,17 @@ struct Sides {
 };
 
 Sides open_sides(const Forest& forest, const Reachable& used) {
-  const auto nodes = static_cast<size_t>(forest.nodes());
+  const size_t nodes = forest.nodes();
   Sides open{std::vector<uint8_t>(nodes, 0), std::vector<uint8_t>(nodes, 0)};
   for (int32_t v = forest.goal(); v >= 0; --v)
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
-      if (!used.edge[static_cast<size_t>(e)]) continue;
+      if (!used.edge[e]) continue;
       const auto words = forest.edge_words(e);
       for (size_t i = 0; i < words.size(); ++i) {
         if (words[i] >= 0) continue;
-        const auto tail = static_cast<size_t>(forest.edge_tails(e)[static_cast<size_t>(slot_tail(words[i]))]);
-        open.left[tail] |= i > 0 || open.left[static_cast<size_t>(v)];
-        open.right[tail] |= i + 1 < words.size() || open.right[static_cast<size_t>(v)];
+        const int32_t tail = forest.edge_tails(e)[slot_tail(words[i])];
+        open.left[tail] |= i > 0 || open.left[v];
+        open.right[tail] |= i + 1 < words.size() || open.right[v];
       }
     }
   return open;
@@ -49,46 +49,46 @@ Boundary join_edge(const Forest& forest, int32_t e, const BoundaryAutomaton& aut
   BoundaryJoin join(automaton, matches);
   for (int32_t word : forest.edge_words(e)) {
     if (word >= 0) join.add(word);
-    else join.add(tail_state(static_cast<size_t>(slot_tail(word))));
+    else join.add(tail_state(slot_tail(word)));
   }
   return join.state();
 }
 
 }  // namespace
 
-EdgeGains linear_gains(const Forest& forest, const BoundaryAutomaton& automaton, std::span<const double> lambda, std::span<const double> scores) {
+EdgeGains linear_gains(const Forest& forest, const BoundaryAutomaton& automaton, std::span<const double> lambda,
+                       std::span<const double> scores) {
   const int K = automaton.max_order();
-  const auto nodes = static_cast<size_t>(forest.nodes());
+  const size_t nodes = forest.nodes();
   const Reachable used = reachable(forest, [](int32_t) { return true; });
   const Sides open = open_sides(forest, used);
   EdgeGains out;
-  out.gains.assign(static_cast<size_t>(forest.edges()), 0.0);
+  out.gains.assign(forest.edges(), 0.0);
   std::vector<Boundary> state(nodes);
-  std::vector<double> best(nodes, kLogZero), matches(static_cast<size_t>(K));
+  std::vector<double> best(nodes, kLogZero), matches(K);
   for (int32_t v = 0; v < forest.nodes(); ++v) {
-    const auto head = static_cast<size_t>(v);
     bool first = true;
     Boundary common;
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
-      if (!used.edge[static_cast<size_t>(e)]) continue;
+      if (!used.edge[e]) continue;
       const auto tails = forest.edge_tails(e);
       std::fill(matches.begin(), matches.end(), 0.0);
-      const Boundary joined = join_edge(forest, e, automaton, matches.data(), [&](size_t t) { return state[static_cast<size_t>(tails[t])]; });
-      double gain = 0.0, score = scores[static_cast<size_t>(e)];
-      for (int32_t tail : tails) score += best[static_cast<size_t>(tail)];
+      const Boundary joined = join_edge(forest, e, automaton, matches.data(), [&](size_t t) { return state[tails[t]]; });
+      double gain = 0.0, score = scores[e];
+      for (int32_t tail : tails) score += best[tail];
       for (int k = 0; k < K; ++k) {
         double n = ngram_count(joined.length, k);
-        for (int32_t tail : tails) n -= ngram_count(state[static_cast<size_t>(tail)].length, k);
-        gain += lambda[static_cast<size_t>(k)] * matches[static_cast<size_t>(k)] + lambda[static_cast<size_t>(K + k)] * n;
+        for (int32_t tail : tails) n -= ngram_count(state[tail].length, k);
+        gain += lambda[k] * matches[k] + lambda[K + k] * n;
       }
-      out.gains[static_cast<size_t>(e)] = gain;
-      const Boundary here = reduced(joined, open.left[head], open.right[head], K);
+      out.gains[e] = gain;
+      const Boundary here = reduced(joined, open.left[v], open.right[v], K);
       out.exact = out.exact && (first || here == common);
       common = here;
-      if (first || score > best[head]) {
-        best[head] = score;
-        state[head] = joined;
-        state[head].length = std::min(joined.length, static_cast<double>(K));
+      if (first || score > best[v]) {
+        best[v] = score;
+        state[v] = joined;
+        state[v].length = std::min(joined.length, static_cast<double>(K));
       }
       first = false;
     }
@@ -100,43 +100,44 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
   const int K = automaton.max_order();
   const Reachable used = reachable(forest, [](int32_t) { return true; });
   const Sides open = open_sides(forest, used);
-  const auto nodes = static_cast<size_t>(forest.nodes());
+  const size_t nodes = forest.nodes();
   ForestBuilder builder(forest.vocab, forest.features, forest.dense_width, forest.number_width);
   Split out;
   struct NewEdge {
-    int32_t variant, edge, tails;
+    size_t variant;
+    int32_t edge;
+    size_t tails;  // where they begin in new_tails
   };
   std::vector<Boundary> states;                               // of new nodes
   std::vector<std::vector<int32_t>> variants(nodes);            // the new nodes of an old one
-  std::vector<double> scratch(static_cast<size_t>(K));
+  std::vector<double> scratch(K);
   std::vector<int32_t> new_tails, choice;
   std::vector<NewEdge> edges;
   for (int32_t v = 0; v < forest.nodes(); ++v) {
-    const auto head = static_cast<size_t>(v);
-    if (!used.node[head]) continue;
-    std::map<std::tuple<double, int32_t, int32_t>, int32_t> known;
+    if (!used.node[v]) continue;
+    std::map<std::tuple<double, int32_t, int32_t>, size_t> known;  // places in found
     std::vector<Boundary> found;
     edges.clear();
     new_tails.clear();
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
-      if (!used.edge[static_cast<size_t>(e)]) continue;
+      if (!used.edge[e]) continue;
       const auto tails = forest.edge_tails(e);
       choice.assign(tails.size(), 0);
       for (bool more = true; more;) {  // every combination of variants of the tails
         if (static_cast<int64_t>(out.origin.size() + edges.size()) >= max_edges)
           throw InputError("a forest of " + std::to_string(forest.edges()) + " edges has more than " + std::to_string(max_edges) +
                            " after splitting its nodes by n-grams. Prune it first");
-        const auto chosen = [&](size_t t) { return variants[static_cast<size_t>(tails[t])][static_cast<size_t>(choice[t])]; };
+        const auto chosen = [&](size_t t) { return variants[tails[t]][choice[t]]; };
         const Boundary state = reduced(
-            join_edge(forest, e, automaton, scratch.data(), [&](size_t t) { return states[static_cast<size_t>(chosen(t))]; }),
-            open.left[head], open.right[head], K);
-        const auto [it, added] = known.emplace(std::make_tuple(state.length, state.left, state.right), static_cast<int32_t>(found.size()));
+            join_edge(forest, e, automaton, scratch.data(), [&](size_t t) { return states[chosen(t)]; }),
+            open.left[v], open.right[v], K);
+        const auto [it, added] = known.emplace(std::make_tuple(state.length, state.left, state.right), found.size());
         if (added) found.push_back(state);
-        edges.push_back({it->second, e, static_cast<int32_t>(new_tails.size())});
+        edges.push_back({it->second, e, new_tails.size()});
         for (size_t t = 0; t < tails.size(); ++t) new_tails.push_back(chosen(t));
         more = false;
         for (size_t t = tails.size(); t-- > 0 && !more;) {
-          more = ++choice[t] < static_cast<int32_t>(variants[static_cast<size_t>(tails[t])].size());
+          more = ++choice[t] < static_cast<int32_t>(variants[tails[t]].size());
           if (!more) choice[t] = 0;
         }
       }
@@ -144,16 +145,11 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
     std::stable_sort(edges.begin(), edges.end(), [](const NewEdge& a, const NewEdge& b) { return a.variant < b.variant; });
     size_t i = 0;
     for (size_t variant = 0; variant < found.size(); ++variant) {
-      variants[head].push_back(forest.spans.empty() ? builder.add_node() : builder.add_node(forest.spans[2 * head], forest.spans[2 * head + 1]));
+      variants[v].push_back(builder.copy_node(forest, v));
       states.push_back(found[variant]);
-      for (; i < edges.size() && edges[i].variant == static_cast<int32_t>(variant); ++i) {
-        const auto e = static_cast<size_t>(edges[i].edge);
+      for (; i < edges.size() && edges[i].variant == variant; ++i) {
         const size_t arity = forest.edge_tails(edges[i].edge).size();
-        const bool sparse = !forest.sparse_begin.empty();
-        const size_t from = sparse ? static_cast<size_t>(forest.sparse_begin[e]) : 0, count = sparse ? static_cast<size_t>(forest.sparse_begin[e + 1]) - from : 0;
-        builder.add_edge(std::span<const int32_t>(new_tails).subspan(static_cast<size_t>(edges[i].tails), arity), forest.edge_words(edges[i].edge),
-                         forest.dense.data() + e * static_cast<size_t>(forest.dense_width), forest.sparse_ids.subspan(from, count),
-                         forest.sparse_values.subspan(from, count), forest.numbers.data() + e * static_cast<size_t>(forest.number_width));
+        builder.copy_edge(forest, edges[i].edge, {new_tails.data() + edges[i].tails, arity});
         out.origin.push_back(edges[i].edge);
       }
     }
@@ -165,15 +161,10 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
 
 EdgeGains linear_gains(const Pool& pool, const double* w, int max_order, std::span<const double> lambda, int jobs) {
   std::vector<EdgeGains> each(pool.size());
-  parallel_for(pool.size(), jobs, [&](size_t i, int) {
-    const Sentence& s = pool.sentences[i];
-    try {
-      std::vector<double> scores(static_cast<size_t>(s.forest.edges()));
-      edge_scores(s.forest, w, scores.data());
-      each[i] = linear_gains(s.forest, BoundaryAutomaton(at_least_one(s.references), max_order), lambda, scores);
-    } catch (const InputError& error) {
-      throw InputError("sentence " + s.id + ": " + error.what());
-    }
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
+    std::vector<double> scores(s.forest.edges());
+    edge_scores(s.forest, w, scores.data());
+    each[i] = linear_gains(s.forest, BoundaryAutomaton(at_least_one(s.references), max_order), lambda, scores);
   });
   EdgeGains all;
   for (const EdgeGains& one : each) {
@@ -185,13 +176,9 @@ EdgeGains linear_gains(const Pool& pool, const double* w, int max_order, std::sp
 
 Pool split_by_ngrams(const Pool& pool, int max_order, int64_t max_edges, int jobs) {
   Pool out = pool;
-  parallel_for(pool.size(), jobs, [&](size_t i, int) {
-    Sentence& s = out.sentences[i];
-    try {
-      s.forest = split_by_ngrams(s.forest, BoundaryAutomaton(at_least_one(s.references), max_order), max_edges).forest;
-    } catch (const InputError& error) {
-      throw InputError("sentence " + s.id + ": " + error.what());
-    }
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
+    const BoundaryAutomaton automaton(at_least_one(s.references), max_order);
+    out.sentences[i].forest = split_by_ngrams(s.forest, automaton, max_edges).forest;
   });
   return out;
 }

@@ -3,11 +3,11 @@
 // B(b) is about lambda.b with lambda = OracleDocument::linear(), so the gain of an edge is lambda times the m_k and n_k of the
 // n-grams that the edge brings together. The term of rho is the same for all derivations and is left out.
 //
-// Which n-grams an edge brings together depends on the words at the ends of its tails. Where every node fixes them (candidate lists;
-// forests of a decoder whose language model looks back K - 1 words), the gains are exact: their sum over a derivation
-// is lambda.b with matches counted on its words, not clipped (18). Elsewhere an edge is given what it brings together over the
-// best derivations of its tails by w.h, an approximation; or the nodes are split first, by what matters of the words at their
-// ends, after which every node fixes it.
+// Which n-grams an edge brings together depends on the words at the ends of its tails. Where every node fixes them
+// (candidate lists; forests of a decoder whose language model looks back K - 1 words), the gains are exact: their sum over
+// a derivation is lambda.b with matches counted on its words, not clipped (18). Elsewhere an edge is given what it brings
+// together over the best derivations of its tails by w.h, an approximation; or the nodes are split first, by what matters
+// of the words at their ends, after which every node fixes it.
 #pragma once
 #include <span>
 #include <vector>
@@ -24,7 +24,8 @@ struct EdgeGains {
 };
 
 /// `lambda`: [m_1 .. m_K, n_1 .. n_K, ...]; `scores`: of edges, they choose where nodes do not fix their ends.
-EdgeGains linear_gains(const Forest& forest, const BoundaryAutomaton& automaton, std::span<const double> lambda, std::span<const double> scores);
+EdgeGains linear_gains(const Forest& forest, const BoundaryAutomaton& automaton, std::span<const double> lambda,
+                       std::span<const double> scores);
 
 struct Split {
   Forest forest;

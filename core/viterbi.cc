@@ -5,12 +5,12 @@
 namespace hopefear {
 
 Derivation viterbi_derivation(const Forest& forest, const Viterbi& result) {
-  const auto goal = static_cast<size_t>(forest.goal());
-  if (result.back[goal] < 0) throw InputError("the forest has no derivation: its goal cannot be built from edges without tails");
-  if (!std::isfinite(result.best[goal])) throw InputError("a score is beyond the range of numbers: scale the weights down");
+  const size_t goal = forest.goal();
+  if (result.back[goal] < 0) throw_no_derivation();
+  if (!std::isfinite(result.best[goal])) throw_out_of_range();
   Derivation d;
   d.score = result.best[goal];
-  unroll(forest, [&](int32_t v) { return result.back[static_cast<size_t>(v)]; }, d.edges);
+  unroll(forest, [&](int32_t v) { return result.back[v]; }, d.edges);
   return d;
 }
 

@@ -17,8 +17,8 @@ struct Viterbi {
 /// score(e) is called once for each edge, in order.
 template <class Score>
 void viterbi(const Forest& forest, Score&& score, Viterbi& result) {
-  result.best.resize(static_cast<size_t>(forest.nodes()));
-  result.back.resize(static_cast<size_t>(forest.nodes()));
+  result.best.resize(forest.nodes());
+  result.back.resize(forest.nodes());
   double* best = result.best.data();
   for (int32_t v = 0; v < forest.nodes(); ++v) {
     double best_score = kLogZero;
@@ -32,7 +32,7 @@ void viterbi(const Forest& forest, Score&& score, Viterbi& result) {
       }
     }
     best[v] = best_score;
-    result.back[static_cast<size_t>(v)] = best_edge;
+    result.back[v] = best_edge;
   }
 }
 
