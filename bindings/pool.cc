@@ -35,7 +35,7 @@ void init_pool(nb::module_& m) {
         return names;
       })
       .def_ro("dense_width", &Pool::dense_width)
-      .def_ro("number_names", &Pool::number_names)
+      .def_rw("number_names", &Pool::number_names)
       .def_prop_ro("is_lists", &Pool::is_lists)
       .def_prop_ro("ids", [](const Pool& p) {
         std::vector<std::string> ids;

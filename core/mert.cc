@@ -101,7 +101,10 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
   LineOptimum best;
   double best_distance = kInfinity;
   auto consider = [&](double left, double right, double gain) {
-    if (left <= 0 && 0 < right) best.gain_at_zero = gain;
+    if (left <= 0 && 0 < right) {
+      best.gain_at_zero = gain;
+      best.border = left == 0;
+    }
     left = std::max(left, lower);
     right = std::min(right, upper);
     if (left >= right) return;
@@ -210,8 +213,9 @@ class Ascent {
     source_.set_direction(direction);
     const LineOptimum best = line_.search(source_, metric_, lower, upper);
     ++start_.lines;
-    start_.gain = std::max(start_.gain, best.gain_at_zero);
-    if (best.gain <= best.gain_at_zero) return;
+    if (!best.border || start_.gain == -kInfinity) start_.gain = best.gain_at_zero;
+    // On a border (w = 0 is one for every line) ties decide: the gain is that of neither side, so leave.
+    if (best.gain == -kInfinity || (best.gain <= best.gain_at_zero && !best.border)) return;
     move(direction, best.x);
     start_.gain = best.gain;
   }
@@ -240,8 +244,9 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
     starts[r].initial.assign(initial, initial + features);
     if (r > 0) {  // anywhere, of either sign
       Random random(options.seed, starts.size() * 2 + r);
-      for (int32_t j = 0; j < features; ++j)
-        if (bounds.free(j)) starts[r].initial[static_cast<size_t>(j)] = 0;
+      for (const Direction& axis : axes)  // a weight that no axis moves stays
+        for (int32_t j = 0; j < features; ++j)
+          if (bounds.free(j) && axis.d[static_cast<size_t>(j)] != 0) starts[r].initial[static_cast<size_t>(j)] = 0;
       for (const Direction& axis : axes) {
         const double z = 2 * random.uniform() - 1;
         for (int32_t j = 0; j < features; ++j)

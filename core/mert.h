@@ -40,7 +40,8 @@ struct EnvelopeSource {
 struct LineOptimum {
   double x = 0;
   double gain = -std::numeric_limits<double>::infinity();  // at x
-  double gain_at_zero = 0;
+  double gain_at_zero = 0;     // just to the right of it if 0 is where two pieces meet
+  bool border = false;         // whether it is
   double left = 0, right = 0;  // the piece that x is the middle of
 };
 

@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include <algorithm>
+#include <compare>
 #include <numeric>
 #include <unordered_map>
 
@@ -88,7 +89,10 @@ bool by_text(const Candidate& a, const Candidate& b, const Vocab& vocab) {
     if (a.words[i] != b.words[i]) return vocab[a.words[i]] < vocab[b.words[i]];
   if (a.words.size() != b.words.size()) return a.words.size() < b.words.size();
   if (a.dense != b.dense) return a.dense < b.dense;
-  return a.sparse < b.sparse;
+  if (a.sparse != b.sparse) return a.sparse < b.sparse;
+  // Of candidates that differ in their numbers only the first stays: let that not be a matter of line order. NaN is a missing number.
+  return std::lexicographical_compare(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), b.numbers.end(),
+                                      [](double x, double y) { return std::strong_order(x, y) < 0; });
 }
 
 bool same(const Candidate& a, const Candidate& b) { return a.words == b.words && a.dense == b.dense && a.sparse == b.sparse; }

@@ -1,0 +1,210 @@
+"""The batch trainers as their papers print them: slow, a candidate at a time, nothing cached.
+
+``lists`` and ``stats`` have one array a sentence, a row a candidate. Each trainer yields, epoch by epoch, what the
+core reports: the gain of the lists, and the weights it belongs to.
+"""
+
+import numpy as np
+
+from tests.reference import quadratic
+from tests.reference.losses import softmax
+from tests.reference.splitmix import SplitMix64
+
+
+def document(lists, stats, w):
+    """Statistics of the best candidates under w."""
+    return sum(stats[i][np.argmax(h @ w)] for i, h in enumerate(lists))
+
+
+def bleu_in_context(context, row):
+    """Chiang et al. (2008): BLEU of the context with the candidate added, scaled by the size of both."""
+    b = context + row
+    K = len(b) // 2
+    m, n, rho = b[:K], b[K : 2 * K], b[-1]
+    return rho * np.prod(m / n) ** (1 / K) * np.exp(min(0, 1 - rho / n[0]))
+
+
+def kbmira(lists, stats, gain, context_gain, w, *, C, decay, passes, seed, constraints=1):
+    """Cherry and Foster (2012), algorithm 1; with more constraints Chiang et al. (2008)."""
+    random, order = SplitMix64(seed), list(range(len(lists)))
+    b = np.ones(stats[0].shape[1])
+    w = w.copy()
+    for _ in range(passes):
+        random.shuffle(order)
+        seen = []
+        for i in order:
+            h, B = lists[i], np.array([context_gain(b, row) for row in stats[i]])
+            hope, fear = np.argmax(h @ w + B), np.argmax(h @ w - B)
+            if constraints == 1:
+                x, loss = h[hope] - h[fear], B[hope] - B[fear]
+                if loss - w @ x > 0 and x @ x > 0:
+                    w = w + min(C, (loss - w @ x) / (x @ x)) * x
+            else:
+                union = {
+                    e for values in (h @ w, h @ w + B, h @ w - B) for e in np.argsort(-values)[:constraints].tolist()
+                } - {hope}
+                if union:
+                    rest = sorted(union)
+                    w, _ = quadratic.solve(w, np.full(w.size, C), h[hope] - h[rest], B[hope] - B[rest])
+            b = decay * b + stats[i][hope]
+            seen.append(w)
+        average = np.mean(seen, axis=0)
+        yield gain(document(lists, stats, average)), average
+
+
+def corpus(lists, stats, choice):
+    """H (the mean of the features) and the statistics of a corpus hypothesis."""
+    H = np.mean([lists[i][e] for i, e in enumerate(choice)], axis=0)
+    return H, sum(stats[i][e] for i, e in enumerate(choice))
+
+
+def joined(lists, w, sentence_gains):
+    """Tan et al. (2013), lines 3 to 8."""
+    hope = [np.argmax(h @ w + b) for h, b in zip(lists, sentence_gains, strict=True)]
+    fear = [np.argmax(h @ w - b) for h, b in zip(lists, sentence_gains, strict=True)]
+    return hope, fear
+
+
+def beam(lists, stats, gain, w, sign, size):
+    """Section 4.3: the best prefixes of a corpus under w.H + sign B, B weighed by the share of the corpus it covers."""
+    M = len(lists)
+    stack = [()]
+    for i in range(M):
+        longer = [(*prefix, e) for prefix in stack for e in range(len(lists[i]))]
+
+        def value(prefix, i=i):
+            score = sum(lists[k][e] @ w for k, e in enumerate(prefix)) / M
+            return score + sign * (i + 1) / M * gain(sum(stats[k][e] for k, e in enumerate(prefix)))
+
+        stack = sorted(longer, key=value, reverse=True)[:size]
+    return stack
+
+
+def cmira(lists, stats, gain, sentence_gains, w, *, C, epochs, beam_size=0, constraints=1):
+    """Tan et al. (2013), algorithm 1, with Delta_H of lines 11 and 12 from fear to hope."""
+    weights = [w]
+    for _ in range(epochs):
+        if beam_size:
+            size = max(beam_size, constraints)
+            hopes = beam(lists, stats, gain, w, +1, size)
+            fears = beam(lists, stats, gain, w, -1, size)
+            hope, fear = hopes[0], fears[0]
+        else:
+            hope, fear = joined(lists, w, sentence_gains)
+        H_hope, b_hope = corpus(lists, stats, hope)
+        if constraints > 1:
+            others = [each for each in [*fears, *hopes] if each != hope][: constraints - 1]
+            pairs = [corpus(lists, stats, each) for each in others]
+            x = np.array([H_hope - H for H, _ in pairs])
+            w, _ = quadratic.solve(w, np.full(w.size, C), x, np.array([gain(b_hope) - gain(b) for _, b in pairs]))
+        else:
+            H_fear, b_fear = corpus(lists, stats, fear)
+            delta_B, delta_H = gain(b_hope) - gain(b_fear), H_hope - H_fear  # lines 9 and 10
+            if delta_H @ delta_H > 0:
+                alpha = min(C, (delta_B - w @ delta_H) / (delta_H @ delta_H))  # line 11
+                w = w + max(0, alpha) * delta_H  # line 12
+        weights.append(w)
+        average = np.mean(weights, axis=0)  # line 13
+        yield gain(document(lists, stats, average)), average
+
+
+def soft(values):
+    return np.exp(values - softmax(values))
+
+
+def one(values):
+    return np.eye(len(values))[np.argmax(values)]
+
+
+def oracle(s, c):
+    return np.eye(len(c))[np.argmin(c)]
+
+
+def among(distribution, s, c):
+    """A distribution over the candidates of lowest cost only."""
+    p = np.zeros(len(c))
+    p[c == min(c)] = distribution(s[c == min(c)])
+    return p
+
+
+# Of each loss: where the concave part (y up) and the convex part (y down) put their weight.
+UP_AND_DOWN = {
+    "ramp1": (lambda s, c: one(s), lambda s, c: one(s + c)),
+    "ramp2": (lambda s, c: one(s - c), lambda s, c: one(s)),
+    "ramp3": (lambda s, c: one(s - c), lambda s, c: one(s + c)),
+    "softramp1": (lambda s, c: soft(s), lambda s, c: soft(s + c)),
+    "softramp2": (lambda s, c: soft(s - c), lambda s, c: soft(s)),
+    "softramp3": (lambda s, c: soft(s - c), lambda s, c: soft(s + c)),
+    "perceptron": (oracle, lambda s, c: one(s)),
+    "latentperceptron": (lambda s, c: among(one, s, c), lambda s, c: one(s)),
+    "hinge": (oracle, lambda s, c: one(s + c)),
+    "log": (oracle, lambda s, c: soft(s)),
+    "latentlog": (lambda s, c: among(soft, s, c), lambda s, c: soft(s)),
+    "jensen": (lambda s, c: soft(s), lambda s, c: soft(s + c)),
+}
+
+
+def rampion(lists, stats, gain, costs, theta_0, *, loss, eta, C, cccp, passes, order=None):
+    """Gimpel and Smith (2012), algorithm 1, lines 4 to 15. ``order(pass)`` gives the sentences of each pass."""
+    theta, N = theta_0.copy(), len(lists)
+    for _ in range(cccp):
+        if loss != "risk":
+            up, down = UP_AND_DOWN[loss]
+            imputed = [up(h @ theta, c) @ h for h, c in zip(lists, costs, strict=True)]  # lines 5 to 7
+        for _ in range(passes):
+            for i in range(N) if order is None else order():
+                h, c = lists[i], costs[i]
+                s = h @ theta  # line 10
+                if loss == "risk":
+                    p = soft(s)
+                    gradient = (p * (c - p @ c)) @ h
+                else:
+                    gradient = down(s, c) @ h - imputed[i]
+                theta = theta - eta * C * (theta - theta_0) / N  # line 11
+                theta = theta - eta * gradient  # line 12
+        yield gain(document(lists, stats, theta)), theta
+
+
+def perceptron(lists, S, w, *, iterations, scaled=True, normalize=False, C=None):
+    """Brown (2011), sections 3 to 5; passive-aggressive where C is given."""
+    w = w.copy()
+    for _ in range(iterations):
+        for h, s in zip(lists, S, strict=True):
+            oracle, top1 = np.argmax(s), np.argmax(h @ w)
+            if s[oracle] <= s[top1]:
+                continue
+            diff = h[oracle] - h[top1]
+            if normalize:
+                diff = diff / np.maximum(0.01, abs(h).max(axis=0)) ** 2  # (4), (5)
+            delta = s[oracle] if scaled else 1.0  # (3), (2)
+            if C is not None:
+                delta = (s[oracle] - s[top1]) / (diff @ diff + 1 / (2 * C))  # (7), (8)
+            w = w + delta * diff
+        yield np.mean([s[np.argmax(h @ w)] for h, s in zip(lists, S, strict=True)]), w
+
+
+def pro_pairs(lists, gains, *, samples, threshold, keep, seed):
+    """Hopkins and May (2011), figure 4: rows h(better) - h(worse), and their differences in gain."""
+    x, differences = [], []
+    for i, (h, g) in enumerate(zip(lists, gains, strict=True)):
+        if len(h) < 2:
+            continue
+        random, pairs = SplitMix64(seed, i), []
+        for _ in range(samples):
+            a, b = random.below(len(h)), random.below(len(h))
+            if abs(g[a] - g[b]) >= threshold and g[a] != g[b]:
+                pairs.append((a, b) if g[a] > g[b] else (b, a))
+        pairs.sort(key=lambda pair: g[pair[1]] - g[pair[0]])
+        for a, b in pairs[:keep]:
+            x.append(h[a] - h[b])
+            differences.append(g[a] - g[b])
+    return np.array(x), np.array(differences)
+
+
+def expected_gain(lists, stats, gain, gains, w, T, corpus):
+    """The metric of the expected statistics, or the mean of the expected sentence gains; and the mean entropy."""
+    p = [soft(h @ w / T) for h in lists]
+    entropy = np.mean([-(q[q > 0] @ np.log(q[q > 0])) for q in p])
+    if corpus:
+        return gain(sum(q @ rows for q, rows in zip(p, stats, strict=True))), entropy
+    return np.mean([q @ g for q, g in zip(p, gains, strict=True)]), entropy

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+import hopefear as hf
+from hopefear import _core
+from tests.reference import batch_trainers, quadratic
+from tests.trainers.pools import QUALITY, matrices, random_pool, split
+
+
+def epochs(call, *arguments, **options):
+    """What the core reports after each epoch, and what it returns."""
+    seen = []
+    w = call(*arguments, **options, on_epoch=lambda epoch, gain, w, updates: seen.append((gain, w.copy())) or True)
+    return seen, w
+
+
+def same(ours, theirs, tolerance=1e-10):
+    ours, theirs = list(ours), list(theirs)
+    assert len(ours) == len(theirs)
+    for (gain, w), (twin_gain, twin_w) in zip(ours, theirs, strict=True):
+        assert w == pytest.approx(twin_w, abs=tolerance)
+        assert gain == pytest.approx(twin_gain, abs=1e-12)
+
+
+def setting(seed, metric, sparse=0):
+    pool = random_pool(seed, sentences=7, candidates=6, features=3, sparse=sparse)
+    stats = metric.stats(pool)
+    n = len(pool.features)
+    rng = np.random.default_rng(seed)
+    return pool, stats, rng.normal(size=n) * 0.1, np.full(n, -np.inf), np.full(n, np.inf)
+
+
+@pytest.mark.parametrize("sparse", [0, 3])
+@pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)
+def test_as_the_algorithm_is_printed(metric, sparse) -> None:
+    for seed in range(5):
+        pool, stats, w, lower, upper = setting(seed, metric, sparse)
+        options = dict(C=0.05, decay=0.95, passes=4, seed=seed)
+        ours, best = epochs(
+            _core.kbmira, pool, stats, metric.core, w, lower, upper, constraints=1, epsilon=0.01, jobs=1, **options
+        )
+
+        def sentence_gain(context, row, metric=metric):
+            return metric.sentence_gains(row[None, :])[0]
+
+        context_gain = batch_trainers.bleu_in_context if metric.name == "bleu" else sentence_gain
+        lists, rows = matrices(pool), split(pool, stats)
+        same(ours, batch_trainers.kbmira(lists, rows, metric.gain, context_gain, w, **options))
+        initial = metric.gain(_core.one_best(pool, stats, metric.core, w)[1])
+        top = max([(initial, w), *ours], key=lambda each: each[0])
+        assert best.tolist() == top[1].tolist()
+
+
+@pytest.mark.parametrize("constraints", [2, 4])
+def test_many_constraints_by_a_general_solver(constraints) -> None:
+    bleu = hf.Bleu()
+    for seed in range(2):
+        pool, stats, w, lower, upper = setting(seed, bleu)
+        options = dict(C=0.05, decay=0.95, passes=2, seed=seed, constraints=constraints)
+        ours, _ = epochs(_core.kbmira, pool, stats, bleu.core, w, lower, upper, epsilon=1e-10, jobs=1, **options)
+        twin = batch_trainers.kbmira(
+            matrices(pool), split(pool, stats), bleu.gain, batch_trainers.bleu_in_context, w, **options
+        )
+        same(ours, twin, tolerance=1e-5)
+
+
+def test_one_step_solves_its_quadratic_program() -> None:
+    """One sentence, one pass: hope and fear are all there is."""
+    for seed in range(10):
+        pool = random_pool(seed, sentences=1, candidates=2)
+        stats, w = QUALITY.stats(pool), np.random.default_rng(seed).normal(size=3)
+        inf, h, b = np.full(3, np.inf), matrices(pool)[0], QUALITY.sentence_gains(QUALITY.stats(pool))
+        ours, _ = epochs(
+            _core.kbmira, pool, stats, QUALITY.core, w, -inf, inf,
+            C=0.1, decay=1.0, passes=1, constraints=1, epsilon=0.01, seed=1, jobs=1,
+        )  # fmt: skip
+        hope, fear = np.argmax(h @ w + b), np.argmax(h @ w - b)
+        expected, _ = quadratic.solve(w, np.full(3, 0.1), (h[hope] - h[fear])[None, :], (b[hope] - b[fear])[None])
+        assert ours[0][1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_bounds_hold_after_every_pass() -> None:
+    bleu = hf.Bleu()
+    pool, stats, _, _, _ = setting(1, bleu)
+    lower, upper = np.array([-0.01, 0.0, 0.3]), np.array([0.02, np.inf, 0.3])
+    for constraints in (1, 3):
+        ours, _ = epochs(
+            _core.kbmira, pool, stats, bleu.core, np.array([0.0, 0.1, 0.3]), lower, upper,
+            C=0.5, decay=0.999, passes=5, constraints=constraints, epsilon=0.01, seed=1, jobs=1,
+        )  # fmt: skip
+        for _, w in ours:
+            assert (lower - 1e-12 <= w).all()
+            assert (w <= upper + 1e-12).all()

@@ -1,0 +1,122 @@
+import math
+
+import numpy as np
+import pytest
+
+import hopefear as hf
+from hopefear import _core
+from tests.trainers.pools import QUALITY, list_pool, planted_pool, random_pool, synthetic_pool
+
+
+@pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), hf.Chrf(), QUALITY], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("axes", ["principal", "coordinates"])
+def test_two_weights_at_least_as_good_as_a_fine_grid(metric: hf.metrics.Metric, axes: str) -> None:
+    """A direction in the plane is all that two weights are."""
+    for seed in range(3):
+        pool = random_pool(seed, sentences=12, candidates=8, features=2)
+        found = hf.Mert(metric=metric, axes=axes, jobs=1).fit(pool)
+        stats = metric.stats(pool)
+        grid = [
+            metric.gain(_core.one_best(pool, stats, metric.core, np.array([math.cos(a), math.sin(a)]), 1)[1])
+            for a in np.linspace(0, 2 * math.pi, 2000, endpoint=False)
+        ]
+        w = np.array([found.weights[name] for name in pool.feature_names])
+        assert metric.gain(_core.one_best(pool, stats, metric.core, w)[1]) >= max(grid) - 1e-9
+
+
+def test_the_gain_of_a_start_is_the_gain_of_its_weights() -> None:
+    pool = synthetic_pool(sentences=60, candidates=30)
+    bleu = hf.Bleu()
+    stats = bleu.stats(pool)
+    n = len(pool.features)
+    inf = np.full(n, np.inf)
+    for gain, w, _ in run(pool, stats, bleu, np.zeros(n), np.eye(n), -inf, inf, restarts=8, kick_rounds=2):
+        assert gain == pytest.approx(bleu.gain(_core.one_best(pool, stats, bleu.core, w)[1]), abs=1e-12)
+
+
+def run(pool, stats, metric, initial, axes, lower, upper, **changed):
+    options = dict(
+        restarts=4, random_directions=2, max_passes=20, min_gain=1e-6, kick_rounds=1, kick_share=0.2, seed=1, jobs=1
+    )
+    return _core.mert(pool, stats, metric.core, initial, axes, lower, upper, **(options | changed))
+
+
+def test_random_starts_have_either_sign() -> None:
+    pool = random_pool(3, features=4)
+    inf = np.full(4, np.inf)
+    starts = run(
+        pool, QUALITY.stats(pool), QUALITY, np.ones(4), np.eye(4), -inf, inf, restarts=40, max_passes=0, kick_rounds=0
+    )
+    points = np.array([w for _, w, _ in starts[1:]])
+    assert (points > 0).any(axis=0).all()
+    assert (points < 0).any(axis=0).all()
+    assert len({tuple(w) for w in points}) == 40
+
+
+def test_weights_change_their_sign_when_that_helps() -> None:
+    pool, planted = planted_pool(5, 4)
+    found = hf.Mert(metric=QUALITY, restarts=2, kicks=1).fit(pool, {f"f{j:03}": -x for j, x in enumerate(planted)})
+    assert np.array_equal(np.sign([*found.weights.values()]), np.sign(planted))
+
+
+def test_absolute_weights_sum_to_one() -> None:
+    found = hf.Mert(metric=QUALITY, restarts=1, kicks=0).fit(random_pool(4))
+    assert sum(map(abs, found.weights.values())) == pytest.approx(1)
+
+
+def test_a_frozen_weight_stays_and_nothing_is_rescaled() -> None:
+    pool = synthetic_pool()
+    found = hf.Mert(restarts=3, kicks=1, frozen="lm,tm0").fit(pool, {"lm": 0.7, "tm0": -0.3, "tm1": 1.0})
+    assert (found.weights["lm"], found.weights["tm0"]) == (0.7, -0.3)
+    assert found.score >= found.initial_score
+
+
+def test_bounds_hold_at_every_start() -> None:
+    pool = synthetic_pool()
+    found = hf.Mert(restarts=5, kicks=2, bounds="lm:0:0.5,tm*:-0.25:inf,wordpenalty:-inf:-0.1").fit(pool)
+    assert 0 <= found.weights["lm"] <= 0.5
+    assert all(value >= -0.25 for name, value in found.weights.items() if name.startswith("tm"))
+    assert found.weights["wordpenalty"] <= -0.1
+
+
+def test_jobs_do_not_matter() -> None:
+    pool = synthetic_pool()
+    one, two, three = (hf.Mert(restarts=4, kicks=2, jobs=jobs).fit(pool) for jobs in (1, 2, 3))
+    assert one.weights == two.weights == three.weights
+    assert one.history == two.history == three.history
+
+
+def test_more_starts_are_never_worse() -> None:
+    pool = synthetic_pool()
+    few, many = (hf.Mert(restarts=n, kicks=0).fit(pool) for n in (0, 6))
+    assert many.score >= max(few.score, few.initial_score)
+    assert len(many.history) == 7
+
+
+def test_sparse_features_keep_their_weights_at_every_start() -> None:
+    """Relative to each other, whichever start wins: the whole vector is scaled at the end."""
+    pool = random_pool(8, sentences=20, candidates=8, sparse=4)
+    initial = {"f000": 1.0, "s0": 0.4, "s1": -0.2, "s2": 0.1, "s3": 0.3}
+    for seed in range(4):
+        found = hf.Mert(metric=QUALITY, restarts=6, seed=seed).fit(pool, initial)
+        scale = found.weights["s0"] / 0.4
+        assert scale > 0
+        assert {n: found.weights[n] for n in ("s1", "s2", "s3")} == pytest.approx(
+            {"s1": -0.2 * scale, "s2": 0.1 * scale, "s3": 0.3 * scale}
+        )
+
+
+def test_some_sparse_features_get_a_line() -> None:
+    pool = random_pool(8, sentences=20, candidates=8, sparse=4)
+    without, with_lines = (hf.Mert(metric=QUALITY, restarts=6, sparse=n).fit(pool) for n in (0, 4))
+    assert all(without.weights[f"s{j}"] == 0 for j in range(4))
+    assert any(with_lines.weights[f"s{j}"] != 0 for j in range(4))
+    assert with_lines.score >= without.score
+
+
+def test_no_feature_that_may_move_differs() -> None:
+    pool = list_pool([np.ones((3, 2))] * 2, numbers=[[0.1, 0.2, 0.3]] * 2)
+    with pytest.raises(hf.InputError, match="no feature that may move"):
+        hf.Mert(metric=QUALITY).fit(pool)
+    with pytest.raises(hf.InputError, match="no feature that may move"):
+        hf.Mert(metric=QUALITY, frozen="*").fit(random_pool(1))

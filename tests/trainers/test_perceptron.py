@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+import hopefear as hf
+from hopefear import _core
+from tests.reference import batch_trainers
+from tests.trainers.pools import list_pool, matrices, random_pool, split
+from tests.trainers.test_kbmira import epochs, same, setting
+
+
+@pytest.mark.parametrize("sparse", [0, 3])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize(("scaled", "C"), [(True, None), (False, None), (False, 0.1), (False, 0.01)])
+def test_as_the_equations_say(scaled, C, normalize, sparse) -> None:
+    rouge = hf.RougeS(beta=1.5)
+    for seed in range(5):
+        pool, stats, w, lower, upper = setting(seed, rouge, sparse)
+        S = rouge.sentence_gains(stats)
+        ours, best = epochs(
+            _core.perceptron, pool, stats, rouge.core, S, w, lower, upper,
+            passive_aggressive=C is not None, scaled=scaled, normalize=normalize, C=C or 1.0, iterations=5, jobs=1,
+        )  # fmt: skip
+        lists, objective = matrices(pool), split(pool, S)
+        twin = batch_trainers.perceptron(
+            lists, objective, w, iterations=5, scaled=scaled, normalize=normalize, C=C
+        )
+        same(ours, twin)
+        initial = np.mean([s[np.argmax(h @ w)] for h, s in zip(lists, objective, strict=True)])
+        assert best.tolist() == max([(initial, w), *ours], key=lambda each: each[0])[1].tolist()
+
+
+def test_weights_begin_small_and_keep_their_digits() -> None:
+    """Brown (2011), section 2: weights printed with six decimals became zero."""
+    pool = list_pool(
+        [np.array([[1e-9, 5.0], [2e-9, 5.0]])] * 2, texts=[["b b", "the cat"]] * 2, references=[["the cat"]] * 2
+    )
+    found = hf.Perceptron(iterations=1).fit(pool)
+    assert found.weights["f001"] == 1e-9  # never differs, never moves
+    assert found.weights["f000"] > 1e-9
+    assert found.weights["f000"] != 0
+
+
+def test_a_wrong_objective() -> None:
+    with pytest.raises(hf.InputError, match="sentence_objective"):
+        hf.Pa(sentence_objective="bleu").fit(random_pool(1))
