@@ -181,7 +181,7 @@ void init_trainers(nb::module_& m) {
 
   nb::class_<PairMatrix>(m, "PairMatrix", "Pairs of candidates sampled for PRO.")
       .def("__len__", &PairMatrix::rows)
-      .def_prop_ro("gain_difference", [](const PairMatrix& p) { return give(std::vector<double>(p.gain_difference)); })
+      .def_prop_ro("gain_difference", [](const PairMatrix& p) { return give(std::vector<double>(p.gain_difference)); }, nb::rv_policy::automatic)
       .def("log_loss", [](const PairMatrix& p, In<double> w, int jobs) {
         std::vector<double> gradient(w.size());
         double value;

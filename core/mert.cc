@@ -107,7 +107,9 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
     }
     left = std::max(left, lower);
     right = std::min(right, upper);
-    if (left >= right) return;
+    // A piece this narrow is made of rounding: where a line passes w = 0, say, all candidates meet.
+    const bool noise = std::isfinite(left) && std::isfinite(right) && right - left <= 1e-10 * std::max(std::abs(left), std::abs(right));
+    if (left >= right || noise) return;
     const double distance = left > 0 ? left : right < 0 ? -right : 0;
     if (gain < best.gain || (gain == best.gain && distance >= best_distance)) return;
     best.gain = gain;

@@ -1,7 +1,7 @@
 """The batch trainers as their papers print them: slow, a candidate at a time, nothing cached.
 
 ``lists`` and ``stats`` have one array a sentence, a row a candidate. Each trainer yields, epoch by epoch, what the
-core reports: the gain of the lists, and the weights it belongs to.
+core reports: the score of the lists, and the weights it belongs to.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def bleu_in_context(context, row):
     return rho * np.prod(m / n) ** (1 / K) * np.exp(min(0, 1 - rho / n[0]))
 
 
-def kbmira(lists, stats, gain, context_gain, w, *, C, decay, passes, seed, constraints=1):
+def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, constraints=1):
     """Cherry and Foster (2012), algorithm 1; with more constraints Chiang et al. (2008)."""
     random, order = SplitMix64(seed), list(range(len(lists)))
     b = np.ones(stats[0].shape[1])
@@ -49,7 +49,7 @@ def kbmira(lists, stats, gain, context_gain, w, *, C, decay, passes, seed, const
             b = decay * b + stats[i][hope]
             seen.append(w)
         average = np.mean(seen, axis=0)
-        yield gain(document(lists, stats, average)), average
+        yield score(document(lists, stats, average)), average
 
 
 def corpus(lists, stats, choice):
@@ -80,7 +80,7 @@ def beam(lists, stats, gain, w, sign, size):
     return stack
 
 
-def cmira(lists, stats, gain, sentence_gains, w, *, C, epochs, beam_size=0, constraints=1):
+def cmira(lists, stats, score, gain, sentence_gains, w, *, C, epochs, beam_size=0, constraints=1):
     """Tan et al. (2013), algorithm 1, with Delta_H of lines 11 and 12 from fear to hope."""
     weights = [w]
     for _ in range(epochs):
@@ -105,7 +105,7 @@ def cmira(lists, stats, gain, sentence_gains, w, *, C, epochs, beam_size=0, cons
                 w = w + max(0, alpha) * delta_H  # line 12
         weights.append(w)
         average = np.mean(weights, axis=0)  # line 13
-        yield gain(document(lists, stats, average)), average
+        yield score(document(lists, stats, average)), average
 
 
 def soft(values):
@@ -144,7 +144,7 @@ UP_AND_DOWN = {
 }
 
 
-def rampion(lists, stats, gain, costs, theta_0, *, loss, eta, C, cccp, passes, order=None):
+def rampion(lists, stats, score, costs, theta_0, *, loss, eta, C, cccp, passes, order=None):
     """Gimpel and Smith (2012), algorithm 1, lines 4 to 15. ``order(pass)`` gives the sentences of each pass."""
     theta, N = theta_0.copy(), len(lists)
     for _ in range(cccp):
@@ -162,7 +162,7 @@ def rampion(lists, stats, gain, costs, theta_0, *, loss, eta, C, cccp, passes, o
                     gradient = down(s, c) @ h - imputed[i]
                 theta = theta - eta * C * (theta - theta_0) / N  # line 11
                 theta = theta - eta * gradient  # line 12
-        yield gain(document(lists, stats, theta)), theta
+        yield score(document(lists, stats, theta)), theta
 
 
 def perceptron(lists, S, w, *, iterations, scaled=True, normalize=False, C=None):

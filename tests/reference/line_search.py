@@ -1,5 +1,6 @@
 """Och's line search by trying every interval between crossings, in exact fractions."""
 
+import itertools
 from fractions import Fraction
 
 
@@ -24,7 +25,7 @@ def intervals(lists, stats, gain, w, direction):
     points = sorted(set().union(*(crossings(sentence) for sentence in lines)))
     edges = [None, *points, None]
     out = []
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in itertools.pairwise(edges):
         middle = middle_of(left, right)
         total = sum(stats[i][best_at(sentence, middle)] for i, sentence in enumerate(lines) if sentence)
         out.append((left, right, gain(total)))

@@ -119,7 +119,9 @@ def random_pool(seed: int, sentences: int = 6, candidates: int = 6, features: in
     )
 
 
-def synthetic_pool(sentences: int = 40, candidates: int = 20, dense: int = 8, sparse: int = 0, seed: int = 1) -> hf.Pool:
+def synthetic_pool(
+    sentences: int = 40, candidates: int = 20, dense: int = 8, sparse: int = 0, seed: int = 1
+) -> hf.Pool:
     """Lists that a trainer can learn from, with references and quality."""
     lists = list(Synthetic(sentences=sentences, candidates=candidates, dense=dense, sparse=sparse, seed=seed))
     data = Synthetic(dense=dense)

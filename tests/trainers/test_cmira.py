@@ -8,7 +8,7 @@ import hopefear as hf
 from hopefear import _core
 from tests.reference import batch_trainers
 from tests.trainers.pools import QUALITY, matrices, random_pool, split
-from tests.trainers.test_kbmira import epochs, same, setting
+from tests.trainers.test_kbmira import best_of, epochs, same, setting
 
 
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)
@@ -22,10 +22,11 @@ def test_as_the_algorithm_is_printed(metric, sparse) -> None:
         gains = split(pool, metric.sentence_gains(stats))
         same(
             ours,
-            batch_trainers.cmira(matrices(pool), split(pool, stats), metric.gain, gains, w, C=0.05, epochs=12),
+            batch_trainers.cmira(
+                matrices(pool), split(pool, stats), metric.score, metric.gain, gains, w, C=0.05, epochs=12
+            ),
         )
-        initial = metric.gain(_core.one_best(pool, stats, metric.core, w)[1])
-        assert best.tolist() == max([(initial, w), *ours], key=lambda each: each[0])[1].tolist()
+        assert best.tolist() == best_of(pool, stats, metric, w, ours).tolist()
 
 
 @pytest.mark.parametrize(("beam", "constraints"), [(1, 1), (4, 1), (5, 5), (3, 8)])
@@ -34,10 +35,12 @@ def test_a_beam_over_the_corpus(beam, constraints) -> None:
     for seed in range(2):
         pool, stats, w, lower, upper = setting(seed, bleu)
         ours, _ = epochs(
-            _core.cmira, pool, stats, bleu.core, w, lower, upper, C=0.5, epochs=3, beam=beam, constraints=constraints, jobs=1
+            _core.cmira, pool, stats, bleu.core, w, lower, upper, C=0.5, epochs=3, beam=beam,
+            constraints=constraints, jobs=1,
         )  # fmt: skip
         twin = batch_trainers.cmira(
-            matrices(pool), split(pool, stats), bleu.gain, None, w, C=0.5, epochs=3, beam_size=beam, constraints=constraints
+            matrices(pool), split(pool, stats), bleu.score, bleu.gain, None, w, C=0.5, epochs=3,
+            beam_size=beam, constraints=constraints,
         )  # fmt: skip
         same(ours, twin, tolerance=1e-10 if constraints == 1 else 1e-4)
 

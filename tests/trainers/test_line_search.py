@@ -18,7 +18,7 @@ METRICS = {"bleu": hf.Bleu(), "ter": hf.Ter(), "chrf": hf.Chrf(), "external": QU
 
 
 def tied_pool(seed: int) -> hf.Pool:
-    """Few values, exact in binary: ties, parallel lines, equal lines with other statistics, lists of one, duplicates."""
+    """Few values, exact in binary: ties, parallel lines, equal lines of other worth, lists of one, duplicates."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, rng.integers(1, 5)).tolist()
     dense = [rng.integers(-3, 4, size=(k, 2)) / 2 for k in sizes]
@@ -126,7 +126,10 @@ def test_one_candidate_is_one_endless_piece():
     pool = list_pool([np.ones((1, 2))], numbers=[[0.25]])
     x, gain = _core.error_surface(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2))
     assert (x.tolist(), gain.tolist()) == ([-math.inf], [0.25])
-    assert _core.line_search(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), -9.0, 9.0)[1:] == (0.25, 0.25)
+    assert _core.line_search(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), -9.0, 9.0)[1:] == (
+        0.25,
+        0.25,
+    )
 
 
 def test_an_endless_piece_is_entered_but_not_far():
@@ -142,7 +145,12 @@ def test_slopes_that_hardly_differ_do_no_harm():
     h = np.array([[0.0, 1.0], [1.0, 1.0 + 1e-16], [0.5, math.nextafter(1.0, 2.0)], [1.0, 5e-324], [0.0, 0.0]])
     pool = list_pool([h], numbers=[[0.1, 0.2, 0.3, 0.4, 0.5]])
     stats = QUALITY.stats(pool)
-    for w, d in [((1.0, 0.0), (0.0, 1.0)), ((0.0, 0.0), (0.0, 1.0)), ((0.0, 1e-300), (0.0, 1e300)), ((1.0, 1.0), (1e-320, 0.0))]:
+    for w, d in [
+        ((1.0, 0.0), (0.0, 1.0)),
+        ((0.0, 0.0), (0.0, 1.0)),
+        ((0.0, 1e-300), (0.0, 1e300)),
+        ((1.0, 1.0), (1e-320, 0.0)),
+    ]:
         x, gain, _ = _core.line_search(pool, stats, QUALITY.core, np.array(w), np.array(d), -math.inf, math.inf)
         assert math.isfinite(x)
         assert gain in (0.1, 0.2, 0.3, 0.4, 0.5)

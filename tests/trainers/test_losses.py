@@ -69,9 +69,9 @@ def test_the_loss_of_a_pool_is_the_sum_over_its_lists(loss) -> None:
 
 
 def settings(pool, stats, metric, loss, seed=1, shuffle=False, **changed):
-    options = dict(loss=loss, eta=0.01, C=1.0, cccp=3, passes=2) | changed
+    options = {"loss": loss, "eta": 0.01, "C": 1.0, "cccp": 3, "passes": 2} | changed
     costs = 10 * (1 - metric.sentence_gains(stats))
-    return costs, options, dict(l1=0.0, seed=seed, shuffle=shuffle, jobs=1)
+    return costs, options, {"l1": 0.0, "seed": seed, "shuffle": shuffle, "jobs": 1}
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -82,7 +82,7 @@ def test_rampion_as_the_algorithm_is_printed(loss) -> None:
         costs, options, rest = settings(pool, stats, bleu, loss)
         ours, last = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
         lists, rows = matrices(pool), split(pool, stats)
-        twin = batch_trainers.rampion(lists, rows, bleu.gain, split(pool, costs), w, **options)
+        twin = batch_trainers.rampion(lists, rows, bleu.score, split(pool, costs), w, **options)
         # A weight is shrunk when it is next used: within a pass some lag by a sentence's share of eta C.
         same(ours, twin, tolerance=1e-9 if loss not in SMOOTH else 1e-5)
         assert last.tolist() == ours[-1][1].tolist()
@@ -100,7 +100,7 @@ def test_rampion_in_random_order() -> None:
         return list(sentences)
 
     lists, rows = matrices(pool), split(pool, stats)
-    same(ours, batch_trainers.rampion(lists, rows, bleu.gain, split(pool, costs), w, **options, order=order), 1e-9)
+    same(ours, batch_trainers.rampion(lists, rows, bleu.score, split(pool, costs), w, **options, order=order), 1e-9)
 
 
 def test_rampion_with_sparse_features_and_a_strong_pull() -> None:
@@ -108,7 +108,7 @@ def test_rampion_with_sparse_features_and_a_strong_pull() -> None:
     pool, stats, w, lower, upper = setting(5, bleu, sparse=3)
     costs, options, rest = settings(pool, stats, bleu, "ramp3", C=20.0)
     ours, _ = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
-    twin = batch_trainers.rampion(matrices(pool), split(pool, stats), bleu.gain, split(pool, costs), w, **options)
+    twin = batch_trainers.rampion(matrices(pool), split(pool, stats), bleu.score, split(pool, costs), w, **options)
     same(ours, twin, tolerance=1e-9)
 
 

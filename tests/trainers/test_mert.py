@@ -35,9 +35,16 @@ def test_the_gain_of_a_start_is_the_gain_of_its_weights() -> None:
 
 
 def run(pool, stats, metric, initial, axes, lower, upper, **changed):
-    options = dict(
-        restarts=4, random_directions=2, max_passes=20, min_gain=1e-6, kick_rounds=1, kick_share=0.2, seed=1, jobs=1
-    )
+    options = {
+        "restarts": 4,
+        "random_directions": 2,
+        "max_passes": 20,
+        "min_gain": 1e-6,
+        "kick_rounds": 1,
+        "kick_share": 0.2,
+        "seed": 1,
+        "jobs": 1,
+    }
     return _core.mert(pool, stats, metric.core, initial, axes, lower, upper, **(options | changed))
 
 

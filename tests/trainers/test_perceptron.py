@@ -21,9 +21,7 @@ def test_as_the_equations_say(scaled, C, normalize, sparse) -> None:
             passive_aggressive=C is not None, scaled=scaled, normalize=normalize, C=C or 1.0, iterations=5, jobs=1,
         )  # fmt: skip
         lists, objective = matrices(pool), split(pool, S)
-        twin = batch_trainers.perceptron(
-            lists, objective, w, iterations=5, scaled=scaled, normalize=normalize, C=C
-        )
+        twin = batch_trainers.perceptron(lists, objective, w, iterations=5, scaled=scaled, normalize=normalize, C=C)
         same(ours, twin)
         initial = np.mean([s[np.argmax(h @ w)] for h, s in zip(lists, objective, strict=True)])
         assert best.tolist() == max([(initial, w), *ours], key=lambda each: each[0])[1].tolist()
@@ -31,13 +29,12 @@ def test_as_the_equations_say(scaled, C, normalize, sparse) -> None:
 
 def test_weights_begin_small_and_keep_their_digits() -> None:
     """Brown (2011), section 2: weights printed with six decimals became zero."""
-    pool = list_pool(
-        [np.array([[1e-9, 5.0], [2e-9, 5.0]])] * 2, texts=[["b b", "the cat"]] * 2, references=[["the cat"]] * 2
-    )
+    rows, texts = np.array([[2e-9, 5.0], [1e-9, 5.0]]), ["b b", "the cat"]
+    pool = list_pool([rows] * 2, texts=[texts] * 2, references=[["the cat"]] * 2)
     found = hf.Perceptron(iterations=1).fit(pool)
     assert found.weights["f001"] == 1e-9  # never differs, never moves
-    assert found.weights["f000"] > 1e-9
-    assert found.weights["f000"] != 0
+    assert found.weights["f000"] == pytest.approx(1e-9 - 1e-9 * 2, rel=1e-6)  # two steps of size S(oracle) = 1
+    assert found.history[-1]["objective"] == 1
 
 
 def test_a_wrong_objective() -> None:

@@ -1,0 +1,43 @@
+"""The synthetic setting of Hopkins and May (2011): planted weights, and how many of them each trainer can find."""
+
+import numpy as np
+
+from hopefear.trainers import TRAINERS
+from tests.trainers.pools import QUALITY, planted_pool
+from tests.trainers.test_contract import every_trainer
+
+OPTIONS = {
+    "mert": {"restarts": 1, "kicks": 0, "passes": 3},
+    "cmira": {"epochs": 100, "C": 1.0},
+    "kbmira": {"passes": 10},
+    "rampion": {"eta": 0.01},
+    "perceptron": {"sentence_objective": "metric"},
+    "pa": {"sentence_objective": "metric"},
+}
+
+
+def cosine(name: str, dimensions: int, noise: float = 0.0, sentences: int = 150) -> float:
+    """Between the planted weights and those that were learnt."""
+    pool, planted = planted_pool(1, dimensions, sentences=sentences, candidates=15, noise=noise)
+    found = TRAINERS[name](metric=QUALITY, **OPTIONS.get(name, {})).fit(pool)
+    w = np.array([found.weights[feature] for feature in pool.feature_names])
+    return float(w @ planted / np.linalg.norm(w))
+
+
+@every_trainer
+def test_planted_weights_are_found(name: str) -> None:
+    assert cosine(name, 10) > 0.95
+
+
+@every_trainer
+def test_planted_weights_are_found_through_noise(name: str) -> None:
+    assert cosine(name, 10, noise=0.5) > 0.8
+
+
+def test_mert_degrades_with_dimension_and_the_others_do_not() -> None:
+    at = {name: [cosine(name, d) for d in (10, 300)] for name in TRAINERS}
+    lost = {name: few - many for name, (few, many) in at.items()}
+    assert max(lost, key=lost.__getitem__) == "mert", at
+    for name, (_, many) in at.items():
+        if name != "mert":
+            assert many > at["mert"][1] + 0.2, (name, at)
