@@ -8,7 +8,7 @@ import hopefear as hf
 from hopefear import _core
 from tests.reference import batch_trainers
 from tests.trainers.pools import QUALITY, matrices, random_pool, split
-from tests.trainers.test_kbmira import best_of, epochs, same, setting
+from tests.trainers.twins import best_of, epochs, same, setting
 
 
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)

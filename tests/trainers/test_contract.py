@@ -9,16 +9,8 @@ import pytest
 import hopefear as hf
 from hopefear import _core
 from hopefear.trainers import TRAINERS, trainer
+from tests.trainers.every import every_trainer, make
 from tests.trainers.pools import QUALITY, list_pool, random_pool, synthetic_pool
-
-# Fewer rounds where the defaults take long; nothing else depends on the trainer.
-FEW = {"mert": {"restarts": 2, "kicks": 1}, "cmira": {"epochs": 60}, "kbmira": {"passes": 15}}
-
-every_trainer = pytest.mark.parametrize("name", TRAINERS)
-
-
-def make(name: str, **options: object) -> hf.trainers.Trainer:
-    return TRAINERS[name](**(FEW.get(name, {}) | options))
 
 
 @pytest.fixture(scope="module")

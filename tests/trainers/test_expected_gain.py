@@ -9,7 +9,7 @@ from hopefear import _core
 from tests.reference import batch_trainers
 from tests.reference.losses import LOSSES
 from tests.trainers.pools import QUALITY, matrices, random_pool, split
-from tests.trainers.test_kbmira import setting
+from tests.trainers.twins import setting
 
 METRICS = [hf.Bleu(), hf.Ter(), hf.Chrf(), hf.RougeS(), QUALITY]
 

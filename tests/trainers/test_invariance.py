@@ -5,8 +5,8 @@ import pytest
 
 import hopefear as hf
 from hopefear.trainers import TRAINERS
+from tests.trainers.every import every_trainer, make
 from tests.trainers.pools import QUALITY, list_pool
-from tests.trainers.test_contract import every_trainer, make
 
 # What can be compared to the last digit is; a constant added to a feature changes the rounding.
 SHORT = {"cmira": {"epochs": 30}, "kbmira": {"passes": 5}, "mert": {"restarts": 1, "kicks": 1}}

@@ -9,7 +9,7 @@ from tests.reference import batch_trainers
 from tests.reference.losses import LOSSES
 from tests.reference.splitmix import SplitMix64
 from tests.trainers.pools import list_pool, matrices, random_pool, split
-from tests.trainers.test_kbmira import epochs, same, setting
+from tests.trainers.twins import epochs, same, setting
 
 SMOOTH = {name for name in LOSSES if name.startswith("soft")} | {"log", "latentlog", "risk", "jensen"}
 

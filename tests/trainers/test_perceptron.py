@@ -5,7 +5,7 @@ import hopefear as hf
 from hopefear import _core
 from tests.reference import batch_trainers
 from tests.trainers.pools import list_pool, matrices, random_pool, split
-from tests.trainers.test_kbmira import epochs, same, setting
+from tests.trainers.twins import epochs, same, setting
 
 
 @pytest.mark.parametrize("sparse", [0, 3])

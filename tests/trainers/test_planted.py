@@ -3,8 +3,8 @@
 import numpy as np
 
 from hopefear.trainers import TRAINERS
+from tests.trainers.every import every_trainer
 from tests.trainers.pools import QUALITY, planted_pool
-from tests.trainers.test_contract import every_trainer
 
 OPTIONS = {
     "mert": {"restarts": 1, "kicks": 0, "passes": 3},

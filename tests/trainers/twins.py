@@ -1,0 +1,37 @@
+"""What the comparisons with slow twins share."""
+
+import numpy as np
+import pytest
+
+from hopefear import _core
+from tests.trainers.pools import random_pool
+
+
+def epochs(call, *arguments, **options):
+    """What the core reports after each epoch, and what it returns."""
+    seen = []
+    w = call(*arguments, **options, on_epoch=lambda epoch, score, w, updates: seen.append((score, w.copy())) or True)
+    return seen, w
+
+
+def same(ours, theirs, tolerance=1e-10):
+    ours, theirs = list(ours), list(theirs)
+    assert len(ours) == len(theirs)
+    for (score, w), (twin_score, twin_w) in zip(ours, theirs, strict=True):
+        assert w == pytest.approx(twin_w, abs=tolerance)
+        assert score == pytest.approx(twin_score, abs=1e-9)
+
+
+def best_of(pool, stats, metric, w, seen):
+    """The weights that score best, among those of the start and of every epoch; of equal ones the first."""
+    sign = 1 if metric.higher_is_better else -1
+    initial = metric.score(_core.one_best(pool, stats, metric.core, w)[1])
+    return max([(initial, w), *seen], key=lambda each: sign * each[0])[1]
+
+
+def setting(seed, metric, sparse=0):
+    pool = random_pool(seed, sentences=7, candidates=6, features=3, sparse=sparse)
+    stats = metric.stats(pool)
+    n = len(pool.features)
+    rng = np.random.default_rng(seed)
+    return pool, stats, rng.normal(size=n) * 0.1, np.full(n, -np.inf), np.full(n, np.inf)
