@@ -192,6 +192,9 @@ class Trainer(ABC):
         w, details = self.learn_forests(problem) if forests else self.learn(problem)
         if warnings or not np.all(np.isfinite(w)):
             w = best[1] if best is not None else problem.initial
+            details = {
+                key: value for key, value in details.items() if key == "warnings"
+            }  # the rest is of other weights
         warnings += details.pop("warnings", [])
         return Result(
             weights=parameters.weights(w),

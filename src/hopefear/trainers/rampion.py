@@ -74,5 +74,7 @@ class Rampion(Trainer):
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )
+        if not np.all(np.isfinite(w)):
+            return w, {}
         value, _ = _core.pool_loss(problem.pool, problem.stats, problem.metric.core, costs, w, self.loss, self.jobs)
         return w, {"loss": value}
