@@ -40,7 +40,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--nbest", required=True)
     parser.add_argument("--refs", nargs="+", required=True)
-    parser.add_argument("--initial", help="weights to start from (default: all equal)")
+    parser.add_argument("--initial", help="weights to start from (default: 0.01 each)")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=0)
@@ -53,7 +53,7 @@ def main():
     options = parser.parse_args()
     pool = hf.read_nbest(options.nbest, options.refs)
     names = pool.feature_names
-    initial = hf.read_weights(options.initial) if options.initial else dict.fromkeys(names, 1 / len(names))
+    initial = hf.read_weights(options.initial) if options.initial else dict.fromkeys(names, 0.01)
     metric = hf.Bleu()
     folds = list(folds_of(pool, options.folds, seed=1))
     table = [row_of("untuned", [[evaluated(part, metric, initial, 0.0) for part in folds]], metric)]
