@@ -18,7 +18,7 @@ constexpr double kLn10 = 2.302585092994045684;
 /// One target side of a source side, or a rule that the grammar does not have.
 struct Option {
   double score = 0;       // w.h without language models
-  double estimate = 0;    // and with what they say of the words of the rule alone
+  double estimate = 0;    // and with what they say of the words of the rule alone: this chooses options
   int64_t rule = -1;      // of the grammar
   int32_t extra = -1;     // the feature that counts this rule, if it is not the grammar's
   uint32_t target = 0;    // where its symbols begin
@@ -48,9 +48,9 @@ struct Cell {
 struct Place {
   uint32_t cube;
   uint32_t rank[3];  // option, node of the first cell, of the second
-  int32_t scored;    // place in the list of scored ones; -1: not yet
 };
 
+/// What the language models say of a place.
 struct Scored {
   double lm[kMaxLms];
   LmState state[kMaxLms];
@@ -283,7 +283,6 @@ class HieroSearch {
     if (d_.glue_id_ >= 0) options_.back().score += w_[d_.glue_id_];
     options_.push_back(new_option(one, nullptr));
     options_.back().ends = true;
-    for (uint32_t k = first; k < first + 3; ++k) options_[k].estimate = options_[k].score;
 
     std::vector<int32_t> s_cell(static_cast<size_t>(length_) + 1, -1);
     for (int32_t j = 1; j <= length_; ++j) {
@@ -308,26 +307,20 @@ class HieroSearch {
     scored_.clear();
     queue_.clear();
     table_.assign(256, -1);
-    for (uint32_t c = 0; c < cubes_.size(); ++c) push({c, {0, 0, 0}, -1});
+    for (uint32_t c = 0; c < cubes_.size(); ++c) push({c, {0, 0, 0}});
     int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
     while (left > 0 && !queue_.empty()) {
       std::pop_heap(queue_.begin(), queue_.end());
       const Waiting top = queue_.back();
       queue_.pop_back();
-      if (places_[top.place].scored < 0) {
-        const double score = ask(places_[top.place]);
-        queue_.push_back({score, top.place});
-        std::push_heap(queue_.begin(), queue_.end());
-        continue;
-      }
       --left;
       const Place place = places_[top.place];
-      accept(place, top.score, first_node, cell);
+      accept(place, scored_[top.place], top.score, first_node, cell);
       const Cube& cube = cubes_[place.cube];
       const auto [a, b, c] = place.rank;
-      if (b == 0 && c == 0 && a + 1 < cube.options) push({place.cube, {a + 1, 0, 0}, -1});
-      if (c == 0 && cube.cell[0] >= 0 && b + 1 < size_of(cube.cell[0])) push({place.cube, {a, b + 1, 0}, -1});
-      if (cube.cell[1] >= 0 && c + 1 < size_of(cube.cell[1])) push({place.cube, {a, b, c + 1}, -1});
+      if (b == 0 && c == 0 && a + 1 < cube.options) push({place.cube, {a + 1, 0, 0}});
+      if (c == 0 && cube.cell[0] >= 0 && b + 1 < size_of(cube.cell[0])) push({place.cube, {a, b + 1, 0}});
+      if (cube.cell[1] >= 0 && c + 1 < size_of(cube.cell[1])) push({place.cube, {a, b, c + 1}});
     }
     const auto begin = static_cast<uint32_t>(sorted_.size());
     for (auto v = first_node; v < static_cast<int32_t>(scores_.size()); ++v) sorted_.push_back(v);
@@ -343,23 +336,17 @@ class HieroSearch {
   }
 
   void push(const Place& place) {
-    double score = options_[cubes_[place.cube].option + place.rank[0]].estimate;
-    for (int t = 0; t < 2; ++t)
-      if (const int32_t v = tail(place, t); v >= 0) score += scores_[static_cast<size_t>(v)];
-    queue_.push_back({score, static_cast<uint32_t>(places_.size())});
+    queue_.push_back({score(place, scored_.emplace_back()), static_cast<uint32_t>(places_.size())});
     std::push_heap(queue_.begin(), queue_.end());
     places_.push_back(place);
   }
 
-  /// The true score of a place, from the language models.
-  double ask(Place& place) {
+  double score(const Place& place, Scored& scored) const {
     const Option& option = options_[cubes_[place.cube].option + place.rank[0]];
     const int32_t tails[2] = {tail(place, 0), tail(place, 1)};
-    place.scored = static_cast<int32_t>(scored_.size());
-    Scored& scored = scored_.emplace_back();
-    double score = option.score;
+    double sum = option.score;
     for (int t = 0; t < 2; ++t)
-      if (tails[t] >= 0) score += scores_[static_cast<size_t>(tails[t])];
+      if (tails[t] >= 0) sum += scores_[static_cast<size_t>(tails[t])];
     for (size_t l = 0; l < models_; ++l) {
       RuleScore rule(*d_.lms_[l], scored.state[l]);
       if (option.begins) rule.begin_sentence();
@@ -370,14 +357,13 @@ class HieroSearch {
       }
       if (option.ends) rule.terminal(kEos);
       scored.lm[l] = kLn10 * rule.finish();
-      score += weight_of(l) * scored.lm[l];
+      sum += weight_of(l) * scored.lm[l];
       if (option.ends) scored.state[l] = LmState();  // nothing follows: all are one node
     }
-    return score;
+    return sum;
   }
 
-  void accept(const Place& place, double score, int32_t first_node, int32_t cell) {
-    const Scored& scored = scored_[static_cast<size_t>(place.scored)];
+  void accept(const Place& place, const Scored& scored, double score, int32_t first_node, int32_t cell) {
     const int32_t v = node_of(scored, first_node, cell);
     double& best = scores_[static_cast<size_t>(v)];
     best = std::max(best, score);
@@ -531,8 +517,8 @@ class HieroSearch {
   std::vector<Edge> edges_;
 
   std::vector<Cube> cubes_;
-  std::vector<Place> places_;
-  std::vector<Scored> scored_;
+  std::vector<Place> places_;    // all that were pushed
+  std::vector<Scored> scored_;  // and their states
   std::vector<Waiting> queue_;
   std::vector<int32_t> table_;
 };

@@ -9,10 +9,10 @@
 // rule application that survived. Of the options of a source side only the best max_options take part, judged by the model
 // with the language model's estimate for the words of the rule alone.
 //
-// Cube pruning differs from the paper in two points. A cell of a cube is reached from one predecessor only (its last rank
-// that is not zero lowered by one), so that no set of seen cells is kept. A cell waits in the queue under its estimate, and
-// the language model is asked when it comes to the front; it then waits again under its true score. Equal scores: what
-// came first wins. So the result depends on nothing but model, weights, options and sentence.
+// Cube pruning differs from the paper in one point: a cell of a cube is reached from one predecessor only (its last rank
+// that is not zero lowered by one), so that no set of seen cells is kept. The language model is asked before a cell is
+// queued; asking only those that reach the front of the queue under an estimate was no faster and found less. Equal
+// scores: what came first wins. So the result depends on nothing but model, weights, options and sentence.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,0 +1,16 @@
+"""The examples of docs/decoder.md."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+
+def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "decoder.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, "docs/decoder.md", "exec"), {})
+    assert "la [1] verde -> the green [1]  words 0-3" in capsys.readouterr().out
