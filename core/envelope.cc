@@ -228,23 +228,32 @@ size_t Envelope::at(double where) const {
 
 namespace {
 
-/// arg max of a + x*b; the first of equal ones.
+/// arg max of a + x*b; the first of equal ones. Four lanes run beside each other, each with its first maximum.
 int32_t top_at(const double* a, const double* b, int32_t count, double x) {
-  // Four lanes of running maxima let the compiler use vector registers; the index is found afterwards.
-  double m0 = -kInfinity, m1 = -kInfinity, m2 = -kInfinity, m3 = -kInfinity;
+  using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+  using Index = int64_t __attribute__((vector_size(32)));
+  Four top = {-kInfinity, -kInfinity, -kInfinity, -kInfinity};
+  Index where = {0, 0, 0, 0}, here = {0, 1, 2, 3};
   int32_t j = 0;
-  for (; j + 4 <= count; j += 4) {
-    const double v0 = a[j] + x * b[j], v1 = a[j + 1] + x * b[j + 1], v2 = a[j + 2] + x * b[j + 2], v3 = a[j + 3] + x * b[j + 3];
-    m0 = v0 > m0 ? v0 : m0;
-    m1 = v1 > m1 ? v1 : m1;
-    m2 = v2 > m2 ? v2 : m2;
-    m3 = v3 > m3 ? v3 : m3;
+  for (; j + 4 <= count; j += 4, here += 4) {
+    const Four value = *reinterpret_cast<const Four*>(a + j) + x * *reinterpret_cast<const Four*>(b + j);
+    const auto higher = value > top;
+    top = higher ? value : top;
+    where = higher ? here : where;
   }
-  double top = std::max(std::max(m0, m1), std::max(m2, m3));
-  for (; j < count; ++j) top = std::max(top, a[j] + x * b[j]);
-  for (j = 0; j < count; ++j)
-    if (a[j] + x * b[j] == top) return j;
-  return 0;
+  double best = top[0];
+  int64_t found = where[0];
+  for (int lane = 1; lane < 4; ++lane)
+    if (top[lane] > best || (top[lane] == best && where[lane] < found)) {
+      best = top[lane];
+      found = where[lane];
+    }
+  for (; j < count; ++j)
+    if (const double value = a[j] + x * b[j]; value > best) {
+      best = value;
+      found = j;
+    }
+  return static_cast<int32_t>(found);
 }
 
 /// The line that is highest far to the left (sign = -1) or right (+1): extreme slope, then the highest, then the first.
