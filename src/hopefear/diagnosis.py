@@ -284,10 +284,14 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     if gained > 0:
         falling = []
         for other in (Bleu(), Chrf(), Ter()):
-            if other.name != metric.name:
-                result = compare(before, after, other, seed, jobs)
-                if _better(other, result) < 0 and result.p < CHANCE:
-                    falling.append(_change(other, result))
+            if other.name == metric.name:
+                continue
+            old, new = other.stats(before, jobs), other.stats(after, jobs)
+            if other.gain(new.sum(axis=0)) >= other.gain(old.sum(axis=0)):
+                continue  # no need to resample
+            result = paired_bootstrap(new, old, other, 1000, seed, jobs)
+            if result.p < CHANCE:
+                falling.append(_change(other, result))
         if falling:
             yield Finding(
                 "other-metrics-fall",
