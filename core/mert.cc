@@ -161,13 +161,16 @@ class Ascent {
     std::vector<size_t> order(axes_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     start_.gain = -kInfinity;
-    for (int pass = 0; pass < options_.max_passes; ++pass) {
-      const double before = start_.gain;
+    const size_t lines = order.size() + static_cast<size_t>(options_.random_directions);
+    size_t idle = 0;  // lines in a row that gained nothing: as many as a pass has are enough
+    for (int pass = 0; pass < options_.max_passes && idle < lines; ++pass) {
       source_.set_origin(start_.w.data());
       for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random_.below(k)]);
-      for (size_t k : order) follow(axes_[k]);
-      for (int r = 0; r < options_.random_directions; ++r) follow(random_mixture(3));  // three axes: a line stays cheap
-      if (start_.gain - before < options_.min_gain) break;
+      for (size_t k = 0; k < lines && idle < lines; ++k) {
+        const double before = start_.gain;
+        follow(k < order.size() ? axes_[order[k]] : random_mixture(3));  // a mixture of three axes: a line stays cheap
+        idle = start_.gain - before < options_.min_gain ? idle + 1 : 0;
+      }
     }
   }
 

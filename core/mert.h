@@ -75,7 +75,7 @@ struct MertOptions {
   int restarts = 20;
   int random_directions = 7;  // a pass tries them after the axes
   int max_passes = 50;
-  double min_gain = 1e-6;     // a pass that improves by less ends the descent
+  double min_gain = 1e-6;     // a line that improves by less gained nothing
   int kick_rounds = 5;        // afterwards: times four random kicks from the best point, each with an ascent
   double kick_share = 0.3;    // a kick changes about this share of the sentences
   uint64_t seed = 1;

@@ -42,7 +42,7 @@ class Mert(Trainer):
     random_directions: int = option(0, "random lines a pass tries besides the axes", least=0)
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
     sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
-    kicks: int = option(5, "rounds of four kicks from the best point", least=0)
+    kicks: int = option(8, "rounds of four kicks from the best point", least=0)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.search(problem, problem.pool)

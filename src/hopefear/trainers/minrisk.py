@@ -6,8 +6,7 @@ gradient is (22), 1/T (E[Bh] - E[B]E[h]), with B the linear part of the gain at 
 the candidates. T falls from ``temperature`` to ``final_temperature`` in ``anneal`` steps (annealing; T -> 0 is the
 metric of the best candidates), with L-BFGS at each.
 
-Deviations: the paper trains online with linear BLEU on forests; this is the batch, quasi-Newton form. Since the scale
-of w and T are one, weights are kept in the scale in which T = 1 at the end.
+Deviations: the paper trains online with linear BLEU on forests; this is the batch, quasi-Newton form.
 """
 
 from __future__ import annotations
