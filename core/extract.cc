@@ -189,6 +189,7 @@ class TotalTable {
     cell.second += count;
   }
   uint64_t find(uint64_t hash) const { return cells_[place(hash)].second; }
+  void prefetch(uint64_t hash) const { __builtin_prefetch(&cells_[hash & (cells_.size() - 1)]); }
 
  private:
   size_t place(uint64_t hash) const {
@@ -206,24 +207,71 @@ class TotalTable {
   size_t size_ = 0;
 };
 
-/// A rule that will be in the table.
-struct Kept {
-  uint64_t target_hash;
-  uint64_t count;
-  Where where;        // extra[0]: how many links
-  float phrase_ef;
-  uint32_t seen;
+// A rule in 32-bit words: source symbols, target symbols | links << 16, the lexical weights, source symbols, target symbols,
+// links (two a word).
+class Record {
+ public:
+  explicit Record(const uint32_t* p) : p_(p) {}
+  static void append(const Rule& rule, std::pair<double, double> lexical, std::vector<uint32_t>& out) {
+    out.push_back(static_cast<uint32_t>(rule.n));
+    out.push_back(static_cast<uint32_t>(rule.m | rule.link_count << 16));
+    out.push_back(std::bit_cast<uint32_t>(static_cast<float>(lexical.first)));
+    out.push_back(std::bit_cast<uint32_t>(static_cast<float>(lexical.second)));
+    for (int32_t symbol : rule.gamma()) out.push_back(static_cast<uint32_t>(symbol));
+    for (int32_t symbol : rule.alpha()) out.push_back(static_cast<uint32_t>(symbol));
+    for (int k = 0; k < rule.link_count; k += 2) out.push_back(packed(rule, k) | packed(rule, k + 1) << 16);
+  }
+  size_t n() const { return p_[0]; }
+  size_t m() const { return p_[1] & 0xffff; }
+  size_t links() const { return p_[1] >> 16; }
+  std::span<const int32_t> gamma() const { return {reinterpret_cast<const int32_t*>(p_ + 4), n()}; }
+  std::span<const int32_t> alpha() const { return {reinterpret_cast<const int32_t*>(p_ + 4 + n()), m()}; }
+  Link link(size_t k) const {
+    const uint32_t pair = p_[4 + n() + m() + k / 2] >> (16 * (k % 2)) & 0xffff;
+    return {static_cast<uint16_t>(pair >> 8), static_cast<uint16_t>(pair & 0xff)};
+  }
+  std::strong_ordering compare_links(const Record& other) const {
+    for (size_t k = 0; k < std::min(links(), other.links()); ++k)
+      if (const auto order = link(k) <=> other.link(k); order != 0) return order;
+    return links() <=> other.links();
+  }
+  /// What follows the source symbols of a side in a shard's stream.
+  void append_target(std::vector<uint32_t>& out) const {
+    out.push_back(p_[2]), out.push_back(p_[3]), out.push_back(p_[1]);
+    out.insert(out.end(), p_ + 4 + n(), p_ + 4 + n() + m() + (links() + 1) / 2);
+  }
+
+ private:
+  static uint32_t packed(const Rule& rule, int k) {
+    return k < rule.link_count ? static_cast<uint32_t>(rule.links[static_cast<size_t>(k)].s << 8 | rule.links[static_cast<size_t>(k)].t) : 0u;
+  }
+  const uint32_t* p_;
 };
 
+/// A rule of a source side while its shard is merged.
+struct Candidate {
+  uint64_t target_hash;
+  uint64_t count;
+  Record record;
+  uint32_t seen;
+  std::array<uint64_t, 3> orientations;
+};
+
+/// One source side with its rules in the shard's stream, and where it sorts.
+struct Side {
+  uint64_t key[2];  // its first symbols; the rest, if any, is in the stream
+  uint32_t offset;  // in the stream
+  uint32_t rules;
+  uint32_t target_size, links;  // of all its rules
+};
+
+// The stream of a shard, in 32-bit words. A side: number of symbols, symbols, then its rules. A rule: hash of its target side and
+// count (2 words each), phrase_ef, orientations if counted, lexical weights, target symbols | links << 16, target symbols, links.
 struct Shard {
   std::mutex mutex;
   EntryTable table;
-  // of the parts that have ended
-  std::vector<Kept> kept;
-  std::vector<std::array<uint64_t, 3>> orientations;  // of kept, when they are counted
-  std::vector<uint32_t> group_begin{0};               // groups of kept with one source side
-  std::vector<int32_t> sources;                       // the groups' source sides in a row
-  std::vector<uint32_t> source_begin{0};
+  std::vector<uint32_t> stream;  // of the parts that have ended
+  std::vector<Side> sides;
 };
 
 /// What one thread needs for one sentence pair.
@@ -256,6 +304,10 @@ struct Extractor::State {
   void emit(const Where& where, const Link* first, uint64_t weight, Work& work);
   void flush(Work& work, size_t shard);
   void end_part(int jobs);
+  /// Bits of a source symbol in the key of a side.
+  int key_bits() const { return std::bit_width(static_cast<uint32_t>(text->source_vocab->size()) + 2u); }
+  static double as_count(uint64_t count) { return static_cast<double>(count) / static_cast<double>(kOne); }
+  void append_side(Shard& shard, const std::vector<Candidate>& group, uint64_t total) const;
   void merge_shard(Shard& shard, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>& totals, size_t& rules);
 };
 
@@ -445,86 +497,95 @@ void Extractor::begin_part(int part, int parts, int jobs) {
 void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>& target_counts, size_t& rules_seen) {
   const std::vector<Entry> entries = shard.table.take();
   if (entries.empty()) return;
+  // Every rule is read off the text once, here.
   struct Ref {
     uint64_t source, target;
     uint32_t index;
+    uint32_t record;
   };
   std::vector<Ref> refs(entries.size());
-  Rule rule, other;
+  std::vector<uint32_t> records;
+  Rule rule;
+  const size_t ahead = 12;
   for (size_t i = 0; i < entries.size(); ++i) {
-    read_source(*text, entries[i].where, rule);
-    read_target(*text, entries[i].where, rule);
-    refs[i] = {source_hash(rule), target_hash(rule), static_cast<uint32_t>(i)};
+    if (i + 2 * ahead < entries.size()) text->prefetch_place(entries[i + 2 * ahead].where.sentence);
+    if (i + ahead < entries.size()) {
+      const Where& next = entries[i + ahead].where;
+      text->prefetch_words(next.sentence, next.s, next.t);
+    }
+    read_rule(*text, entries[i].where, rule);
+    refs[i] = {source_hash(rule), target_hash(rule), static_cast<uint32_t>(i), static_cast<uint32_t>(records.size())};
+    Record::append(rule, lexical.weights(rule.gamma(), rule.alpha(), rule.alignment()), records);
+    if (records.size() > std::numeric_limits<uint32_t>::max()) throw InputError("too many rules at once. Extract in more parts");
   }
   std::sort(refs.begin(), refs.end(), [](const Ref& a, const Ref& b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
 
-  struct Variant {
-    uint64_t count;
-    Where where;
-    std::vector<Link> links;
-  };
-  std::vector<Variant> variants;
-  std::vector<std::pair<Kept, std::array<uint64_t, 3>>> group;
+  std::vector<std::pair<uint64_t, Record>> variants;  // alignments of one rule with their counts
+  std::vector<Candidate> group;
   for (size_t i = 0, j; i < refs.size(); i = j) {
     group.clear();
     uint64_t total = 0;
     for (j = i; j < refs.size() && refs[j].source == refs[i].source;) {
       size_t k = j;
-      Kept kept{refs[j].target, 0, entries[refs[j].index].where, 0.0f, 0};
-      std::array<uint64_t, 3> orientations{};
+      Candidate kept{refs[j].target, 0, Record(records.data() + refs[j].record), 0, {}};
+      variants.clear();
       for (; k < refs.size() && refs[k].source == refs[j].source && refs[k].target == refs[j].target; ++k) {
         const Entry& e = entries[refs[k].index];
         kept.count += e.count;
         kept.seen = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{kept.seen} + e.where.seen(), std::numeric_limits<uint32_t>::max()));
-        orientations[static_cast<size_t>(e.where.orientation())] += e.count;
+        kept.orientations[static_cast<size_t>(e.where.orientation())] += e.count;
+        const Record record(records.data() + refs[k].record);
+        const auto known = std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.second.compare_links(record) == 0; });
+        if (known != variants.end()) known->first += e.count;
+        else variants.push_back({e.count, record});
       }
-      if (k - j > 1) {
-        variants.clear();
-        for (size_t v = j; v < k; ++v) {
-          const Entry& e = entries[refs[v].index];
-          read_rule(*text, e.where, rule);
-          const auto links = rule.alignment();
-          const auto known = std::find_if(variants.begin(), variants.end(), [&](const Variant& a) { return std::ranges::equal(a.links, links); });
-          if (known != variants.end()) known->count += e.count;
-          else variants.push_back({e.count, e.where, {links.begin(), links.end()}});
-        }
-        kept.where = std::max_element(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
-          return a.count != b.count ? a.count < b.count : b.links < a.links;
-        })->where;
-      }
+      kept.record = std::max_element(variants.begin(), variants.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : b.second.compare_links(a.second) < 0;
+      })->second;
       ++rules_seen;
       total += kept.count;
       target_counts[shard_of(kept.target_hash)].push_back({kept.target_hash, kept.count});
-      group.push_back({kept, orientations});
+      group.push_back(kept);
       j = k;
     }
-    const bool hierarchical = group.front().first.where.holes() > 0;
+    const bool hierarchical = std::ranges::find(group.front().record.gamma(), kX) != group.front().record.gamma().end();
     const uint32_t least = static_cast<uint32_t>(hierarchical ? options.min_hierarchical : options.min_occurrences);
-    std::erase_if(group, [least](const auto& g) { return g.first.seen < least; });
-    const auto better = [&](const auto& a, const auto& b) {
-      if (a.first.count != b.first.count) return a.first.count > b.first.count;
-      read_target(*text, a.first.where, rule);
-      read_target(*text, b.first.where, other);
-      return std::ranges::lexicographical_compare(rule.alpha(), other.alpha());
+    std::erase_if(group, [least](const Candidate& g) { return g.seen < least; });
+    const auto better = [](const Candidate& a, const Candidate& b) {
+      if (a.count != b.count) return a.count > b.count;
+      return std::ranges::lexicographical_compare(a.record.alpha(), b.record.alpha());
     };
     if (options.max_options && group.size() > static_cast<size_t>(options.max_options)) {
       std::nth_element(group.begin(), group.begin() + options.max_options, group.end(), better);
-      group.resize(static_cast<size_t>(options.max_options));
+      group.erase(group.begin() + options.max_options, group.end());
     }
     if (group.empty()) continue;
     std::sort(group.begin(), group.end(), better);
-    for (auto& [kept, orientations] : group) {
-      read_rule(*text, kept.where, rule);
-      kept.where.extra[0] = static_cast<uint8_t>(rule.link_count);
-      kept.phrase_ef = static_cast<float>(std::log(static_cast<double>(kept.count) / static_cast<double>(total)));
-      shard.kept.push_back(kept);
-      if (options.orientations) shard.orientations.push_back(orientations);
-    }
-    shard.group_begin.push_back(static_cast<uint32_t>(shard.kept.size()));
-    const auto gamma = rule.gamma();
-    shard.sources.insert(shard.sources.end(), gamma.begin(), gamma.end());
-    shard.source_begin.push_back(static_cast<uint32_t>(shard.sources.size()));
+    append_side(shard, group, total);
   }
+}
+
+void Extractor::State::append_side(Shard& shard, const std::vector<Candidate>& group, uint64_t total) const {
+  std::vector<uint32_t>& out = shard.stream;
+  const auto gamma = group.front().record.gamma();
+  Side side{{0, 0}, static_cast<uint32_t>(out.size()), static_cast<uint32_t>(group.size()), 0, 0};
+  const int bits = key_bits();
+  for (size_t k = 0, in_word = static_cast<size_t>(64 / bits); k < 2 * in_word; ++k)
+    side.key[k / in_word] = side.key[k / in_word] << bits | (k < gamma.size() ? static_cast<uint64_t>(gamma[k] + 2) : 0);
+  out.push_back(static_cast<uint32_t>(gamma.size()));
+  for (int32_t symbol : gamma) out.push_back(static_cast<uint32_t>(symbol));
+  const auto push_float = [&out](double value) { out.push_back(std::bit_cast<uint32_t>(static_cast<float>(value))); };
+  for (const Candidate& kept : group) {
+    out.push_back(static_cast<uint32_t>(kept.target_hash >> 32)), out.push_back(static_cast<uint32_t>(kept.target_hash));
+    out.push_back(static_cast<uint32_t>(kept.count >> 32)), out.push_back(static_cast<uint32_t>(kept.count));
+    push_float(std::log(static_cast<double>(kept.count) / static_cast<double>(total)));
+    for (size_t o = 0; options.orientations && o < 3; ++o) push_float(as_count(kept.orientations[o]));
+    kept.record.append_target(out);
+    side.target_size += static_cast<uint32_t>(kept.record.m());
+    side.links += static_cast<uint32_t>(kept.record.links());
+  }
+  if (out.size() > std::numeric_limits<uint32_t>::max()) throw InputError("too many rules. Drop rare rules (min_hierarchical, max_options)");
+  shard.sides.push_back(side);
 }
 
 void Extractor::State::end_part(int jobs) {
@@ -549,31 +610,26 @@ RuleTable Extractor::finish(int jobs) {
   state.end_part(jobs);
   const ParallelText& text = *state.text;
 
-  // Source sides in lexicographic order of their symbols, X first. As many symbols as fit make a key; the rest is compared.
-  struct Side {
-    uint64_t key;
-    uint32_t shard, group;
+  // Source sides in lexicographic order of their symbols, X first.
+  struct Ref {
+    uint64_t key[2];
+    const uint32_t* stream;
+    const Side* side;
   };
-  const int bits = std::bit_width(static_cast<uint32_t>(text.source_vocab->size()) + 2u);
-  const size_t in_key = static_cast<size_t>(64 / bits);
-  const auto symbols_of = [&](const Side& side) {
-    const Shard& shard = *state.shards[side.shard];
-    return std::span<const int32_t>(shard.sources.data() + shard.source_begin[side.group], shard.source_begin[side.group + 1] - shard.source_begin[side.group]);
-  };
-  std::vector<Side> sides;
-  size_t rule_count = 0;
-  for (uint32_t i = 0; i < kShards; ++i) rule_count += state.shards[i]->kept.size();
-  for (uint32_t i = 0; i < kShards; ++i) {
-    for (uint32_t g = 0; g + 1 < state.shards[i]->group_begin.size(); ++g) {
-      Side side{0, i, g};
-      const auto symbols = symbols_of(side);
-      for (size_t k = 0; k < in_key; ++k)
-        side.key = side.key << bits | (k < symbols.size() ? static_cast<uint64_t>(symbols[k] + 2) : 0);
-      sides.push_back(side);
+  std::vector<Ref> sides;
+  size_t side_count = 0, rule_count = 0;
+  for (const auto& shard : state.shards) side_count += shard->sides.size();
+  sides.reserve(side_count);
+  for (const auto& shard : state.shards) {
+    for (const Side& side : shard->sides) {
+      sides.push_back({{side.key[0], side.key[1]}, shard->stream.data() + side.offset, &side});
+      rule_count += side.rules;
     }
   }
-  parallel_sort(sides, jobs, [&](const Side& a, const Side& b) {
-    if (a.key != b.key) return a.key < b.key;
+  const auto symbols_of = [](const Ref& ref) { return std::span<const int32_t>(reinterpret_cast<const int32_t*>(ref.stream + 1), *ref.stream); };
+  parallel_sort(sides, jobs, [&](const Ref& a, const Ref& b) {
+    if (a.key[0] != b.key[0]) return a.key[0] < b.key[0];
+    if (a.key[1] != b.key[1]) return a.key[1] < b.key[1];
     return std::ranges::lexicographical_compare(symbols_of(a), symbols_of(b));
   });
 
@@ -583,47 +639,62 @@ RuleTable Extractor::finish(int jobs) {
   table.names = {"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "count"};
   if (state.options.orientations) table.names.insert(table.names.end(), {"left", "right", "neutral"});
   const size_t width = table.names.size();
-  uint64_t source_size = 0, target_size = 0, links = 0;
-  table.source_begin.reserve(sides.size() + 1), table.rule_begin.reserve(sides.size() + 1);
-  table.target_begin.reserve(rule_count + 1), table.link_begin.reserve(rule_count + 1);
-  for (const Side& side : sides) {
-    const Shard& shard = *state.shards[side.shard];
-    source_size += symbols_of(side).size();
-    table.source_begin.push_back(static_cast<uint32_t>(source_size));
-    for (uint32_t k = shard.group_begin[side.group]; k < shard.group_begin[side.group + 1]; ++k) {
-      target_size += static_cast<uint64_t>(shard.kept[k].where.target_symbols());
-      links += shard.kept[k].where.extra[0];
-      table.target_begin.push_back(static_cast<uint32_t>(target_size));
-      table.link_begin.push_back(static_cast<uint32_t>(links));
+  uint64_t source_size = 0, target_size = 0, links = 0, rules = 0;
+  table.source_begin.resize(side_count + 1), table.rule_begin.resize(side_count + 1);
+  std::vector<uint32_t> side_target(side_count), side_links(side_count);  // where each side's rules begin
+  const size_t ahead = 16;  // sides that are fetched before they are needed: their order is not that of memory
+  for (size_t i = 0; i < side_count; ++i) {
+    if (i + ahead < side_count) {
+      __builtin_prefetch(sides[i + ahead].side);
+      __builtin_prefetch(sides[i + ahead].stream);
     }
-    table.rule_begin.push_back(static_cast<uint32_t>(table.target_begin.size() - 1));
+    side_target[i] = static_cast<uint32_t>(target_size), side_links[i] = static_cast<uint32_t>(links);
+    source_size += *sides[i].stream, target_size += sides[i].side->target_size, links += sides[i].side->links, rules += sides[i].side->rules;
+    table.source_begin[i + 1] = static_cast<uint32_t>(source_size);
+    table.rule_begin[i + 1] = static_cast<uint32_t>(rules);
   }
-  if (std::max({source_size, target_size, links}) > std::numeric_limits<uint32_t>::max())
+  if (std::max({source_size, target_size, links, rules * width}) > std::numeric_limits<uint32_t>::max())
     throw InputError("the rule table would have more than 2^32 symbols. Drop rare rules (min_hierarchical, max_options)");
   table.source.resize(source_size), table.target.resize(target_size), table.links.resize(links);
+  table.target_begin.resize(rule_count + 1), table.link_begin.resize(rule_count + 1);
   table.columns.resize(rule_count * width);
 
-  parallel_for(sides.size(), jobs, [&](size_t i, int) {
-    const Side& side = sides[i];
-    const Shard& shard = *state.shards[side.shard];
-    std::ranges::copy(symbols_of(side), table.source.begin() + table.source_begin[i]);
-    size_t r = table.rule_begin[i];
-    Rule rule;
-    for (uint32_t k = shard.group_begin[side.group]; k < shard.group_begin[side.group + 1]; ++k, ++r) {
-      const Kept& kept = shard.kept[k];
-      read_rule(text, kept.where, rule);
-      std::ranges::copy(rule.alpha(), table.target.begin() + table.target_begin[r]);
-      std::ranges::copy(rule.alignment(), table.links.begin() + table.link_begin[r]);
-      float* row = table.columns.data() + r * width;
-      const uint64_t total = state.totals[shard_of(kept.target_hash)].find(kept.target_hash);
-      const auto [lexical_ef, lexical_fe] = state.lexical.weights(rule.gamma(), rule.alpha(), rule.alignment());
-      row[0] = kept.phrase_ef;
-      row[1] = static_cast<float>(std::log(static_cast<double>(kept.count) / static_cast<double>(total)));
-      row[2] = static_cast<float>(lexical_ef);
-      row[3] = static_cast<float>(lexical_fe);
-      row[4] = static_cast<float>(static_cast<double>(kept.count) / static_cast<double>(kOne));
-      if (state.options.orientations)
-        for (size_t o = 0; o < 3; ++o) row[5 + o] = static_cast<float>(static_cast<double>(shard.orientations[k][o]) / static_cast<double>(kOne));
+  const size_t block = 32, blocks = (side_count + block - 1) / block;
+  parallel_for(blocks, jobs, [&](size_t b, int) {
+    const size_t begin = b * block, end = std::min(side_count, begin + block);
+    for (size_t i = end; i < std::min(side_count, end + block); ++i)
+      for (size_t line = 0; line < 3; ++line) __builtin_prefetch(sides[i].stream + 16 * line);
+    const auto each_rule = [&](size_t i, auto&& body) {
+      const uint32_t* p = sides[i].stream + 1 + *sides[i].stream;
+      for (size_t r = table.rule_begin[i]; r < table.rule_begin[i + 1]; ++r) {
+        const uint32_t* counts = p + width + 2;
+        const uint32_t m = *counts & 0xffff, n = *counts >> 16;
+        body(r, p, counts + 1, m, n);
+        p = counts + 1 + m + (n + 1) / 2;
+      }
+    };
+    const auto wide = [](const uint32_t* p) { return static_cast<uint64_t>(p[0]) << 32 | p[1]; };
+    for (size_t i = begin; i < end; ++i)
+      each_rule(i, [&](size_t, const uint32_t* p, const uint32_t*, uint32_t, uint32_t) { state.totals[shard_of(wide(p))].prefetch(wide(p)); });
+    for (size_t i = begin; i < end; ++i) {
+      std::ranges::copy(symbols_of(sides[i]), table.source.begin() + table.source_begin[i]);
+      uint32_t target_at = side_target[i], link_at = side_links[i];
+      each_rule(i, [&](size_t r, const uint32_t* p, const uint32_t* symbols, uint32_t m, uint32_t n) {
+        float* row = table.columns.data() + r * width;
+        const uint64_t count = wide(p + 2), total = state.totals[shard_of(wide(p))].find(wide(p));
+        const uint32_t* lexical = symbols - 3;
+        row[0] = std::bit_cast<float>(p[4]);
+        row[1] = static_cast<float>(std::log(static_cast<double>(count) / static_cast<double>(total)));
+        row[2] = std::bit_cast<float>(lexical[0]), row[3] = std::bit_cast<float>(lexical[1]);
+        row[4] = static_cast<float>(State::as_count(count));
+        for (size_t c = 5; c < width; ++c) row[c] = std::bit_cast<float>(p[c]);
+        for (uint32_t k = 0; k < m; ++k) table.target[target_at++] = static_cast<int32_t>(symbols[k]);
+        for (uint32_t k = 0; k < n; ++k) {
+          const uint32_t link = symbols[m + k / 2] >> (16 * (k % 2)) & 0xffff;
+          table.links[link_at++] = {static_cast<uint16_t>(link >> 8), static_cast<uint16_t>(link & 0xff)};
+        }
+        table.target_begin[r + 1] = target_at, table.link_begin[r + 1] = link_at;
+      });
     }
   });
   state.shards.clear();

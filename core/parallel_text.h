@@ -34,6 +34,15 @@ class ParallelText {
   std::span<const int32_t> target(size_t n) const { return slice(target_, target_begin_, n); }
   /// The links of a pair, sorted by (s, t), each once. None before links are set.
   std::span<const Link> links(size_t n) const { return link_begin_.size() <= n + 1 ? std::span<const Link>{} : slice(links_, link_begin_, n); }
+  /// Hints before random access to pair n: first where it is, a little later its words and links.
+  void prefetch_place(size_t n) const {
+    __builtin_prefetch(&source_begin_[n]), __builtin_prefetch(&target_begin_[n]), __builtin_prefetch(&link_begin_[n]);
+  }
+  void prefetch_words(size_t n, size_t s, size_t t) const {
+    __builtin_prefetch(source_.data() + source_begin_[n] + static_cast<int64_t>(s));
+    __builtin_prefetch(target_.data() + target_begin_[n] + static_cast<int64_t>(t));
+    __builtin_prefetch(links_.data() + link_begin_[n]);
+  }
   size_t source_words() const { return source_.size(); }
   size_t target_words() const { return target_.size(); }
   size_t link_count() const { return links_.size(); }

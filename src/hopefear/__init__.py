@@ -13,12 +13,15 @@ __version__ = "0.1.0"
 # public name -> module that defines it
 _PUBLIC = {
     "Bleu": "hopefear.metrics",
+    "BuildOptions": "hopefear.model",
     "Chrf": "hopefear.metrics",
     "Derivation": "hopefear._core",
     "External": "hopefear.metrics",
     "Forest": "hopefear._core",
+    "Grammar": "hopefear.model",
     "InputError": "hopefear.errors",
     "LanguageModel": "hopefear.model.language_model",
+    "Model": "hopefear.model",
     "OracleDocument": "hopefear.metrics",
     "Pool": "hopefear._core",
     "RougeS": "hopefear.metrics",
@@ -32,11 +35,14 @@ _PUBLIC = {
     "Perceptron": "hopefear.trainers",
     "Pro": "hopefear.trainers",
     "Rampion": "hopefear.trainers",
+    "TextPipeline": "hopefear.model",
     "Vocab": "hopefear._core",
     "Wer": "hopefear.metrics",
+    "build": "hopefear.model",
     "iter_nbest": "hopefear.formats",
     "merged": "hopefear._core",
     "read_forests": "hopefear.formats",
+    "read_grammar": "hopefear.model",
     "read_nbest": "hopefear.formats",
     "read_references": "hopefear.formats",
     "read_weights": "hopefear.formats",
@@ -69,6 +75,12 @@ if TYPE_CHECKING:
     from hopefear.metrics import RougeS as RougeS
     from hopefear.metrics import Ter as Ter
     from hopefear.metrics import Wer as Wer
+    from hopefear.model import BuildOptions as BuildOptions
+    from hopefear.model import Grammar as Grammar
+    from hopefear.model import Model as Model
+    from hopefear.model import TextPipeline as TextPipeline
+    from hopefear.model import build as build
+    from hopefear.model import read_grammar as read_grammar
     from hopefear.model.language_model import LanguageModel as LanguageModel
     from hopefear.trainers import Cmira as Cmira
     from hopefear.trainers import Kbmira as Kbmira

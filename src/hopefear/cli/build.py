@@ -71,7 +71,7 @@ def command(console: Console, source: Any, target: Any, out: str, seed: int, job
     directory that translate and train open. Sentence pairs that cannot be used are left out and counted. Text files
     may be packed (.gz, .xz, .zst).
     """
-    from hopefear.model.build import BuildOptions, build
+    from hopefear.model.builder import BuildOptions, build
 
     options = BuildOptions(
         kind=given["kind"],

@@ -43,7 +43,7 @@ def command(
 
     Counts, sizes, the most frequent rules, and with --perplexity how well the language models predict a text.
     """
-    from hopefear.model.inspect import inspect_model
+    from hopefear.model.inspection import inspect_model
 
     about = inspect_model(model, top, rules, list(perplexity), jobs)
     if export is not None:

@@ -1,0 +1,41 @@
+"""From parallel text to a model: tokenisation, word alignment, rules, language models, features, and the directory."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_PUBLIC = {
+    "BuildOptions": "hopefear.model.builder",
+    "BuildReport": "hopefear.model.builder",
+    "Grammar": "hopefear.model.grammar",
+    "LanguageModel": "hopefear.model.language_model",
+    "Model": "hopefear.model.directory",
+    "TextPipeline": "hopefear.model.text",
+    "build": "hopefear.model.builder",
+    "inspect_model": "hopefear.model.inspection",
+    "iter_rules": "hopefear.model.grammar",
+    "read_grammar": "hopefear.model.grammar",
+    "write_grammar_text": "hopefear.model.grammar",
+}
+
+__all__ = list(_PUBLIC)
+
+if TYPE_CHECKING:
+    from hopefear.model.builder import BuildOptions as BuildOptions
+    from hopefear.model.builder import BuildReport as BuildReport
+    from hopefear.model.builder import build as build
+    from hopefear.model.directory import Model as Model
+    from hopefear.model.grammar import Grammar as Grammar
+    from hopefear.model.grammar import iter_rules as iter_rules
+    from hopefear.model.grammar import read_grammar as read_grammar
+    from hopefear.model.grammar import write_grammar_text as write_grammar_text
+    from hopefear.model.inspection import inspect_model as inspect_model
+    from hopefear.model.language_model import LanguageModel as LanguageModel
+    from hopefear.model.text import TextPipeline as TextPipeline
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'hopefear.model' has no attribute {name!r}")
