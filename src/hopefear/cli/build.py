@@ -68,8 +68,8 @@ def command(console: Console, source: Any, target: Any, out: str, seed: int, job
     """Build a translation model from parallel text.
 
     Tokenises, aligns words in both directions, extracts rules (or blocks), estimates language models, and writes a
-    directory that translate and train open. Sentence pairs that cannot be used are left out and counted. Text files
-    may be packed (.gz, .xz, .zst).
+    directory with all of it. Sentence pairs that cannot be used are left out and counted. Text files may be packed
+    (.gz, .xz, .zst).
     """
     from hopefear.model.builder import BuildOptions, build
 
