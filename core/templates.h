@@ -26,7 +26,7 @@
 
 namespace hopefear {
 
-/// A small map from 64-bit keys to ids.
+/// 64-bit keys to ids that the caller chooses.
 class PatternMap {
  public:
   /// -1 when the key is not there.
