@@ -43,7 +43,8 @@ void validate(const Forest& f, const std::string& where) {
   check_offsets(f.word_begin, edges, f.words.size(), where, "word_begin");
   if (!f.spans.empty() && f.spans.size() != 2 * nodes) throw InputError(where + ": there must be one span for each node");
   for (size_t v = 0; 2 * v < f.spans.size(); ++v)
-    if (f.spans[2 * v] > f.spans[2 * v + 1]) throw InputError(where + ": node " + std::to_string(v) + " has a span that ends before it begins");
+    if (f.spans[2 * v] > f.spans[2 * v + 1] || f.spans[2 * v] < -1 || (f.spans[2 * v] < 0 && f.spans[2 * v + 1] >= 0))
+      throw InputError(where + ": node " + std::to_string(v) + " has a span that ends before it begins, or begins before 0");
   if (f.dense_width < 0 || f.dense.size() != edges * static_cast<size_t>(f.dense_width))
     throw InputError(where + ": dense features do not fit the number of edges");
   if (f.number_width < 0 || f.numbers.size() != edges * static_cast<size_t>(f.number_width))

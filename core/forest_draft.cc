@@ -81,6 +81,7 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
     if (!spans.empty()) {
       i = spans[2 * static_cast<size_t>(v)];
       j = spans[2 * static_cast<size_t>(v) + 1];
+      if (i < 0) i = j = -1;
       if (i > j) fail("node " + name(v) + " has a span that ends before it begins. Correct it");
     }
     builder.add_node(i, j);

@@ -29,7 +29,7 @@ def read_weights(path: PathLike) -> dict[str, float]:
         try:
             for feature, value in _entries(words):
                 if feature in weights:
-                    raise ValueError(f"the weight of {feature!r} is given twice. Keep one")
+                    raise ValueError(f"the weight of {feature[:40]!r} is given twice. Keep one")
                 weights[feature] = value
         except ValueError as error:
             raise input_error(name, number, str(error)) from None
@@ -54,7 +54,7 @@ def _entries(words: list[str]) -> list[tuple[str, float]]:
     if first.endswith("=") and len(first) > 1:  # name= v v
         values = [_number(word, first[:-1]) for word in words[1:]]
         if not values:
-            raise ValueError(f"the weight of {first[:-1]!r} is missing. Write {first} 0.5")
+            raise ValueError(f"the weight of {first[:-1][:40]!r} is missing. Write a number after it")
         return (
             [(first[:-1], values[0])] if len(values) == 1 else [(f"{first[:-1]}_{k}", v) for k, v in enumerate(values)]
         )
@@ -71,9 +71,9 @@ def _number(text: str, feature: str) -> float:
     try:
         value = float(text) if "_" not in text else math.nan
     except ValueError:
-        raise ValueError(f"the weight of {feature!r} is {text[:40]!r}, which is not a number. Write a number") from None
+        raise ValueError(f"the weight of {feature[:40]!r} is {text[:40]!r}, which is not a number. Write a number") from None
     if not math.isfinite(value):
-        raise ValueError(f"the weight of {feature!r} is {text[:40]!r}. Write a finite number")
+        raise ValueError(f"the weight of {feature[:40]!r} is {text[:40]!r}. Write a finite number")
     return value
 
 
