@@ -68,12 +68,13 @@ def _entries(words: list[str]) -> list[tuple[str, float]]:
 
 
 def _number(text: str, feature: str) -> float:
+    finding = f"the weight of {feature[:40]!r} is {text[:40]!r}"
     try:
         value = float(text) if "_" not in text else math.nan
     except ValueError:
-        raise ValueError(f"the weight of {feature[:40]!r} is {text[:40]!r}, which is not a number. Write a number") from None
+        raise ValueError(f"{finding}, which is not a number. Write a number") from None
     if not math.isfinite(value):
-        raise ValueError(f"the weight of {feature[:40]!r} is {text[:40]!r}. Write a finite number")
+        raise ValueError(f"{finding}. Write a finite number")
     return value
 
 
