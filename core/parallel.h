@@ -15,7 +15,8 @@ inline int resolve_jobs(int jobs) {
   return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// body(index, thread) for every index below count; the first exception is thrown again here.
+/// body(index, thread) for every index below count. The exception of the lowest index is thrown again here: chunks are taken in order,
+/// so every index below a failing one is tried, whatever the number of threads.
 template <class Body>
 void parallel_for(size_t count, int jobs, Body&& body) {
   const int threads = static_cast<int>(std::min<size_t>(static_cast<size_t>(resolve_jobs(jobs)), count));
@@ -25,19 +26,24 @@ void parallel_for(size_t count, int jobs, Body&& body) {
   }
   std::atomic<size_t> next{0};
   std::exception_ptr failure;
+  size_t failed = 0;
   std::mutex mutex;
   const size_t chunk = std::max<size_t>(1, count / (static_cast<size_t>(threads) * 16));
   auto work = [&](int thread) {
+    size_t i = 0;
     try {
       for (;;) {
         const size_t begin = next.fetch_add(chunk);
         if (begin >= count) return;
         const size_t end = std::min(count, begin + chunk);
-        for (size_t i = begin; i < end; ++i) body(i, thread);
+        for (i = begin; i < end; ++i) body(i, thread);
       }
     } catch (...) {
       std::lock_guard<std::mutex> lock(mutex);
-      if (!failure) failure = std::current_exception();
+      if (!failure || i < failed) {
+        failure = std::current_exception();
+        failed = i;
+      }
       next = count;
     }
   };
