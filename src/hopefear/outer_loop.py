@@ -19,13 +19,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.decoder_command import DecoderCommand, Number
+from hopefear.decoder_command import Number
 from hopefear.errors import InputError
 from hopefear.files import atomic_write
 from hopefear.formats import read_forests, read_weights, write_forests, write_weights
@@ -34,7 +34,7 @@ from hopefear.processes import Say, run_tasks
 from hopefear.runs import plain
 from hopefear.trainers.base import Trainer
 
-__all__ = ["LOOP_DEFAULTS", "Decoded", "Looped", "OuterLoop", "first_best", "load", "save"]
+__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best", "load", "save"]
 
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
 #: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4).
@@ -45,6 +45,23 @@ LOOP_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 Hear = Callable[[dict[str, Any]], None]
+
+
+class Decoder(Protocol):
+    """What is in the loop: a ``DecoderCommand``, or a decoder in this process."""
+
+    def decode(
+        self,
+        weights: Mapping[str, float],
+        folder: Path,
+        *,
+        iteration: int = 1,
+        parameters: Mapping[str, Number] | None = None,
+        like: Pool | None = None,
+        label: str = "",
+    ) -> Pool:
+        """The candidates of the tuning set under some weights."""
+        ...
 
 
 def save(path: Path, state: Mapping[str, Any]) -> None:
@@ -100,7 +117,7 @@ class OuterLoop:
     """A trainer around a decoder. ``run`` does the work."""
 
     trainer: Trainer
-    decoder: DecoderCommand
+    decoder: Decoder
     iterations: int = 10
     tolerance: float = 1e-4  # of the largest weight: smaller moves end the loop
     holdout: float = 0.0  # share of the sentences that are not learnt from

@@ -31,6 +31,9 @@ COMMANDS = {
         "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
     },
+    "Look": {
+        "experiment": "Repeat a table or figure of one of the papers.",
+    },
     "Models": {
         "build": "Build a translation model from parallel text.",
         "inspect": "Show what is in a model.",

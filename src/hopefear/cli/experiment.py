@@ -1,0 +1,87 @@
+"""``hopefear experiment``: a paper's table or figure."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from hopefear.cli.console import Console
+from hopefear.cli.frame import command as make_command
+from hopefear.cli.options import InputFile, Positional, count
+
+PARAMS = [
+    Positional(["names"], nargs=-1, metavar="[NAME...]"),
+    click.Option(
+        ["--data"],
+        type=InputFile(folders=True),
+        metavar="DIR",
+        help="The data: folders es-en-fisher, de-en-multi30k, es-en-kbest, or a task of your own. [generated]",
+    ),
+    click.Option(
+        ["--model"], type=InputFile(folders=True), metavar="MODEL", help="A model of the main task. [built once]"
+    ),
+    click.Option(
+        ["--size"], default="small", metavar="SIZE", help="small: minutes; full: as the paper; tiny: to try. [small]"
+    ),
+    click.Option(["--out"], default="hopefear-experiments", metavar="DIR", help="Results. [hopefear-experiments]"),
+    count("--replicates", 0, "Seeds for each recipe; 0 is as the size has it.", least=0),
+]
+
+EXAMPLES = """
+hopefear experiment                                   # the list
+hopefear experiment chiang-fig1 --data data
+hopefear experiment tan-table1 tan-table2 --data data --size full --out results
+hopefear experiment all --size tiny
+"""
+
+
+@make_command(PARAMS, examples=EXAMPLES)
+def command(
+    console: Console,
+    names: tuple[str, ...],
+    data: str | None,
+    model: str | None,
+    size: str,
+    out: str,
+    replicates: int,
+    seed: int,
+    jobs: int,
+) -> None:
+    """Repeat a table or figure of one of the papers.
+
+    States the paper's claim, runs it under several seeds, prints a table with the paper's numbers in brackets, and
+    says which claims held. Results are kept below --out, so that a rerun goes on where the last one stopped. Without
+    NAME, lists all.
+    """
+    from hopefear.errors import InputError
+    from hopefear.experiments import Lab, find, load_all
+    from hopefear.experiments.base import lines_of, write_outcome
+
+    known = load_all()
+    if not names:
+        width = max(map(len, known))
+        for one in known.values():
+            click.echo(f"{one.name.ljust(width)}  {one.paper}: {one.title}")
+        return
+    chosen = list(known.values()) if names == ("all",) else [find(name) for name in names]
+    lab = Lab(
+        out=Path(out),
+        data=Path(data) if data else None,
+        model=Path(model) if model else None,
+        size=size,
+        replicates=replicates,
+        seed=seed,
+        jobs=jobs,
+        listener=console,
+    )
+    if lab.out.exists() and not lab.out.is_dir():
+        raise InputError(f"{lab.out}: is a file. --out takes a directory")
+    for number, one in enumerate(chosen):
+        began = time.monotonic()
+        console.note(f"{one.name} ({number + 1} of {len(chosen)}): {one.title}")
+        outcome = one.run(lab)
+        click.echo(("\n" if number else "") + "\n".join(lines_of(one, lab, outcome)))
+        written = write_outcome(one, lab, outcome)
+        console.note(f"{one.name}: {time.monotonic() - began:.0f} s; {', '.join(str(path) for path in written)}")

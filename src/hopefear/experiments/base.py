@@ -1,0 +1,278 @@
+"""What all experiments share: the registry, the laboratory (data, size, cache), and what an experiment returns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any, Protocol, TypeVar
+
+import hopefear
+from hopefear.errors import InputError
+from hopefear.files import atomic_write
+from hopefear.runs import plain
+
+__all__ = ["EXPERIMENTS", "SIZES", "Claim", "Curve", "Experiment", "Lab", "Outcome", "Table", "experiment", "spread"]
+
+T = TypeVar("T")
+#: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.
+SIZES = ("tiny", "small", "full")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text; a number of ours is followed by the paper's in brackets where there is one."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def lines(self) -> list[str]:
+        """As plain text, columns aligned."""
+        rows = [list(self.columns), *[list(row) for row in self.rows]]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
+        ruled = [rows[0], ["-" * width for width in widths], *rows[1:]]
+        return [
+            self.title,
+            "",
+            *("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in ruled),
+        ]
+
+    def markdown(self) -> list[str]:
+        def cells(row: Sequence[str]) -> str:
+            return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+        return [f"**{self.title}**", "", cells(self.columns), "|" + "---|" * len(self.columns), *map(cells, self.rows)]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, and what became of it here. ``held`` is None where the data cannot tell."""
+
+    text: str
+    held: bool | None
+    evidence: str
+
+    @property
+    def verdict(self) -> str:
+        return {True: "held", False: "did not hold", None: "undecided"}[self.held]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line or a cloud of points of a figure."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float] | None = None
+    points: bool = False  # a cloud, not a line
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Curves over the same axes; they are written as SVG."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    curves: Sequence[Curve]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found."""
+
+    tables: Sequence[Table]
+    claims: Sequence[Claim]
+    notes: Sequence[str] = ()  # what differs from the paper's setting
+    figures: Sequence[Figure] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)  # for the JSON file
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of a paper."""
+
+    name: str
+    title: str
+    paper: str
+    run: Callable[[Lab], Outcome]
+
+    @property
+    def claim(self) -> str:
+        """The paper's claim: the docstring of the function."""
+        return " ".join((self.run.__doc__ or "").split())
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def experiment(name: str, title: str, paper: str) -> Callable[[Callable[[Lab], Outcome]], Callable[[Lab], Outcome]]:
+    """Register a function under a name. Its docstring is the paper's claim, in a sentence or two."""
+
+    def register(run: Callable[[Lab], Outcome]) -> Callable[[Lab], Outcome]:
+        assert run.__doc__, f"{name} states no claim"
+        EXPERIMENTS[name] = Experiment(name, title, paper, run)
+        return run
+
+    return register
+
+
+class Listener(Protocol):
+    """Who hears how far an experiment is: the console of the command line."""
+
+    def note(self, text: str) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Any]: ...
+
+
+class _Silent:
+    def note(self, text: str) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+    def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None: ...
+
+    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Any]:
+        return nullcontext(self)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Where an experiment works: the data, how large it may be, and what was found before."""
+
+    out: Path
+    data: Path | None = None  # None: generated data
+    model: Path | None = None  # a model of the first data set, instead of building one
+    size: str = "small"
+    replicates: int = 0  # 0: as the size has it
+    seed: int = 1
+    jobs: int = 0
+    listener: Listener = field(default_factory=_Silent, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise InputError(f"there is no size {self.size!r}. There are: {', '.join(SIZES)}")
+
+    def pick(self, *, tiny: T, small: T, full: T) -> T:
+        """A setting that goes with the size."""
+        return {"tiny": tiny, "small": small, "full": full}[self.size]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of the replicates."""
+        count = self.replicates or self.pick(tiny=2, small=3, full=3)
+        return [self.seed + k for k in range(count)]
+
+    def note(self, text: str) -> None:
+        self.listener.note(text)
+
+    def cached(self, label: str, key: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """A result by its content: ``key`` is everything that decides it. Kept as JSON below ``out/cache``.
+
+        What was computed before, in this experiment or another, is not computed again, so a rerun goes on where the
+        last one stopped.
+        """
+        text = json.dumps(plain({"label": label, "key": key, "version": hopefear.__version__}), sort_keys=True)
+        name = f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+        path = self.out / "cache" / f"{name}.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                return dict(found["result"])
+        except FileNotFoundError:
+            pass
+        except (ValueError, KeyError):
+            self.listener.warn(f"{path}: damaged; computed again")
+        result = plain(compute())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as file:
+            json.dump({"label": label, "key": plain(key), "result": result}, file, ensure_ascii=False)
+        return dict(result)
+
+    def scratch(self, label: str, key: Mapping[str, Any]) -> Path:
+        """A folder for the files of a step under way; the step removes it when its result is kept."""
+        text = json.dumps(plain({"label": label, "key": key, "version": hopefear.__version__}), sort_keys=True)
+        return self.out / "scratch" / f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    return mean(values), stdev(values) if len(values) > 1 else 0.0
+
+
+def beats(delta: float, p: float) -> bool | None:
+    """The verdict on "this is better than that": yes or no only where the difference is significant."""
+    return None if p >= 0.05 else delta > 0
+
+
+def with_spread(values: Sequence[float], digits: int = 2) -> str:
+    """``34.21 (0.12)``: mean and, of several, standard deviation."""
+    middle, deviation = spread(values)
+    if not math.isfinite(middle):
+        return "-"
+    return f"{middle:.{digits}f}" + (f" ({deviation:.{digits}f})" if len(values) > 1 else "")
+
+
+def lines_of(experiment: Experiment, lab: Lab, outcome: Outcome) -> list[str]:
+    """What ``hopefear experiment`` prints."""
+    lines = [f"{experiment.name}: {experiment.title} ({experiment.paper})", "", f"Claim. {experiment.claim}", ""]
+    for table in outcome.tables:
+        lines += [*table.lines(), ""]
+    lines += [f"{claim.verdict.upper()}: {claim.text} ({claim.evidence})" for claim in outcome.claims]
+    lines += [f"Note. {note}" for note in outcome.notes]
+    return lines
+
+
+def write_outcome(experiment: Experiment, lab: Lab, outcome: Outcome) -> list[Path]:
+    """``NAME.md``, ``NAME.json`` and an SVG for each figure, below ``out``."""
+    from hopefear.report.svg import line_chart
+
+    lab.out.mkdir(parents=True, exist_ok=True)
+    written = []
+    text = [f"# {experiment.name}: {experiment.title}", "", f"{experiment.paper}. Size: {lab.size}.", ""]
+    text += [f"**The claim.** {experiment.claim}", ""]
+    for figure in outcome.figures:
+        path = lab.out / f"{figure.name}.svg"
+        with atomic_write(path) as file:
+            file.write(line_chart(figure.title, figure.x, figure.y, figure.curves, standalone=True))
+        written.append(path)
+        text += [f"![{figure.title}]({path.name})", ""]
+    for table in outcome.tables:
+        text += [*table.markdown(), ""]
+    text += [f"- **{claim.verdict}**: {claim.text} ({claim.evidence})" for claim in outcome.claims]
+    text += ["", *(f"{note}" for note in outcome.notes)] if outcome.notes else []
+    for name, content in (
+        (f"{experiment.name}.md", "\n".join(text) + "\n"),
+        (f"{experiment.name}.json", json.dumps(plain(_record(experiment, lab, outcome)), indent=1) + "\n"),
+    ):
+        with atomic_write(lab.out / name) as file:
+            file.write(content)
+        written.append(lab.out / name)
+    return written
+
+
+def _record(experiment: Experiment, lab: Lab, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
+        "paper": experiment.paper,
+        "claim": experiment.claim,
+        "size": lab.size,
+        "seeds": lab.seeds,
+        "data": str(lab.data) if lab.data else "generated",
+        "tables": [
+            {"title": t.title, "columns": list(t.columns), "rows": list(map(list, t.rows))} for t in outcome.tables
+        ],
+        "claims": [{"text": c.text, "verdict": c.verdict, "evidence": c.evidence} for c in outcome.claims],
+        "notes": list(outcome.notes),
+        "numbers": dict(outcome.numbers),
+    }
