@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -13,19 +14,37 @@
 namespace hopefear {
 namespace {
 
-constexpr double kLn10 = 2.302585092994045684;
+/// A target side and what follows from it whatever the weights are.
+struct Rule {
+  double lm[kMaxLms] = {0, 0};  // what the language models say of its words alone
+  uint32_t target = 0;          // where its symbols begin
+  uint32_t symbols = 0, words = 0;
+  uint32_t sparse = 0, sparse_end = 0;
+};
 
 /// One target side of a source side, or a rule that the grammar does not have.
-struct Option {
-  double score = 0;       // w.h without language models
-  double estimate = 0;    // and with what they say of the words of the rule alone: this chooses options
-  int64_t rule = -1;      // of the grammar
-  int32_t extra = -1;     // the feature that counts this rule, if it is not the grammar's
-  uint32_t target = 0;    // where its symbols begin
-  uint32_t symbols = 0;
-  uint32_t sparse = 0, sparse_end = 0;
+struct Option : Rule {
+  double score = 0;    // w.h without language models
+  int64_t rule = -1;   // of the grammar
+  int32_t extra = -1;  // the feature that counts this rule, if it is not the grammar's
   bool begins = false, ends = false;  // with <s>, with </s>
 };
+
+/// A source side: its rules, and its options in the sentence with this number.
+struct Side {
+  uint32_t rule, rules;
+  uint32_t option, options;
+  uint64_t sentence;
+};
+
+/// What chooses options: `estimate` has the language models' word on the rule alone.
+struct Ranked {
+  double score, estimate;
+  uint32_t rule;
+};
+
+/// Source sides are forgotten when a search has kept so many symbols and features of them.
+constexpr size_t kKept = size_t{1} << 22;
 
 /// A dotted item: a node of the trie and the cells behind its nonterminals.
 struct Item {
@@ -66,12 +85,13 @@ struct Edge {
   int32_t head;
   uint32_t option;
   int32_t tail[2];
+  double score;  // of the best derivation with this edge on top
   double lm[kMaxLms];
 };
 
 }  // namespace
 
-/// The work on one sentence. Its arrays are arenas: a thread keeps them from sentence to sentence.
+/// The work on one sentence, then on the next. Its arrays are arenas, and source sides that were seen are remembered.
 class HieroSearch {
  public:
   explicit HieroSearch(const HieroDecoder& decoder) : d_(decoder), g_(*decoder.grammar_), models_(decoder.lms_.size()) {}
@@ -90,6 +110,9 @@ class HieroSearch {
     return forest();
   }
 
+  /// Whether to keep this for the next sentence, or has it become too large for that?
+  bool modest() const { return edges_.capacity() <= kKept && scored_.capacity() <= kKept; }
+
  private:
   void start(const HieroSource& source, const double* w, const HieroOptions& options) {
     source_ = &source;
@@ -98,11 +121,19 @@ class HieroSearch {
     length_ = static_cast<int32_t>(source.words.size());
     hierarchical_ = static_cast<int32_t>(std::min<int64_t>(length_, options.max_span));
     widest_ = std::min(length_, std::max(hierarchical_, static_cast<int32_t>(g_.max_source_symbols())));
+    w_word_ = d_.word_id_ >= 0 ? w[d_.word_id_] : 0.0;
+    w_rule_ = d_.rule_id_ >= 0 ? w[d_.rule_id_] : 0.0;
+    ++sentence_;
+    if (targets_.size() + sparse_ids_.size() > kKept) {
+      side_of_.clear();
+      sides_.clear();
+      rules_.clear();
+      targets_.clear();
+      for (auto& words : lm_targets_) words.clear();
+      sparse_ids_.clear();
+      sparse_values_.clear();
+    }
     options_.clear();
-    targets_.clear();
-    for (auto& words : lm_targets_) words.clear();
-    sparse_.clear();
-    side_options_.clear();
     items_.clear();
     cells_.clear();
     sorted_.clear();
@@ -172,79 +203,108 @@ class HieroSearch {
 
   /// The options of a source side, best first: found once a sentence.
   std::pair<uint32_t, uint32_t> options_of(uint32_t node, uint32_t begin, uint32_t end, int32_t before) {
-    if (const int32_t known = side_options_.find(begin); known >= 0) return side_ranges_[static_cast<size_t>(known)];
-    const auto first = static_cast<uint32_t>(options_.size());
+    int32_t known = side_of_.find(begin);
+    if (known < 0) known = new_side(node, begin, end, before);
+    Side& side = sides_[static_cast<size_t>(known)];
+    if (side.sentence == sentence_) return {side.option, side.options};
+    ranked_.clear();
+    for (uint32_t k = 0; k < side.rules; ++k) {
+      const Rule& rule = rules_[side.rule + k];
+      const auto row = g_.row(begin + k);
+      double score = w_word_ * rule.words + w_rule_;
+      for (const auto& [column, id] : d_.columns_) score += w_[id] * static_cast<double>(row[static_cast<size_t>(column)]);
+      for (uint32_t f = rule.sparse; f < rule.sparse_end; ++f) score += w_[sparse_ids_[f]] * sparse_values_[f];
+      double estimate = score;
+      for (size_t l = 0; l < models_; ++l) estimate += weight_of(l) * rule.lm[l];
+      ranked_.push_back({score, estimate, k});
+    }
+    std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) { return a.estimate > b.estimate || (a.estimate == b.estimate && a.rule < b.rule); });
+    if (limits_.max_options > 0 && ranked_.size() > static_cast<size_t>(limits_.max_options)) ranked_.resize(static_cast<size_t>(limits_.max_options));
+    side.sentence = sentence_;
+    side.option = static_cast<uint32_t>(options_.size());
+    side.options = static_cast<uint32_t>(ranked_.size());
+    for (const Ranked& r : ranked_) {
+      Option& option = options_.emplace_back();
+      static_cast<Rule&>(option) = rules_[side.rule + r.rule];
+      option.score = r.score;
+      option.rule = begin + r.rule;
+    }
+    return {side.option, side.options};
+  }
+
+  /// What all sentences share of a source side: everything but the weights.
+  int32_t new_side(uint32_t node, uint32_t begin, uint32_t end, int32_t before) {
     if (d_.templates_) {
       side_.assign(1, g_.symbol(node));
       for (int32_t k = before; k >= 0; k = items_[static_cast<size_t>(k)].before) side_.push_back(g_.symbol(items_[static_cast<size_t>(k)].node));
       std::reverse(side_.begin(), side_.end());
     }
+    const auto number = static_cast<int32_t>(sides_.size());
+    sides_.push_back({static_cast<uint32_t>(rules_.size()), end - begin, 0, 0, 0});
     for (uint32_t rule = begin; rule < end; ++rule) {
       const auto target = g_.target(rule);
-      const auto row = g_.row(rule);
-      Option option = new_option(target, nullptr);
-      option.rule = rule;
-      for (const auto& [column, id] : d_.columns_) option.score += w_[id] * static_cast<double>(row[static_cast<size_t>(column)]);
-      if (d_.rule_id_ >= 0) option.score += w_[d_.rule_id_];
-      if (d_.templates_) sparse_of(option, side_, target, g_.links(rule), row);
-      estimate(option);
-      options_.push_back(option);
+      rules_.push_back(new_rule(target, nullptr));
+      if (d_.templates_) sparse_of(rules_.back(), side_, target, g_.links(rule), g_.row(rule));
     }
-    std::stable_sort(options_.begin() + first, options_.end(), [](const Option& a, const Option& b) { return a.estimate > b.estimate; });
-    if (limits_.max_options > 0 && options_.size() - first > static_cast<size_t>(limits_.max_options))
-      options_.resize(first + static_cast<size_t>(limits_.max_options));
-    const std::pair<uint32_t, uint32_t> range{first, static_cast<uint32_t>(options_.size()) - first};
-    if (side_ranges_.size() <= side_options_.size()) side_ranges_.resize(side_options_.size() * 2 + 64);
-    side_ranges_[side_options_.size()] = range;
-    side_options_.add(begin);
-    return range;
+    side_of_.add(begin, number);
+    return number;
   }
 
-  Option new_option(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
-    Option option;
-    option.target = static_cast<uint32_t>(targets_.size());
-    option.symbols = static_cast<uint32_t>(target.size());
+  Rule new_rule(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
+    Rule rule;
+    rule.target = static_cast<uint32_t>(targets_.size());
+    rule.symbols = static_cast<uint32_t>(target.size());
+    rule.words = static_cast<uint32_t>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
     targets_.insert(targets_.end(), target.begin(), target.end());
     for (size_t l = 0; l < models_; ++l)
       for (const int32_t symbol : target)
         lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : d_.lm_words_[l][static_cast<size_t>(symbol)]));
-    if (d_.word_id_ >= 0)
-      option.score += w_[d_.word_id_] * static_cast<double>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
+    for (size_t l = 0; l < models_; ++l) rule.lm[l] = lm_alone(rule, l);
+    return rule;
+  }
+
+  /// A rule for this sentence only; `extra` is the feature that counts it, or -1.
+  Option new_option(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied, int32_t extra) {
+    Option option;
+    static_cast<Rule&>(option) = new_rule(target, copied);
+    option.extra = extra;
+    option.score = w_word_ * option.words + (extra >= 0 ? w_[extra] : 0.0);
     return option;
   }
 
   /// Sorted by id, one entry an id.
-  void sparse_of(Option& option, std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links,
+  void sparse_of(Rule& rule, std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links,
                  std::span<const float> row) {
     fired_.clear();
     d_.templates_->add_rule(source, target, links, row, fired_);
-    std::stable_sort(fired_.begin(), fired_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    option.sparse = static_cast<uint32_t>(sparse_.size());
+    std::sort(fired_.begin(), fired_.end());
+    rule.sparse = static_cast<uint32_t>(sparse_ids_.size());
     for (size_t k = 0; k < fired_.size(); ++k) {
-      if (k > 0 && fired_[k].first == fired_[k - 1].first) sparse_.back().second += static_cast<double>(fired_[k].second);
-      else sparse_.push_back({fired_[k].first, static_cast<double>(fired_[k].second)});
+      if (k > 0 && fired_[k].first == fired_[k - 1].first) {
+        sparse_values_.back() += static_cast<double>(fired_[k].second);
+      } else {
+        sparse_ids_.push_back(fired_[k].first);
+        sparse_values_.push_back(static_cast<double>(fired_[k].second));
+      }
     }
-    option.sparse_end = static_cast<uint32_t>(sparse_.size());
-    for (uint32_t k = option.sparse; k < option.sparse_end; ++k) option.score += w_[sparse_[k].first] * sparse_[k].second;
+    rule.sparse_end = static_cast<uint32_t>(sparse_ids_.size());
   }
 
-  void estimate(Option& option) {
-    option.estimate = option.score;
-    for (size_t l = 0; l < models_; ++l) {
-      const int32_t* symbols = lm_targets_[l].data() + option.target;
-      LmContext context[2];
-      int now = 0;
-      double sum = 0;
-      for (uint32_t k = 0; k < option.symbols; ++k) {
-        if (symbols[k] < 0) {
-          context[now].length = 0;
-          continue;
-        }
-        sum += d_.lms_[l]->score(context[now], static_cast<uint32_t>(symbols[k]), context[1 - now]).prob;
-        now = 1 - now;
+  /// What a language model says of the words of a rule alone.
+  double lm_alone(const Rule& rule, size_t model) const {
+    const int32_t* symbols = lm_targets_[model].data() + rule.target;
+    LmContext context[2];
+    int now = 0;
+    double sum = 0;
+    for (uint32_t k = 0; k < rule.symbols; ++k) {
+      if (symbols[k] < 0) {
+        context[now].length = 0;
+        continue;
       }
-      option.estimate += weight_of(l) * kLn10 * sum;
+      sum += d_.lms_[model]->score(context[now], static_cast<uint32_t>(symbols[k]), context[1 - now]).prob;
+      now = 1 - now;
     }
+    return kLn10 * sum;
   }
   double weight_of(size_t model) const { return d_.lm_id_[model] >= 0 ? w_[d_.lm_id_[model]] : 0.0; }
 
@@ -259,15 +319,13 @@ class HieroSearch {
     else if (cubes_.empty()) extra = d_.identity_id_;
     else return;
     const int32_t target[1] = {source_->copies[k]};
-    Option option = new_option(target, &source_->lm[k]);
-    option.extra = extra;
-    if (extra >= 0) option.score += w_[extra];
+    Option option = new_option(target, &source_->lm[k], extra);
     if (d_.templates_) {
       const int32_t side[1] = {word >= 0 ? word : g_.source_vocab()->size()};
       const PackedLink link[1] = {{0, 0}};
       sparse_of(option, side, target, link, {});
+      for (uint32_t f = option.sparse; f < option.sparse_end; ++f) option.score += w_[sparse_ids_[f]] * sparse_values_[f];
     }
-    estimate(option);
     cubes_.push_back({static_cast<uint32_t>(options_.size()), 1, {-1, -1}});
     options_.push_back(option);
   }
@@ -276,12 +334,10 @@ class HieroSearch {
   void glue() {
     const int32_t one[] = {slot(0)}, two[] = {slot(0), slot(1)};
     const auto first = static_cast<uint32_t>(options_.size());
-    options_.push_back(new_option(one, nullptr));
+    options_.push_back(new_option(one, nullptr, -1));
     options_.back().begins = true;
-    options_.push_back(new_option(two, nullptr));
-    options_.back().extra = d_.glue_id_;
-    if (d_.glue_id_ >= 0) options_.back().score += w_[d_.glue_id_];
-    options_.push_back(new_option(one, nullptr));
+    options_.push_back(new_option(two, nullptr, d_.glue_id_));
+    options_.push_back(new_option(one, nullptr, -1));
     options_.back().ends = true;
 
     std::vector<int32_t> s_cell(static_cast<size_t>(length_) + 1, -1);
@@ -367,7 +423,7 @@ class HieroSearch {
     const int32_t v = node_of(scored, first_node, cell);
     double& best = scores_[static_cast<size_t>(v)];
     best = std::max(best, score);
-    Edge edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, {0, 0}};
+    Edge edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, score, {0, 0}};
     for (size_t l = 0; l < models_; ++l) edge.lm[l] = scored.lm[l];
     edges_.push_back(edge);
   }
@@ -402,7 +458,7 @@ class HieroSearch {
     return h ^ (h >> 32);
   }
 
-  /// What the goal can reach, with all features.
+  /// What the goal can reach by edges that stay, with all features.
   Forest forest() {
     const size_t nodes = scores_.size();
     std::vector<uint32_t> begin(nodes + 1, 0), by_head(edges_.size());
@@ -411,23 +467,31 @@ class HieroSearch {
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
     for (uint32_t e = 0; e < edges_.size(); ++e) by_head[next[static_cast<size_t>(edges_[e].head)]++] = e;
 
+    const double worst = worst_merit(begin, by_head);
     std::vector<int32_t> place(nodes, -1);
     place[nodes - 1] = 0;
     for (size_t v = nodes; v-- > 0;) {
       if (place[v] < 0) continue;
-      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k)
-        for (const int32_t tail : edges_[by_head[k]].tail)
+      uint32_t stay = begin[v];
+      bool best = false;  // the best edge of a node that is used stays: no forest without derivations
+      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
+        const Edge& edge = edges_[by_head[k]];
+        const bool first_best = !best && edge.score == scores_[v];
+        best = best || first_best;
+        if (!first_best && !outside_.empty() && !(outside_[v] + edge.score >= worst)) continue;
+        by_head[stay++] = by_head[k];
+        for (const int32_t tail : edge.tail)
           if (tail >= 0) place[static_cast<size_t>(tail)] = 0;
+      }
+      next[v] = stay;
     }
     ForestBuilder builder(d_.vocab_, d_.features_, d_.dense_width_);
     std::vector<double> dense(static_cast<size_t>(d_.dense_width_));
-    std::vector<int32_t> ids;
-    std::vector<double> values;
     for (size_t v = 0; v < nodes; ++v) {
       if (place[v] < 0) continue;
       const Cell& cell = cells_[static_cast<size_t>(node_cell_[v])];
       place[v] = builder.add_node(cell.i, cell.j);
-      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
+      for (uint32_t k = begin[v]; k < next[v]; ++k) {
         const Edge& edge = edges_[by_head[k]];
         const Option& option = options_[edge.option];
         int32_t tails[2];
@@ -435,24 +499,47 @@ class HieroSearch {
         for (const int32_t tail : edge.tail)
           if (tail >= 0) tails[arity++] = place[static_cast<size_t>(tail)];
         const std::span<const int32_t> target{targets_.data() + option.target, option.symbols};
-        features_of(option, target, edge, dense.data());
-        ids.clear();
-        values.clear();
-        for (uint32_t s = option.sparse; s < option.sparse_end; ++s) {
-          ids.push_back(sparse_[s].first);
-          values.push_back(sparse_[s].second);
-        }
-        builder.add_edge({tails, arity}, target, dense.data(), ids, values);
+        features_of(option, edge, dense.data());
+        const size_t fired = option.sparse_end - option.sparse;
+        builder.add_edge({tails, arity}, target, dense.data(), {sparse_ids_.data() + option.sparse, fired}, {sparse_values_.data() + option.sparse, fired});
       }
     }
     return builder.finish();
   }
 
-  void features_of(const Option& option, std::span<const int32_t> target, const Edge& edge, double* h) const {
+  /// The least score of the best derivation with an edge if that edge is to stay. Fills outside_ unless all stay.
+  double worst_merit(const std::vector<uint32_t>& begin, const std::vector<uint32_t>& by_head) {
+    outside_.clear();
+    const size_t most = limits_.max_edges > 0 ? static_cast<size_t>(limits_.max_edges) : edges_.size();
+    double worst = -std::numeric_limits<double>::infinity();
+    if (!(limits_.beam >= 0) && most >= edges_.size()) return worst;
+    const size_t nodes = scores_.size();
+    outside_.assign(nodes, worst);
+    outside_[nodes - 1] = 0;
+    std::vector<double> merits;
+    for (size_t v = nodes; v-- > 0;) {
+      if (outside_[v] == worst) continue;
+      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
+        const Edge& edge = edges_[by_head[k]];
+        const double merit = outside_[v] + edge.score;
+        merits.push_back(merit);
+        for (const int32_t tail : edge.tail)
+          if (tail >= 0) outside_[static_cast<size_t>(tail)] = std::max(outside_[static_cast<size_t>(tail)], merit - scores_[static_cast<size_t>(tail)]);
+      }
+    }
+    if (limits_.beam >= 0) worst = scores_.back() - limits_.beam;
+    if (most < merits.size()) {
+      std::nth_element(merits.begin(), merits.begin() + static_cast<ptrdiff_t>(most), merits.end(), std::greater<>());
+      worst = std::max(worst, std::nextafter(merits[most], std::numeric_limits<double>::infinity()));  // equals stay or go together
+    }
+    return worst;
+  }
+
+  void features_of(const Option& option, const Edge& edge, double* h) const {
     std::fill(h, h + d_.dense_width_, 0.0);
     for (size_t l = 0; l < models_; ++l)
       if (d_.lm_id_[l] >= 0) h[d_.lm_id_[l]] = edge.lm[l];
-    if (d_.word_id_ >= 0) h[d_.word_id_] = static_cast<double>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
+    if (d_.word_id_ >= 0) h[d_.word_id_] = option.words;
     if (option.extra >= 0) h[option.extra] = 1.0;
     if (option.rule < 0) return;
     if (d_.rule_id_ >= 0) h[d_.rule_id_] = 1.0;
@@ -460,49 +547,28 @@ class HieroSearch {
     for (const auto& [column, id] : d_.columns_) h[id] = static_cast<double>(row[static_cast<size_t>(column)]);
   }
 
-  /// Source sides seen in this sentence, by their first rules.
-  class Sides {
-   public:
-    void clear() {
-      slots_.assign(std::max<size_t>(1024, slots_.size()), {0, -1});
-      size_ = 0;
-    }
-    size_t size() const { return size_; }
-    int32_t find(uint32_t rule) const { return slots_[slot_of(rule)].second; }
-    void add(uint32_t rule) {
-      slots_[slot_of(rule)] = {rule, static_cast<int32_t>(size_++)};
-      if (size_ * 2 <= slots_.size()) return;
-      std::vector<std::pair<uint32_t, int32_t>> old(slots_.size() * 2, {0, -1});
-      old.swap(slots_);
-      for (const auto& entry : old)
-        if (entry.second >= 0) slots_[slot_of(entry.first)] = entry;
-    }
-
-   private:
-    size_t slot_of(uint32_t rule) const {
-      size_t slot = (rule * 0x9e3779b97f4a7c15ULL >> 32) & (slots_.size() - 1);
-      while (slots_[slot].second >= 0 && slots_[slot].first != rule) slot = (slot + 1) & (slots_.size() - 1);
-      return slot;
-    }
-    std::vector<std::pair<uint32_t, int32_t>> slots_;
-    size_t size_ = 0;
-  };
-
   const HieroDecoder& d_;
   const Grammar& g_;
   const size_t models_;
   const HieroSource* source_ = nullptr;
   const double* w_ = nullptr;
   HieroOptions limits_;
+  double w_word_ = 0, w_rule_ = 0;
   int32_t length_ = 0, hierarchical_ = 0, widest_ = 0;
+  uint64_t sentence_ = 0;
+
+  // of all sentences, and of the copied words since
+  PatternMap side_of_;  // by the first rule of the side
+  std::vector<Side> sides_;
+  std::vector<Rule> rules_;
+  std::vector<int32_t> targets_;                          // symbols of all rules
+  std::array<std::vector<int32_t>, kMaxLms> lm_targets_;  // the same with the words of each language model
+  std::vector<int32_t> sparse_ids_;
+  std::vector<double> sparse_values_;
+  std::vector<int32_t> side_;
+  std::vector<Ranked> ranked_;
 
   std::vector<Option> options_;
-  std::vector<int32_t> targets_;                        // symbols of all options
-  std::array<std::vector<int32_t>, kMaxLms> lm_targets_;  // the same with the words of each language model
-  std::vector<std::pair<int32_t, double>> sparse_;
-  Sides side_options_;
-  std::vector<std::pair<uint32_t, uint32_t>> side_ranges_;
-  std::vector<int32_t> side_;
   FeatureTemplates::Values fired_;
 
   std::vector<Item> items_;
@@ -515,6 +581,7 @@ class HieroSearch {
   std::vector<int32_t> node_cell_;
   std::vector<LmState> states_;
   std::vector<Edge> edges_;
+  std::vector<double> outside_;
 
   std::vector<Cube> cubes_;
   std::vector<Place> places_;    // all that were pushed
@@ -568,7 +635,31 @@ HieroSource HieroDecoder::prepare(std::string id, std::string_view text, std::st
   return source;
 }
 
-Forest HieroDecoder::decode(const HieroSource& source, const double* w, const HieroOptions& options) const { return HieroSearch(*this).run(source, w, options); }
+HieroDecoder::~HieroDecoder() = default;
+
+/// A search for one thread, given back at the end.
+struct HieroDecoder::Borrowed {
+  explicit Borrowed(const HieroDecoder& from) : decoder(from) {
+    std::lock_guard<std::mutex> lock(decoder.idle_mutex_);
+    if (!decoder.idle_.empty()) {
+      search = std::move(decoder.idle_.back());
+      decoder.idle_.pop_back();
+    }
+  }
+  ~Borrowed() {
+    if (!search || !search->modest()) return;
+    std::lock_guard<std::mutex> lock(decoder.idle_mutex_);
+    decoder.idle_.push_back(std::move(search));
+  }
+  Forest run(const HieroSource& source, const double* w, const HieroOptions& options) {
+    if (!search) search = std::make_unique<HieroSearch>(decoder);
+    return search->run(source, w, options);
+  }
+  const HieroDecoder& decoder;
+  std::unique_ptr<HieroSearch> search;
+};
+
+Forest HieroDecoder::decode(const HieroSource& source, const double* w, const HieroOptions& options) const { return Borrowed(*this).run(source, w, options); }
 
 Pool HieroDecoder::empty_pool() const {
   Pool pool;
@@ -581,24 +672,18 @@ Pool HieroDecoder::empty_pool() const {
 Pool HieroDecoder::decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const {
   Pool pool = empty_pool();
   pool.sentences.resize(sources.size());
-  std::vector<std::unique_ptr<HieroSearch>> searches(static_cast<size_t>(resolve_jobs(jobs)));
-  parallel_for(sources.size(), jobs, [&](size_t i, int thread) {
-    auto& search = searches[static_cast<size_t>(thread)];
-    if (!search) search = std::make_unique<HieroSearch>(*this);
-    pool.sentences[i] = {sources[i].id, sources[i].text, search->run(sources[i], w, options), {}};
-  });
+  parallel_for(sources.size(), jobs, [&](size_t i, int) { pool.sentences[i] = {sources[i].id, sources[i].text, decode(sources[i], w, options), {}}; });
   return pool;
 }
 
 Pool HieroDecoder::kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct, int jobs) const {
   Pool pool = empty_pool();
   pool.sentences.resize(sources.size());
-  std::vector<std::unique_ptr<HieroSearch>> searches(static_cast<size_t>(resolve_jobs(jobs)));
-  parallel_for(sources.size(), jobs, [&](size_t i, int thread) {
-    auto& search = searches[static_cast<size_t>(thread)];
-    if (!search) search = std::make_unique<HieroSearch>(*this);
+  HieroOptions limits = options;
+  if (k == 1) limits.beam = 1e-6;  // the best, and all that might be the best but for rounding
+  parallel_for(sources.size(), jobs, [&](size_t i, int) {
     Pool one = empty_pool();
-    one.sentences.push_back({sources[i].id, sources[i].text, search->run(sources[i], w, options), {}});
+    one.sentences.push_back({sources[i].id, sources[i].text, decode(sources[i], w, limits), {}});
     pool.sentences[i] = std::move(hopefear::kbest(one, w, k, distinct, 1).sentences.front());
   });
   return pool;

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,9 @@ struct HieroOptions {
   int64_t pop_limit = 200;    // rule applications kept a span; 0: all
   int64_t max_options = 20;   // target sides of one source side; 0: all
   int64_t max_span = 10;      // source words below a rule with nonterminals
+  // Which edges of the forest stay, by the best derivation that uses them (prune.h); the rest is never written out.
+  int64_t max_edges = 0;      // at most so many; 0: all
+  double beam = -1;           // those whose best derivation is worse than the best by at most this; below 0: all
 };
 
 /// What a word of the source is, besides being a word (Model's text pipeline tells).
@@ -49,12 +53,15 @@ struct HieroSource {
   std::vector<std::array<uint32_t, kMaxLms>> lm;   // and in the language models
 };
 
+class HieroSearch;
+
 class HieroDecoder {
  public:
   /// `names` are the dense features: any of lm, lm2, rule, word, glue, identity, unknown, number, name, and columns of the
   /// grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids.
   HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
                const std::vector<std::string>& names, const std::vector<std::string>& sparse, std::shared_ptr<const FeatureTemplates> templates);
+  ~HieroDecoder();
 
   const std::shared_ptr<Vocab>& vocab() const { return vocab_; }
   const std::shared_ptr<Vocab>& features() const { return features_; }
@@ -63,7 +70,8 @@ class HieroDecoder {
   /// Looks words up, and makes room for those that may be copied: not to be called from two threads at once.
   HieroSource prepare(std::string id, std::string_view text, std::string_view kinds);
 
-  /// Everything below is constant: threads share one decoder. The forest of one sentence.
+  /// Everything below is constant: threads share one decoder. The forest of one sentence. The work space and what was
+  /// looked up for a source side are kept for the next sentence; nothing here takes time by the number of weights.
   Forest decode(const HieroSource& source, const double* w, const HieroOptions& options) const;
   /// The forests of many, in order.
   Pool decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const;
@@ -72,6 +80,7 @@ class HieroDecoder {
 
  private:
   friend class HieroSearch;
+  struct Borrowed;
   Pool empty_pool() const;
 
   std::shared_ptr<const Grammar> grammar_;
@@ -83,6 +92,8 @@ class HieroDecoder {
   int32_t rule_id_, word_id_, glue_id_, identity_id_, unknown_id_, number_id_, name_id_;  // -1: no such feature
   std::vector<std::pair<int32_t, int32_t>> columns_;                                      // of the grammar, and their ids
   std::vector<std::vector<uint32_t>> lm_words_;                                           // [model][word of the grammar]
+  mutable std::mutex idle_mutex_;
+  mutable std::vector<std::unique_ptr<HieroSearch>> idle_;
 };
 
 }  // namespace hopefear

@@ -35,6 +35,7 @@
 namespace hopefear {
 
 inline constexpr int kMaxLmContext = kMaxLmOrder - 1;
+inline constexpr double kLn10 = 2.302585092994045684;  // from log10 to natural logarithms
 
 /// The context for words to come: plain data, only the first `length` entries mean anything.
 struct LmContext {

@@ -88,6 +88,7 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
   source_class_.assign(static_cast<size_t>(source.size()), 0);
   target_class_.assign(static_cast<size_t>(target.size()), 0);
   unigram_.assign(static_cast<size_t>(target.size()), -1);
+  uses_.assign(static_cast<size_t>(target.size()), 0);
   int32_t source_classes = 1, target_classes = 1;
   const auto word_of = [](const Vocab& vocab, const std::string& word) { return vocab.find(word); };
   // The vocabulary of lex: words with lex(e), and words f of some lex(f,e).
@@ -162,13 +163,17 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
       if (f >= 0 && e >= 0) once(pair_.add(pack(f, e), id));
     } else if ((kind == "bigram" || kind == "trigger") && parts.size() == 3) {
       const int32_t d = target_word(1), e = target_word(2);
-      if (d >= 0 && e >= 0) once((kind == "bigram" ? bigram_ : trigger_).add(pack(d, e), id));
+      if (d < 0 || e < 0) continue;
+      once((kind == "bigram" ? bigram_ : trigger_).add(pack(d, e), id));
+      uses_[static_cast<size_t>(d)] |= kind == "bigram" ? kInNgram : kTriggers;
+      uses_[static_cast<size_t>(e)] |= kind == "bigram" ? kInNgram : kTriggered;
     } else if (kind == "trigram" && parts.size() == 4) {
       const int32_t c = target_word(1), d = target_word(2), e = target_word(3);
       if (c < 0 || d < 0 || e < 0) continue;
       int32_t prefix = trigram_prefix_.find(pack(c, d));
       if (prefix < 0) trigram_prefix_.add(pack(c, d), prefix = prefixes++);
       once(trigram_.add(pack(prefix, e), id));
+      for (const int32_t word : {c, d, e}) uses_[static_cast<size_t>(word)] |= kInNgram;
     } else {
       throw fail("no such template. Is the model of a newer hopefear?");
     }

@@ -48,6 +48,10 @@ class PatternMap {
     return true;
   }
   bool empty() const { return size_ == 0; }
+  void clear() {
+    cells_.clear();
+    size_ = 0;
+  }
 
  private:
   static size_t hash(uint64_t key) { return static_cast<size_t>((key ^ (key >> 31)) * 0x9e3779b97f4a7c15ULL >> 22); }
@@ -84,6 +88,15 @@ class FeatureTemplates {
   }
   /// d stands kTriggerDistance or more words before e.
   int32_t trigger(int32_t d, int32_t e) const { return trigger_.find(pack(d, e)); }
+  int32_t pair(int32_t f, int32_t e) const { return pair_.find(pack(f, e)); }
+  /// Whether some bigram or trigram, some trigger pair has this word; whether some pair has it as its second.
+  bool in_ngram(int32_t e) const { return at(uses_, e, 0) & kInNgram; }
+  bool in_trigger(int32_t e) const { return at(uses_, e, 0) & (kTriggers | kTriggered); }
+  bool is_triggered(int32_t e) const { return at(uses_, e, 0) & kTriggered; }
+  bool has_trigrams() const { return !trigram_.empty(); }
+  bool has_ngrams() const { return has_trigrams() || !bigram_.empty(); }
+  bool has_triggers() const { return !trigger_.empty(); }
+  bool has_pairs() const { return !pair_.empty(); }
   bool stateful() const { return !bigram_.empty() || !trigram_.empty() || !trigger_.empty(); }
   int32_t size() const { return size_; }
 
@@ -93,13 +106,15 @@ class FeatureTemplates {
     return word >= 0 && static_cast<size_t>(word) < values.size() ? values[static_cast<size_t>(word)] : otherwise;
   }
 
+  static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;
+
   int32_t size_ = 0;
   bool lex_ = false;
   std::vector<int32_t> source_class_, target_class_;  // 0 UNK, then the frequent words
   std::vector<int32_t> lex_e_, lex_null_;             // by class of e
   PatternMap lex_fe_;                                      // by classes
   std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
-  std::vector<int32_t> unigram_;
+  std::vector<int32_t> unigram_, uses_;  // by word
   PatternMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };
 

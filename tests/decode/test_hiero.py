@@ -192,3 +192,32 @@ def test_wrong_models_weights_and_limits(tmp_path: Path) -> None:
         Hiero(model_of(tmp_path, random_rules(random.Random(1), 3), [], kind="blocks"))
     with pytest.raises(InputError, match="need more than one rule"):
         Hiero(decoder.model, templates=("bigram",))
+
+
+def test_pruning_while_decoding_is_pruning_the_forest(tmp_path: Path) -> None:
+    decoder = limited(tmp_path, 30, 0)
+    pool = decoder.decode(LINES)
+    for limits in ({"max_edges": 12}, {"beam": 0.7}, {"max_edges": 20, "beam": 1.5}, {"beam": 0.0}):
+        small, wanted = decoder.decode(LINES, **limits), pool.pruned(decoder.weights, **limits)
+        for i in range(len(LINES)):
+            for name in ("edge_begin", "tails", "words", "spans", "dense"):
+                assert np.array_equal(getattr(small[i], name), getattr(wanted[i], name)), (limits, i, name)
+    with pytest.raises(InputError, match="cannot be negative"):
+        decoder.decode(LINES, beam=-1.0)
+
+
+def test_a_sentence_does_not_depend_on_those_before(tmp_path: Path) -> None:
+    decoder, weights = limited(tmp_path), random_weights(random.Random(9))
+    for line in LINES:
+        decoder.decode([line])
+        again = decoder.decode([line], weights)[0]
+        alone = limited(tmp_path).decode([line], weights)[0]
+        for name in ("edge_begin", "tails", "words", "spans", "dense"):
+            assert np.array_equal(getattr(again, name), getattr(alone, name))
+
+
+def test_features_without_a_weight_are_on_the_edges_if_asked_for(tmp_path: Path) -> None:
+    plain = model_of(tmp_path, [(("a",), ("u",), {"phrase_ef": -1.0})], [])  # type: ignore[arg-type]
+    model = replace(plain, sparse_names=("unigram(u)",))
+    best = Hiero(model, {"phrase_ef": 1.0}, templates=("unigram",)).decode(["a"])[0].viterbi({"phrase_ef": 1.0})
+    assert best.features["unigram(u)"] == 1.0

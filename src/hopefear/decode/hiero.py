@@ -15,6 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hopefear._core import Derivation, HieroDecoder, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
@@ -113,15 +116,24 @@ class Hiero:
         return ids, texts, kinds
 
     def decode(
-        self, lines: Iterable[str], weights: Mapping[str, float] | None = None, *, first: int = 0, jobs: int = 0
+        self,
+        lines: Iterable[str],
+        weights: Mapping[str, float] | NDArray[np.float64] | None = None,
+        *,
+        max_edges: int = 0,
+        beam: float | None = None,
+        first: int = 0,
+        jobs: int = 0,
     ) -> Pool:
         """The forests of these lines of text, in order; sentence ids count from ``first``.
 
         All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
+        ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does, before the forest is written out: that is cheaper.
         """
         ids, texts, kinds = self._sentences(lines, first)
         w = self.weights if weights is None else weights
-        return self._core.decode(ids, texts, kinds, w, self.pop_limit, self.max_options, self.max_span, jobs)
+        limits = (self.pop_limit, self.max_options, self.max_span, max_edges, beam)
+        return self._core.decode(ids, texts, kinds, w, *limits, jobs)
 
     def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
