@@ -9,6 +9,7 @@ import dataclasses
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ class HieroInLoop:
     limits: Mapping[str, int] = dataclasses.field(default_factory=dict)
     change: Extra | None = None  # what happens to the lists before they are learnt from
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Features that the decoder has; ``change`` may add others to the lists."""
+        return frozenset(self.system.model.feature_names)
+
     def decode(
         self,
         weights: Weights,
@@ -51,7 +57,8 @@ class HieroInLoop:
         label: str = "",
     ) -> Pool:
         limits = {**self.limits, **{name: int(value) for name, value in (parameters or {}).items()}}
-        pool = self.system.lists(self.system.dev, weights, self.k, self.templates, limits=limits)
+        known = {name: value for name, value in weights.items() if name in self.names}
+        pool = self.system.lists(self.system.dev, known, self.k, self.templates, limits=limits)
         return pool if self.change is None else self.change(pool)
 
 
@@ -74,7 +81,7 @@ def looped(
     templates: Sequence[str] = (),
     choose: Mapping[str, Sequence[Any]] | None = None,
     change: Extra | None = None,
-    **options: Any,
+    options: Mapping[str, Any] | None = None,
 ) -> Run:
     """One run: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
 
@@ -83,7 +90,7 @@ def looped(
     key = {
         **system.key,
         "trainer": name,
-        "options": options,
+        "options": dict(options or {}),
         "choose": choose,
         "seed": seed,
         "initial": dict(initial),
@@ -95,7 +102,7 @@ def looped(
 
     def compute() -> dict[str, Any]:
         decoder = HieroInLoop(system, k, tuple(templates), change=change)
-        chosen = dict(options)
+        chosen = dict(options or {})
         if choose:
             lists = decoder.decode(initial, Path())
             for option, values in choose.items():
@@ -118,7 +125,8 @@ def looped(
             last = dataclasses.replace(learner, jobs=1).fit(pool, initial)
             cpu = time.process_time() - began
         shutil.rmtree(folder, ignore_errors=True)
-        hypotheses = system.translate(system.test, found.weights, templates)
+        known = {name: value for name, value in found.weights.items() if name in decoder.names}
+        hypotheses = system.translate(system.test, known, templates)
         stats = system.stats(system.test, hypotheses).sum(axis=0)
         return {
             "dev": found.best.scores["dev"],

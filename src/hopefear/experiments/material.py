@@ -27,7 +27,7 @@ from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
 from hopefear.runs import checksum
 
-__all__ = ["Part", "System", "Task", "system", "tasks"]
+__all__ = ["BASIC", "Part", "System", "Task", "main_system", "system", "tasks"]
 
 Weights = Mapping[str, float]
 
@@ -67,7 +67,8 @@ def tasks(lab: Lab) -> list[Task]:
         return [_generated(lab)]
     if not lab.data.is_dir():
         raise input_error(lab.data, None, "no such directory. Give the folder of the data")
-    found = [task for task in (_fisher(lab.data), _multi30k(lab.data), _own(lab.data)) if task is not None]
+    known = (_fisher(lab.data), _multi30k(lab.data), _urdu(lab.data), _own(lab.data))
+    found = [task for task in known if task is not None]
     if not found:
         raise input_error(
             lab.data,
@@ -105,6 +106,17 @@ def _multi30k(data: Path) -> Task | None:
         return None
     dev, test = ((folder / f"{part}.de", (folder / f"{part}.en",)) for part in ("val", "test_2016_flickr"))
     return Task("de-en-multi30k", ((folder / "train.de.xz", folder / "train.en.xz"),), dev, test)
+
+
+def _urdu(data: Path) -> Task | None:
+    """Few resources: trained on a dictionary, a little text, and the dev part once for each reference."""
+    folder = data / "ur-en-indian" / "raw"
+    if not folder.is_dir():
+        return None
+    train = [(folder / "dict.ur.xz", folder / "dict.en.xz"), (folder / "train-1k.ur", folder / "train-1k.en")]
+    train += [(folder / "dev.ur", reference) for reference in _references(folder, "dev.en")]
+    dev, test = ((folder / f"{part}.ur", _references(folder, f"{part}.en")) for part in ("devtest", "test"))
+    return Task("ur-en-indian", tuple(train), dev, test)
 
 
 def _own(data: Path) -> Task | None:
@@ -224,6 +236,13 @@ def system(lab: Lab, task: Task, dev: int, test: int) -> System:
     if not all(len(part) for part in parts):
         raise InputError(f"{task.name}: there are no sentences to learn from or to test on")
     return System(task, model, parts[0], parts[1], lab.jobs)
+
+
+def main_system(lab: Lab, number: int = 0) -> System:
+    """The n-th task (the last one if there are fewer), with as many sentences as the size allows."""
+    known = tasks(lab)
+    dev, test = lab.pick(tiny=12, small=300, full=878), lab.pick(tiny=12, small=1000, full=4000)
+    return system(lab, known[min(number, len(known) - 1)], dev, test)
 
 
 def _model(lab: Lab, task: Task) -> Model:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, spread, with_spread
 from hopefear.experiments.loop import Run, compare, looped, mark
-from hopefear.experiments.material import System, system, tasks
+from hopefear.experiments.material import System, main_system
 from hopefear.metrics.significance import Comparison
 
 PAPER = "Tan et al. 2013"
@@ -31,15 +31,6 @@ NOTE = (
     "Spanish-English telephone speech instead of Chinese-English news, a few hundred tuning sentences instead of 878, "
     "fewer decodings than 30. C is chosen by BLEU on the lists of the first decoding."
 )
-
-
-def _system(lab: Lab) -> System:
-    return system(
-        lab,
-        tasks(lab)[0],
-        lab.pick(tiny=12, small=300, full=878),
-        lab.pick(tiny=12, small=1000, full=4000),
-    )
 
 
 def _options(lab: Lab, method: str, features: str) -> tuple[dict[str, Any], dict[str, Sequence[Any]]]:
@@ -76,7 +67,7 @@ def _runs(lab: Lab, on: System, method: str, features: str) -> list[Run]:
             k=lab.pick(tiny=10, small=100, full=200),
             templates=SETTINGS[features],
             choose=choose,
-            **options,
+            options=options,
         )
         for seed in seeds
     ]
@@ -90,7 +81,7 @@ def _all_runs(lab: Lab, on: System) -> dict[tuple[str, str], list[Run]]:
 def table1(lab: Lab) -> Outcome:
     """With 8 features all methods are level. With 220 group features more MERT degrades, the MIRAs gain, and c-MIRA,
     whose loss is the BLEU of the whole corpus, gains most: 0.2 to 0.6 BLEU over the other MIRAs."""
-    on = _system(lab)
+    on = main_system(lab)
     runs = _all_runs(lab, on)
     rows = []
     for features in SETTINGS:
@@ -134,7 +125,7 @@ def _change(found: Comparison) -> str:
 @experiment("tan-table2", "time of tuning", f"{PAPER}, table 2")
 def table2(lab: Lab) -> Outcome:
     """MERT takes longest (25.8 minutes), MIRA_1 16.0, c-MIRA 7.8; only MIRA_2 (7.3) is as fast as c-MIRA."""
-    on = _system(lab)
+    on = main_system(lab)
     runs = _all_runs(lab, on)
     paper = dict(zip(METHODS, (25.8, 16.0, 7.3, 7.8), strict=True))
     ours = {method: spread([run["cpu"] for run in runs["all", method]])[0] for method in METHODS}
@@ -237,7 +228,7 @@ def _rerank(
 def table3(lab: Lab) -> Outcome:
     """Re-ranking fixed lists, c-MIRA is best with 51 dense features and stays best when 50,000 sparse ones join:
     its effectiveness is not harmed as the features grow in number."""
-    on = _system(lab)
+    on = main_system(lab)
     runs = _reranked(lab, on)
     rows = []
     for features in ("dense", "dense+sparse"):
@@ -278,7 +269,7 @@ def table3(lab: Lab) -> Outcome:
 def table4(lab: Lab) -> Outcome:
     """c-MIRA reaches a higher training BLEU with 400 updates than MIRA_2 with 35,120 and MIRA_1 with some two
     million."""
-    on = _system(lab)
+    on = main_system(lab)
     runs = _reranked(lab, on)
     paper = {"MIRA_1": "about 1,966,720", "MIRA_2": "35,120", "c-MIRA": "400"}
     found = {method: runs["dense+sparse", method][0] for method in RERANKERS}

@@ -1,0 +1,332 @@
+"""Gimpel and Smith (2012): Structured ramp loss minimization for machine translation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hopefear._core import OracleDocument
+from hopefear.experiments.base import (
+    Claim,
+    Curve,
+    Figure,
+    Lab,
+    Outcome,
+    Table,
+    beats,
+    experiment,
+    spread,
+    with_spread,
+)
+from hopefear.experiments.loop import Run, compare, looped, mark
+from hopefear.experiments.material import System, main_system, tasks
+from hopefear.tuning import random_initial
+
+PAPER = "Gimpel and Smith 2012"
+METHODS = ("MERT", "PRO", "RAMPION")
+#: Means over the language pairs' test sets; the last column of table 1.
+AVERAGES = {"MERT": 36.6, "PRO": 36.6, "RAMPION": 36.8}
+NOTE = (
+    "Our Hiero decoder instead of Moses; k and the number of decodings are smaller than the paper's (100 to 1500 "
+    "candidates, 20 to 25 decodings), and the same for all three."
+)
+
+
+def _options(lab: Lab, method: str) -> dict[str, Any]:
+    if method == "MERT":
+        return lab.pick(tiny={"restarts": 0, "kicks": 0, "passes": 2}, small={"restarts": 10, "kicks": 2}, full={})
+    if method == "PRO":
+        return {"samples": lab.pick(tiny=100, small=5000, full=5000)}
+    return {}
+
+
+def _run(
+    lab: Lab, on: System, method: str, seed: int, initial: Mapping[str, float], templates: Sequence[str] = ()
+) -> Run:
+    more = {"sparse": 0} if method == "MERT" and templates else {}
+    return looped(
+        lab,
+        on,
+        f"gimpel {method}{' extended' if templates else ''}",
+        method.lower(),
+        seed,
+        initial=initial,
+        iterations=lab.pick(tiny=1, small=5, full=20),
+        k=lab.pick(tiny=10, small=100, full=500),
+        templates=templates,
+        options={**_options(lab, method), **more},
+    )
+
+
+def _seeds(lab: Lab, method: str) -> list[int]:
+    return lab.seeds if method != "RAMPION" else lab.seeds[:1]  # RAMPION is deterministic
+
+
+@experiment("gimpel-table1", "MERT, PRO and RAMPION on several language pairs", f"{PAPER}, table 1")
+def table1(lab: Lab) -> Outcome:
+    """The three perform very similarly; MERT varies more across random seeds than PRO; on average over all test sets
+    RAMPION is slightly ahead (36.8 against 36.6 BLEU)."""
+    systems = [main_system(lab, number) for number in range(min(2, len(tasks(lab))))]
+    runs = {
+        (on.task.name, method): [_run(lab, on, method, seed, on.initial()) for seed in _seeds(lab, method)]
+        for on in systems
+        for method in METHODS
+    }
+    rows, averages, deviations = [], {}, {}
+    for method in METHODS:
+        cells = []
+        for on in systems:
+            found = runs[on.task.name, method]
+            text = with_spread([run["test"] for run in found])
+            if method != "MERT":
+                text += mark(compare(on, found, runs[on.task.name, "MERT"], lab))
+            cells += [with_spread([run["dev"] for run in found]), text]
+        spreads = [spread([run["test"] for run in runs[on.task.name, method]]) for on in systems]
+        averages[method] = float(np.mean([middle for middle, _ in spreads]))
+        deviations[method] = float(np.mean([deviation for _, deviation in spreads]))
+        rows.append([method, *cells, f"{averages[method]:.2f} [{AVERAGES[method]:.1f}]"])
+    gap = max(averages.values()) - min(averages.values())
+    versus = [compare(on, runs[on.task.name, "RAMPION"], runs[on.task.name, "MERT"], lab) for on in systems]
+    delta, p = float(np.mean([found.delta for found in versus])), min(found.p for found in versus)
+    return Outcome(
+        tables=[
+            Table(
+                "BLEU, mean (standard deviation over seeds); + - differ from MERT, p < 0.05; [the paper's average]",
+                ["method", *(f"{on.task.name} {part}" for on in systems for part in ("dev", "test")), "test average"],
+                rows,
+            )
+        ],
+        claims=[
+            Claim("the three are level", gap < 0.5, f"{gap:.2f} BLEU between best and worst average"),
+            Claim(
+                "MERT varies more over seeds than PRO",
+                deviations["MERT"] > deviations["PRO"],
+                f"standard deviation {deviations['MERT']:.2f} against {deviations['PRO']:.2f}",
+            ),
+            Claim(
+                "RAMPION is slightly ahead on average",
+                beats(delta, p),
+                f"{delta:+.2f} over MERT on average, smallest p = {p:.2g}",
+            ),
+        ],
+        notes=[NOTE],
+        numbers={"averages": averages, "deviations": deviations},
+    )
+
+
+def _initial_models(lab: Lab, on: System) -> list[tuple[str, dict[str, float]]]:
+    default = on.initial()
+    models = [("default", default)]
+    return models + [(f"random {k}", random_initial(default, lab.seed + 100 + k)) for k in (1, 2)]
+
+
+@experiment("gimpel-fig3", "sensitivity to initial weights and seeds", f"{PAPER}, figure 3")
+def fig3(lab: Lab) -> Outcome:
+    """PRO varies little for one initial model but much over initial models (it did not recover from one of them);
+    MERT varies with the seed; RAMPION finds very similar weights wherever it begins."""
+    on = main_system(lab)
+    models = _initial_models(lab, on)
+    runs = {
+        (method, name): [_run(lab, on, method, seed, start) for seed in _seeds(lab, method)]
+        for method in METHODS
+        for name, start in models
+    }
+    rows, ranges, within = [], {}, {}
+    for method in METHODS:
+        every = [run for name, _ in models for run in runs[method, name]]
+        tests = [run["test"] for run in every]
+        ranges[method] = max(tests) - min(tests)
+        within[method] = float(np.mean([spread([run["test"] for run in runs[method, name]])[1] for name, _ in models]))
+        rows.append(
+            [
+                method,
+                *(with_spread([run["test"] for run in runs[method, name]]) for name, _ in models),
+                f"{ranges[method]:.2f}",
+                f"{_cosine([run['weights'] for run in every]):.3f}",
+            ]
+        )
+    curves = [
+        Curve(
+            method,
+            [run["dev"] for name, _ in models for run in runs[method, name]],
+            [run["test"] for name, _ in models for run in runs[method, name]],
+            points=True,
+        )
+        for method in METHODS
+    ]
+    return Outcome(
+        tables=[
+            Table(
+                f"test BLEU on {on.task.name} by initial model",
+                ["method", *(name for name, _ in models), "range", "least cosine of weights"],
+                rows,
+            )
+        ],
+        claims=[
+            Claim(
+                "over initial models and seeds RAMPION's range is the smallest",
+                ranges["RAMPION"] == min(ranges.values()),
+                ", ".join(f"{method} {ranges[method]:.2f}" for method in METHODS),
+            ),
+            Claim(
+                "within an initial model PRO varies less than MERT",
+                within["PRO"] < within["MERT"],
+                f"standard deviation {within['PRO']:.2f} against {within['MERT']:.2f}",
+            ),
+            Claim(
+                "over initial models PRO's range is larger than MERT's",
+                ranges["PRO"] > ranges["MERT"],
+                f"{ranges['PRO']:.2f} against {ranges['MERT']:.2f}",
+            ),
+        ],
+        notes=["Random models: every weight from N(mu, |mu/2|^2) around its default mu.", NOTE],
+        figures=[Figure("gimpel-fig3", "training runs from three initial models", "dev BLEU", "test BLEU", curves)],
+        numbers={"ranges": ranges},
+    )
+
+
+def _cosine(weights: Sequence[Mapping[str, float]]) -> float:
+    """The least cosine between two of these."""
+    names = sorted({name for one in weights for name in one})
+    matrix = np.array([[one.get(name, 0.0) for name in names] for one in weights])
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
+    return float((matrix @ matrix.T).min())
+
+
+@experiment("gimpel-table2", "PRO and RAMPION with thousands of features", f"{PAPER}, table 2")
+def table2(lab: Lab) -> Outcome:
+    """With 7,200 lexical features PRO finds much higher BLEU on the tuning set (29.4 against 27.8) but fails to
+    generalise (22.3 against 24.2 on a test set); RAMPION is stable."""
+    on = main_system(lab)
+    declared = {name.partition("(")[0] for name in on.model.sparse_names}
+    templates = tuple(name for name in ("pair", "unigram") if name in declared)
+    rows, found = [], {}
+    for features, chosen in (("small", ()), ("extended", templates)):
+        for method in ("PRO", "RAMPION"):
+            found[features, method] = [
+                _run(lab, on, method, seed, on.initial(), chosen) for seed in _seeds(lab, method)
+            ]
+    paper = {"PRO": "29.4 / 22.3", "RAMPION": "27.8 / 24.2"}
+    for (features, method), runs in found.items():
+        used = sum(1 for value in runs[0]["weights"].values() if value)
+        cells = [with_spread([run[part] for run in runs]) for part in ("dev", "test")]
+        rows.append([features, method, f"{used:,}", *cells, paper[method] if features == "extended" else ""])
+    tuned = {method: spread([run["dev"] for run in found["extended", method]])[0] for method in ("PRO", "RAMPION")}
+    test = compare(on, found["extended", "RAMPION"], found["extended", "PRO"], lab)
+    lost = compare(on, found["extended", "PRO"], found["small", "PRO"], lab)
+    return Outcome(
+        tables=[
+            Table(
+                f"BLEU on {on.task.name}",
+                ["features", "method", "weights", "dev", "test", "paper: tune / test (Urdu)"],
+                rows,
+            )
+        ],
+        claims=[
+            Claim(
+                "with extended features PRO is far ahead on the tuning set",
+                tuned["PRO"] - tuned["RAMPION"] > 0.5,
+                f"{tuned['PRO'] - tuned['RAMPION']:+.2f} BLEU",
+            ),
+            Claim(
+                "on the test set RAMPION is ahead of PRO",
+                beats(test.delta, test.p),
+                f"{test.delta:+.2f} BLEU, p = {test.p:.2g}",
+            ),
+            Claim(
+                "extended features make PRO worse on the test set",
+                beats(-lost.delta, lost.p),
+                f"{lost.delta:+.2f} BLEU, p = {lost.p:.2g}",
+            ),
+        ],
+        notes=[
+            "Word pairs and unigrams, which the decoder computes itself; without bigrams, trigrams and triggers.",
+            NOTE,
+        ],
+    )
+
+
+@experiment("gimpel-fig1", "the output space of one sentence", f"{PAPER}, figure 1")
+def fig1(lab: Lab) -> Outcome:
+    """Outputs lie in horizontal bands: many derivations share a translation and so its cost. Choosing the output with
+    the lowest cost in a k-best list is similar to finding the cost-diminished best output (the hope)."""
+    on = main_system(lab)
+    count = lab.pick(tiny=8, small=100, full=300)
+
+    def compute() -> dict[str, Any]:
+        from hopefear.experiments.clouds import cloud
+
+        start = on.initial()
+        forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))
+        triples = forests.hope_fear(start, OracleDocument(), jobs=lab.jobs)
+        lists = forests.kbest(start, 100, distinct=False, jobs=lab.jobs)
+        gains = on.metric.sentence_gains(on.metric.stats(lists, lab.jobs))
+        begin = lists.row_begin()
+        same, strings, hopes, oracles, bests = [], [], [], [], []
+        for i, triple in enumerate(triples):
+            rows = slice(int(begin[i]), int(begin[i + 1]))
+            texts = [lists.text(i, e) for e in range(rows.stop - rows.start)]
+            own = gains[rows]
+            oracle = int(np.argmax(own))
+            hope, best, fear = triple.hope, triple.best, triple.fear
+            strings.append(len(set(texts)) / len(texts))
+            rated = _gains(on, i, [hope.text, best.text, fear.text])
+            same.append(hope.text == texts[oracle] or abs(rated[0] - own[oracle]) < 1e-12)
+            hopes.append(rated[0])
+            oracles.append(float(own[oracle]))
+            bests.append(rated[1])
+        sizes = np.array([len(on.dev.sources[i].split()) for i in range(len(forests))])
+        example = int(np.argmin(np.abs(sizes - 12)))
+        return {
+            "same": float(np.mean(same)),
+            "strings": float(np.mean(strings)),
+            "hope": float(np.mean(hopes)),
+            "oracle": float(np.mean(oracles)),
+            "best": float(np.mean(bests)),
+            "sentences": len(forests),
+            "example": cloud(forests, example, start, on.metric, seed=lab.seed),
+        }
+
+    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 2}, compute)
+    example = found["example"]
+    points = {kind: example["points"][kind] for kind in ("sample", "kbest", "best", "hope", "fear")}
+    names = {"sample": "random derivations", "kbest": "100-best", "best": "best", "hope": "hope", "fear": "fear"}
+    curves = [
+        Curve(names[kind], [p[0] for p in where], [10 * (1 - p[1]) for p in where], points=True)
+        for kind, where in points.items()
+    ]
+    return Outcome(
+        tables=[
+            Table(
+                f"mean over {found['sentences']} sentences of {on.task.name}",
+                ["", "BLEU+1, 0 to 1"],
+                [
+                    ["best by the model", f"{found['best']:.3f}"],
+                    ["lowest cost in the 100-best list", f"{found['oracle']:.3f}"],
+                    ["hope in the forest", f"{found['hope']:.3f}"],
+                ],
+            )
+        ],
+        claims=[
+            Claim(
+                "many derivations share a translation",
+                found["strings"] < 0.5,
+                f"100 best derivations have {100 * found['strings']:.0f} different translations on average",
+            ),
+            Claim(
+                "the best of the k-best list is similar to the hope",
+                found["same"] > 0.5,
+                f"as good in {100 * found['same']:.0f} % of the sentences; BLEU+1 {found['oracle']:.3f} in the list, "
+                f"{found['hope']:.3f} hope",
+            ),
+        ],
+        figures=[Figure("gimpel-fig1", example["source"], "model score", "cost: 10 (1 - BLEU+1)", curves)],
+    )
+
+
+def _gains(on: System, i: int, texts: Sequence[str]) -> list[float]:
+    """BLEU+1 of several translations of one dev sentence."""
+    references = [[column[i]] * len(texts) for column in on.dev.references]
+    return [float(gain) for gain in on.metric.sentence_gains(on.metric.corpus_stats(texts, references))]
