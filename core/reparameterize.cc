@@ -116,7 +116,19 @@ Pool centred(const Pool& pool, int jobs) {
 std::vector<double> within_variance(const Pool& pool) {
   const auto features = static_cast<size_t>(pool.features->size());
   std::vector<double> variance(features, 0.0);
-  std::unordered_map<int32_t, std::pair<double, double>> sparse;  // sum, sum of squares
+  struct Moments {  // of the differences from the first value: exactly 0 where all values are equal
+    double first = 0, sum = 0, squares = 0, count = 0;
+    void add(double value) {
+      if (count++ == 0) first = value;
+      sum += value - first;
+      squares += (value - first) * (value - first);
+    }
+    double variance(double n) const {  // of n values, those that were not added being 0
+      const double mean = (sum - (n - count) * first) / n;
+      return std::max(0.0, (squares + (n - count) * first * first) / n - mean * mean);
+    }
+  };
+  std::unordered_map<int32_t, Moments> sparse;
   size_t lists = 0;
   for (const Sentence& s : pool.sentences) {
     const Forest& f = s.forest;
@@ -124,20 +136,14 @@ std::vector<double> within_variance(const Pool& pool) {
     ++lists;
     const double n = f.edges();
     for (int32_t j = 0; j < f.dense_width; ++j) {
-      auto value = [&](int32_t e) { return f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]; };
-      double mean = 0, squares = 0;
-      for (int32_t e = 0; e < f.edges(); ++e) mean += value(e) / n;
-      for (int32_t e = 0; e < f.edges(); ++e) squares += (value(e) - mean) * (value(e) - mean);
-      variance[static_cast<size_t>(j)] += squares / n;
+      Moments moments;
+      for (int32_t e = 0; e < f.edges(); ++e) moments.add(f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
+      variance[static_cast<size_t>(j)] += moments.variance(n);
     }
     if (f.sparse_begin.empty()) continue;
     sparse.clear();
-    for (size_t k = 0; k < f.sparse_ids.size(); ++k) {
-      auto& [sum, squares] = sparse[f.sparse_ids[k]];
-      sum += f.sparse_values[k];
-      squares += f.sparse_values[k] * f.sparse_values[k];
-    }
-    for (const auto& [j, moments] : sparse) variance[static_cast<size_t>(j)] += std::max(0.0, moments.second / n - (moments.first / n) * (moments.first / n));
+    for (size_t k = 0; k < f.sparse_ids.size(); ++k) sparse[f.sparse_ids[k]].add(f.sparse_values[k]);
+    for (const auto& [j, moments] : sparse) variance[static_cast<size_t>(j)] += moments.variance(n);
   }
   for (double& v : variance) v = lists ? v / static_cast<double>(lists) : 0;
   return variance;
@@ -149,16 +155,16 @@ std::vector<double> within_covariance(const Pool& pool, int jobs) {
   std::vector<std::vector<double>> part(kBlocks);
   parallel_for(kBlocks, jobs, [&](size_t b, int) {
     part[b].assign(width * width, 0.0);
-    std::vector<double> mean(width), centred(width);
+    std::vector<double> mean(width), centred(width);  // of differences from the first candidate
     for (size_t i = pool.size() * b / kBlocks; i < pool.size() * (b + 1) / kBlocks; ++i) {
       const Forest& f = pool.sentences[i].forest;
       if (f.edges() < 2) continue;
       const double n = f.edges();
       std::fill(mean.begin(), mean.end(), 0.0);
       for (size_t e = 0; e < static_cast<size_t>(f.edges()); ++e)
-        for (size_t j = 0; j < width; ++j) mean[j] += f.dense[e * width + j] / n;
+        for (size_t j = 0; j < width; ++j) mean[j] += (f.dense[e * width + j] - f.dense[j]) / n;
       for (size_t e = 0; e < static_cast<size_t>(f.edges()); ++e) {
-        for (size_t j = 0; j < width; ++j) centred[j] = f.dense[e * width + j] - mean[j];
+        for (size_t j = 0; j < width; ++j) centred[j] = f.dense[e * width + j] - f.dense[j] - mean[j];
         for (size_t j = 0; j < width; ++j)
           for (size_t k = 0; k <= j; ++k) part[b][j * width + k] += centred[j] * centred[k] / n;
       }

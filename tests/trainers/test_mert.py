@@ -5,7 +5,7 @@ import pytest
 
 import hopefear as hf
 from hopefear import _core
-from tests.trainers.pools import QUALITY, list_pool, planted_pool, random_pool, synthetic_pool
+from tests.trainers.pools import QUALITY, list_pool, matrices, planted_pool, random_pool, synthetic_pool
 
 
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), hf.Chrf(), QUALITY], ids=lambda metric: metric.name)
@@ -127,3 +127,26 @@ def test_no_feature_that_may_move_differs() -> None:
         hf.Mert(metric=QUALITY).fit(pool)
     with pytest.raises(hf.InputError, match="no feature that may move"):
         hf.Mert(metric=QUALITY, frozen="*").fit(random_pool(1))
+
+
+def test_a_feature_that_is_constant_in_each_list_does_not_run_away() -> None:
+    """Means of equal values are not always that value: the noise of rounding must not become a direction."""
+    rng = np.random.default_rng(3)
+    sizes = range(3, 50)
+    dense = [np.column_stack([rng.normal(size=(k, 2)), np.full(k, 3.1 * k)]) for k in sizes]
+    sparse = [[{"s": 0.7 * k}] * k for k in sizes]
+    pool = list_pool(dense, numbers=[rng.uniform(0, 1, k) for k in sizes], sparse=sparse)
+    assert _core.within_variance(pool)[2:].tolist() == [0.0, 0.0]
+    assert not _core.within_covariance(pool)[2].any()
+    found = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0, "f002": -5.0, "s": 2.0})
+    initial = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0})
+    ratio = found.weights["f000"] / initial.weights["f000"]
+    assert found.weights["f001"] == pytest.approx(initial.weights["f001"] * ratio, rel=1e-9)
+    assert abs(found.weights["f000"]) + abs(found.weights["f001"]) > 0.01
+    assert found.weights["f002"] / found.weights["s"] == -2.5  # both stayed
+
+
+def test_within_variance_is_that_of_numpy() -> None:
+    pool = random_pool(5, sentences=8, candidates=9, features=3, sparse=6)
+    lists = [h for h in matrices(pool) if len(h) > 1]
+    assert _core.within_variance(pool) == pytest.approx(np.mean([h.var(axis=0) for h in lists], axis=0), rel=1e-9)
