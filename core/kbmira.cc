@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "difference.h"
-#include "random.h"
+#include "batch_mira.h"
 
 namespace hopefear {
 namespace {
@@ -21,94 +20,78 @@ void join_top(const std::vector<double>& values, int c, std::vector<int32_t>& sc
     if (std::find(into.begin(), into.end(), scratch[k]) == into.end()) into.push_back(scratch[k]);
 }
 
+/// The quadratic program of the c best, c hope and c fear candidates against the hope.
+class ManyConstraints {
+ public:
+  int64_t step(const Forest& list, const std::vector<double>& model, const std::vector<double>& gain, int32_t hope, const KbmiraOptions& options,
+               const Bounds& bounds, std::vector<double>& w, Difference& difference, Averager& averager) {
+    chosen_.clear();
+    hope_score_.resize(model.size());
+    fear_score_.resize(model.size());
+    for (size_t e = 0; e < model.size(); ++e) {
+      hope_score_[e] = model[e] + gain[e];
+      fear_score_[e] = model[e] - gain[e];
+    }
+    join_top(model, options.constraints, scratch_, chosen_);
+    join_top(hope_score_, options.constraints, scratch_, chosen_);
+    join_top(fear_score_, options.constraints, scratch_, chosen_);
+    const Rates rates{options.C, nullptr};
+    WorkingSet set;
+    for (int32_t e : chosen_) {
+      if (e == hope) continue;
+      difference.add(list, hope, 1);
+      difference.add(list, e, -1);
+      set.add(difference.take(), gain[hope] - gain[e], rates);
+    }
+    const int64_t updates = set.optimize(w.data(), rates, options.epsilon, 1000);
+    for (size_t d = 1; d < set.size(); ++d)
+      for (size_t k = 0; k < set.x(d).ids.size(); ++k) difference.put(set.x(d).ids[k], set.alpha(d) * set.x(d).values[k]);
+    const SparseVector moved = difference.take();
+    for (size_t k = 0; k < moved.ids.size(); ++k) {  // w has moved by C * sum alpha x: keep the bounds, tell the average
+      double& weight = w[static_cast<size_t>(moved.ids[k])];
+      const double before = weight - options.C * moved.values[k];
+      weight = bounds.clip(moved.ids[k], weight);
+      averager.changed(moved.ids[k], weight - before);
+    }
+    return updates;
+  }
+
+ private:
+  std::vector<double> hope_score_, fear_score_;
+  std::vector<int32_t> scratch_, chosen_;
+};
+
 }  // namespace
 
 std::vector<double> kbmira(const Lists& lists, const double* initial, const Bounds& bounds, const KbmiraOptions& options, const OnEpoch& on_epoch) {
-  const int32_t features = lists.features();
-  std::vector<double> w(initial, initial + features), best = w;
-  double best_gain = lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data());
-  Difference difference(features, bounds);
-  Random random(options.seed);
+  Difference difference(lists.features(), bounds);
+  ManyConstraints many;
   std::vector<double> background(lists.width, 1.0);  // b: starts with pseudo-counts of one
-  std::vector<double> model, gain, hope_score, fear_score;
-  std::vector<int32_t> scratch, chosen;
-  std::vector<size_t> order(lists.sentences());
-  std::iota(order.begin(), order.end(), size_t{0});
-  int64_t updates = 0;
-
-  for (int pass = 1; pass <= options.passes; ++pass) {
-    for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
-    Averager averager(features);
-    for (size_t i : order) {
-      const Forest& list = lists.list(i);
-      const int32_t count = list.edges();
-      if (count == 0) continue;
-      model.resize(static_cast<size_t>(count));
-      gain.resize(model.size());
-      edge_scores(list, w.data(), model.data());
-      lists.metric.context_gains(background.data(), lists.row_stats(i, 0), static_cast<size_t>(count), gain.data());
-      int32_t hope = 0, fear = 0;
-      for (int32_t e = 1; e < count; ++e) {
-        if (model[e] + gain[e] > model[hope] + gain[hope]) hope = e;
-        if (model[e] - gain[e] > model[fear] - gain[fear]) fear = e;
-      }
-      if (options.constraints <= 1) {
-        const double delta_gain = gain[hope] - gain[fear];
-        if (delta_gain > 0) {
-          difference.add(list, hope, 1);
-          difference.add(list, fear, -1);
-          const SparseVector x = difference.take();
-          double margin = model[hope] - model[fear], norm = 0;
-          for (double value : x.values) norm += value * value;
-          if (margin < delta_gain && norm > 0) {
-            step(w, x, std::min(options.C, (delta_gain - margin) / norm), bounds, averager);
-            ++updates;
-          }
-        }
-      } else {
-        chosen.clear();
-        join_top(model, options.constraints, scratch, chosen);
-        hope_score.resize(model.size());
-        fear_score.resize(model.size());
-        for (size_t e = 0; e < model.size(); ++e) {
-          hope_score[e] = model[e] + gain[e];
-          fear_score[e] = model[e] - gain[e];
-        }
-        join_top(hope_score, options.constraints, scratch, chosen);
-        join_top(fear_score, options.constraints, scratch, chosen);
-        const Rates rates{options.C, nullptr};
-        WorkingSet set;
-        for (int32_t e : chosen) {
-          if (e == hope) continue;
-          difference.add(list, hope, 1);
-          difference.add(list, e, -1);
-          set.add(difference.take(), gain[hope] - gain[e], rates);
-        }
-        updates += set.optimize(w.data(), rates, options.epsilon, 1000);
-        for (size_t d = 1; d < set.size(); ++d)
-          for (size_t k = 0; k < set.x(d).ids.size(); ++k) difference.put(set.x(d).ids[k], set.alpha(d) * set.x(d).values[k]);
-        const SparseVector moved = difference.take();
-        for (size_t k = 0; k < moved.ids.size(); ++k) {  // w has moved by C * sum alpha x: keep the bounds, tell the average
-          double& weight = w[static_cast<size_t>(moved.ids[k])];
-          const double before = weight - options.C * moved.values[k];
-          weight = bounds.clip(moved.ids[k], weight);
-          averager.changed(moved.ids[k], weight - before);
-        }
-      }
-      averager.next();
-      const double* stats = lists.row_stats(i, hope);
-      for (size_t s = 0; s < lists.width; ++s) background[s] = options.decay * background[s] + stats[s];
+  std::vector<double> model, gain;
+  return mira_passes(lists, initial, options, on_epoch, [&](size_t i, std::vector<double>& w, Averager& averager) -> int64_t {
+    const Forest& list = lists.list(i);
+    const int32_t count = list.edges();
+    model.resize(static_cast<size_t>(count));
+    gain.resize(model.size());
+    edge_scores(list, w.data(), model.data());
+    lists.metric.context_gains(background.data(), lists.row_stats(i, 0), static_cast<size_t>(count), gain.data());
+    int32_t hope = 0, fear = 0;
+    for (int32_t e = 1; e < count; ++e) {
+      if (model[e] + gain[e] > model[hope] + gain[hope]) hope = e;
+      if (model[e] - gain[e] > model[fear] - gain[fear]) fear = e;
     }
-    const std::vector<double> average = averager.average(w);
-    const OneBest now = one_best(lists, average.data(), options.jobs);
-    const double pass_gain = lists.metric.gain(now.stats.data());
-    if (pass_gain > best_gain) {
-      best_gain = pass_gain;
-      best = average;
+    int64_t updates = 0;
+    if (options.constraints > 1) {
+      updates = many.step(list, model, gain, hope, options, bounds, w, difference, averager);
+    } else if (gain[hope] > gain[fear]) {
+      difference.add(list, hope, 1);
+      difference.add(list, fear, -1);
+      updates = mira_step(w, difference.take(), gain[hope] - gain[fear], model[hope] - model[fear], options.C, bounds, averager);
     }
-    if (!on_epoch({pass, lists.metric.score(now.stats.data()), average, updates})) break;
-  }
-  return best;
+    const double* stats = lists.row_stats(i, hope);
+    for (size_t s = 0; s < lists.width; ++s) background[s] = options.decay * background[s] + stats[s];
+    return updates;
+  });
 }
 
 }  // namespace hopefear
