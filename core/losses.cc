@@ -53,11 +53,11 @@ double list_term(const double* scores, const double* costs, int32_t count, const
     coefficients[top] += factor;
     return value(top);
   }
+  std::vector<double> p(static_cast<size_t>(count), 0.0);
   double sum = 0;
   for (int32_t e = 0; e < count; ++e)
-    if (term.over == Over::all || costs[e] <= lowest) sum += std::exp(value(e) - value(top));
-  for (int32_t e = 0; e < count; ++e)
-    if (term.over == Over::all || costs[e] <= lowest) coefficients[e] += factor * std::exp(value(e) - value(top)) / sum;
+    if (term.over == Over::all || costs[e] <= lowest) sum += p[static_cast<size_t>(e)] = std::exp(value(e) - value(top));
+  for (int32_t e = 0; e < count; ++e) coefficients[e] += factor * p[static_cast<size_t>(e)] / sum;
   return value(top) + std::log(sum);
 }
 
