@@ -185,6 +185,13 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--initial", "ref.0"], "ref.0:1: "),
         (["--forests", "nbest.txt"], "give one of --nbest, --forests, --decoder-command"),
         (["--replicates", "0"], "'--replicates': 0 is too small"),
+        (["--iterations", "10"], "--iterations goes with --decoder-command only"),
+        (["--decoder-timeout", "9"], "--decoder-timeout goes with --decoder-command only"),
+        (["--sources", "ref.0"], "--sources goes with --decoder-command only"),
+        (["--params", "ref.0"], "--params goes with --decoder-command only"),
+        (["--retune-every", "2"], "--retune-every goes with --decoder-command only"),
+        (["--max-evaluations", "9"], "--max-evaluations goes with --decoder-command only"),
+        (["--dev-refs", "ref.0"], "--dev-refs goes with --dev-nbest only"),
     ],
 )
 def test_bad_input_leaves_no_run(capsys: Said, arguments: list[str], said: str) -> None:

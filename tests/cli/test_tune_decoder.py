@@ -126,6 +126,8 @@ def test_a_column_of_the_decoders_own(capsys: Said) -> None:
         (["decode"], "no {weights}"),
         (["decode {weights} {param:beam}"], "Give --params"),
         ([DECODE, "--nbest", "source.txt"], "give one of --nbest, --forests, --decoder-command"),
+        ([DECODE, "--dev-nbest", "source.txt"], "--dev-nbest goes with --nbest and --forests only"),
+        ([DECODE, "--retune-every", "2"], "--retune-every goes with --params only"),
         ([DECODE, "--decoder-timeout", "-1"], "must be more than 0"),
         ([DECODE, "--holdout", "2"], "held-out share"),
         ([DECODE.replace("source.txt", "absent.txt")], "No such file or directory: 'absent.txt'"),

@@ -166,6 +166,8 @@ def test_options_that_mean_nothing(name: str, pool: hf.Pool) -> None:
     assert "below the upper" in complaint(name, pool, bounds="lm:1:0")
     assert "below the upper" in complaint(name, pool, bounds="lm:nan:1")
     assert "name=feature" in complaint(name, pool, groups="lm")
+    assert "groups: lm is a feature itself" in complaint(name, pool, groups="lm=tm0+tm1")
+    assert "groups: tm0 is in two groups, a and b" in complaint(name, pool, groups="a=lm+tm0,b=tm*")
     assert "exclude each other" in complaint(name, pool, groups="g=lm+tm0", bounds="lm:0:1,tm0:2:3")
     assert "scaling must be" in complaint(name, pool, scaling="max")
     assert "NaN" in complaint(name, pool, initial={"lm": math.nan})

@@ -124,3 +124,12 @@ def test_every_trainer_learns_from_forests() -> None:
         assert set(result.weights) == set(pool.feature_names)
         again = trainer(**options.get(name, {}), jobs=1).fit(pool)
         assert again.weights == result.weights, name
+
+
+@pytest.mark.parametrize("name", ["minrisk", "rampion"])
+def test_approximate_shares_of_bleu_are_admitted(name: str) -> None:
+    pool = forest_pool(10, edges=100, source_length=5, dense=4, references=2, seed=3)
+    trainer = TRAINERS[name](rounds=2)
+    assert any("BLEU are approximate" in warning for warning in trainer.fit(pool).warnings)
+    split = pool.split_by_ngrams(4)
+    assert not trainer.fit(split).warnings

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from hopefear.cli.console import Console, plural, some
 from hopefear.cli.frame import command as make_command
@@ -118,11 +119,10 @@ def command(
 
     if [bool(nbest), bool(forests), bool(decoder_command)].count(True) != 1:
         raise click.UsageError("give one of --nbest, --forests, --decoder-command.", click.get_current_context())
+    refuse_unused(click.get_current_context(), bool(decoder_command), bool(params), bool(dev_nbest))
     if decoder_command:
         from hopefear.cli.tune_decoder import tune_decoder
 
-        if dev_nbest or dev_refs:
-            raise click.UsageError("--dev-nbest goes with --nbest and --forests.", click.get_current_context())
         tune_decoder(
             console,
             decoder_command=decoder_command,
@@ -245,6 +245,20 @@ def command(
     else:
         print_scores(tuned, measure)
     console.note(f"weights: {run.path / 'weights.txt'}")
+
+
+def refuse_unused(ctx: click.Context, decoder: bool, params: bool, dev: bool) -> None:
+    """An option that would change nothing is a mistake, and is named."""
+    loop = ("decoder_timeout", "iterations", "sources", "params", "retune_every", "max_evaluations")
+    for needed, given, names in (
+        ("--decoder-command", decoder, loop),
+        ("--nbest and --forests", not decoder, ("dev_nbest", "dev_refs")),
+        ("--params", params, ("retune_every", "max_evaluations")),
+        ("--dev-nbest", dev, ("dev_refs",)),
+    ):
+        for name in () if given else names:
+            if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                raise click.UsageError(f"--{name.replace('_', '-')} goes with {needed} only.", ctx)
 
 
 def read_pool(console: Console, nbest: Sequence[str], refs: Sequence[str]) -> Pool:

@@ -76,7 +76,8 @@ def tune_decoder(
         raise InputError("--random-init draws weights around given ones. Give --initial")
     if parameters and (replicates > 1 or random_init):
         raise InputError(
-            "--params goes with one replicate from given weights. Leave out --replicates and --random-init"
+            "--params looks for one setting of the decoder, and each replicate would find another. "
+            "Leave out --replicates and --random-init, and repeat the command under other seeds"
         )
     measure = metric_of(metric, lowercase, tokenize)
     learner = kind(metric=measure, seed=seed, jobs=jobs, **options)

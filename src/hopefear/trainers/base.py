@@ -34,6 +34,11 @@ Vector = NDArray[np.float64]
 #: Called after every epoch with its record; returns whether to go on.
 Progress = Callable[[Mapping[str, Any]], bool]
 
+APPROXIMATE = (
+    "edges' shares of BLEU are approximate: nodes of these forests do not fix the words at their ends. Scores that are "
+    "reported are exact; so is learning after pool.split_by_ngrams()"
+)
+
 
 def option(default: Any, help: str, *, paper: Any = None, least: float | None = None) -> Any:
     """A field with what ``hopefear trainers`` says of it: what it means, the paper's value, the least legal value."""
@@ -88,8 +93,11 @@ class Problem:
         """For the inner loops."""
         return self.report(epoch, score, w, {"updates": updates})
 
-    def bleu_gains(self, w: Vector) -> tuple[Vector, float]:
-        """Linear BLEU (Chiang 2012, A.3) of every edge around the document of w, and that document's length n_1."""
+    def bleu_gains(self, w: Vector) -> tuple[Vector, float, list[str]]:
+        """Linear BLEU (Chiang 2012, A.3) of every edge around the document of w, and that document's length n_1.
+
+        Also a warning for the record, where the gains are approximate.
+        """
         if not isinstance(self.metric, Bleu):
             raise InputError(
                 f"on forests this trainer takes BLEU apart into edges, it cannot optimise {self.metric.name}"
@@ -100,7 +108,8 @@ class Problem:
         b[:K] = np.maximum(b[:K], 0.3 * 0.5 ** np.arange(K) * b[K : 2 * K])
         document = _core.OracleDocument(K)
         document.counts = b
-        return self.pool.linear_gains(w, document, self.jobs)[0], float(b[K])
+        gains, exact = self.pool.linear_gains(w, document, self.jobs)
+        return gains, float(b[K]), [] if exact else [APPROXIMATE]
 
 
 @dataclass(frozen=True, kw_only=True)

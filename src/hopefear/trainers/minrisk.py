@@ -60,9 +60,10 @@ class Minrisk(Trainer):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
+        warnings: list[str] = []
 
         def around(w: Vector) -> Risk:
-            gains, size = problem.bleu_gains(w)
+            gains, size, warnings[:] = problem.bleu_gains(w)
 
             def risk(v: Vector, T: float) -> tuple[float, float, Vector]:
                 expected = problem.pool.expectations(v, gains, T, 0.0, self.jobs)
@@ -70,7 +71,8 @@ class Minrisk(Trainer):
 
             return risk
 
-        return self.anneal_down(problem, around, again=2)
+        w, details = self.anneal_down(problem, around, again=2)
+        return w, details | {"warnings": warnings}
 
     def anneal_down(
         self, problem: Problem, around: Callable[[Vector], Risk], again: int = 0

@@ -52,8 +52,9 @@ class Rampion(Trainer):
         per_edge = np.repeat(np.maximum(words, 1), np.diff(pool.edge_offsets()))
         w = problem.initial
         for _ in range(self.rounds):
-            costs = -self.alpha * problem.bleu_gains(w)[0] / per_edge
-            w, details = self.descend(replace(problem, initial=w), costs)
+            gains, _, warnings = problem.bleu_gains(w)
+            w, details = self.descend(replace(problem, initial=w), -self.alpha * gains / per_edge)
+            details["warnings"] = warnings
         return w, details
 
     def descend(self, problem: Problem, costs: Vector) -> tuple[Vector, dict[str, Any]]:

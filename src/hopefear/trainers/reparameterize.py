@@ -94,13 +94,17 @@ def _scales(scaling: str, pool: Pool) -> Vector:
 
 def _tied(groups: str, names: list[str]) -> tuple[NDArray[np.int32], list[str]]:
     """For each feature the id of the learnt one, and the learnt names: dense ones first."""
-    label = {}
+    label: dict[str, str] = {}
     for part in filter(None, groups.split(",")):
         group, _, members = part.partition("=")
         if not group or not members:
             raise InputError(f"groups takes name=feature+feature,..., not '{part}'")
-        for name in _matching(members.split("+"), names, "groups"):
-            label[name] = group
+        found = _matching(members.split("+"), names, "groups")
+        if group in names and group not in found:
+            raise InputError(f"groups: {group} is a feature itself. Name the group otherwise, or list it")
+        for name in found:
+            if label.setdefault(name, group) != group:
+                raise InputError(f"groups: {name} is in two groups, {label[name]} and {group}. Name it in one of them")
     learnt: dict[str, int] = {}
     ids = np.empty(len(names), dtype=np.int32)
     for j, name in enumerate(names):
