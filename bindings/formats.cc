@@ -234,6 +234,10 @@ void init_formats(nb::module_& m) {
       .def("collect", &ForestParser::collect, "pool"_a);
   m.def("format_forests", &format_forests, "pool"_a, "begin"_a, "end"_a, "format"_a);
   m.def("write_forest_file", &write_forest_file, "pool"_a, "descriptor"_a, "file"_a, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<ForestFileWriter>(m, "ForestFileWriter", "A native file, pool after pool.")
+      .def(nb::init<int, std::string, std::string>(), "descriptor"_a, "file"_a, "folder"_a)
+      .def("add", &ForestFileWriter::add, "pool"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("finish", &ForestFileWriter::finish, nb::call_guard<nb::gil_scoped_release>());
   m.def("read_forest_file", &read_forest_file, "path"_a, "file"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>());
   m.def("forest_file_from_bytes", &forest_file_from_bytes, "data"_a, "file"_a, "verify"_a = true);
   m.attr("FOREST_MAGIC") = nb::bytes(kForestMagic, 16);

@@ -17,6 +17,21 @@ inline constexpr char kForestMagic[17] = "\x89hopefear\r\n\x1a\n\0\0";
 /// system has against it; `file` is for messages.
 void write_forest_file(const Pool& pool, int descriptor, const std::string& file);
 
+/// The same file sentence by sentence: memory does not grow with their number. Until finish(), each array grows in a file without a
+/// name in `folder`.
+class ForestFileWriter {
+ public:
+  ForestFileWriter(int descriptor, std::string file, std::string folder);
+  ~ForestFileWriter();
+  /// Pools that share their vocabularies, which may grow between calls.
+  void add(const Pool& pool);
+  void finish();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
 /// A pool over the bytes of a file; its forests look into them and keep `owner` alive. With `verify` every checksum is
 /// computed; without it a damaged file may give wrong numbers, but never a crash.
 Pool forest_file_pool(const char* bytes, size_t size, std::shared_ptr<const void> owner, const std::string& file, bool verify);

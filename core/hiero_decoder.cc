@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "error.h"
@@ -69,12 +70,6 @@ struct Place {
   uint32_t rank[3];  // option, node of the first cell, of the second
 };
 
-/// What the language models say of a place.
-struct Scored {
-  double lm[kMaxLms];
-  LmState state[kMaxLms];
-};
-
 struct Waiting {
   double score;
   uint32_t place;
@@ -111,7 +106,7 @@ class HieroSearch {
   }
 
   /// Whether to keep this for the next sentence, or has it become too large for that?
-  bool modest() const { return edges_.capacity() <= kKept && scored_.capacity() <= kKept; }
+  bool modest() const { return edges_.capacity() <= kKept && places_.capacity() <= kKept; }
 
  private:
   void start(const HieroSource& source, const double* w, const HieroOptions& options) {
@@ -360,7 +355,8 @@ class HieroSearch {
     const auto first_node = static_cast<int32_t>(scores_.size());
     const auto cell = static_cast<int32_t>(cells_.size());
     places_.clear();
-    scored_.clear();
+    place_lm_.clear();
+    place_state_.clear();
     queue_.clear();
     table_.assign(256, -1);
     for (uint32_t c = 0; c < cubes_.size(); ++c) push({c, {0, 0, 0}});
@@ -371,7 +367,7 @@ class HieroSearch {
       queue_.pop_back();
       --left;
       const Place place = places_[top.place];
-      accept(place, scored_[top.place], top.score, first_node, cell);
+      accept(place, top, first_node, cell);
       const Cube& cube = cubes_[place.cube];
       const auto [a, b, c] = place.rank;
       if (b == 0 && c == 0 && a + 1 < cube.options) push({place.cube, {a + 1, 0, 0}});
@@ -392,19 +388,21 @@ class HieroSearch {
   }
 
   void push(const Place& place) {
-    queue_.push_back({score(place, scored_.emplace_back()), static_cast<uint32_t>(places_.size())});
+    place_lm_.resize(place_lm_.size() + models_);
+    place_state_.resize(place_state_.size() + models_);
+    queue_.push_back({score(place, place_lm_.data() + places_.size() * models_, place_state_.data() + places_.size() * models_), static_cast<uint32_t>(places_.size())});
     std::push_heap(queue_.begin(), queue_.end());
     places_.push_back(place);
   }
 
-  double score(const Place& place, Scored& scored) const {
+  double score(const Place& place, double* lm, LmState* state) const {
     const Option& option = options_[cubes_[place.cube].option + place.rank[0]];
     const int32_t tails[2] = {tail(place, 0), tail(place, 1)};
     double sum = option.score;
     for (int t = 0; t < 2; ++t)
       if (tails[t] >= 0) sum += scores_[static_cast<size_t>(tails[t])];
     for (size_t l = 0; l < models_; ++l) {
-      RuleScore rule(*d_.lms_[l], scored.state[l]);
+      RuleScore rule(*d_.lms_[l], state[l]);
       if (option.begins) rule.begin_sentence();
       const int32_t* symbols = lm_targets_[l].data() + option.target;
       for (uint32_t k = 0; k < option.symbols; ++k) {
@@ -412,36 +410,35 @@ class HieroSearch {
         else rule.nonterminal(states_[static_cast<size_t>(tails[slot_tail(symbols[k])]) * models_ + l]);
       }
       if (option.ends) rule.terminal(kEos);
-      scored.lm[l] = kLn10 * rule.finish();
-      sum += weight_of(l) * scored.lm[l];
-      if (option.ends) scored.state[l] = LmState();  // nothing follows: all are one node
+      lm[l] = kLn10 * rule.finish();
+      sum += weight_of(l) * lm[l];
+      if (option.ends) state[l] = LmState();  // nothing follows: all are one node
     }
     return sum;
   }
 
-  void accept(const Place& place, const Scored& scored, double score, int32_t first_node, int32_t cell) {
-    const int32_t v = node_of(scored, first_node, cell);
+  void accept(const Place& place, const Waiting& top, int32_t first_node, int32_t cell) {
+    const int32_t v = node_of(place_state_.data() + top.place * models_, first_node, cell);
     double& best = scores_[static_cast<size_t>(v)];
-    best = std::max(best, score);
-    Edge edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, score, {0, 0}};
-    for (size_t l = 0; l < models_; ++l) edge.lm[l] = scored.lm[l];
-    edges_.push_back(edge);
+    best = std::max(best, top.score);
+    Edge& edge = edges_.emplace_back(Edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, top.score, {0, 0}});
+    for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[top.place * models_ + l];
   }
 
   /// The node of a state, a new one if need be.
-  int32_t node_of(const Scored& scored, int32_t first_node, int32_t cell) {
-    size_t slot = hash(scored.state) & (table_.size() - 1);
+  int32_t node_of(const LmState* state, int32_t first_node, int32_t cell) {
+    size_t slot = hash(state) & (table_.size() - 1);
     for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
       const LmState* known = states_.data() + static_cast<size_t>(table_[slot]) * models_;
       bool same = true;
-      for (size_t l = 0; l < models_; ++l) same = same && known[l] == scored.state[l];
+      for (size_t l = 0; l < models_; ++l) same = same && known[l] == state[l];
       if (same) return table_[slot];
     }
     const auto v = static_cast<int32_t>(scores_.size());
     table_[slot] = v;
     scores_.push_back(-std::numeric_limits<double>::infinity());
     node_cell_.push_back(cell);
-    states_.insert(states_.end(), scored.state, scored.state + models_);
+    states_.insert(states_.end(), state, state + models_);
     if (static_cast<size_t>(v - first_node + 1) * 2 > table_.size()) {
       table_.assign(table_.size() * 2, -1);
       for (int32_t u = first_node; u <= v; ++u) {
@@ -584,8 +581,9 @@ class HieroSearch {
   std::vector<double> outside_;
 
   std::vector<Cube> cubes_;
-  std::vector<Place> places_;    // all that were pushed
-  std::vector<Scored> scored_;  // and their states
+  std::vector<Place> places_;  // all that were pushed
+  std::vector<double> place_lm_;  // and what each language model says of them
+  std::vector<LmState> place_state_;
   std::vector<Waiting> queue_;
   std::vector<int32_t> table_;
 };
@@ -669,24 +667,31 @@ Pool HieroDecoder::empty_pool() const {
   return pool;
 }
 
-Pool HieroDecoder::decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const {
+Pool HieroDecoder::each(const std::vector<HieroSource>& sources, int jobs, const std::function<Forest(const HieroSource&)>& body) const {
   Pool pool = empty_pool();
   pool.sentences.resize(sources.size());
-  parallel_for(sources.size(), jobs, [&](size_t i, int) { pool.sentences[i] = {sources[i].id, sources[i].text, decode(sources[i], w, options), {}}; });
+  std::vector<size_t> order(sources.size());  // long sentences first, so that no thread is left with one at the end
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sources[a].words.size() > sources[b].words.size(); });
+  parallel_for(sources.size(), jobs, [&](size_t k, int) {
+    const size_t i = order[k];
+    pool.sentences[i] = {sources[i].id, sources[i].text, body(sources[i]), {}};
+  });
   return pool;
 }
 
+Pool HieroDecoder::decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const {
+  return each(sources, jobs, [&](const HieroSource& source) { return decode(source, w, options); });
+}
+
 Pool HieroDecoder::kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct, int jobs) const {
-  Pool pool = empty_pool();
-  pool.sentences.resize(sources.size());
   HieroOptions limits = options;
   if (k == 1) limits.beam = 1e-6;  // the best, and all that might be the best but for rounding
-  parallel_for(sources.size(), jobs, [&](size_t i, int) {
+  return each(sources, jobs, [&](const HieroSource& source) {
     Pool one = empty_pool();
-    one.sentences.push_back({sources[i].id, sources[i].text, decode(sources[i], w, limits), {}});
-    pool.sentences[i] = std::move(hopefear::kbest(one, w, k, distinct, 1).sentences.front());
+    one.sentences.push_back({source.id, source.text, decode(source, w, limits), {}});
+    return hopefear::kbest(one, w, k, distinct, 1).sentences.front().forest;
   });
-  return pool;
 }
 
 }  // namespace hopefear

@@ -16,6 +16,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -82,6 +83,7 @@ class HieroDecoder {
   friend class HieroSearch;
   struct Borrowed;
   Pool empty_pool() const;
+  Pool each(const std::vector<HieroSource>& sources, int jobs, const std::function<Forest(const HieroSource&)>& body) const;
 
   std::shared_ptr<const Grammar> grammar_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;

@@ -12,7 +12,7 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.decode import Hiero
-from hopefear.formats import read_forests, read_nbest
+from hopefear.formats import read_forests, read_nbest, write_forests
 from hopefear.model.directory import Model, write_model
 from tests.decode.models import model_of, random_lm, random_rules
 
@@ -68,9 +68,25 @@ def test_lists_are_those_of_the_forests(
         assert [lists.text(i, j) for j in range(lists[i].edge_count)] == [d.text for d in best]
         w = [WEIGHTS.get(name, 0.0) for name in lists.feature_names]
         assert (lists[i].dense @ w).tolist() == pytest.approx([d.score for d in best], abs=1e-9)
-    assert translate(monkeypatch, TEXT, path, "--forests", tmp_path / "small", "--max-edges", 10) == 0
+    capsys.readouterr()
+    assert translate(monkeypatch, TEXT, path, "--forests", tmp_path / "small", "--max-edges", 10, "--nbest", 5) == 0
     small = read_forests(tmp_path / "small")
     assert small[3].edge_count < forests[3].edge_count
+    (tmp_path / "list").write_text(capsys.readouterr().out)
+    lists = read_nbest(tmp_path / "list")
+    for i in range(4):
+        assert [lists.text(i, j) for j in range(lists[i].edge_count)] == [d.text for d in small[i].kbest(WEIGHTS, 5)]
+
+
+def test_forests_are_written_as_they_come(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("hopefear.cli.translate.FOREST_BLOCK", 3)
+    assert translate(monkeypatch, TEXT * 3, path, "--forests", tmp_path / "streamed", "--quiet") == 0
+    write_forests(Hiero(Model.open(path)).decode(LINES * 3), tmp_path / "at once")
+    assert (tmp_path / "streamed").read_bytes() == (tmp_path / "at once").read_bytes()
+    assert translate(monkeypatch, "", path, "--forests", tmp_path / "none") == 0
+    assert len(read_forests(tmp_path / "none")) == 0
+    assert translate(monkeypatch, TEXT.encode() + b"\xff\n", path, "--forests", tmp_path / "bad") == 2
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["at once", "none", "streamed"]
 
 
 def test_explain(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:

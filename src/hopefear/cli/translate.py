@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from hopefear._core import Pool
     from hopefear.decode import Hiero
     from hopefear.model.directory import Model
+
+Work = TypeVar("Work")
 
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
@@ -39,7 +43,7 @@ hopefear translate model --forests dev.forests < dev.source > dev.target
 echo "la casa verde" | hopefear translate model --explain
 """
 
-BLOCK = 256  # sentences decoded at a time, and held in memory
+BLOCK = 256  # sentences decoded at a time; two such blocks are held in memory
 FOREST_BLOCK = 32
 
 
@@ -67,6 +71,7 @@ def command(
     """
     from hopefear.decode import Hiero
     from hopefear.files import iter_lines
+    from hopefear.formats import forest_writer
     from hopefear.model.directory import Model
 
     if explain and (nbest or forests):
@@ -74,27 +79,30 @@ def command(
     opened = Model.open(model, jobs=jobs)
     chosen = _weights(console, opened, weights) if weights is not None else opened.weights
     decoder = Hiero(opened, chosen, pop_limit, max_options, max_span)
-    kept: Pool | None = None
-    done = 0
-    with console.progress("translate") as progress:
-        for block in _blocks(iter_lines("-"), FOREST_BLOCK if forests else BLOCK):
-            if explain:
-                for line in block:
-                    sys.stdout.write(decoder.explain(line) + "\n\n")
-            else:
-                lists, pool = _decoded(decoder, block, max(nbest, 1), distinct, done, jobs, forests is not None)
-                _write(decoder, lists, bool(nbest), tokens)
-                if pool is not None:
-                    if max_edges:
-                        pool = pool.pruned(decoder.weights, max_edges=max_edges, jobs=jobs)
-                    kept = pool if kept is None else _joined(kept, pool)
+    if explain:
+        for line in iter_lines("-"):
+            sys.stdout.write(decoder.explain(line) + "\n\n")
             sys.stdout.flush()
-            done += len(block)
-            progress.update(done)
-    if forests is not None:
-        from hopefear.formats import write_forests
+        return
 
-        write_forests(kept if kept is not None else decoder.decode([]), forests)
+    def decoded(first: int, block: list[str]) -> tuple[Pool, Pool | None]:
+        if forests is None:
+            return decoder.kbest(block, max(nbest, 1), distinct, first=first, jobs=jobs), None
+        pool = decoder.decode(block, max_edges=max_edges, first=first, jobs=jobs)
+        return pool.kbest(decoder.weights, max(nbest, 1), distinct, jobs), pool
+
+    with contextlib.ExitStack() as stack:
+        writer = stack.enter_context(forest_writer(forests)) if forests is not None else None
+        if writer is not None:
+            writer.add(decoder.decode([]))
+        progress = stack.enter_context(console.progress("translate"))
+        blocks = _blocks(iter_lines("-"), FOREST_BLOCK if forests else BLOCK)
+        for done, (lists, pool) in _ahead(decoded, blocks):
+            _write(decoder, lists, bool(nbest), tokens)
+            if writer is not None and pool is not None:
+                writer.add(pool)
+            sys.stdout.flush()
+            progress.update(done)
 
 
 def _weights(console: Console, model: Model, path: str) -> dict[str, float]:
@@ -119,19 +127,22 @@ def _blocks(lines: Iterator[str], size: int) -> Iterator[list[str]]:
         yield block
 
 
-def _decoded(
-    decoder: Hiero, block: list[str], k: int, distinct: bool, first: int, jobs: int, keep: bool
-) -> tuple[Pool, Pool | None]:
-    if not keep:
-        return decoder.kbest(block, k, distinct, first=first, jobs=jobs), None
-    pool = decoder.decode(block, first=first, jobs=jobs)
-    return pool.kbest(decoder.weights, k, distinct, jobs), pool
+def _ahead(work: Callable[[int, list[str]], Work], blocks: Iterator[list[str]]) -> Iterator[tuple[int, Work]]:
+    """``work(lines before, block)`` of each block with the number of lines then done, in order.
 
-
-def _joined(kept: Pool, pool: Pool) -> Pool:
-    for i, number in enumerate(pool.ids):
-        kept.append(number, pool[i], pool.source(i))
-    return kept
+    A block is worked on while the caller writes the one before it.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        waiting: tuple[int, Future[Work]] | None = None
+        done = 0
+        for block in blocks:
+            future = thread.submit(work, done, block)
+            done += len(block)
+            if waiting is not None:
+                yield waiting[0], waiting[1].result()
+            waiting = done, future
+        if waiting is not None:
+            yield waiting[0], waiting[1].result()
 
 
 def _write(decoder: Hiero, lists: Pool, nbest: bool, tokens: bool) -> None:

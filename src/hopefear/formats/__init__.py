@@ -1,7 +1,7 @@
 """Readers and writers: k-best lists, forests, weights, grammars. They return plain objects and decide nothing."""
 
 from hopefear.files import atomic_write, open_bytes, open_text, read_lines, read_references
-from hopefear.formats.forests import FOREST_FORMATS, read_forests, write_forests
+from hopefear.formats.forests import FOREST_FORMATS, forest_writer, read_forests, write_forests
 from hopefear.formats.grammar import GrammarRule, Nonterminal, iter_grammar, write_grammar
 from hopefear.formats.nbest import NBEST_FORMATS, iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import read_weights, write_weights
@@ -12,6 +12,7 @@ __all__ = [
     "GrammarRule",
     "Nonterminal",
     "atomic_write",
+    "forest_writer",
     "iter_grammar",
     "iter_nbest",
     "open_bytes",

@@ -7,10 +7,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from hopefear._core import (
     FOREST_MAGIC,
+    ForestFileWriter,
     ForestParser,
     Pool,
     forest_file_from_bytes,
@@ -22,7 +24,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.files import PathLike, _umask, atomic_write, iter_bytes, os_error, output, path_name
 from hopefear.formats.references import attach
 
-__all__ = ["FOREST_FORMATS", "read_forests", "write_forests"]
+__all__ = ["FOREST_FORMATS", "forest_writer", "read_forests", "write_forests"]
 
 FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf")
 _JSON = ("cdec", "travatar", "cicada")
@@ -165,6 +167,36 @@ def _recognised(path: PathLike, start: bytes) -> str:
     raise input_error(path_name(path), 1, f"{finding}. Name its format: {', '.join(FOREST_FORMATS)}")
 
 
+@contextmanager
+def forest_writer(path: PathLike) -> Iterator[ForestFileWriter]:
+    """A native file that takes pool after pool, all of one decoder.
+
+        with forest_writer("dev.forests") as writer:
+            writer.add(decoder.decode(lines))
+
+    Memory does not grow with the number of sentences. The file appears when the block ends well.
+    """
+    _no_packing(path)
+    ours = True  # not an error of the block
+    try:
+        with atomic_write(path, "wb") as file:
+            writer = ForestFileWriter(file.fileno(), path_name(path), str(Path(os.path.realpath(path)).parent))
+            ours = False
+            yield writer
+            ours = True
+            writer.finish()
+    except OSError as error:
+        if not ours:
+            raise
+        raise os_error(path, error) from None
+
+
+def _no_packing(path: PathLike) -> None:
+    if Path(path).suffix in (".gz", ".xz", ".zst"):
+        finding = "a native file is mapped, not unpacked. Choose a name without that suffix"
+        raise input_error(path_name(path), None, finding)
+
+
 def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
     """Lists, lattices or forests as a file (``native``, ``travatar``, ``cicada``, ``plf``: one sentence a line) or as a
     folder with a file for each sentence (``moses``, and ``cdec`` unless the name has a suffix such as .json).
@@ -173,10 +205,7 @@ def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
     """
     _check(format)
     if format == "native":
-        if Path(path).suffix in (".gz", ".xz", ".zst"):
-            raise input_error(
-                path_name(path), None, "a native file is mapped, not unpacked. Choose a name without that suffix"
-            )
+        _no_packing(path)
         try:
             with atomic_write(path, "wb") as file:
                 write_forest_file(pool, file.fileno(), path_name(path))
