@@ -14,6 +14,7 @@ void init_language_model(nb::module_&);
 void init_extraction(nb::module_&);
 void init_grammar(nb::module_&);
 void init_decoder(nb::module_&);
+void init_blocks(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -31,4 +32,5 @@ NB_MODULE(_core, m) {
   hopefear::init_extraction(m);
   hopefear::init_grammar(m);
   hopefear::init_decoder(m);
+  hopefear::init_blocks(m);
 }

@@ -1,0 +1,174 @@
+"""The block-sequence decoder over a model of ``hopefear build --kind blocks`` (Tillmann and Zhang 2006, section 2).
+
+    model = Model.open("model")
+    decoder = Blocks(model, read_block_weights("run/weights.txt"))
+    decoder.translate(["das grüne Haus"])
+    pool = decoder.decode(lines)              # lattices, for everything that is asked of forests
+
+A lattice has the real-valued features of :data:`REAL` and the binary ones of the chosen templates, so that w.h(d) is
+the score by which the decoder searched. Binary features are not declared beforehand: ``feature_names`` grows as they
+are met. docs/blocks.md describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hopefear._core import BlockCorpus, BlockDecoder, FeatureTable, Pool
+from hopefear._core import BlockWeights as CoreWeights
+from hopefear.errors import InputError, input_error
+from hopefear.model.directory import Model
+
+__all__ = ["FEATURES", "REAL", "REORDERINGS", "BlockWeights", "Blocks"]
+
+#: The real-valued features, in the order of their ids.
+REAL = (
+    "lm",
+    "lm2",
+    "phrase_ef",
+    "phrase_fe",
+    "lexical_ef",
+    "lexical_fe",
+    "rule",
+    "word",
+    "swap",
+    "identity",
+    "unknown",
+    "number",
+    "name",
+)
+FEATURES = ("none", "phrase", "word", "both")
+REORDERINGS = ("monotone", "swap")
+_PHRASE = ("block", "source", "target", "orient")
+_WORD = ("pair", "ngram", "jump")
+_LETTER = {"word": "w", "number": "n", "name": "c"}
+_MANY = 2000  # sentences from which it pays to score all blocks of the model at once
+
+
+class BlockWeights(Mapping[str, float]):
+    """Weights that are found by name but are too many to keep the names: iteration gives the names seen in reading."""
+
+    def __init__(self, table: FeatureTable, templates: Iterable[str] = ()) -> None:
+        self.table = table
+        self.templates = frozenset(templates)  #: names of templates and of real-valued features that have weights
+
+    def __getitem__(self, name: str) -> float:
+        return self.table.get(name)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[str]:
+        raise InputError("these weights keep no names: ask for the weight of a name")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A decoder for one model. ``weights`` of None are those of the model; features they do not name weigh 0."""
+
+    model: Model
+    weights: Mapping[str, float] = None  # type: ignore[assignment]
+    pop_limit: int = 40  #: hypotheses looked at for each covered beginning of the sentence; 0: all
+    max_options: int = 10  #: target phrases kept of one source phrase; 0: all
+    features: str | None = None  #: binary features: none, phrase, word, both; None: those that have a weight
+    reordering: str | None = None  #: monotone or swap; None: swap if the weights know of it, or have no binary features
+    swap_limit: int = 0  #: hypotheses looked at where a gap is open; 0: an eighth of pop_limit, or all
+    max_swap: int = 0  #: source words of either block of a swap; 0: any number
+    lms: bool | None = None  #: ask the language models; None: if they have a weight or there are no binary features
+    _core: BlockDecoder = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.model.kind != "blocks":
+            finding = f"is a model of {self.model.kind}, and this decoder is for blocks"
+            raise input_error(self.model.path, None, f"{finding}. Build one: hopefear build --kind blocks")
+        if self.weights is None:
+            object.__setattr__(self, "weights", self.model.weights)
+        named = templates_of(self.weights)
+        binary = named & {*_PHRASE, *_WORD}
+        if self.features is None:
+            phrase, word = bool(named & {*_PHRASE}), bool(named & {*_WORD})
+            chosen = {(True, True): "both", (True, False): "phrase", (False, True): "word", (False, False): "none"}
+            object.__setattr__(self, "features", chosen[phrase, word])
+        if self.reordering is None:
+            swaps = not binary or bool(named & {"orient", "jump", "swap"})
+            object.__setattr__(self, "reordering", "swap" if swaps else "monotone")
+        if self.lms is None:
+            object.__setattr__(self, "lms", not binary or bool(named & {"lm", "lm2"}))
+        for name, value, known in (
+            ("features", self.features, FEATURES),
+            ("reordering", self.reordering, REORDERINGS),
+        ):
+            if value not in known:
+                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+        core = BlockDecoder(
+            self.model.grammar,
+            [lm.core for lm in self.model.language_models] if self.lms else [],
+            self.features in ("phrase", "both"),
+            self.features in ("word", "both"),
+            self.reordering == "swap",
+        )
+        object.__setattr__(self, "_core", core)
+
+    @property
+    def core(self) -> BlockDecoder:
+        """The compiled decoder."""
+        return self._core
+
+    @property
+    def limits(self) -> tuple[int, int, int, int]:
+        """pop_limit, swap_limit, max_options, max_swap as the core takes them."""
+        swap_limit = self.swap_limit or (max(1, self.pop_limit // 8) if self.pop_limit else 0)
+        return self.pop_limit, swap_limit, self.max_options, self.max_swap
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The features of the forests so far, in the order of their ids."""
+        return self._core.features.names()
+
+    def corpus(self, lines: Iterable[str], references: Iterable[str] = (), *, first: int = 0) -> BlockCorpus:
+        """Lines of text made ready, for several passes over them; ``references``: one line each, or none at all."""
+        ids, texts, kinds = [], [], []
+        for number, line in enumerate(lines, first):
+            words = self.model.source_text.kinds(line)
+            ids.append(str(number))
+            texts.append(" ".join(word for word, _ in words))
+            kinds.append("".join(_LETTER[kind] for _, kind in words))
+        targets = [self.model.target_text.text(line) for line in references]
+        return self._core.corpus(ids, texts, kinds, targets)
+
+    def ready(self, weights: Mapping[str, float] | None, sentences: int, jobs: int) -> CoreWeights:
+        """Weights as the core takes them."""
+        w = self.weights if weights is None else weights
+        table = w.table if isinstance(w, BlockWeights) else FeatureTable(list(w.items()))
+        return CoreWeights(self._core, table, sentences >= _MANY, jobs)
+
+    def decode(
+        self, lines: Iterable[str], weights: Mapping[str, float] | None = None, *, first: int = 0, jobs: int = 0
+    ) -> Pool:
+        """The lattices of these lines of text, in order; sentence ids count from ``first``.
+
+        All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
+        """
+        corpus = self.corpus(lines, first=first)
+        return self._core.decode(corpus, self.ready(weights, len(corpus), jobs), *self.limits, jobs)
+
+    def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
+        """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the lattices."""
+        corpus = self.corpus(lines, first=first)
+        return self._core.kbest(corpus, self.ready(None, len(corpus), jobs), k, distinct, *self.limits, jobs)
+
+    def translate(self, lines: Sequence[str], tokens: bool = False, jobs: int = 0) -> list[str]:
+        """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
+        corpus = self.corpus(lines)
+        texts = self._core.translate(corpus, self.ready(None, len(corpus), jobs), *self.limits, jobs)
+        return (
+            texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
+        )
+
+
+def templates_of(weights: Mapping[str, float]) -> frozenset[str]:
+    """The templates of binary features, and the real-valued features, that have a weight other than 0."""
+    if isinstance(weights, BlockWeights):
+        return weights.templates
+    return frozenset(name.partition("(")[0] for name, value in weights.items() if value != 0.0)
