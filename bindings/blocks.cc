@@ -17,10 +17,20 @@ BlockOptions checked(int64_t pop_limit, int64_t swap_limit, int64_t max_options,
   return {pop_limit, swap_limit, max_options, max_swap};
 }
 
+const BlockDecoder::Locked kWithGil = [](const std::function<void()>& body) {
+  nb::gil_scoped_acquire acquire;
+  body();
+};
+
 }  // namespace
 
 void init_blocks(nb::module_& m) {
   m.def("feature_key", [](std::string_view name) { return feature_key(name); }, "name"_a, "The 64-bit key of a feature of the block-sequence model.");
+  m.def("read_feature_table", [](const std::string& path) {
+    std::set<std::string> templates;
+    auto table = read_feature_table(path, templates);
+    return std::pair{table, std::vector<std::string>(templates.begin(), templates.end())};
+  }, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Weights of a file, and the templates that have some.");
   nb::class_<FeatureTable>(m, "FeatureTable", "Weights by 64-bit keys of features.")
       .def("__init__", [](FeatureTable* self, const std::vector<std::pair<std::string, double>>& weights) {
         new (self) FeatureTable(weights.size());
@@ -49,6 +59,15 @@ void init_blocks(nb::module_& m) {
       }, "grammar"_a, "lms"_a, "phrase"_a, "word"_a, "swap"_a)
       .def_prop_ro("vocab", [](const BlockDecoder& d) { return d.vocab(); }, "Words of all forests.")
       .def_prop_ro("features", [](const BlockDecoder& d) { return d.features(); }, "Features of all forests so far.")
+      .def("table", [](const BlockDecoder& d, In<double> w) {
+        if (w.size() > d.keys().size()) throw InputError("the weight vector has more numbers than there are features");
+        auto table = std::make_shared<FeatureTable>(w.size());
+        for (size_t j = 0; j < w.size(); ++j) {
+          if (!std::isfinite(w.data()[j])) throw InputError("the weight of " + (*d.features())[static_cast<int32_t>(j)] + " is not a finite number");
+          if (w.data()[j] != 0.0) table->set(d.keys()[j], w.data()[j]);
+        }
+        return table;
+      }, "w"_a, "Weights by the ids of features.")
       .def("corpus", [](BlockDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines, const std::vector<std::string>& kinds,
                         const std::vector<std::string>& references) {
         if (ids.size() != lines.size() || kinds.size() != lines.size()) throw InputError("one id, one line and the kinds of its words a sentence");
@@ -61,13 +80,13 @@ void init_blocks(nb::module_& m) {
       .def("decode", [](BlockDecoder& d, const BlockCorpus& c, const BlockWeights& w, int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap, int jobs) {
         const auto options = checked(pop_limit, swap_limit, max_options, max_swap);
         nb::gil_scoped_release release;
-        return d.decode(c.sources, w, options, jobs);
+        return d.decode(c.sources, w, options, jobs, kWithGil);
       }, "corpus"_a, "w"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "Lattices of all that was looked at.")
       .def("kbest", [](BlockDecoder& d, const BlockCorpus& c, const BlockWeights& w, int64_t k, bool distinct, int64_t pop_limit, int64_t swap_limit, int64_t max_options,
                        int64_t max_swap, int jobs) {
         const auto options = checked(pop_limit, swap_limit, max_options, max_swap);
         nb::gil_scoped_release release;
-        return d.kbest(c.sources, w, options, k, distinct, jobs);
+        return d.kbest(c.sources, w, options, k, distinct, jobs, kWithGil);
       }, "corpus"_a, "w"_a, "k"_a, "distinct"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The k best of each, as lists.")
       .def("translate", [](const BlockDecoder& d, const BlockCorpus& c, const BlockWeights& w, int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap, int jobs) {
         const auto options = checked(pop_limit, swap_limit, max_options, max_swap);

@@ -190,7 +190,10 @@ BlockDecoder::BlockDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
   };
   take(*grammar_->source_vocab(), *source_vocab_, source_hash_);
   take(*grammar_->target_vocab(), *vocab_, target_hash_);
-  for (const char* name : kBlockReal) features_->add(name);
+  for (const char* name : kBlockReal) {
+    features_->add(name);
+    keys_.push_back(feature_key(name));
+  }
   for (size_t k = 0; k < 4; ++k) columns_[k] = grammar_->column(kBlockReal[kColumns + k]);
   for (uint32_t rule = 0; rule < grammar_->rules(); ++rule) {
     if (grammar_->target(rule).empty()) throw InputError("a block has no target words. Build the model again");
@@ -459,7 +462,7 @@ std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSou
   return out;
 }
 
-Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs) {
+Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, const Locked& locked) {
   auto made = drafts(sources, w, options, jobs, [](const Skeleton& lattice, Draft& draft, auto&& add) {
     const Forest& f = lattice.forest;
     draft.dense.assign(static_cast<size_t>(f.edges()) * kBlockReals, 0.0);
@@ -473,10 +476,11 @@ Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWe
       }
     }
   });
-  return finish(made, sources, jobs);
+  return finish(made, sources, jobs, locked);
 }
 
-Pool BlockDecoder::kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs) {
+Pool BlockDecoder::kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs,
+                         const Locked& locked) {
   auto made = drafts(sources, w, options, jobs, [&](const Skeleton& lattice, Draft& draft, auto&& add) {
     draft.nodes.push_back({0, lattice.forest.source_length(), 0});
     std::vector<int32_t> words;
@@ -490,11 +494,11 @@ Pool BlockDecoder::kbest(const std::vector<BlockSource>& sources, const BlockWei
       draft.end_edge(-1);
     }
   });
-  return finish(made, sources, jobs);
+  return finish(made, sources, jobs, locked);
 }
 
-/// Names new features in the order of the sentences, then makes forests of the drafts.
-Pool BlockDecoder::finish(std::vector<Draft>& drafts, const std::vector<BlockSource>& sources, int jobs) {
+/// New features get ids in the order of the sentences.
+void BlockDecoder::name(std::vector<Draft>& drafts) {
   for (Draft& draft : drafts) {
     if (!ids_->has_room(draft.names.size())) {
       auto larger = std::make_shared<FeatureTable>(2 * (ids_->size() + draft.names.size()));
@@ -502,9 +506,17 @@ Pool BlockDecoder::finish(std::vector<Draft>& drafts, const std::vector<BlockSou
         if (ids_->key(i)) larger->set(ids_->key(i), ids_->weight(i));
       ids_ = std::move(larger);
     }
-    for (const auto& [key, name] : draft.names) ids_->set(key, features_->add(name));
+    for (const auto& [key, name] : draft.names) {
+      const int32_t id = features_->add(name);
+      ids_->set(key, id);
+      if (static_cast<size_t>(id) == keys_.size()) keys_.push_back(key);
+    }
     draft.names.clear();
   }
+}
+
+Pool BlockDecoder::finish(std::vector<Draft>& drafts, const std::vector<BlockSource>& sources, int jobs, const Locked& locked) {
+  locked([&] { name(drafts); });
   Pool pool;
   pool.vocab = vocab_;
   pool.features = features_;

@@ -15,6 +15,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -97,6 +98,9 @@ class BlockDecoder {
   /// A target word in a language model.
   uint32_t lm_word(size_t model, int32_t word) const { return lm_words_[model][static_cast<size_t>(word)]; }
 
+  /// The keys of the features named so far, by id.
+  const std::vector<uint64_t>& keys() const { return keys_; }
+
   // what a FeatureEmitter asks
   uint64_t source(int32_t word) const { return source_hash_[static_cast<size_t>(word)]; }
   uint64_t target(int32_t word) const { return word >= 0 ? target_hash_[static_cast<size_t>(word)] : word == kBosWord ? kStartHash : kEndHash; }
@@ -108,14 +112,18 @@ class BlockDecoder {
   /// The words of a reference.
   std::vector<int32_t> reference(std::string_view text);
 
-  /// Everything below is constant, but that new feature names are added when forests are made.
+  /// Calls a function while nobody reads the names of features.
+  using Locked = std::function<void(const std::function<void()>&)>;
+
+  /// Everything below is constant, but that forests bring new names of features (added under `locked`): one such call at a time.
   /// The single best sequence of each sentence. `references` (or none) give its BLEU.
   BlockSequences best(const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references, const BlockWeights& w,
                       const BlockOptions& options, int jobs) const;
   /// Lattices of all that was looked at.
-  Pool decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs);
+  Pool decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, const Locked& locked);
   /// Only the k best of each: lists, best first.
-  Pool kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs);
+  Pool kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs,
+             const Locked& locked);
 
   /// A block of a sequence.
   BlockView view(const BlockSource& source, const StoredBlock& block) const;
@@ -132,7 +140,8 @@ class BlockDecoder {
  private:
   friend class BlockWeights;
   struct Draft;
-  Pool finish(std::vector<Draft>& drafts, const std::vector<BlockSource>& sources, int jobs);
+  void name(std::vector<Draft>& drafts);
+  Pool finish(std::vector<Draft>& drafts, const std::vector<BlockSource>& sources, int jobs, const Locked& locked);
   template <class Fill>
   std::vector<Draft> drafts(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, Fill&& fill) const;
 
@@ -144,6 +153,7 @@ class BlockDecoder {
   std::vector<uint64_t> source_hash_, target_hash_;
   std::vector<std::vector<uint32_t>> lm_words_;
   std::array<int, 4> columns_;
+  std::vector<uint64_t> keys_;
   std::shared_ptr<FeatureTable> ids_ = std::make_shared<FeatureTable>();  // key to id, of the features that forests have named
 };
 

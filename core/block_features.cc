@@ -1,6 +1,11 @@
 #include "block_features.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+
+#include "error.h"
+#include "text.h"
 
 namespace hopefear {
 
@@ -55,6 +60,31 @@ uint64_t feature_key(std::string_view name) {
     key = key_add(key, phrase);
   }
   return key_end(key);
+}
+
+std::shared_ptr<FeatureTable> read_feature_table(const std::string& path, std::set<std::string>& templates) {
+  const auto file = MemoryMap::file(path);
+  const std::string_view text(reinterpret_cast<const char*>(file->data()), file->size());
+  auto table = std::make_shared<FeatureTable>(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+  std::string last;
+  long number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t stop = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trim(text.substr(at, stop - at));
+    at = stop + 1;
+    ++number;
+    if (line.empty()) continue;
+    const size_t blank = line.find(' ');
+    double value = 0;
+    const char* const end = line.data() + line.size();
+    if (blank == std::string_view::npos || std::from_chars(line.data() + blank + 1, end, value).ptr != end || !std::isfinite(value))
+      throw input_error(path, number, "is not a name and a finite number. Give it the weights.txt of a run");
+    const std::string_view name = line.substr(0, blank);
+    table->set(feature_key(name), value);
+    if (const std::string_view kind = name.substr(0, name.find('(')); value != 0 && kind != last) templates.insert(last = std::string(kind));
+  }
+  if (table->size() == 0) throw input_error(path, 0, "no weights in this file. Give it the weights.txt of a run");
+  return table;
 }
 
 }  // namespace hopefear

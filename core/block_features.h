@@ -16,10 +16,13 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "feature_table.h"
 #include "vocab.h"
 
 namespace hopefear {
@@ -76,6 +79,9 @@ inline uint64_t feature_key(Template t, uint64_t a, uint64_t b, uint64_t c) {
 
 /// The key of a name, template(phrase|phrase) with words of a phrase split by commas, or of a name that is no template (lm).
 uint64_t feature_key(std::string_view name);
+/// `name value` lines, as Run writes them, into a table; the templates and other names (lm) that have a weight other than 0. For files of
+/// tens of millions of lines: names are not kept.
+std::shared_ptr<FeatureTable> read_feature_table(const std::string& path, std::set<std::string>& templates);
 /// A word as names write it: ( ) , % = | and blanks as %XX.
 void append_escaped(std::string& name, std::string_view word);
 

@@ -3,6 +3,7 @@
 // A key stands for a feature by itself: no names are kept. Among 35 million features the chance that any two share a key is
 // about 3e-5.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>

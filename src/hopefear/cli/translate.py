@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +17,7 @@ from hopefear.cli.options import InputFile, Positional, count
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
-    from hopefear.decode import Hiero
+    from hopefear.decode import Decoder
     from hopefear.model.directory import Model
 
 Work = TypeVar("Work")
@@ -31,8 +31,8 @@ PARAMS = [
     count("--max-edges", 0, "With --forests: the best N edges of each forest; 0 is all.", least=0),
     click.Option(["--explain"], is_flag=True, help="Print derivations: which rule said what, and what it cost."),
     click.Option(["--tokens"], is_flag=True, help="Print tokens with blanks between them, not running text."),
-    count("--pop-limit", 200, "Rule applications kept a span; 0 is all.", least=0),
-    count("--max-options", 20, "Target sides kept of a source side; 0 is all.", least=0),
+    count("--pop-limit", 200, "Rule applications kept a span; 0 is all. Blocks: 40 at a place.", least=0),
+    count("--max-options", 20, "Target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
     count("--max-span", 0, "Source words below a rule with nonterminals; 0 is as in the model.", least=0),
 ]
 
@@ -69,7 +69,7 @@ def command(
     Reads standard input. One line a sentence, in order; an empty line gives an empty line. Text is tokenised as the
     model was.
     """
-    from hopefear.decode import Hiero
+    from hopefear.decode import Blocks, decoder_for
     from hopefear.files import iter_lines
     from hopefear.formats import forest_writer
     from hopefear.model.directory import Model
@@ -78,8 +78,11 @@ def command(
         raise click.UsageError("--explain goes with neither --nbest nor --forests")
     opened = Model.open(model, jobs=jobs)
     chosen = _weights(console, opened, weights) if weights is not None else opened.weights
-    decoder = Hiero(opened, chosen, pop_limit, max_options, max_span)
+    limits = (_given("pop_limit", pop_limit), _given("max_options", max_options), max_span)
+    decoder = decoder_for(opened, chosen, *limits)
     if explain:
+        if isinstance(decoder, Blocks):
+            raise click.UsageError("--explain is for hierarchical models only")
         for line in iter_lines("-"):
             sys.stdout.write(decoder.explain(line) + "\n\n")
             sys.stdout.flush()
@@ -89,7 +92,8 @@ def command(
         if forests is None:
             return decoder.kbest(block, max(nbest, 1), distinct, first=first, jobs=jobs), None
         pool = decoder.decode(block, max_edges=max_edges, first=first, jobs=jobs)
-        return pool.kbest(decoder.weights, max(nbest, 1), distinct, jobs), pool
+        w = decoder.weights_over(pool) if isinstance(decoder, Blocks) else decoder.weights
+        return pool.kbest(w, max(nbest, 1), distinct, jobs), pool
 
     with contextlib.ExitStack() as stack:
         writer = stack.enter_context(forest_writer(forests)) if forests is not None else None
@@ -105,10 +109,19 @@ def command(
             progress.update(done)
 
 
-def _weights(console: Console, model: Model, path: str) -> dict[str, float]:
+def _given(name: str, value: int) -> int | None:
+    """A limit that was asked for; the kinds of models differ in their defaults."""
+    source = click.get_current_context().get_parameter_source(name)
+    return None if source == click.core.ParameterSource.DEFAULT else value
+
+
+def _weights(console: Console, model: Model, path: str) -> Mapping[str, float]:
+    from hopefear.decode.blocks import read_block_weights
     from hopefear.errors import input_error
     from hopefear.formats import read_weights
 
+    if model.kind == "blocks":
+        return read_block_weights(path)
     weights = read_weights(path)
     known = set(model.feature_names)
     unknown = [name for name in weights if name not in known]
@@ -145,7 +158,7 @@ def _ahead(work: Callable[[int, list[str]], Work], blocks: Iterator[list[str]]) 
             yield waiting[0], waiting[1].result()
 
 
-def _write(decoder: Hiero, lists: Pool, nbest: bool, tokens: bool) -> None:
+def _write(decoder: Decoder, lists: Pool, nbest: bool, tokens: bool) -> None:
     if nbest:
         import numpy as np
 

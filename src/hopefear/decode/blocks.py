@@ -14,13 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from hopefear._core import BlockCorpus, BlockDecoder, FeatureTable, Pool
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import BlockCorpus, BlockDecoder, FeatureTable, Pool, read_feature_table
 from hopefear._core import BlockWeights as CoreWeights
 from hopefear.errors import InputError, input_error
+from hopefear.files import PathLike
+from hopefear.formats import read_weights
 from hopefear.model.directory import Model
 
-__all__ = ["FEATURES", "REAL", "REORDERINGS", "BlockWeights", "Blocks"]
+__all__ = ["FEATURES", "REAL", "REORDERINGS", "BlockWeights", "Blocks", "read_block_weights"]
 
 #: The real-valued features, in the order of their ids.
 REAL = (
@@ -43,7 +49,11 @@ REORDERINGS = ("monotone", "swap")
 _PHRASE = ("block", "source", "target", "orient")
 _WORD = ("pair", "ngram", "jump")
 _LETTER = {"word": "w", "number": "n", "name": "c"}
+_LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
 _MANY = 2000  # sentences from which it pays to score all blocks of the model at once
+
+
+Weights = Mapping[str, float] | NDArray[np.float64]
 
 
 class BlockWeights(Mapping[str, float]):
@@ -137,26 +147,56 @@ class Blocks:
         targets = [self.model.target_text.text(line) for line in references]
         return self._core.corpus(ids, texts, kinds, targets)
 
-    def ready(self, weights: Mapping[str, float] | None, sentences: int, jobs: int) -> CoreWeights:
-        """Weights as the core takes them."""
+    def ready(self, weights: Weights | None, sentences: int, jobs: int) -> CoreWeights:
+        """Weights as the core takes them: by name, or an array by the ids of the features so far."""
         w = self.weights if weights is None else weights
-        table = w.table if isinstance(w, BlockWeights) else FeatureTable(list(w.items()))
+        if isinstance(w, np.ndarray):
+            table = self._core.table(w)
+        else:
+            table = w.table if isinstance(w, BlockWeights) else FeatureTable(list(w.items()))
         return CoreWeights(self._core, table, sentences >= _MANY, jobs)
 
+    def weights_over(self, pool: Pool, weights: Weights | None = None) -> NDArray[np.float64]:
+        """A weight for each feature of a pool."""
+        w = self.weights if weights is None else weights
+        if not isinstance(w, np.ndarray):
+            return np.array([w.get(name, 0.0) for name in pool.feature_names])
+        return np.concatenate([w, np.zeros(max(0, len(pool.features) - len(w)))])
+
     def decode(
-        self, lines: Iterable[str], weights: Mapping[str, float] | None = None, *, first: int = 0, jobs: int = 0
+        self,
+        lines: Iterable[str],
+        weights: Weights | None = None,
+        *,
+        max_edges: int = 0,
+        beam: float | None = None,
+        first: int = 0,
+        jobs: int = 0,
     ) -> Pool:
         """The lattices of these lines of text, in order; sentence ids count from ``first``.
 
         All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
+        ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does.
         """
         corpus = self.corpus(lines, first=first)
-        return self._core.decode(corpus, self.ready(weights, len(corpus), jobs), *self.limits, jobs)
+        pool = self._core.decode(corpus, self.ready(weights, len(corpus), jobs), *self.limits, jobs)
+        if max_edges or beam is not None:
+            pool = pool.pruned(self.weights_over(pool, weights), beam=beam, max_edges=max_edges or None, jobs=jobs)
+        return pool
 
-    def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
+    def kbest(
+        self,
+        lines: Iterable[str],
+        k: int,
+        distinct: bool = False,
+        *,
+        weights: Weights | None = None,
+        first: int = 0,
+        jobs: int = 0,
+    ) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the lattices."""
         corpus = self.corpus(lines, first=first)
-        return self._core.kbest(corpus, self.ready(None, len(corpus), jobs), k, distinct, *self.limits, jobs)
+        return self._core.kbest(corpus, self.ready(weights, len(corpus), jobs), k, distinct, *self.limits, jobs)
 
     def translate(self, lines: Sequence[str], tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
@@ -165,6 +205,15 @@ class Blocks:
         return (
             texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
         )
+
+
+def read_block_weights(path: PathLike) -> Mapping[str, float]:
+    """Weights for this decoder: of a large file only the values are kept, not the names."""
+    plain = Path(path)
+    if not plain.is_file() or plain.suffix in (".gz", ".xz", ".zst") or plain.stat().st_size < _LARGE:
+        return read_weights(path)
+    table, templates = read_feature_table(str(path))
+    return BlockWeights(table, templates)
 
 
 def templates_of(weights: Mapping[str, float]) -> frozenset[str]:
