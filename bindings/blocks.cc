@@ -1,7 +1,13 @@
 #include "block_decoder.h"
+#include "block_oracle.h"
+#include "checksum.h"
+#include "costmargin.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "common.h"
-#include "weights.h"
 
 namespace hopefear {
 namespace {
@@ -21,6 +27,18 @@ const BlockDecoder::Locked kWithGil = [](const std::function<void()>& body) {
   nb::gil_scoped_acquire acquire;
   body();
 };
+
+/// Words of each sequence.
+std::vector<std::string> texts(const BlockDecoder& d, const BlockCorpus& c, const BlockSequences& s) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i + 1 < s.sentence_begin.size(); ++i)
+    for (uint64_t z = s.sentence_begin[i]; z < s.sentence_begin[i + 1]; ++z) {
+      std::string& line = lines.emplace_back();
+      for (uint64_t b = s.block_begin[z]; b < s.block_begin[z + 1]; ++b)
+        for (const int32_t e : d.target_of(c.sources[i], s.blocks[b])) line += (line.empty() ? "" : " ") + (*d.vocab())[e];
+    }
+  return lines;
+}
 
 }  // namespace
 
@@ -90,16 +108,94 @@ void init_blocks(nb::module_& m) {
       }, "corpus"_a, "w"_a, "k"_a, "distinct"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The k best of each, as lists.")
       .def("translate", [](const BlockDecoder& d, const BlockCorpus& c, const BlockWeights& w, int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap, int jobs) {
         const auto options = checked(pop_limit, swap_limit, max_options, max_swap);
-        std::vector<std::string> lines(c.sources.size());
+        nb::gil_scoped_release release;
+        return texts(d, c, d.best(c.sources, {}, w, options, jobs));
+      }, "corpus"_a, "w"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The words of the best sequence of each.")
+      .def("best", [](const BlockDecoder& d, const BlockCorpus& c, const BlockWeights& w, int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap, int jobs) {
+        const auto options = checked(pop_limit, swap_limit, max_options, max_swap);
+        nb::gil_scoped_release release;
+        return d.best(c.sources, c.references, w, options, jobs);
+      }, "corpus"_a, "w"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The best sequence of each.")
+      .def("oracle", [](const BlockDecoder& d, const BlockCorpus& c, int64_t k, bool few, int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap, int jobs) {
+        const auto options = checked(pop_limit, swap_limit, max_options, max_swap);
+        nb::gil_scoped_release release;
+        return oracle_sequences(d, c.sources, c.references, options, k, few, jobs);
+      }, "corpus"_a, "k"_a, "few"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The k sequences of the highest BLEU of each.")
+      .def("bags", [](const BlockDecoder& d, const BlockCorpus& c, int jobs) { return bags_of_blocks(d, c.sources, jobs); }, "corpus"_a, "jobs"_a = 0,
+           nb::call_guard<nb::gil_scoped_release>(), "The bag of blocks of each.")
+      .def_prop_ro("model_id", [](const BlockDecoder& d) { return checksum(d.grammar().bytes()); }, "Tells the blocks of one model from those of another.");
+
+  nb::class_<BlockSequences>(m, "BlockSequences", "Block sequences of many sentences.")
+      .def("__len__", [](const BlockSequences& s) { return s.bleu.size(); })
+      .def_prop_ro("bleu", [](const BlockSequences& s) { return give(std::vector<float>(s.bleu)); }, nb::rv_policy::move, "Of each sequence, 0 to 1.")
+      .def_prop_ro("sentence_begin", [](const BlockSequences& s) { return give(std::vector<uint64_t>(s.sentence_begin)); }, nb::rv_policy::move)
+      .def_prop_ro("block_count", [](const BlockSequences& s) { return s.blocks.size(); })
+      .def("blocks", [](const BlockSequences& s, size_t z) {
+        if (z >= s.bleu.size()) throw nb::index_error();
+        std::vector<std::tuple<uint32_t, int, int, int>> out;
+        for (uint64_t b = s.block_begin[z]; b < s.block_begin[z + 1]; ++b) out.push_back({s.blocks[b].rule, s.blocks[b].begin, s.blocks[b].length, s.blocks[b].copy});
+        return out;
+      }, "sequence"_a, "rule, begin, length, copy of each block.")
+      .def("texts", [](const BlockSequences& s, const BlockDecoder& d, const BlockCorpus& c) { return texts(d, c, s); }, "decoder"_a, "corpus"_a)
+      .def("file", [](const BlockSequences& s, bool bag, uint64_t model) {
+        const std::string bytes = SequenceFile::bytes(s, bag, model);
+        return nb::bytes(bytes.data(), bytes.size());
+      }, "bag"_a, "model"_a, "The bytes of a file of them.");
+  nb::class_<SequenceFile>(m, "SequenceFile", "A mapped file of block sequences.")
+      .def_static("open", [](const std::string& path, const BlockDecoder& d, const BlockCorpus& c, uint64_t model) { return SequenceFile::open(path, d, c.sources, model); },
+                  "path"_a, "decoder"_a, "corpus"_a, "model"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("__len__", [](const SequenceFile& f) { return f.sequences(); })
+      .def_prop_ro("mean_bleu", [](const SequenceFile& f) {
+        double sum = 0;  // of the first of each sentence
+        size_t n = 0;
+        for (size_t i = 0; i < f.sentences(); ++i)
+          if (const auto [begin, end] = f.of(i); begin < end) sum += static_cast<double>(f.bleu(begin)), ++n;
+        return n ? sum / static_cast<double>(n) : 0.0;
+      }, "BLEU of the first sequence of each sentence, the mean over all sentences.");
+  nb::class_<CostMargin>(m, "CostMargin", "SGD on relevant sets, Tillmann and Zhang 2006, section 3.")
+      .def("__init__", [](CostMargin* self, const BlockDecoder& d, const BlockCorpus& c, const std::vector<std::string>& reals) {
+        std::vector<bool> chosen(kBlockReals, false);
+        for (const auto& name : reals) {
+          const auto found = std::find(std::begin(kBlockReal), std::end(kBlockReal), name);
+          if (found == std::end(kBlockReal)) throw InputError("there is no real-valued feature " + name);
+          chosen[static_cast<size_t>(found - std::begin(kBlockReal))] = true;
+        }
+        new (self) CostMargin(d, c.sources, chosen);
+      }, "decoder"_a, "corpus"_a, "reals"_a = std::vector<std::string>{}, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("add", [](CostMargin& c, std::shared_ptr<SequenceFile> file, bool truths) { c.add(std::move(file), truths); }, "file"_a, "truths"_a)
+      .def("find_features", &CostMargin::find_features, "drop_once"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def("run", [](CostMargin& c, double eta, double l2, int64_t batch, bool lock_free, uint64_t seed, int jobs) {
+        CostMarginPass pass;
         {
           nb::gil_scoped_release release;
-          const BlockSequences best = d.best(c.sources, {}, w, options, jobs);
-          for (size_t i = 0; i < lines.size(); ++i)
-            for (uint64_t b = best.block_begin[i]; b < best.block_begin[i + 1]; ++b)
-              for (const int32_t e : d.target_of(c.sources[i], best.blocks[b])) lines[i] += (lines[i].empty() ? "" : " ") + (*d.vocab())[e];
+          pass = c.pass({eta, l2, batch, lock_free, seed}, jobs);
         }
-        return lines;
-      }, "corpus"_a, "w"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The words of the best sequence of each.");
+        return std::pair{pass.loss, pass.updates};
+      }, "eta"_a, "l2"_a, "batch"_a, "lock_free"_a, "seed"_a, "jobs"_a = 0, "One pass: the loss as it was met, and the number of updates.")
+      .def("objective", &CostMargin::objective, "l2"_a = 0.0, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(), "Eq. (5) as it is now.")
+      .def_prop_ro("table", [](const CostMargin& c) { return c.table(); })
+      .def("write_weights", &CostMargin::write_weights, "path"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("keys", [](const CostMargin& c) {
+        std::vector<uint64_t> keys;
+        for (size_t i = 0; i < c.table()->capacity(); ++i)
+          if (c.table()->key(i)) keys.push_back(c.table()->key(i));
+        std::sort(keys.begin(), keys.end());
+        return give(std::move(keys));
+      }, "All features, by their keys.")
+      .def("weights", [](const CostMargin& c, In<uint64_t> keys) {
+        std::vector<double> w(keys.size());
+        for (size_t i = 0; i < keys.size(); ++i) w[i] = c.table()->get(keys.data()[i]);
+        return give(std::move(w));
+      }, "keys"_a)
+      .def("set_weights", [](CostMargin& c, In<uint64_t> keys, In<double> w) {
+        if (keys.size() != w.size()) throw InputError("as many keys as weights are needed");
+        auto table = std::make_shared<FeatureTable>(keys.size());
+        for (size_t i = 0; i < keys.size(); ++i) {
+          if (keys.data()[i] == 0 || !std::isfinite(w.data()[i])) throw InputError("a checkpoint is damaged. Start again with --overwrite");
+          table->set(keys.data()[i], w.data()[i]);
+        }
+        c.set_table(std::move(table));
+      }, "keys"_a, "w"_a, "Exactly these features with these weights.");
 }
 
 }  // namespace hopefear

@@ -1,0 +1,79 @@
+"""Maximum-BLEU block sequences against all block sequences."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopefear.decode import Blocks
+from hopefear.metrics import Bleu
+from tests.decode.block_models import block_model, random_pairs
+from tests.reference import blocks as twin
+
+WORDS = ["a", "b", "c", "7", "?"]
+
+
+def sentence_bleu(hypothesis: list[str], reference: list[str]) -> float:
+    stats = Bleu().corpus_stats([" ".join(hypothesis)], [[" ".join(reference)]])
+    return float(Bleu().core.sentence_gain(stats[0]))
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("seed", range(25))
+def test_without_limits_the_best_of_all_are_found(seed: int, few: bool, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    swap = seed % 3 > 0
+    while True:
+        pairs = random_pairs(rng, rng.randint(5, 14))
+        words = rng.choices(WORDS, [5, 5, 5, 1, 1], k=rng.randint(1, 5))
+        kinds = ["n" if w == "7" else "w" for w in words]
+        found = twin.sequences(words, kinds, pairs, swap)
+        if len(found) <= 500:
+            break
+    # A reference with repeated words, so that clipping matters.
+    reference = rng.choices(rng.sample("uvwxyz7", 3), k=rng.randint(1, 9))
+    ranked = sorted(
+        ((sentence_bleu(twin.yield_of(z), reference), len(z) if few else -len(z)) for z in found),
+        key=lambda one: (-round(one[0], 9), one[1]),
+    )
+    decoder = Blocks(block_model(tmp_path, pairs), {"word": 1.0}, reordering="swap" if swap else "monotone")
+    corpus = decoder.corpus([" ".join(words)], [" ".join(reference)])
+    k = 5
+    got = decoder.core.oracle(corpus, k, few, 0, 0, 0, 0)
+    assert list(got.sentence_begin) == [0, min(k, len(found))]
+    assert got.bleu == pytest.approx([b for b, _ in ranked[:k]], abs=1e-6)
+    lengths = [len(got.blocks(z)) for z in range(len(got))]
+    assert lengths == [n if few else -n for _, n in ranked[:k]]
+    for text, bleu in zip(got.texts(decoder.core, corpus), got.bleu, strict=True):
+        assert sentence_bleu(text.split(), reference) == pytest.approx(bleu, abs=1e-6)
+    assert len({tuple(got.blocks(z)) for z in range(len(got))}) == len(got)
+
+
+def test_limits_never_find_more(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    decoder = Blocks(block_model(tmp_path, random_pairs(rng, 40)), {"word": 1.0})
+    lines = [" ".join(rng.choices("abc", k=rng.randint(0, 9))) for _ in range(100)]
+    references = [" ".join(rng.choices("uvwxyz", k=rng.randint(1, 9))) for _ in lines]
+    corpus = decoder.corpus(lines, references)
+    exact = decoder.core.oracle(corpus, 1, True, 0, 0, 0, 0)
+    wide = decoder.core.oracle(corpus, 1, True, 40, 5, 10, 0)
+    narrow = decoder.core.oracle(corpus, 1, True, 3, 1, 2, 0)
+    assert (wide.bleu <= exact.bleu + 1e-6).all()
+    assert (narrow.bleu <= exact.bleu + 1e-6).all()
+    assert np.mean(narrow.bleu) <= np.mean(wide.bleu) <= np.mean(exact.bleu)
+    assert np.mean(wide.bleu) > 0.97 * np.mean(exact.bleu)
+    alone = decoder.core.oracle(corpus, 1, True, 40, 5, 10, 0, jobs=1)
+    assert [alone.blocks(z) for z in range(100)] == [wide.blocks(z) for z in range(100)]
+
+
+def test_bags_have_a_block_for_every_interval(tmp_path: Path) -> None:
+    pairs = [(("a",), ("u",)), (("a",), ("v",)), (("a", "b"), ("w",)), (("b", "a", "b"), ("x", "y"))]
+    decoder = Blocks(block_model(tmp_path, pairs), {"word": 1.0})
+    bags = decoder.core.bags(decoder.corpus(["a b a b ?", ""]))
+    places = [(begin, begin + length, copy) for _, begin, length, copy in bags.blocks(0)]
+    # "a" and "a b" twice, "b a b" once; "b" is known but has no block alone, "?" is not known.
+    assert sorted(places) == [(0, 1, 0), (0, 2, 0), (1, 2, 1), (1, 4, 0), (2, 3, 0), (2, 4, 0), (3, 4, 1), (4, 5, 2)]
+    assert bags.blocks(1) == []
