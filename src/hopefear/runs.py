@@ -28,7 +28,7 @@ import hopefear
 from hopefear.errors import InputError
 from hopefear.files import atomic_write
 
-__all__ = ["Run", "checksum", "plain", "read_run", "versions"]
+__all__ = ["Run", "checksum", "plain", "read_run", "record_inputs", "versions"]
 
 FORMAT = "hopefear-run-1"
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint")
@@ -226,6 +226,15 @@ def checksum(path: str | os.PathLike[str]) -> dict[str, Any]:
                 digest.update(block)
                 size += len(block)
     return {"path": str(path), "bytes": size, "sha256": digest.hexdigest()}
+
+
+def record_inputs(files: Mapping[str, str | Iterable[str] | None]) -> list[dict[str, Any]]:
+    """Role, name, size and checksum of every file; standard input is left out."""
+    found = []
+    for role, names in files.items():
+        several = [names] if isinstance(names, str) else list(names or ())
+        found += [{"role": role, **checksum(name)} for name in several if name != "-"]
+    return found
 
 
 def _old_record(path: Path) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ their own, and each leaves its result in the run's ``checkpoint/``, where ``--re
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any, Protocol
@@ -17,11 +17,23 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.metrics import Metric
+from hopefear.formats import iter_nbest, read_nbest
+from hopefear.metrics import Metric, by_name
 from hopefear.processes import Say, Task, cores, run_tasks
 from hopefear.runs import Run, plain
 
-__all__ = ["Replicate", "Tuned", "random_initial", "score_of", "split", "tune"]
+__all__ = [
+    "Replicate",
+    "Tuned",
+    "metric_from",
+    "metric_key",
+    "random_initial",
+    "read_lists",
+    "record_metric",
+    "score_of",
+    "split",
+    "tune",
+]
 
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
@@ -80,6 +92,29 @@ class Tuned:
 def metric_key(metric: Metric) -> str:
     """The name of a metric in records: a user's column goes by its own name."""
     return str(getattr(metric, "column", metric.name))
+
+
+def record_metric(metric: Metric) -> dict[str, Any]:
+    """A metric as ``run.json`` has it under ``measure``."""
+    return {"name": metric.name, "options": plain(dataclasses.asdict(metric))}  # type: ignore[call-overload]
+
+
+def metric_from(record: Mapping[str, Any]) -> Metric:
+    """The metric of such a record."""
+    return by_name(str(record["name"]), **record["options"])
+
+
+def read_lists(nbest: Sequence[str], refs: Sequence[str]) -> tuple[Pool, bool]:
+    """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
+
+    def first_id(path: str) -> str:
+        try:
+            return next((sentence.id for sentence in iter_nbest(path)), path)
+        except InputError:  # a part in the middle, whose ids do not count from 0
+            return path
+
+    merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
+    return read_nbest(list(nbest), list(refs) or None, merge=merge), merge
 
 
 def split(pool: Pool, share: float, seed: int) -> tuple[Pool, Pool | None]:

@@ -32,6 +32,7 @@ COMMANDS = {
         "rerank": "Print the best candidate of every sentence under given weights.",
     },
     "Look": {
+        "report": "Show runs in a page: scores, curves, hope and fear, translations, weights.",
         "experiment": "Repeat a table or figure of one of the papers.",
     },
     "Models": {

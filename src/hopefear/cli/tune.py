@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -114,8 +115,8 @@ def command(
     from hopefear.cli.trainers import find, parse_options
     from hopefear.diagnosis import diagnose
     from hopefear.formats import read_forests, read_weights
-    from hopefear.runs import Run, checksum
-    from hopefear.tuning import metric_key, split, tune
+    from hopefear.runs import Run, record_inputs
+    from hopefear.tuning import metric_key, record_metric, split, tune
 
     if [bool(nbest), bool(forests), bool(decoder_command)].count(True) != 1:
         raise click.UsageError("give one of --nbest, --forests, --decoder-command.", click.get_current_context())
@@ -169,8 +170,10 @@ def command(
         parts["holdout"] = aside
     elif holdout:
         console.note(f"{len(pool)} sentences: too few to keep some aside")
-    files = [*nbest, *([forests] if forests else []), *refs, *dev_nbest, *dev_refs, *([initial] if initial else [])]
-    inputs = [checksum(file) for file in files if file != "-"]
+    inputs = record_inputs(
+        {"nbest": nbest, "forests": forests, "refs": refs, "dev_nbest": dev_nbest, "dev_refs": dev_refs}
+        | {"initial": initial}
+    )
     settings = {
         "trainer": trainer,
         "options": {name: value for name, value in learner.options().items() if name not in ("jobs", "seed", "metric")},
@@ -189,6 +192,8 @@ def command(
             run.record |= {
                 "trainer": {"name": trainer, "options": settings["options"]},
                 "metric": settings["metric"],
+                "measure": record_metric(measure),
+                "directory": str(Path.cwd()),
                 "inputs": inputs,
                 "sentences": {part: len(sentences) for part, sentences in parts.items()},
                 "holdout": {"share": holdout, "ids": aside.ids if aside is not None else []},
@@ -263,19 +268,12 @@ def refuse_unused(ctx: click.Context, decoder: bool, params: bool, dev: bool) ->
 
 def read_pool(console: Console, nbest: Sequence[str], refs: Sequence[str]) -> Pool:
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences."""
-    from hopefear.errors import InputError
-    from hopefear.formats import iter_nbest, read_nbest
+    from hopefear.tuning import read_lists
 
-    def first_id(path: str) -> str:
-        try:
-            return next((sentence.id for sentence in iter_nbest(path)), path)
-        except InputError:  # a part in the middle, whose ids do not count from 0
-            return path
-
-    merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
-    if merge:
+    pool, merged = read_lists(nbest, refs)
+    if merged:
         console.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
-    return read_nbest(list(nbest), list(refs) or None, merge=merge)
+    return pool
 
 
 def warn_of_strangers(console: Console, path: str, weights: Mapping[str, float], pool: Pool) -> None:

@@ -62,8 +62,8 @@ def tune_decoder(
     from hopefear.errors import InputError
     from hopefear.formats import read_weights
     from hopefear.outer_loop import LOOP_DEFAULTS, OuterLoop
-    from hopefear.runs import Run, checksum
-    from hopefear.tuning import metric_key
+    from hopefear.runs import Run, record_inputs
+    from hopefear.tuning import metric_key, record_metric
 
     kind = find(trainer)
     options = {**LOOP_DEFAULTS.get(trainer, {}), **parse_options(kind, set)}
@@ -82,7 +82,7 @@ def tune_decoder(
     measure = metric_of(metric, lowercase, tokenize)
     learner = kind(metric=measure, seed=seed, jobs=jobs, **options)
     loop = OuterLoop(learner, decoder, iterations, holdout=holdout, seed=seed)
-    inputs = [checksum(file) for file in [*refs, *(f for f in (sources, initial, params) if f)] if file != "-"]
+    inputs = record_inputs({"refs": refs, "sources": sources, "initial": initial, "params": params})
     settings = {
         "decoder_command": decoder_command,
         "trainer": trainer,
@@ -105,6 +105,8 @@ def tune_decoder(
             run.record |= {
                 "trainer": {"name": trainer, "options": settings["options"]},
                 "metric": settings["metric"],
+                "measure": record_metric(measure),
+                "directory": str(Path.cwd()),
                 "inputs": inputs,
             }
             run.save()

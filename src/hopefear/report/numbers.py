@@ -1,0 +1,211 @@
+"""The numbers behind the pictures of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.metrics import Bleu
+from hopefear.metrics.significance import paired_bootstrap
+from hopefear.report.gather import RunData, curve
+from hopefear.tuning import vector
+
+__all__ = ["Moved", "Outcome", "Surface", "averaged_curve", "moved_weights", "outcome", "surfaces"]
+
+Vector = NDArray[np.float64]
+STEPS = 400  # points of a surface at most: what a screen can show
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """A learning curve: the mean over replicates and its standard deviation, at each epoch."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+    error: list[float] | None
+    points: bool = False
+
+
+def averaged_curve(run: RunData) -> Averaged:
+    """Epochs that all replicates reached are averaged; later ones over those that got there."""
+    values: dict[float, list[float]] = {}
+    for one in run.replicates:
+        for x, y in zip(*curve(one["history"], run.key), strict=True):
+            values.setdefault(x, []).append(y)
+    xs = sorted(values)
+    errors = [stdev(values[x]) if len(values[x]) > 1 else 0.0 for x in xs]
+    return Averaged(run.name, xs, [mean(values[x]) for x in xs], errors if any(errors) else None)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A part of the data before and after: statistics of every sentence, and what they say."""
+
+    part: str
+    sentences: int
+    before: float
+    after: list[float]  # a score a replicate
+    p: float  # after against before
+    interval: tuple[float, float]
+    stats: Vector  # replicates x sentences x statistics
+    bleu: dict[str, dict[str, Any]] | None  # before, after: ratio, precisions, brevity penalty
+
+
+def best_of(pool: Pool, weights: Mapping[str, float], jobs: int) -> Pool:
+    return pool.kbest(vector(pool, weights), 1, jobs=jobs)
+
+
+def outcome(run: RunData, part: str, jobs: int = 0) -> Outcome:
+    """How a part scored before and after."""
+    pool = run.parts[part]
+    before = run.metric.stats(best_of(pool, run.initial, jobs), jobs)
+    stats = np.stack([run.metric.stats(best_of(pool, one["weights"], jobs), jobs) for one in run.replicates])
+    found = paired_bootstrap(stats, before, run.metric, 1000, 1, jobs)
+    bleu = None
+    if len(pool) and all(pool.references(i) for i in range(len(pool))):
+        metric = Bleu(getattr(run.metric, "lowercase", False), getattr(run.metric, "tokenize", "none"))
+        bleu = {
+            when: bleu_details(metric, metric.stats(best_of(pool, weights, jobs), jobs).sum(axis=0))
+            for when, weights in (("before", run.initial), ("after", run.weights))
+        }
+    return Outcome(
+        part, len(pool), run.metric.score(before.sum(axis=0)), list(found.runs_a), found.p, found.ci, stats, bleu
+    )
+
+
+def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:
+    K = metric.max_order
+    precisions = [100.0 * float(sums[k] / sums[K + k]) if sums[K + k] else 0.0 for k in range(K)]
+    ratio = float(sums[K] / sums[-1]) if sums[-1] else 0.0
+    return {"score": metric.score(sums), "precisions": precisions, "ratio": ratio}
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A feature's weight before and after, and its share in the decisions."""
+
+    name: str
+    before: float
+    after: float
+    share_before: float
+    share_after: float
+
+
+def influence(pool: Pool | None, names: Sequence[str]) -> Vector:
+    """How much a feature differs between the candidates of a sentence: a standard deviation, 1 where unknown."""
+    if pool is None:
+        return np.ones(len(names))
+    lists = pool if pool.is_lists else None
+    if lists is None:
+        return np.ones(len(names))
+    found = dict(zip(pool.feature_names, np.sqrt(_core.within_variance(lists)).tolist(), strict=True))
+    return np.array([found.get(name, 0.0) for name in names])
+
+
+def moved_weights(run: RunData, deviations: Mapping[str, float], most: int = 16) -> tuple[list[Moved], int]:
+    """The weights whose share in the decisions changed most, largest first; and how many there are in all.
+
+    The share of a feature is |weight| times how much it varies within a list, over the sum of that for all features:
+    weights of different runs, and runs that scale their weights differently, can so be compared.
+    """
+    names = list(dict.fromkeys([*run.weights, *run.initial]))
+    scale = np.array([deviations.get(name, 0.0 if deviations else 1.0) for name in names])
+    w0, w1 = (np.array([source.get(name, 0.0) for name in names]) for source in (run.initial, run.weights))
+    shares = []
+    for w in (w0, w1):
+        size = np.abs(w) * scale
+        total = size.sum()
+        shares.append(np.sign(w) * size / total if total > 0 else np.zeros(len(w)))
+    order = np.argsort(-np.abs(shares[1] - shares[0]), kind="stable")
+    changed = [int(j) for j in order if shares[1][j] != shares[0][j]]
+    found = [
+        Moved(names[j], float(w0[j]), float(w1[j]), float(shares[0][j]), float(shares[1][j])) for j in changed[:most]
+    ]
+    return found, len(names)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The metric of the best candidates against one weight, the others held: exact, then thinned for the screen."""
+
+    name: str
+    weight: float  # where the trainer stopped
+    x: list[float]
+    y: list[float]
+    score: float  # at the weight
+    best: float  # the best on the line
+    pieces: int
+
+
+def surfaces(run: RunData, names: Sequence[str], jobs: int = 0) -> list[Surface]:
+    """The error surface along each of these weights."""
+    pool = run.parts[run.part]
+    prepared = run.metric.prepared(pool)
+    stats = run.metric.core.stats(prepared, jobs) if pool.is_lists else None
+    w = vector(pool, run.weights)
+    scale = _scale(run, pool, jobs)
+    found = []
+    for name in names:
+        j = pool.features.find(name)
+        if j < 0:
+            continue
+        direction = np.zeros(len(w))
+        direction[j] = 1.0
+        starts, gains = _core.error_surface(prepared, stats, run.metric.core, w, direction)
+        scores = scale[0] + scale[1] * np.asarray(gains)
+        found.append(_surface(name, float(w[j]), np.asarray(starts), scores, run.metric.higher_is_better))
+    return found
+
+
+def _scale(run: RunData, pool: Pool, jobs: int) -> tuple[float, float]:
+    """Scores are affine in gains: score = a + b gain, from two documents."""
+    metric = run.metric
+    sums = [metric.stats(best_of(pool, w, jobs), jobs).sum(axis=0) for w in (run.initial, run.weights)]
+    (gain_a, gain_b), (a, b) = ([f(x) for x in sums] for f in (metric.gain, metric.score))
+    slope = (
+        (b - a) / (gain_b - gain_a) if abs(gain_b - gain_a) > 1e-9 else (100.0 if metric.higher_is_better else -100.0)
+    )
+    return b - slope * gain_b, slope
+
+
+def _surface(name: str, weight: float, starts: Vector, scores: Vector, higher: bool) -> Surface:
+    """Around the weight, wide enough to hold most of the breaks; x becomes the weight itself."""
+    inner = starts[np.isfinite(starts)]
+    if len(inner) == 0:
+        flat = float(scores[0])
+        return Surface(name, weight, [weight - 1, weight + 1], [flat, flat], flat, flat, 1)
+    low, high = np.quantile(inner, [0.02, 0.98])
+    low, high = min(low, 0.0), max(high, 0.0)
+    pad = 0.08 * (high - low) or 1.0
+    low, high = low - pad, high + pad
+    here = float(scores[int(np.searchsorted(starts, 0.0, side="right")) - 1])
+    inside = np.flatnonzero((starts > low) & (starts < high))
+    first = int(np.searchsorted(starts, low, side="right")) - 1
+    xs = np.concatenate([[low], starts[inside]])
+    ys = np.concatenate([[scores[first]], scores[inside]])
+    x, y = thinned(xs, ys, low, high)
+    return Surface(name, weight, [weight + v for v in x], y, here, float(ys.max() if higher else ys.min()), len(starts))
+
+
+def thinned(xs: Vector, ys: Vector, low: float, high: float) -> tuple[list[float], list[float]]:
+    """A step function as points; where steps are closer than the screen shows, the extremes of each column stay."""
+    if len(xs) <= STEPS:
+        x = np.repeat(np.append(xs, high), 2)[1:-1]
+        return x.tolist(), np.repeat(ys, 2).tolist()
+    columns = np.minimum(((xs - low) / (high - low) * (STEPS // 2)).astype(int), STEPS // 2 - 1)
+    out_x: list[float] = []
+    out_y: list[float] = []
+    for column in np.unique(columns):
+        own = np.flatnonzero(columns == column)
+        where = sorted({int(own[0]), int(own[np.argmin(ys[own])]), int(own[np.argmax(ys[own])]), int(own[-1])})
+        out_x += [float(xs[k]) for k in where]
+        out_y += [float(ys[k]) for k in where]
+    return [*out_x, high], [*out_y, out_y[-1]]

@@ -1,0 +1,111 @@
+"""The page in a real browser: no errors, charts drawn, the picker works, a hostile sentence does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.report.browser import CHROMIUM, Browser
+from tests.report.test_report import page, runs  # noqa: F401 -- fixtures
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def shown(browser: Browser, page: Path) -> Iterator[Browser]:  # noqa: F811
+    browser.problems.clear()
+    browser.requests.clear()
+    browser.resize(1100, 900)
+    browser.dark(False)
+    browser.open(page)
+    yield browser
+    assert browser.problems == []
+    assert browser.requests == [page.resolve().as_uri()]  # nothing but the page itself
+    assert browser.run("window.hacked") is None
+
+
+def test_charts_are_drawn(shown: Browser) -> None:
+    sizes = shown.run(
+        "[...document.querySelectorAll('svg.chart')].filter(e => e.getClientRects().length)"
+        ".map(e => [e.getBoundingClientRect().width, e.querySelectorAll('*').length])"
+    )
+    assert len(sizes) >= 6
+    assert all(width > 100 and parts > 5 for width, parts in sizes)
+    assert shown.run("document.querySelectorAll('#curves .series').length") == 2
+
+
+def test_the_picker_shows_another_sentence(shown: Browser) -> None:
+    label = "document.querySelector('.panel:not([hidden]) .cloud').getAttribute('aria-label')"
+    first = shown.run(label)
+    assert "hope: " in first
+    shown.click(".panel:not([hidden]) .picker button:nth-child(2)")
+    second = shown.run(label)
+    assert second != first
+    shown.press("ArrowDown")  # the keyboard moves on
+    assert shown.run(label) != second
+    assert shown.run("document.querySelectorAll('.panel:not([hidden]) .picker button[aria-pressed=true]').length") == 1
+
+
+def test_before_and_after(shown: Browser) -> None:
+    place = "document.querySelector('.panel:not([hidden]) .cloud g.move').style.transform"
+    points = "[...document.querySelectorAll('.panel:not([hidden]) .cloud .dot')].map(d => d.style.transform).join()"
+    after = shown.run(points)
+    shown.click(".panel:not([hidden]) .stage .buttons button:first-child")
+    assert shown.run(points) != after and shown.run(place)
+    shown.click(".panel:not([hidden]) .stage .buttons button:last-child")
+    assert shown.run(points) == after
+
+
+def test_a_run_is_chosen_with_the_keyboard(shown: Browser) -> None:
+    assert shown.run("document.querySelectorAll('#weights .panel:not([hidden])').length") == 1
+    shown.run("document.querySelector('#weights .tabs input').focus()")
+    shown.press("ArrowRight")
+    assert shown.run("document.querySelector('#weights .panel:not([hidden])').dataset.run") == "1"
+    assert shown.run("document.querySelector('#sentence .panel:not([hidden])').dataset.run") == "1"
+
+
+def test_translations_are_filtered(shown: Browser) -> None:
+    visible = "[...document.querySelectorAll('#changes-0 > li')].filter(e => e.getClientRects().length)"
+    count = visible + ".map(e => e.dataset.way)"
+    assert len(shown.run(count)) <= 20
+    shown.click("[data-changes=changes-0] button[data-show=better]")
+    assert set(shown.run(count)) <= {"better"}
+
+
+def test_the_hostile_sentence_is_read_as_text(shown: Browser) -> None:
+    """Also in the picker, where the script puts it in."""
+    found = shown.run(
+        "(() => { for (const b of document.querySelectorAll('.picker button')) { if (b.textContent.includes('hacked'))"
+        " { b.click(); return document.querySelector('.stage').textContent; } } return null; })()"
+    )
+    if found is not None:
+        assert "<script>window.hacked=1</script>" in found
+    assert shown.run("document.body.textContent.includes('<script>window.hacked=1</script>')")
+    assert shown.run("document.querySelectorAll('img').length") == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_needs_no_sideways_scrolling(shown: Browser, dark: bool) -> None:
+    shown.resize(360, 740, phone=True)
+    shown.dark(dark)
+    assert shown.run("document.documentElement.scrollWidth") <= 360
+    ground = shown.run("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") is not dark
+
+
+def test_every_control_can_be_reached_by_tab(shown: Browser) -> None:
+    seen: set[str] = set()
+    for _ in range(40):
+        shown.press("Tab")
+        seen.add(
+            shown.run("document.activeElement.tagName + (document.activeElement.closest('.picker') ? '.picker' : '')")
+        )
+    assert {"A", "BUTTON.picker", "INPUT"} <= seen
