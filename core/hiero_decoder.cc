@@ -10,6 +10,7 @@
 #include "error.h"
 #include "kbest.h"
 #include "parallel.h"
+#include "prune.h"
 #include "text.h"
 
 namespace hopefear {
@@ -615,6 +616,7 @@ HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
     if (const int32_t found = id(grammar_->names()[c].c_str()); found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
       columns_.push_back({static_cast<int32_t>(c), found});
   for (const auto& lm : lms_) lm->map_words(*vocab_, lm_words_.emplace_back());
+  if (templates_) stateful_ = stateful_features(templates_);
 }
 
 HieroSource HieroDecoder::prepare(std::string id, std::string_view text, std::string_view kinds) {
@@ -657,7 +659,17 @@ struct HieroDecoder::Borrowed {
   std::unique_ptr<HieroSearch> search;
 };
 
-Forest HieroDecoder::decode(const HieroSource& source, const double* w, const HieroOptions& options) const { return Borrowed(*this).run(source, w, options); }
+Forest HieroDecoder::decode(const HieroSource& source, const double* w, const HieroOptions& options) const {
+  if (stateful_.empty()) return Borrowed(*this).run(source, w, options);
+  HieroOptions wide = options;
+  wide.max_edges = options.rescore_edges;
+  wide.beam = -1;
+  const Forest forest = rescored(Borrowed(*this).run(source, w, wide), features_, stateful_, nullptr, w, options.rescore_limit);
+  PruneOptions prune;
+  if (options.max_edges > 0) prune.max_edges = options.max_edges;
+  if (options.beam >= 0) prune.beam = options.beam;
+  return prune.max_edges || prune.beam ? pruned(forest, w, prune).forest : forest;
+}
 
 Pool HieroDecoder::empty_pool() const {
   Pool pool;

@@ -28,6 +28,7 @@
 #include "grammar.h"
 #include "language_model.h"
 #include "pool.h"
+#include "rescore.h"
 #include "templates.h"
 
 namespace hopefear {
@@ -41,6 +42,9 @@ struct HieroOptions {
   // Which edges of the forest stay, by the best derivation that uses them (prune.h); the rest is never written out.
   int64_t max_edges = 0;      // at most so many; 0: all
   double beam = -1;           // those whose best derivation is worse than the best by at most this; below 0: all
+  // Features that see more than one rule are added to the forest by cube pruning (rescore.h), if there are any.
+  int64_t rescore_edges = 2000;  // so many edges of the forest take part; 0: all
+  int64_t rescore_limit = 100;   // edges kept a node then; 0: all
 };
 
 /// What a word of the source is, besides being a word (Model's text pipeline tells).
@@ -88,6 +92,7 @@ class HieroDecoder {
   std::shared_ptr<const Grammar> grammar_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;
   std::shared_ptr<const FeatureTemplates> templates_;
+  StatefulFeatures stateful_;
   std::shared_ptr<Vocab> vocab_ = std::make_shared<Vocab>(), features_ = std::make_shared<Vocab>();
   int32_t dense_width_ = 0;
   std::array<int32_t, kMaxLms> lm_id_{-1, -1};

@@ -19,6 +19,7 @@ _PUBLIC = {
     "External": "hopefear.metrics",
     "Forest": "hopefear._core",
     "Grammar": "hopefear.model",
+    "Hiero": "hopefear.decode",
     "InputError": "hopefear.errors",
     "LanguageModel": "hopefear.model.language_model",
     "Model": "hopefear.model",
@@ -46,6 +47,7 @@ _PUBLIC = {
     "read_nbest": "hopefear.formats",
     "read_references": "hopefear.formats",
     "read_weights": "hopefear.formats",
+    "rescore": "hopefear.decode",
     "write_forests": "hopefear.formats",
     "write_nbest": "hopefear.formats",
     "write_weights": "hopefear.formats",
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
     from hopefear._core import Pool as Pool
     from hopefear._core import Vocab as Vocab
     from hopefear._core import merged as merged
+    from hopefear.decode import Hiero as Hiero
+    from hopefear.decode import rescore as rescore
     from hopefear.errors import InputError as InputError
     from hopefear.formats import iter_nbest as iter_nbest
     from hopefear.formats import read_forests as read_forests

@@ -11,6 +11,7 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     monkeypatch.chdir(tmp_path)
-    for block in blocks:
-        exec(compile(block, "docs/decoder.md", "exec"), {})
+    names: dict[str, object] = {}
+    for block in blocks:  # later ones go on where the first ended
+        exec(compile(block, "docs/decoder.md", "exec"), names)
     assert "la [1] verde -> the green [1]  words 0-3" in capsys.readouterr().out

@@ -39,6 +39,7 @@ COMMANDS = {
         "build": "Build a translation model from parallel text.",
         "inspect": "Show what is in a model.",
         "translate": "Translate text with a model; also candidate lists and forests.",
+        "rescore": "Add features of neighbouring words or language models to forests.",
     },
     "Try it": {
         "quickstart": "Make candidate lists, tune weights on them, print BLEU before and after.",

@@ -1,4 +1,4 @@
-"""Decoders: from source text to forests."""
+"""Decoders: from source text to forests, and from forests to forests with more features."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from hopefear.decode.blocks import Blocks
 from hopefear.decode.hiero import Hiero
+from hopefear.decode.rescoring import rescore
 from hopefear.model.directory import Model
 
-__all__ = ["Blocks", "Decoder", "Hiero", "decoder_for"]
+__all__ = ["Blocks", "Decoder", "Hiero", "decoder_for", "rescore"]
 
 Decoder = Hiero | Blocks
 

@@ -21,15 +21,13 @@ from numpy.typing import NDArray
 from hopefear._core import Derivation, HieroDecoder, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
-from hopefear.model.features import PROBABILITIES, SMALL, template_of
+from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
 
-__all__ = ["RULE_TEMPLATES", "Hiero"]
+__all__ = ["Hiero"]
 
-#: Templates that see one rule at a time: the decoder computes these.
-RULE_TEMPLATES = ("lex", "group", "pair", "unigram")
 _LETTER = {"word": "w", "number": "n", "name": "c"}
 
 
@@ -43,6 +41,8 @@ class Hiero:
     max_options: int = 20  #: target sides kept of one source side; 0: all
     max_span: int = 0  #: source words below a rule with nonterminals; 0: as in extraction
     templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
+    rescore_edges: int = 2000  #: edges of a forest to which templates of neighbouring words are added; 0: all
+    rescore_limit: int = 100  #: edges kept a node then; 0: all
     _core: HieroDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,11 +59,8 @@ class Hiero:
             known = {template_of(name) for name in self.model.sparse_names} if named else set()
             object.__setattr__(self, "templates", tuple(sorted(named & known)))
         assert self.templates is not None
-        if wrong := [name for name in self.templates if name not in RULE_TEMPLATES]:
-            finding = f"features of the template {wrong[0]!r} need more than one rule"
-            raise InputError(
-                f"{finding}: this decoder computes {', '.join(RULE_TEMPLATES)} only. Leave their weights out"
-            )
+        if wrong := [name for name in self.templates if name not in TEMPLATES]:
+            raise InputError(f"no template is called {wrong[0]!r}. Choose from {', '.join(TEMPLATES)}")
         sparse = self.model.templates(self.templates) if self.templates else None
         core = HieroDecoder(
             self.model.grammar,
@@ -106,6 +103,10 @@ class Hiero:
         """The features of the forests, in the order of their ids."""
         return self._core.features.names()
 
+    @property
+    def _limits(self) -> tuple[int, int, int, int, int]:
+        return self.pop_limit, self.max_options, self.max_span, self.rescore_edges, self.rescore_limit
+
     def _sentences(self, lines: Iterable[str], first: int) -> tuple[list[str], list[str], list[str]]:
         ids, texts, kinds = [], [], []
         for number, line in enumerate(lines, first):
@@ -132,14 +133,12 @@ class Hiero:
         """
         ids, texts, kinds = self._sentences(lines, first)
         w = self.weights if weights is None else weights
-        limits = (self.pop_limit, self.max_options, self.max_span, max_edges, beam)
-        return self._core.decode(ids, texts, kinds, w, *limits, jobs)
+        return self._core.decode(ids, texts, kinds, w, self._limits, max_edges, beam, jobs)
 
     def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
         ids, texts, kinds = self._sentences(lines, first)
-        limits = (self.pop_limit, self.max_options, self.max_span)
-        return self._core.kbest(ids, texts, kinds, self.weights, k, distinct, *limits, jobs)
+        return self._core.kbest(ids, texts, kinds, self.weights, k, distinct, self._limits, jobs)
 
     def translate(self, lines: Sequence[str], tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""

@@ -1,0 +1,63 @@
+"""rescore as a command."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import hopefear as hf
+from hopefear.cli.main import main
+from tests.decode.test_rescore import random_names, small_forest
+from tests.forest.pools import random_pool
+
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def forests(tmp_path: Path) -> Path:
+    rng = random.Random(4)
+    pool = random_pool(0)
+    for i in range(4):
+        pool.append(str(i), small_forest(pool, rng))
+    hf.write_forests(pool, tmp_path / "forests")
+    names = random_names(rng)
+    (tmp_path / "features").write_text("lex(a,b)\n" + "".join(f"{name}\n" for name in names))
+    (tmp_path / "weights").write_text("a 1\nb -0.5\n" + "".join(f"{name} {rng.gauss(0, 1)}\n" for name in names))
+    return tmp_path
+
+
+def rescore(folder: Path, *arguments: object) -> int:
+    return main(["rescore", "--forests", str(folder / "forests"), "--weights", *map(str, arguments)])
+
+
+def test_prints_the_best_and_writes_forests(forests: Path, capsys: Said) -> None:
+    out = forests / "larger"
+    assert rescore(forests, forests / "weights", "--features", forests / "features", "--out", out) == 0
+    said = capsys.readouterr()
+    weights = hf.read_weights(forests / "weights")
+    names = [name for name in weights if "(" in name]
+    wanted = hf.rescore(hf.read_forests(forests / "forests"), weights, sorted(names))
+    assert said.out.splitlines() == [d.text for d in wanted.viterbi(weights)]
+    assert said.err == ""
+    assert [d.text for d in hf.read_forests(out).viterbi(weights)] == said.out.splitlines()
+    assert rescore(forests, forests / "weights") == 0
+    assert capsys.readouterr().out == said.out
+
+
+def test_bad_input(forests: Path, capsys: Said) -> None:
+    (forests / "others").write_text("nobody 1\n")
+    (forests / "some").write_text("a 1\nnobody 2\nbigram(the,few) 1\n")
+    assert rescore(forests, forests / "some") == 0
+    assert "1 weight for features that are not there: nobody" in capsys.readouterr().err
+    for arguments, message in (
+        ([forests / "others"], "to add. Name some by --features, or --lm"),
+        ([forests / "others", "--features", forests / "features"], "none of its 1 weight belongs"),
+        ([forests / "some", "--lm", "big"], "write NAME=FILE"),
+        ([forests / "some", "--lm", "big=nowhere"], "no such file"),
+        ([forests / "some", "--lm", f"big={forests / 'some'}"], "Is this an ARPA file?"),
+    ):
+        assert rescore(forests, *arguments) == 2
+        said = capsys.readouterr()
+        assert message in said.err and len(said.err.splitlines()) == 1 and said.out == ""
