@@ -57,11 +57,11 @@ def test_the_picker_shows_another_sentence(shown: Browser) -> None:
 def test_before_and_after(shown: Browser) -> None:
     place = "document.querySelector('.panel:not([hidden]) .cloud g.move').style.transform"
     points = "[...document.querySelectorAll('.panel:not([hidden]) .cloud .dot')].map(d => d.style.transform).join()"
-    after = shown.run(points)
-    shown.click(".panel:not([hidden]) .stage .buttons button:first-child")
-    assert shown.run(points) != after and shown.run(place)
+    before = shown.run(points)
     shown.click(".panel:not([hidden]) .stage .buttons button:last-child")
-    assert shown.run(points) == after
+    assert shown.run(points) != before and shown.run(place)
+    shown.click(".panel:not([hidden]) .stage .buttons button:first-child")
+    assert shown.run(points) == before
 
 
 def test_a_run_is_chosen_with_the_keyboard(shown: Browser) -> None:

@@ -253,7 +253,7 @@ def test_hope_is_better_and_fear_is_worse_than_the_best(runs: Path, name: str) -
             assert now["x"][marks["best"]] == pytest.approx(0.0, abs=1e-6)
             assert max(now["x"]) <= 1e-6
         assert found["texts"][found["points"][found["after"]["marks"]["best"]][0]] == one.after
-        assert ("trees" in found) == (name == "forests")
+        assert ("trees" in found["after"]) == (name == "forests")
 
 
 def test_a_tree_says_the_translation(runs: Path) -> None:
@@ -268,13 +268,13 @@ def test_a_tree_says_the_translation(runs: Path) -> None:
         found = cloud(run, pool, i)
         for kind in ("best", "hope", "fear"):
             text = found["texts"][found["points"][found["after"]["marks"][kind]][0]]
-            assert " ".join(said(found["trees"][kind])) == text
+            assert " ".join(said(found["after"]["trees"][kind])) == text
         best = pool[i].viterbi(vector(pool, run.weights))
 
         def total(node: dict[str, object]) -> float:
             return float(node["w"]) + sum(map(total, node["c"]))  # type: ignore[arg-type,call-overload]
 
-        assert total(found["trees"]["best"]) == pytest.approx(best.score, abs=0.5)
+        assert total(found["after"]["trees"]["best"]) == pytest.approx(best.score, abs=0.5)
 
 
 def test_glue_becomes_flat() -> None:

@@ -8,10 +8,22 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import OracleDocument, Pool
-from hopefear.metrics import Metric
+from hopefear.metrics import Bleu, Metric
 from hopefear.tuning import vector
 
-__all__ = ["cloud"]
+__all__ = ["cloud", "typical_document"]
+
+
+def typical_document(pool: Pool, weights: Mapping[str, float], jobs: int = 0, sentences: int = 10) -> OracleDocument:
+    """An oracle document as it is in the middle of training: ten average sentences, which is what a decay of 0.9 keeps.
+
+    In the context of an empty document, BLEU of a sentence is hardly more than its pseudo-counts.
+    """
+    bleu = Bleu()
+    stats = bleu.stats(pool.kbest(vector(pool, weights), 1, jobs=jobs), jobs)
+    document = OracleDocument(bleu.max_order)
+    document.counts = np.maximum(sentences * stats.mean(axis=0), 1e-3)
+    return document
 
 
 def cloud(
@@ -55,7 +67,7 @@ def cloud(
             points[kind] = [[float(all_scores[at]), float(everything[at])]]
             texts[kind] = one.text(0, at)
     if not one.is_lists:
-        found = one.hope_fear(w, document or OracleDocument(), jobs=1)[0]
+        found = one.hope_fear(w, document or typical_document(pool, weights, 1), jobs=1)[0]
         for kind, derivation in (("hope", found.hope), ("fear", found.fear)):
             gain = _gain(metric, derivation.text, one)
             points[kind] = [[float(derivation.score), gain]]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hopefear._core import OracleDocument
 from hopefear.experiments.base import (
     Claim,
     Curve,
@@ -256,11 +255,12 @@ def fig1(lab: Lab) -> Outcome:
     count = lab.pick(tiny=8, small=100, full=300)
 
     def compute() -> dict[str, Any]:
-        from hopefear.experiments.clouds import cloud
+        from hopefear.experiments.clouds import cloud, typical_document
 
         start = on.initial()
         forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))
-        triples = forests.hope_fear(start, OracleDocument(), jobs=lab.jobs)
+        document = typical_document(forests, start, lab.jobs)
+        triples = forests.hope_fear(start, document, jobs=lab.jobs)
         lists = forests.kbest(start, 100, distinct=False, jobs=lab.jobs)
         gains = on.metric.sentence_gains(on.metric.stats(lists, lab.jobs))
         begin = lists.row_begin()
@@ -286,10 +286,10 @@ def fig1(lab: Lab) -> Outcome:
             "oracle": float(np.mean(oracles)),
             "best": float(np.mean(bests)),
             "sentences": len(forests),
-            "example": cloud(forests, example, start, on.metric, seed=lab.seed),
+            "example": cloud(forests, example, start, on.metric, document=document, seed=lab.seed),
         }
 
-    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 2}, compute)
+    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 3}, compute)
     example = found["example"]
     points = {kind: example["points"][kind] for kind in ("sample", "kbest", "best", "hope", "fear")}
     names = {"sample": "random derivations", "kbest": "100-best", "best": "best", "hope": "hope", "fear": "fear"}

@@ -14,6 +14,7 @@ from typing import Any
 import hopefear
 from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.experiments.clouds import typical_document
 from hopefear.files import atomic_write
 from hopefear.metrics.significance import paired_bootstrap
 from hopefear.report import page
@@ -83,8 +84,9 @@ class Examined:
         self.changes = translations(run, run.part, jobs)
         wanted = set(run.chosen)
         picked = [one for one in self.changes if one.id in wanted] or choose(self.changes, count)
+        document = None if pool.is_lists else typical_document(pool, run.weights, jobs)
         for one in picked[:count]:
-            self.clouds.append({**cloud(run, pool, one.index), "change": round(one.change, 4)})
+            self.clouds.append({**cloud(run, pool, one.index, document), "change": round(one.change, 4)})
 
 
 def _start(run: RunData, pool: Pool) -> Any:
@@ -348,8 +350,8 @@ def _sentence(found: Sequence[Examined]) -> str:
         for k in range(len(found))
     ]
     lead = (
-        "Pick a sentence (with the arrow keys too). Press <i>before training</i> and <i>after training</i> and watch "
-        "the hope move to the right. The model score is in standard deviations below the best candidate."
+        "Pick a sentence (with the arrow keys too). Then press <i>after training</i> and watch the hope move to the "
+        "right: what was hoped for becomes the best. Model scores are in standard deviations below the best."
     )
     names = [one.run.name for one in found]
     return section("sentence", "Look at a sentence", lead, panels("s", "run", names, contents))

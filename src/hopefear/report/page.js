@@ -61,7 +61,7 @@
   function Cloud(box, sentences, metric) {
     const list = box.querySelector(".picker");
     const stage = box.querySelector(".stage");
-    let current = 0, when = "after";
+    let current = 0, when = "before";
 
     sentences.forEach((sentence, i) => {
       const button = make("button", { type: "button", "aria-pressed": "false" });
@@ -193,7 +193,7 @@
         const i = now.marks[kind];
         if (i === undefined) continue;
         const column = make("div", { class: kind }, make("h4", {}, kind + " (" + fixed(s.points[i][1], 2) + ")"), make("p", {}, text(s, i) || "(empty)"));
-        if (when === "after" && s.trees && s.trees[kind]) column.append(tree(s.trees[kind]));
+        if (now.trees && now.trees[kind]) column.append(tree(now.trees[kind]));
         three.append(column);
       }
       below.replaceChildren(three);

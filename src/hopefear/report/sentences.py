@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Derivation, OracleDocument, Pool
+from hopefear.experiments.clouds import typical_document
 from hopefear.report.gather import RunData
 from hopefear.tuning import vector
 
@@ -95,16 +96,18 @@ def diff(before: str, after: str) -> list[list[str]]:
     return found
 
 
-def cloud(run: RunData, pool: Pool, i: int, seed: int = 1) -> dict[str, Any]:
+def cloud(run: RunData, pool: Pool, i: int, document: OracleDocument | None = None, seed: int = 1) -> dict[str, Any]:
     """The cloud of one sentence under the weights before and after, with trees where there is a forest.
 
     On lists one standard deviation of the model score counts as much as one of the metric when hope and fear are
     chosen; in forests they are searched as in training, BLEU in the context of an oracle document.
     """
     one = pool.subset(np.array([i]))
+    if document is None and not one.is_lists:
+        document = typical_document(pool, run.weights)
     both = {"before": run.initial, "after": run.weights}
     vectors = {when: vector(one, weights) for when, weights in both.items()}
-    lists = one if one.is_lists else _sampled(one, vectors, seed)
+    lists = one if document is None or one.is_lists else _sampled(one, vectors, document, seed)
     own_vectors = {when: vector(lists, weights) for when, weights in both.items()}  # lists may order features anew
     rows = _thin(run, lists, vectors, seed) if one.is_lists else np.arange(lists[0].edge_count)
     gains = run.metric.sentence_gains(run.metric.stats(lists, 1))
@@ -128,7 +131,8 @@ def cloud(run: RunData, pool: Pool, i: int, seed: int = 1) -> dict[str, Any]:
             sized = (gains - gains.mean()) / (float(gains.std()) or 1.0)
             marks |= {"hope": int(np.argmax(place + sized)), "fear": int(np.argmax(place - sized))}
         else:
-            found = one.hope_fear(w, OracleDocument(), jobs=1)[0]
+            assert document is not None
+            found = one.hope_fear(w, document, jobs=1)[0]
             trees = {"best": found.best, "hope": found.hope, "fear": found.fear}
             marks |= {kind: _find(lists, own, trees[kind]) for kind in ("hope", "fear", "best")}
         top = np.argsort(-own, kind="stable")[:KBEST]
@@ -139,8 +143,10 @@ def cloud(run: RunData, pool: Pool, i: int, seed: int = 1) -> dict[str, Any]:
             "marks": {kind: at[row] for kind, row in marks.items() if row in at},
         }
         data[when]["why"] = _contributions(lists, marks, own_vectors[when])
-        if trees and when == "after":
-            data["trees"] = {kind: tree(derivation, one.source(0).split(), w) for kind, derivation in trees.items()}
+        if trees:
+            data[when]["trees"] = {
+                kind: tree(derivation, one.source(0).split(), w) for kind, derivation in trees.items()
+            }
     data["texts"] = list(texts)
     return data
 
@@ -166,13 +172,13 @@ def _thin(run: RunData, lists: Pool, vectors: Mapping[str, Vector], seed: int) -
     return np.array(sorted(keep | {int(k) for k in some}), dtype=np.int64)
 
 
-def _sampled(one: Pool, vectors: Mapping[str, Vector], seed: int) -> Pool:
+def _sampled(one: Pool, vectors: Mapping[str, Vector], document: OracleDocument, seed: int) -> Pool:
     """Derivations of a forest as a list: the k best, random ones, hope and fear, under both weights."""
     pools = []
     for number, w in enumerate(vectors.values()):
         temperature = max(1.0, 0.02 * abs(float(one.viterbi(w, 1)[0].score)))
         pools += [one.kbest(w, KBEST, False, 1), one.sample(w, SAMPLES // 2, seed + number, temperature, 1)]
-        found = one.hope_fear(w, OracleDocument(), jobs=1)[0]
+        found = one.hope_fear(w, document, jobs=1)[0]
         for kind in (found.hope, found.fear, found.best):
             pools.append(_as_list(one, kind))
     return _core.merged(pools)
