@@ -132,9 +132,13 @@ void CostMargin::each_sentence(int jobs, Body&& body) const {
 void CostMargin::find_features(bool drop_once, int jobs) {
   // Two bits of a sketch for each key: seen in a sentence, seen in two. What was not seen twice there was not seen twice. The others get
   // places in a table and are counted exactly. All of this commutes, so that threads change nothing.
-  std::atomic<uint64_t> total{0};
-  each_sentence(jobs, [&](size_t, Local& local) { total.fetch_add(local.keys.size(), std::memory_order_relaxed); });
-  const int bits = std::clamp(static_cast<int>(std::bit_width(4 * total.load())), 20, 32);
+  uint64_t total = 0;  // of all sentences, by a sample
+  const size_t every = sources_.size() / 500 + 1;
+  for (auto [i, local] = std::pair{size_t{0}, Local()}; i < sources_.size(); i += every) {
+    expand(i, local);
+    total += local.keys.size() * every;
+  }
+  const int bits = std::clamp(static_cast<int>(std::bit_width(4 * total)), 20, 32);
   std::vector<uint64_t> once, twice;
   std::atomic<uint64_t> candidates{0};
   const auto word_of = [&](uint64_t key) { return mix_key(key) >> (64 - bits) >> 6; };
@@ -151,7 +155,7 @@ void CostMargin::find_features(bool drop_once, int jobs) {
     });
     once = {};
   } else {
-    candidates = total.load();
+    candidates = total;
   }
   std::unique_ptr<FeatureTable> counted;
   std::vector<uint8_t> count;
