@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 
 #include "common.h"
+#include "examples.h"
 #include "weights.h"
 
 namespace hopefear {
@@ -63,7 +64,19 @@ void init_decoder(nb::module_& m) {
         nb::gil_scoped_release release;
         return d.kbest(sources, weights, options, k, distinct, jobs);
       }, "ids"_a, "lines"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0,
-           "The k best of each line as lists; forests are dropped as soon as they were searched.");
+           "The k best of each line as lists; forests are dropped as soon as they were searched.")
+      .def("examples", [](HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines, const std::vector<std::string>& kinds,
+                          const std::vector<std::vector<std::vector<std::string>>>& references, const Limits& limits) -> std::shared_ptr<Examples> {
+        std::vector<References> ids_of(references.size());
+        for (size_t i = 0; i < references.size(); ++i) {
+          for (const auto& reference : references[i]) {
+            ids_of[i].emplace_back();
+            for (const auto& word : reference) ids_of[i].back().push_back(d.vocab()->add(word));
+          }
+          drop_missing(ids_of[i]);
+        }
+        return std::make_shared<HieroExamples>(d, prepared(d, ids, lines, kinds), std::move(ids_of), checked(limits));
+      }, "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(), "Sentences with the words of their references, to learn from.");
 }
 
 }  // namespace hopefear

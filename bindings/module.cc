@@ -15,6 +15,7 @@ void init_extraction(nb::module_&);
 void init_grammar(nb::module_&);
 void init_decoder(nb::module_&);
 void init_blocks(nb::module_&);
+void init_online(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -31,6 +32,7 @@ NB_MODULE(_core, m) {
   hopefear::init_language_model(m);
   hopefear::init_extraction(m);
   hopefear::init_grammar(m);
+  hopefear::init_online(m);
   hopefear::init_decoder(m);
   hopefear::init_blocks(m);
 }

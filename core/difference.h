@@ -53,6 +53,12 @@ class Averager {
   /// w_j just changed by `change` while example t (from 0) was processed.
   void changed(int32_t j, double change) { u_[static_cast<size_t>(j)] += static_cast<double>(t_) * change; }
   void next() { ++t_; }
+  int64_t t() const { return t_; }
+  const std::vector<double>& u() const { return u_; }
+  void restore(std::vector<double> u, int64_t t) {
+    u_ = std::move(u);
+    t_ = t;
+  }
   std::vector<double> average(const std::vector<double>& w) const {
     std::vector<double> out = w;
     if (t_ > 0)

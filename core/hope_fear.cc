@@ -33,6 +33,11 @@ HopeFear::HopeFear(const Forest& forest, const References& references, const dou
   }
 }
 
+void HopeFear::reweigh() {
+  edge_scores(forest_, w_, scores_.data());
+  kbest_.clear();
+}
+
 double HopeFear::gain_of(const double* b) const {
   if (linear_.empty()) return document_.B(b);
   double gain = 0.0;

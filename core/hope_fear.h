@@ -49,13 +49,19 @@ class HopeFear {
   Rated find(double mu) { return search(1.0, -mu); }
   /// argmax B.
   Rated max_bleu() { return search(0.0, 1.0); }
+  /// The same forest under weights that have moved.
+  void reweigh();
+  /// A derivation of this forest with its exact statistics.
+  Rated rate(Derivation&& derivation);
+
+  const std::vector<double>& scores() const { return scores_; }
+  const BoundaryAutomaton& automaton() const { return automaton_; }
 
  private:
   Rated search(double model, double gain);
   Rated search_list(double model, double gain);
   Rated search_forest(double model, double gain);
   Rated search_kbest(double model, double gain);
-  Rated rate(Derivation&& derivation);
   void share_source();
   double gain_of(const double* b) const;
 

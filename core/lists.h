@@ -41,12 +41,15 @@ inline int32_t arg_max(const double* values, int32_t count) {
   return best;
 }
 
-/// Which weights may move, and how far: frozen features have lower == upper.
+/// Which weights may move, and how far: frozen features have lower == upper. Null pointers: all, without limit.
 struct Bounds {
-  const double* lower;
-  const double* upper;
-  bool free(int32_t j) const { return lower[j] < upper[j]; }
-  double clip(int32_t j, double value) const { return value < lower[j] ? lower[j] : value > upper[j] ? upper[j] : value; }
+  const double* lower = nullptr;
+  const double* upper = nullptr;
+  bool free(int32_t j) const { return !lower || lower[j] < upper[j]; }
+  double clip(int32_t j, double value) const {
+    if (!lower) return value;
+    return value < lower[j] ? lower[j] : value > upper[j] ? upper[j] : value;
+  }
 };
 
 /// The candidate with the largest w.h in each list (ties: the first; -1 for an empty list and for forests), and the statistics

@@ -275,7 +275,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     if gained <= 0:
         yield Finding(
             "no-gain",
-            f"nothing was gained on the sentences learnt from: {_change(metric, target)}. Keep the old weights",
+            f"nothing was gained: {_change(metric, target)}. Keep the old weights",
         )
     elif target.p > CHANCE:
         yield Finding("gain-in-noise", f"the gain may be chance: {_change(metric, target)}. Take more sentences")

@@ -22,7 +22,7 @@ def test_all_trainers_are_listed(capsys: Said) -> None:
 def test_the_options_of_one(name: str, capsys: Said) -> None:
     assert main(["trainers", name]) == 0
     table = capsys.readouterr().out.partition("\noption ")[2]
-    rows = {line.split()[0]: line for line in table.splitlines()[1:]}
+    rows = {line.split()[0]: line for line in table.partition("\n\n")[0].splitlines()[1:]}
     for field in dataclasses.fields(TRAINERS[name]):
         if field.name in ("metric", "seed", "jobs"):
             assert field.name not in rows
@@ -33,7 +33,10 @@ def test_the_options_of_one(name: str, capsys: Said) -> None:
 def test_json(capsys: Said) -> None:
     assert main(["trainers", "--json"]) == 0
     found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["trainers"]}
-    assert list(found) == list(TRAINERS)
+    assert list(found) == [*TRAINERS, "sgd", "mira", "arow"]
+    assert {one["name"]: one["default"] for one in found["arow"]["options"]}["eta"] == 1
+    assert found["minrisk"]["spaces"][-1] == "models, online"
+    assert {one["name"]: one["default"] for one in found["minrisk"]["online_options"]}["objective"] == "risk"
     options = {one["name"]: one for one in found["kbmira"]["options"]}
     assert options["C"]["default"] == options["C"]["paper"] == 0.01
     assert set(found["kbmira"]) == {"name", "paper", "objective", "spaces", "options"}

@@ -38,10 +38,12 @@ COMMANDS = {
     "Models": {
         "build": "Build a translation model from parallel text.",
         "inspect": "Show what is in a model.",
+        "train": "Learn the weights of a model from sentences and their references.",
         "translate": "Translate text with a model; also candidate lists and forests.",
         "rescore": "Add features of neighbouring words or language models to forests.",
     },
     "Try it": {
+        "demo": "Build, train and score a translator on ready text, with a report at the end.",
         "quickstart": "Make candidate lists, tune weights on them, print BLEU before and after.",
         "corpus": "Write the demonstration's parallel text to plain files.",
         "generate": "Make candidate lists with references, to try things out.",

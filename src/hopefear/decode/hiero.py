@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Derivation, HieroDecoder, Pool
+from hopefear._core import Derivation, Examples, HieroDecoder, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
@@ -99,6 +99,11 @@ class Hiero:
         return cls(model, weights, pop_limit, max_options, max_span)
 
     @property
+    def dense_names(self) -> list[str]:
+        """The features that every edge has."""
+        return list(self.model.info.get("features", SMALL))
+
+    @property
     def feature_names(self) -> list[str]:
         """The features of the forests, in the order of their ids."""
         return self._core.features.names()
@@ -135,10 +140,26 @@ class Hiero:
         w = self.weights if weights is None else weights
         return self._core.decode(ids, texts, kinds, w, self._limits, max_edges, beam, jobs)
 
-    def kbest(self, lines: Iterable[str], k: int, distinct: bool = False, *, first: int = 0, jobs: int = 0) -> Pool:
+    def kbest(
+        self,
+        lines: Iterable[str],
+        k: int,
+        distinct: bool = False,
+        *,
+        weights: Mapping[str, float] | NDArray[np.float64] | None = None,
+        first: int = 0,
+        jobs: int = 0,
+    ) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
         ids, texts, kinds = self._sentences(lines, first)
-        return self._core.kbest(ids, texts, kinds, self.weights, k, distinct, self._limits, jobs)
+        w = self.weights if weights is None else weights
+        return self._core.kbest(ids, texts, kinds, w, k, distinct, self._limits, jobs)
+
+    def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
+        """Sentences to learn from: lines, and for each reference a list of as many lines."""
+        words = [[self.model.target_text.tokens(line) for line in one] for one in references]
+        each = [list(one) for one in zip(*words, strict=True)]
+        return self._core.examples(*self._sentences(lines, 0), each, self._limits)
 
     def translate(self, lines: Sequence[str], tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
