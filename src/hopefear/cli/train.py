@@ -111,8 +111,8 @@ def command(
     """Learn the weights of a model from sentences and their references.
 
     Online trainers (sgd, mira, arow, minrisk, perceptron) decode a sentence, search hope and fear in its forest,
-    update, and go on; the averaged weights translate the development data after each epoch, and the best epoch is kept. The
-    other trainers go round a loop of decoding and learning. BLEU is that of tokens as the model makes them.
+    update, and go on; the averaged weights translate the development data after each epoch, and the best epoch is
+    kept. The other trainers go round a loop of decoding and learning. BLEU is that of tokens as the model makes them.
 
     The same input, seed and options give the same weights, whatever --jobs is; only --parallel async without
     --simulate-learners does not.
