@@ -1,6 +1,7 @@
 #include "cmira.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "difference.h"
@@ -30,12 +31,20 @@ void sum_stats(const Lists& lists, Corpus& corpus) {
 void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average, const std::vector<double>& sentence_gain,
                     int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
   std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
+  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size() : 0);  // side by side: one cache line
+  for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
     const double* gain = sentence_gain.data() + lists.row_begin[i];
     double best_hope = -INFINITY, best_fear = -INFINITY, best_model = -INFINITY;
     for (int32_t e = 0; e < list.edges(); ++e) {
-      const double model = list.edge_score(e, w.data()), averaged = list.edge_score(e, average.data());
+      double model = list.dense_score(e, w.data()), averaged = list.dense_score(e, average.data());
+      if (!list.sparse_begin.empty())
+        for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k) {
+          const auto& weights = both[static_cast<size_t>(list.sparse_ids[k])];
+          model += list.sparse_values[k] * weights[0];
+          averaged += list.sparse_values[k] * weights[1];
+        }
       if (model + gain[e] > best_hope) {
         best_hope = model + gain[e];
         hope.choice[i] = e;

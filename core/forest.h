@@ -55,17 +55,21 @@ struct Forest {
 
   /// w.h(e). Four partial sums over the dense row, in a fixed order, so that all callers agree to the last bit.
   double edge_score(int32_t e, const double* w) const {
+    double score = dense_score(e, w);
+    if (!sparse_begin.empty())
+      for (int32_t k = sparse_begin[static_cast<size_t>(e)]; k < sparse_begin[static_cast<size_t>(e) + 1]; ++k)
+        score += sparse_values[static_cast<size_t>(k)] * w[sparse_ids[static_cast<size_t>(k)]];
+    return score;
+  }
+  /// The part of the dense features in it.
+  double dense_score(int32_t e, const double* w) const {
     using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
     const double* row = dense.data() + static_cast<size_t>(e) * static_cast<size_t>(dense_width);
     Four sum = {0, 0, 0, 0};
     int32_t j = 0;
     for (; j + 4 <= dense_width; j += 4) sum += *reinterpret_cast<const Four*>(row + j) * *reinterpret_cast<const Four*>(w + j);
     for (; j < dense_width; ++j) sum[0] += row[j] * w[j];
-    double score = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    if (!sparse_begin.empty())
-      for (int32_t k = sparse_begin[static_cast<size_t>(e)]; k < sparse_begin[static_cast<size_t>(e) + 1]; ++k)
-        score += sparse_values[static_cast<size_t>(k)] * w[sparse_ids[static_cast<size_t>(k)]];
-    return score;
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 };
 
