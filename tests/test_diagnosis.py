@@ -93,6 +93,17 @@ def test_runaway_weight(healthy, learnt) -> None:
     assert len(found) == 1 and found[0].text.startswith("tm1 ")
 
 
+def test_a_rare_feature_that_outweighs_all_else(tmp_path, learnt) -> None:
+    def add(i, k, candidate):
+        candidate["features"]["seldom"] = float(i == 3 and k < 5)
+
+    pool = pool_of(tmp_path, add)
+    found = diagnose(pool, hf.Bleu(), {**learnt, "seldom": 300.0}, DATA.initial)
+    found = [finding for finding in found if finding.code == "rare-feature"]
+    assert len(found) == 1 and f"differs in 1 of {len(pool)} sentences" in found[0].text
+    assert "rare-feature" not in codes(diagnose(pool, hf.Bleu(), {**learnt, "seldom": 1.0}, DATA.initial))
+
+
 def test_a_large_weight_of_a_small_feature_did_not_run_away(tmp_path, learnt) -> None:
     def shrink(i, k, candidate):
         candidate["features"]["tm1"] *= 1e-6

@@ -25,6 +25,7 @@ __all__ = ["Finding", "compare", "diagnose", "examine_lists", "examine_outcome",
 Vector = NDArray[np.float64]
 
 DWARFS = 100.0  # a contribution this many times the next largest: the others only break ties (Brown 2011, section 8)
+RARE, OUTWEIGHS = 0.02, 10.0  # a feature in so few lists has no evidence for an influence so many times the largest
 TINY, HUGE = 1e-30, 1e30  # weights beyond these get lost in the arithmetic of some decoder
 HEADROOM = 0.01  # gain of the oracle over the first choice: below one point there is nothing to win
 SAME = 0.5  # share of the sentences whose candidates all score alike
@@ -232,6 +233,27 @@ def examine_weights(pool: Pool, w: Vector) -> Iterator[Finding]:
             f"{names[order[0]]} (weight {w[order[0]]:.4g}) alone decides: its influence is {times}. Is it unused, or "
             "nearly constant? Leave it out, set bounds for it, or take another trainer",
         )
+        return
+    lists = _varying_lists(pool)
+    for j in np.flatnonzero((lists > 0) & (lists < RARE * len(pool))):
+        there = contribution[j] * np.sqrt(len(pool) / lists[j])  # within the lists where it differs at all
+        others = float(np.delete(contribution, j).max())
+        if there > OUTWEIGHS * others > 0:
+            yield Finding(
+                "rare-feature",
+                f"{names[j]} (weight {w[j]:.4g}) differs in {lists[j]} of {len(pool)} sentences and outweighs all else "
+                "there. Freeze it, or set bounds for it",
+            )
+
+
+def _varying_lists(pool: Pool) -> NDArray[np.int64]:
+    """In how many lists each dense feature differs between candidates."""
+    lists = np.zeros(pool.dense_width, dtype=np.int64)
+    for i in range(len(pool)):
+        dense = pool[i].dense
+        if len(dense) > 1:
+            lists += (dense != dense[0]).any(axis=0)
+    return lists
 
 
 def _history(history: Sequence[Mapping[str, Any]], metric: Metric) -> Iterator[Finding]:
