@@ -69,21 +69,21 @@ SMALL = (
 )
 #: The columns of a grammar that are features.
 PROBABILITIES = ("phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe")
-#: Where decoding starts without training.
+#: Where decoding starts without training: about the mean of what tuning found (docs/model-directory.md).
 DEFAULT_WEIGHTS = {
-    "lm": 0.5,
+    "lm": 1.0,
     "lm2": 0.0,
-    "phrase_ef": 0.2,
-    "phrase_fe": 0.2,
-    "lexical_ef": 0.2,
-    "lexical_fe": 0.2,
-    "rule": 0.2,
-    "word": 1.0,
-    "glue": 0.0,
-    "identity": -5.0,
-    "unknown": -5.0,
+    "phrase_ef": 0.8,
+    "phrase_fe": 0.8,
+    "lexical_ef": 0.3,
+    "lexical_fe": 0.3,
+    "rule": 0.0,
+    "word": 1.4,
+    "glue": 1.3,
+    "identity": -3.0,
+    "unknown": -3.0,
     "number": 0.0,
-    "name": 0.0,
+    "name": -1.0,
 }
 #: What the templates are called; the first part of a feature's name.
 TEMPLATES = ("lex", "group", "pair", "unigram", "bigram", "trigram", "trigger")
