@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 
 #include "common.h"
+#include "each_sentence.h"
 #include "examples.h"
 #include "weights.h"
 
@@ -15,6 +16,13 @@ std::vector<HieroSource> prepared(HieroDecoder& d, const std::vector<std::string
   std::vector<HieroSource> sources;
   sources.reserve(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) sources.push_back(d.prepare(ids[i], lines[i], kinds[i]));
+  return sources;
+}
+
+std::vector<HieroSource> prepared(HieroDecoder& d, const Pool& lattices, const std::string& kinds) {
+  std::vector<HieroSource> sources;
+  sources.reserve(lattices.size());
+  for (const Sentence& s : lattices.sentences) naming(s, [&] { sources.push_back(d.prepare(s.id, s.forest, kinds)); });
   return sources;
 }
 
@@ -43,8 +51,8 @@ void init_decoder(nb::module_& m) {
       }, "pool"_a, "w"_a, "pop_limit"_a, "jobs"_a = 0);
   nb::class_<HieroDecoder>(m, "HieroDecoder", "CKY with cube pruning over a synchronous grammar.")
       .def(nb::init<std::shared_ptr<const Grammar>, std::vector<std::shared_ptr<const LanguageModel>>, const std::vector<std::string>&,
-                    const std::vector<std::string>&, std::shared_ptr<const FeatureTemplates>>(),
-           "grammar"_a, "lms"_a, "names"_a, "sparse"_a = std::vector<std::string>{}, "templates"_a = nb::none())
+                    const std::vector<std::string>&, std::shared_ptr<const FeatureTemplates>, const std::vector<std::string>&>(),
+           "grammar"_a, "lms"_a, "names"_a, "sparse"_a = std::vector<std::string>{}, "templates"_a = nb::none(), "arcs"_a = std::vector<std::string>{})
       .def_prop_ro("vocab", [](const HieroDecoder& d) { return d.vocab(); }, "Words of all forests.")
       .def_prop_ro("features", [](const HieroDecoder& d) { return d.features(); })
       .def("decode", [](HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines,
@@ -56,6 +64,22 @@ void init_decoder(nb::module_& m) {
         return d.decode(sources, weights, options, jobs);
       }, "ids"_a, "lines"_a, "kinds"_a, "w"_a, "limits"_a, "max_edges"_a = 0, "beam"_a = nb::none(), "jobs"_a = 0,
            "The forests of tokenised lines. `kinds`: a letter a word, n for a number, c for a name, w for others.")
+      .def("decode_lattices", [](HieroDecoder& d, const Pool& lattices, const std::string& kinds, Weights w, const Limits& limits, int64_t max_edges,
+                                 std::optional<double> beam, int jobs) {
+        const double* weights = w.over(*d.features());
+        const auto options = checked(limits, max_edges, beam);
+        const auto sources = prepared(d, lattices, kinds);
+        nb::gil_scoped_release release;
+        return d.decode(sources, weights, options, jobs);
+      }, "lattices"_a, "kinds"_a, "w"_a, "limits"_a, "max_edges"_a = 0, "beam"_a = nb::none(), "jobs"_a = 0,
+           "The forests of lattices. `kinds`: a letter for each word of their vocabulary.")
+      .def("kbest_lattices", [](HieroDecoder& d, const Pool& lattices, const std::string& kinds, Weights w, int64_t k, bool distinct, const Limits& limits, int jobs) {
+        const double* weights = w.over(*d.features());
+        const auto options = checked(limits);
+        const auto sources = prepared(d, lattices, kinds);
+        nb::gil_scoped_release release;
+        return d.kbest(sources, weights, options, k, distinct, jobs);
+      }, "lattices"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0)
       .def("kbest", [](HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines, const std::vector<std::string>& kinds,
                        Weights w, int64_t k, bool distinct, const Limits& limits, int jobs) {
         const double* weights = w.over(*d.features());

@@ -87,10 +87,11 @@ class ForestParser {
  public:
   ForestParser() : builder_(false, 0.5) {}
 
-  void begin_file(std::string name, const std::string& format) {
+  void begin_file(std::string name, const std::string& format, int64_t before) {
     format_ = format == "plf" ? Format::plf : format == "moses" ? Format::moses : Format::json;
     file_ = std::move(name);
-    lines_.begin_file(file_);
+    lines_.begin_file(file_, before);
+    sentences_ += before;
     documents_ = {};
     text_.clear();
   }
@@ -226,7 +227,7 @@ void init_formats(nb::module_& m) {
   m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none());
   nb::class_<ForestParser>(m, "ForestParser", "Reads forests of other programs, file by file.")
       .def(nb::init<>())
-      .def("begin_file", &ForestParser::begin_file, "name"_a, "format"_a)
+      .def("begin_file", &ForestParser::begin_file, "name"_a, "format"_a, "before"_a = 0)
       .def("feed", &ForestParser::feed, "data"_a)
       .def("end_file", &ForestParser::end_file)
       .def("finish", &ForestParser::finish)

@@ -45,6 +45,8 @@ struct Ranked {
   uint32_t rule;
 };
 
+constexpr int32_t kFar = std::numeric_limits<int32_t>::max() / 2;
+
 /// Source sides are forgotten when a search has kept so many symbols and features of them.
 constexpr size_t kKept = size_t{1} << 22;
 
@@ -53,12 +55,14 @@ struct Item {
   uint32_t node;
   int32_t cell[2];
   int32_t before;  // the item with the dot one symbol to the left; -1: the root
+  int32_t path;    // the scores of the arcs behind the dot; -1: none
 };
 
 /// A cube: options times the nodes of up to two cells.
 struct Cube {
   uint32_t option, options;  // begin and number
   int32_t cell[2];           // -1: none
+  int32_t path = -1;         // the scores of the arcs below the rule itself
 };
 
 struct Cell {
@@ -81,6 +85,7 @@ struct Edge {
   int32_t head;
   uint32_t option;
   int32_t tail[2];
+  int32_t path;
   double score;  // of the best derivation with this edge on top
   double lm[kMaxLms];
 };
@@ -114,9 +119,11 @@ class HieroSearch {
     source_ = &source;
     w_ = w;
     limits_ = options;
-    length_ = static_cast<int32_t>(source.words.size());
+    length_ = source.length();
     hierarchical_ = static_cast<int32_t>(std::min<int64_t>(length_, options.max_span));
     widest_ = std::min(length_, std::max(hierarchical_, static_cast<int32_t>(g_.max_source_symbols())));
+    paths_.clear();
+    if (!source.is_text() && length_ > 0) measure();
     w_word_ = d_.word_id_ >= 0 ? w[d_.word_id_] : 0.0;
     w_rule_ = d_.rule_id_ >= 0 ? w[d_.rule_id_] : 0.0;
     ++sentence_;
@@ -138,6 +145,10 @@ class HieroSearch {
     states_.clear();
     edges_.clear();
     const size_t spans = static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1);
+    if (source.is_text()) {
+      fewest_.resize(spans);
+      for (size_t k = 0; k < spans; ++k) fewest_[k] = static_cast<int32_t>(k % static_cast<size_t>(widest_ + 1));
+    }
     x_cell_.assign(spans, -1);
     item_begin_.assign(spans, 0);
     item_end_.assign(spans, 0);
@@ -145,40 +156,91 @@ class HieroSearch {
 
   size_t at(int32_t i, int32_t width) const { return static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(width); }
 
+  /// The fewest words between any two nodes of a lattice, as far as rules reach: this is how wide a span is.
+  void measure() {
+    const int32_t reach = std::max(static_cast<int32_t>(std::min<int64_t>(std::numeric_limits<int32_t>::max() / 2, limits_.max_span)),
+                                   static_cast<int32_t>(g_.max_source_symbols()));
+    std::vector<int32_t> farthest(static_cast<size_t>(length_) + 1, 0), row(static_cast<size_t>(length_) + 1);
+    for (size_t a = 0; a < source_->words.size(); ++a) {
+      int32_t& far = farthest[static_cast<size_t>(source_->from[a])];
+      far = std::max(far, source_->to(a));
+    }
+    const auto from_node = [&](int32_t i) {  // fills row[i + 1 ..] and returns the end of what is in reach
+      int32_t end = farthest[static_cast<size_t>(i)];
+      row[static_cast<size_t>(i)] = 0;
+      for (int32_t j = i + 1; j <= end; ++j) {
+        int32_t& fewest = row[static_cast<size_t>(j)] = kFar;
+        for (int32_t a = source_->into[static_cast<size_t>(j)]; a < source_->into[static_cast<size_t>(j) + 1]; ++a)
+          if (const int32_t k = source_->from[static_cast<size_t>(a)]; k >= i) fewest = std::min(fewest, row[static_cast<size_t>(k)] + 1);
+        if (fewest < reach) end = std::max(end, farthest[static_cast<size_t>(j)]);
+        if (fewest > reach) fewest = kFar;
+      }
+      while (end > i && row[static_cast<size_t>(end)] == kFar) --end;
+      return end;
+    };
+    widest_ = 1;
+    for (int32_t i = 0; i < length_; ++i) widest_ = std::max(widest_, from_node(i) - i);
+    fewest_.assign(static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1), kFar);
+    for (int32_t i = 0; i < length_; ++i) {
+      const int32_t end = from_node(i);
+      for (int32_t j = i; j <= end; ++j) fewest_[at(i, j - i)] = row[static_cast<size_t>(j)];
+    }
+    hierarchical_ = static_cast<int32_t>(std::min<int64_t>(limits_.max_span, kFar - 1));
+  }
+
   /// All of X over [i, i + width).
   void span(int32_t i, int32_t width) {
+    const int32_t words = fewest_[at(i, width)], j = i + width;
+    if (words == kFar) return;
     cubes_.clear();
     item_begin_[at(i, width)] = static_cast<uint32_t>(items_.size());
-    const int32_t word = source_->words[static_cast<size_t>(i + width - 1)];
-    if (width == 1) {
-      if (word >= 0) advance(g_.child(Grammar::kRoot, word), {-1, -1}, -1, width);
-      copy(i);
-    } else {
-      if (word >= 0)
-        for (uint32_t k = item_begin_[at(i, width - 1)]; k < item_end_[at(i, width - 1)]; ++k) {
-          const Item item = items_[k];
-          if (width <= hierarchical_ || item.cell[0] < 0)
-            advance(g_.child(item.node, word), {item.cell[0], item.cell[1]}, static_cast<int32_t>(k), width);
-        }
-      if (width <= hierarchical_)
-        for (int32_t first = 1; first < width; ++first) {
-          const int32_t cell = x_cell_[at(i + first, width - first)];
-          if (cell < 0) continue;
-          for (uint32_t k = item_begin_[at(i, first)]; k < item_end_[at(i, first)]; ++k) {
-            const Item item = items_[k];
-            if (item.cell[1] >= 0) continue;
-            const std::array<int32_t, 2> tails = item.cell[0] < 0 ? std::array{cell, -1} : std::array{item.cell[0], cell};
-            advance(child_x(item.node), tails, static_cast<int32_t>(k), width);
-          }
-        }
+    for (int32_t a = source_->into[static_cast<size_t>(j)]; a < source_->into[static_cast<size_t>(j) + 1]; ++a) {
+      const int32_t word = source_->words[static_cast<size_t>(a)], k = source_->from[static_cast<size_t>(a)];
+      if (k < i) continue;
+      if (k == i) {
+        const size_t before = cubes_.size();
+        const int32_t path = joined(-1, a);
+        if (word >= 0) advance(g_.child(Grammar::kRoot, word), {-1, -1}, -1, path, width);
+        copy(a, cubes_.size() > before, path);
+        continue;
+      }
+      if (word < 0) continue;
+      for (uint32_t n = item_begin_[at(i, k - i)]; n < item_end_[at(i, k - i)]; ++n) {
+        const Item item = items_[n];
+        if (words > hierarchical_ && item.cell[0] >= 0) continue;
+        if (const uint32_t node = g_.child(item.node, word); node != Grammar::kNone)
+          advance(node, {item.cell[0], item.cell[1]}, static_cast<int32_t>(n), joined(item.path, a), width);
+      }
     }
-    const int32_t cell = search(i, i + width, limits_.pop_limit);
+    if (words <= hierarchical_)
+      for (int32_t first = 1; first < width; ++first) {
+        const int32_t cell = x_cell_[at(i + first, width - first)];
+        if (cell < 0) continue;
+        for (uint32_t n = item_begin_[at(i, first)]; n < item_end_[at(i, first)]; ++n) {
+          const Item item = items_[n];
+          if (item.cell[1] >= 0) continue;
+          const std::array<int32_t, 2> tails = item.cell[0] < 0 ? std::array{cell, -1} : std::array{item.cell[0], cell};
+          advance(child_x(item.node), tails, static_cast<int32_t>(n), item.path, width);
+        }
+      }
+    const int32_t cell = search(i, j, limits_.pop_limit);
     x_cell_[at(i, width)] = cell;
-    if (cell >= 0 && width < hierarchical_) {
+    if (cell >= 0 && words < hierarchical_ && width < widest_) {
       const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
-      if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1});
+      if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1, -1});
     }
     item_end_[at(i, width)] = static_cast<uint32_t>(items_.size());
+  }
+
+  /// The scores of a path and one more arc.
+  int32_t joined(int32_t path, int32_t arc) {
+    const size_t scores = d_.arc_ids_.size();
+    if (source_->scores.empty() || scores == 0) return -1;
+    const size_t at = paths_.size();
+    paths_.resize(at + scores);
+    for (size_t k = 0; k < scores; ++k)
+      paths_[at + k] = source_->scores[static_cast<size_t>(arc) * scores + k] + (path >= 0 ? paths_[static_cast<size_t>(path) * scores + k] : 0.0);
+    return static_cast<int32_t>(at / scores);
   }
 
   uint32_t child_x(uint32_t node) const {
@@ -187,14 +249,14 @@ class HieroSearch {
   }
 
   /// The dot has moved to `node`.
-  void advance(uint32_t node, std::array<int32_t, 2> cell, int32_t before, int32_t width) {
+  void advance(uint32_t node, std::array<int32_t, 2> cell, int32_t before, int32_t path, int32_t width) {
     if (node == Grammar::kNone) return;
     const auto [begin, end] = g_.rules_of(node);
     if (begin != end) {
       const auto [first, count] = options_of(node, begin, end, before);
-      cubes_.push_back({first, count, {cell[0], cell[1]}});
+      cubes_.push_back({first, count, {cell[0], cell[1]}, path});
     }
-    if (g_.has_children(node) && width < widest_) items_.push_back({node, {cell[0], cell[1]}, before});
+    if (g_.has_children(node) && width < widest_) items_.push_back({node, {cell[0], cell[1]}, before, path});
   }
 
   /// The options of a source side, best first: found once a sentence.
@@ -305,14 +367,14 @@ class HieroSearch {
   double weight_of(size_t model) const { return d_.lm_id_[model] >= 0 ? w_[d_.lm_id_[model]] : 0.0; }
 
   /// Words that may stand for themselves.
-  void copy(int32_t i) {
-    const auto k = static_cast<size_t>(i);
+  void copy(int32_t arc, bool translated, int32_t path) {
+    const auto k = static_cast<size_t>(arc);
     const int32_t word = source_->words[k];
     int32_t extra = -1;
     if (source_->kinds[k] == WordKind::number) extra = d_.number_id_;
     else if (source_->kinds[k] == WordKind::name) extra = d_.name_id_;
     else if (word < 0) extra = d_.unknown_id_;
-    else if (cubes_.empty()) extra = d_.identity_id_;
+    else if (!translated) extra = d_.identity_id_;
     else return;
     const int32_t target[1] = {source_->copies[k]};
     Option option = new_option(target, &source_->lm[k], extra);
@@ -322,7 +384,7 @@ class HieroSearch {
       sparse_of(option, side, target, link, {});
       for (uint32_t f = option.sparse; f < option.sparse_end; ++f) option.score += w_[sparse_ids_[f]] * sparse_values_[f];
     }
-    cubes_.push_back({static_cast<uint32_t>(options_.size()), 1, {-1, -1}});
+    cubes_.push_back({static_cast<uint32_t>(options_.size()), 1, {-1, -1}, path});
     options_.push_back(option);
   }
 
@@ -400,6 +462,8 @@ class HieroSearch {
     const Option& option = options_[cubes_[place.cube].option + place.rank[0]];
     const int32_t tails[2] = {tail(place, 0), tail(place, 1)};
     double sum = option.score;
+    if (const int32_t path = cubes_[place.cube].path; path >= 0)
+      for (size_t k = 0; k < d_.arc_ids_.size(); ++k) sum += w_[d_.arc_ids_[k]] * paths_[static_cast<size_t>(path) * d_.arc_ids_.size() + k];
     for (int t = 0; t < 2; ++t)
       if (tails[t] >= 0) sum += scores_[static_cast<size_t>(tails[t])];
     for (size_t l = 0; l < models_; ++l) {
@@ -422,7 +486,7 @@ class HieroSearch {
     const int32_t v = node_of(place_state_.data() + top.place * models_, first_node, cell);
     double& best = scores_[static_cast<size_t>(v)];
     best = std::max(best, top.score);
-    Edge& edge = edges_.emplace_back(Edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, top.score, {0, 0}});
+    Edge& edge = edges_.emplace_back(Edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, cubes_[place.cube].path, top.score, {0, 0}});
     for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[top.place * models_ + l];
   }
 
@@ -539,6 +603,8 @@ class HieroSearch {
       if (d_.lm_id_[l] >= 0) h[d_.lm_id_[l]] = edge.lm[l];
     if (d_.word_id_ >= 0) h[d_.word_id_] = option.words;
     if (option.extra >= 0) h[option.extra] = 1.0;
+    if (edge.path >= 0)
+      for (size_t k = 0; k < d_.arc_ids_.size(); ++k) h[d_.arc_ids_[k]] = paths_[static_cast<size_t>(edge.path) * d_.arc_ids_.size() + k];
     if (option.rule < 0) return;
     if (d_.rule_id_ >= 0) h[d_.rule_id_] = 1.0;
     const auto row = g_.row(static_cast<uint32_t>(option.rule));
@@ -572,6 +638,8 @@ class HieroSearch {
   std::vector<Item> items_;
   std::vector<uint32_t> item_begin_, item_end_;  // of each span
   std::vector<int32_t> x_cell_;                  // of each span; -1: nothing there
+  std::vector<int32_t> fewest_;                  // words of each span; kFar: no path, or none that rules reach
+  std::vector<double> paths_;                    // scores of arcs, as many a path as the decoder has features for them
   std::vector<Cell> cells_;
   std::vector<int32_t> sorted_;  // the nodes of each cell, best first
 
@@ -591,7 +659,7 @@ class HieroSearch {
 
 HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
                            const std::vector<std::string>& names, const std::vector<std::string>& sparse,
-                           std::shared_ptr<const FeatureTemplates> templates)
+                           std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs)
     : grammar_(std::move(grammar)), lms_(std::move(lms)), templates_(std::move(templates)) {
   if (lms_.size() > kMaxLms) throw InputError("a decoder has at most " + std::to_string(kMaxLms) + " language models");
   for (int32_t word = 0; word < grammar_->target_vocab()->size(); ++word) vocab_->add((*grammar_->target_vocab())[word]);
@@ -611,6 +679,7 @@ HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
   unknown_id_ = id("unknown");
   number_id_ = id("number");
   name_id_ = id("name");
+  for (const auto& name : arcs) arc_ids_.push_back(id(name.c_str()));
   const std::array own{lm_id_[0], lm_id_[1], rule_id_, word_id_, glue_id_, identity_id_, unknown_id_, number_id_, name_id_};
   for (size_t c = 0; c < grammar_->width(); ++c)
     if (const int32_t found = id(grammar_->names()[c].c_str()); found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
@@ -619,19 +688,144 @@ HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
   if (templates_) stateful_ = stateful_features(templates_);
 }
 
+void HieroDecoder::add_word(HieroSource& source, std::string_view word, char kind) {
+  source.words.push_back(grammar_->source_vocab()->find(word));
+  source.kinds.push_back(kind == 'n' ? WordKind::number : kind == 'c' ? WordKind::name : WordKind::word);
+  const auto alone = [&](int32_t known) {
+    const auto [begin, end] = grammar_->rules_of(grammar_->child(Grammar::kRoot, known));
+    return begin != end;
+  };
+  const int32_t known = source.words.back();
+  const bool may_copy = kind != 'w' || known < 0 || grammar_->child(Grammar::kRoot, known) == Grammar::kNone || !alone(known);
+  source.copies.push_back(may_copy ? vocab_->add(word) : -1);
+  auto& ids = source.lm.emplace_back();
+  for (size_t l = 0; l < lms_.size(); ++l) ids[l] = may_copy ? lms_[l]->find_in_text(word) : kUnk;
+}
+
 HieroSource HieroDecoder::prepare(std::string id, std::string_view text, std::string_view kinds) {
-  HieroSource source{std::move(id), std::string(text), {}, {}, {}, {}};
+  HieroSource source;
+  source.id = std::move(id);
+  source.text = text;
   for_each_word(text, [&](std::string_view word) {
     const size_t place = source.words.size();
-    const char kind = place < kinds.size() ? kinds[place] : 'w';
-    source.words.push_back(grammar_->source_vocab()->find(word));
-    source.kinds.push_back(kind == 'n' ? WordKind::number : kind == 'c' ? WordKind::name : WordKind::word);
-    const bool may_copy = kind != 'w' || source.words.back() < 0 || grammar_->child(Grammar::kRoot, source.words.back()) == Grammar::kNone ||
-                          [&] { const auto [b, e] = grammar_->rules_of(grammar_->child(Grammar::kRoot, source.words.back())); return b == e; }();
-    source.copies.push_back(may_copy ? vocab_->add(word) : -1);
-    auto& ids = source.lm.emplace_back();
-    for (size_t l = 0; l < lms_.size(); ++l) ids[l] = may_copy ? lms_[l]->find_in_text(word) : kUnk;
+    add_word(source, word, place < kinds.size() ? kinds[place] : 'w');
+    source.from.push_back(static_cast<int32_t>(place));
   });
+  source.into.assign(1, 0);
+  for (size_t j = 0; j <= source.words.size(); ++j) source.into.push_back(static_cast<int32_t>(j));
+  return source;
+}
+
+HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::string_view kinds) {
+  struct Arc {
+    int32_t from, to, word;  // word -1: none
+    std::vector<double> scores;
+  };
+  for (int32_t e = 0; e < lattice.edges(); ++e)
+    if (const size_t tails = lattice.edge_tails(e).size(); tails > 1 || (tails == 1 && lattice.edge_words(e).front() >= 0))
+      throw InputError("this is no lattice of words from left to right. Give a lattice, or text");
+  std::vector<int32_t> arc_of(static_cast<size_t>(lattice.features->size()), -1);  // which score a feature is
+  for (size_t k = 0; k < arc_ids_.size(); ++k)
+    if (const int32_t found = lattice.features->find((*features_)[arc_ids_[k]]); found >= 0) arc_of[static_cast<size_t>(found)] = static_cast<int32_t>(k);
+  const auto add = [&](std::vector<double>& scores, int32_t feature, double value) {
+    if (value == 0) return;
+    const int32_t k = arc_of[static_cast<size_t>(feature)];
+    if (k < 0) throw InputError("the lattice has the feature " + (*lattice.features)[feature] + ", which the decoder was not told of");
+    scores[static_cast<size_t>(k)] += value;
+  };
+
+  // Node v of the forest is node v + 1 here, and 0 is where edges without tails begin.
+  std::vector<std::vector<Arc>> out(1);  // by node, in the order of nodes
+  std::vector<int32_t> place{0};         // of the lattice's nodes, as edges with several words have nodes between
+  std::vector<Arc> arcs;
+  for (int32_t v = 0; v < lattice.nodes(); ++v) {
+    std::vector<std::vector<int32_t>> texts;
+    int32_t between = 0;  // nodes between, of this node's edges
+    for (int32_t e = lattice.edge_begin[static_cast<size_t>(v)]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+      const auto tails = lattice.edge_tails(e);
+      const auto words = lattice.edge_words(e);
+      texts.emplace_back(words.begin() + static_cast<ptrdiff_t>(tails.size()), words.end());
+      between += std::max(0, static_cast<int32_t>(texts.back().size()) - 1);
+    }
+    int32_t next = place.back() + 1;
+    place.push_back(next + between);
+    size_t number = 0;
+    for (int32_t e = lattice.edge_begin[static_cast<size_t>(v)]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e, ++number) {
+      std::vector<double> scores(arc_ids_.size(), 0.0);
+      for (int32_t f = 0; f < lattice.dense_width; ++f) add(scores, f, lattice.dense[static_cast<size_t>(e) * static_cast<size_t>(lattice.dense_width) + static_cast<size_t>(f)]);
+      if (!lattice.sparse_begin.empty())
+        for (auto k = static_cast<size_t>(lattice.sparse_begin[static_cast<size_t>(e)]); k < static_cast<size_t>(lattice.sparse_begin[static_cast<size_t>(e) + 1]); ++k)
+          add(scores, lattice.sparse_ids[k], lattice.sparse_values[k]);
+      const auto tails = lattice.edge_tails(e);
+      int32_t from = tails.empty() ? 0 : place[static_cast<size_t>(tails[0]) + 1];
+      const auto& text = texts[number];
+      for (size_t k = 0; k + 1 < text.size(); ++k) {
+        arcs.push_back({from, next, text[k], std::move(scores)});
+        scores.assign(arc_ids_.size(), 0.0);
+        from = next++;
+      }
+      arcs.push_back({from, place.back(), text.empty() ? -1 : text.back(), std::move(scores)});
+    }
+  }
+  const int32_t end = place.back();
+
+  // Arcs without a word: what leaves their ends also leaves their beginnings, and what enters a node from which they lead to the end also enters the end.
+  std::stable_sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) { return a.from < b.from; });
+  out.assign(static_cast<size_t>(end) + 1, {});
+  std::vector<std::vector<std::vector<double>>> to_end(static_cast<size_t>(end) + 1);  // scores of paths to the end without words
+  const auto sum = [](std::vector<double> a, const std::vector<double>& b) {
+    for (size_t k = 0; k < a.size(); ++k) a[k] += b[k];
+    return a;
+  };
+  to_end[static_cast<size_t>(end)].push_back(std::vector<double>(arc_ids_.size(), 0.0));
+  for (size_t a = arcs.size(); a-- > 0;) {  // from the last node to the first: all arcs of a node are done before those that lead to it
+    const Arc& arc = arcs[a];
+    auto& here = out[static_cast<size_t>(arc.from)];
+    if (arc.word >= 0) {
+      if (arc.to != end) here.push_back(arc);
+      for (const auto& scores : to_end[static_cast<size_t>(arc.to)]) here.push_back({arc.from, end, arc.word, sum(arc.scores, scores)});
+    } else {
+      for (const Arc& later : out[static_cast<size_t>(arc.to)]) here.push_back({arc.from, later.to, later.word, sum(arc.scores, later.scores)});
+      for (const auto& scores : to_end[static_cast<size_t>(arc.to)]) to_end[static_cast<size_t>(arc.from)].push_back(sum(arc.scores, scores));
+    }
+    if (here.size() > kKept || to_end[static_cast<size_t>(arc.from)].size() > kKept) throw InputError("the lattice has too many arcs without words in a row");
+  }
+
+  HieroSource source;
+  source.id = std::move(id);
+  source.into.assign(1, 0);
+  // Nodes that some path of words goes through, numbered anew.
+  std::vector<uint8_t> leads(static_cast<size_t>(end) + 1, 0);
+  leads.back() = 1;
+  for (size_t v = static_cast<size_t>(end); v-- > 0;) {
+    std::erase_if(out[v], [&](const Arc& arc) { return !leads[static_cast<size_t>(arc.to)]; });
+    leads[v] = !out[v].empty();
+  }
+  std::vector<int32_t> number(static_cast<size_t>(end) + 1, -1);
+  if (leads[0]) number[0] = 0;
+  for (int32_t v = 0; v <= end; ++v)
+    if (number[static_cast<size_t>(v)] >= 0)
+      for (const Arc& arc : out[static_cast<size_t>(v)]) number[static_cast<size_t>(arc.to)] = 0;
+  int32_t count = 0;
+  std::vector<const Arc*> kept;
+  for (int32_t v = 0; v <= end; ++v) {
+    if (number[static_cast<size_t>(v)] < 0) continue;
+    number[static_cast<size_t>(v)] = count++;
+    for (const Arc& arc : out[static_cast<size_t>(v)]) kept.push_back(&arc);
+  }
+  source.lattice = true;
+  if (kept.empty()) {  // nothing to translate
+    source.into.push_back(0);
+    return source;
+  }
+  std::stable_sort(kept.begin(), kept.end(), [](const Arc* a, const Arc* b) { return a->to < b->to; });
+  for (const Arc* arc : kept) {
+    add_word(source, (*lattice.vocab)[arc->word], static_cast<size_t>(arc->word) < kinds.size() ? kinds[static_cast<size_t>(arc->word)] : 'w');
+    source.from.push_back(number[static_cast<size_t>(arc->from)]);
+    source.scores.insert(source.scores.end(), arc->scores.begin(), arc->scores.end());
+    source.into.resize(static_cast<size_t>(number[static_cast<size_t>(arc->to)]) + 1, static_cast<int32_t>(source.words.size()) - 1);
+  }
+  source.into.push_back(static_cast<int32_t>(source.words.size()));
   return source;
 }
 

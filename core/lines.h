@@ -12,9 +12,10 @@ namespace hopefear {
 
 class Lines {
  public:
-  void begin_file(std::string name) {
+  /// `before`: lines of the file that someone else has read.
+  void begin_file(std::string name, int64_t before = 0) {
     file_ = std::move(name);
-    number_ = 0;
+    number_ = before;
     rest_.clear();
   }
   template <class Line>

@@ -136,3 +136,36 @@ def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Sa
         assert translate(monkeypatch, text, *arguments) == 2
         out, err = capsys.readouterr()
         assert message in err and len(err.splitlines()) == 1 and out == ""
+
+
+def test_lattices(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+    lattices = "((('a',0,1),),(('?',-5,1),('b',-1,1),),(('c',0,1),),)\n\n"
+    (tmp_path / "weights").write_text("".join(f"{name} {value}\n" for name, value in WEIGHTS.items()) + "Feature_0 1\n")
+    asked = (path, "--input", "plf", "--weights", tmp_path / "weights", "--tokens")
+    assert translate(monkeypatch, lattices, *asked, "--forests", tmp_path / "forests", "--nbest", 3) == 0
+    (tmp_path / "list").write_text(capsys.readouterr().out)
+    lists, forests = read_nbest(tmp_path / "list"), read_forests(tmp_path / "forests")
+    assert lists.ids == forests.ids == ["0", "1"]
+    assert translate(monkeypatch, lattices, *asked) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and out.splitlines() == [lists.text(0, 0), ""]
+    weights = WEIGHTS | {"Feature_0": 1.0}
+    best = forests[0].viterbi(weights)
+    wanted = max(
+        d.score + arc
+        for d, arc in zip(Hiero(Model.open(path)).decode(["a ? c", "a b c"]).viterbi(WEIGHTS), (-5, -1), strict=True)
+    )
+    assert best.score == pytest.approx(wanted)
+    assert translate(monkeypatch, lattices, path, "--input", "plf") == 0
+    assert "scores of arcs without a weight, which play no part: Feature_0" in capsys.readouterr().err
+    assert translate(monkeypatch, "", path, "--input", "plf") == 0
+    monkeypatch.setattr("hopefear.cli.translate.BLOCK", 2)
+    for text, message in (
+        ("((('a',0,1),),)\n" * 4 + "a b\n", 'standard input:5: expected "("'),
+        ("a b\n", "Is this PLF?"),
+        ("((('a',0,1),),)\n" * 2 + "((('a',1,1,1),),)\n", "Feature_1, which the decoder was not told of"),
+    ):
+        assert translate(monkeypatch, text, path, "--input", "plf", "--quiet") == 2
+        err = capsys.readouterr().err.splitlines()
+        assert message in err[-1]
+    assert translate(monkeypatch, lattices, path, "--input", "plf", "--explain") == 2

@@ -7,7 +7,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,6 +26,13 @@ PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
     click.Option(["--weights"], type=InputFile(), help="Weights, e.g. the weights.txt of a run. [those of the model]"),
     count("--nbest", 0, "Print a list of the N best of each sentence, as in a candidate list.", least=0),
+    click.Option(
+        ["--input"],
+        type=click.Choice(["text", "plf"]),
+        default="text",
+        show_default=True,
+        help="Lines of text, or word lattices in PLF, one a line.",
+    ),
     click.Option(["--distinct"], is_flag=True, help="With --nbest: every string once."),
     click.Option(["--forests"], metavar="FILE", help="Write all forests to this file as well; it appears at the end."),
     count("--max-edges", 0, "With --forests: the best N edges of each forest; 0 is all.", least=0),
@@ -53,6 +60,7 @@ def command(
     model: str,
     weights: str | None,
     nbest: int,
+    input: str,
     distinct: bool,
     forests: str | None,
     max_edges: int,
@@ -67,19 +75,34 @@ def command(
     """Translate text with a model; also candidate lists and forests.
 
     Reads standard input. One line a sentence, in order; an empty line gives an empty line. Text is tokenised as the
-    model was.
+    model was. The scores of a lattice's arcs are the features Feature_0, Feature_1, ...
     """
+    from dataclasses import replace
+
     from hopefear.decode import Blocks, decoder_for
     from hopefear.files import iter_lines
     from hopefear.formats import forest_writer
+    from hopefear.formats.forests import plf_lattices
     from hopefear.model.directory import Model
 
-    if explain and (nbest or forests):
-        raise click.UsageError("--explain goes with neither --nbest nor --forests")
+    if explain and (nbest or forests or input == "plf"):
+        raise click.UsageError("--explain goes with neither --nbest nor --forests nor --input plf")
     opened = Model.open(model, jobs=jobs)
-    chosen = _weights(console, opened, weights) if weights is not None else opened.weights
+    blocks = _blocks(iter_lines("-"), FOREST_BLOCK if forests else BLOCK)
+    arcs: tuple[str, ...] = ()
+    if input == "plf":
+        start = next(blocks, [])
+        blocks = itertools.chain([start], blocks) if start else blocks
+        arcs = tuple(plf_lattices(start, "standard input").feature_names)
+    chosen = _weights(console, opened, weights, arcs) if weights is not None else opened.weights
     limits = (_given("pop_limit", pop_limit), _given("max_options", max_options), max_span)
     decoder = decoder_for(opened, chosen, *limits)
+    if input == "plf":
+        if isinstance(decoder, Blocks):
+            raise click.UsageError("--input plf is for hierarchical models only")
+        decoder = replace(decoder, arcs=arcs)
+        if without := [name for name in arcs if name not in chosen]:
+            console.warn(f"scores of arcs without a weight, which play no part: {', '.join(without)}")
     if explain:
         if isinstance(decoder, Blocks):
             raise click.UsageError("--explain is for hierarchical models only")
@@ -88,7 +111,8 @@ def command(
             sys.stdout.flush()
         return
 
-    def decoded(first: int, block: list[str]) -> tuple[Pool, Pool | None]:
+    def decoded(first: int, lines: list[str]) -> tuple[Pool, Pool | None]:
+        block: Any = lines if input == "text" else plf_lattices(lines, "standard input", first)
         if forests is None:
             return decoder.kbest(block, max(nbest, 1), distinct, first=first, jobs=jobs), None
         pool = decoder.decode(block, max_edges=max_edges, first=first, jobs=jobs)
@@ -100,7 +124,6 @@ def command(
         if writer is not None:
             writer.add(decoder.decode([]))
         progress = stack.enter_context(console.progress("translate"))
-        blocks = _blocks(iter_lines("-"), FOREST_BLOCK if forests else BLOCK)
         for done, (lists, pool) in _ahead(decoded, blocks):
             _write(decoder, lists, bool(nbest), tokens)
             if writer is not None and pool is not None:
@@ -115,7 +138,7 @@ def _given(name: str, value: int) -> int | None:
     return None if source == click.core.ParameterSource.DEFAULT else value
 
 
-def _weights(console: Console, model: Model, path: str) -> Mapping[str, float]:
+def _weights(console: Console, model: Model, path: str, arcs: tuple[str, ...]) -> Mapping[str, float]:
     from hopefear.decode.blocks import read_block_weights
     from hopefear.errors import input_error
     from hopefear.formats import read_weights
@@ -123,7 +146,7 @@ def _weights(console: Console, model: Model, path: str) -> Mapping[str, float]:
     if model.kind == "blocks":
         return read_block_weights(path)
     weights = read_weights(path)
-    known = set(model.feature_names)
+    known = {*model.feature_names, *arcs}
     unknown = [name for name in weights if name not in known]
     if len(unknown) == len(weights):
         finding = f"none of its {plural(len(weights), 'weight')} belongs to a feature of {model.path}"

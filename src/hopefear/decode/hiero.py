@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Derivation, Examples, HieroDecoder, Pool
+from hopefear._core import Derivation, Examples, HieroDecoder, Pool, Vocab
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
@@ -43,6 +43,7 @@ class Hiero:
     templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
     rescore_edges: int = 2000  #: edges of a forest to which templates of neighbouring words are added; 0: all
     rescore_limit: int = 100  #: edges kept a node then; 0: all
+    arcs: tuple[str, ...] = ()  #: features of lattices: what their arcs score
     _core: HieroDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,13 +62,17 @@ class Hiero:
         assert self.templates is not None
         if wrong := [name for name in self.templates if name not in TEMPLATES]:
             raise InputError(f"no template is called {wrong[0]!r}. Choose from {', '.join(TEMPLATES)}")
-        sparse = self.model.templates(self.templates) if self.templates else None
+        if own := [name for name in self.arcs if name in dense]:
+            raise InputError(f"a score of arcs is called {own[0]}, as a feature of the model is. Rename it")
+        dense += self.arcs
+        sparse = self.model.templates(self.templates, len(dense)) if self.templates else None
         core = HieroDecoder(
             self.model.grammar,
             [lm.core for lm in self.model.language_models],
             dense,
             list(self.model.sparse_names) if sparse is not None else [],
             sparse,
+            list(self.arcs),
         )
         object.__setattr__(self, "_core", core)
 
@@ -112,6 +117,19 @@ class Hiero:
     def _limits(self) -> tuple[int, int, int, int, int]:
         return self.pop_limit, self.max_options, self.max_span, self.rescore_edges, self.rescore_limit
 
+    def _lattices(self, pool: Pool) -> tuple[Pool, str]:
+        """Lattices over words as the model has them, and the kinds of these words."""
+        vocab, begin = Vocab(), [0]
+        words: list[int] = []
+        kinds: list[str] = []
+        for number in range(len(pool.vocab)):
+            for word, kind in self.model.source_text.kinds(pool.vocab[number]):
+                words.append(vocab.add(word))
+                if words[-1] == len(kinds):
+                    kinds.append(_LETTER[kind])
+            begin.append(len(words))
+        return pool.retokenized(np.array(begin, np.int64), np.array(words, np.int32), vocab), "".join(kinds)
+
     def _sentences(self, lines: Iterable[str], first: int) -> tuple[list[str], list[str], list[str]]:
         ids, texts, kinds = [], [], []
         for number, line in enumerate(lines, first):
@@ -123,7 +141,7 @@ class Hiero:
 
     def decode(
         self,
-        lines: Iterable[str],
+        lines: Iterable[str] | Pool,
         weights: Mapping[str, float] | NDArray[np.float64] | None = None,
         *,
         max_edges: int = 0,
@@ -133,16 +151,19 @@ class Hiero:
     ) -> Pool:
         """The forests of these lines of text, in order; sentence ids count from ``first``.
 
+        A pool of lattices (``read_forests("asr.plf")``) takes the place of text; its features must be among ``arcs``.
         All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
         ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does, before the forest is written out: that is cheaper.
         """
-        ids, texts, kinds = self._sentences(lines, first)
         w = self.weights if weights is None else weights
+        if isinstance(lines, Pool):
+            return self._core.decode_lattices(*self._lattices(lines), w, self._limits, max_edges, beam, jobs)
+        ids, texts, kinds = self._sentences(lines, first)
         return self._core.decode(ids, texts, kinds, w, self._limits, max_edges, beam, jobs)
 
     def kbest(
         self,
-        lines: Iterable[str],
+        lines: Iterable[str] | Pool,
         k: int,
         distinct: bool = False,
         *,
@@ -151,8 +172,10 @@ class Hiero:
         jobs: int = 0,
     ) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
-        ids, texts, kinds = self._sentences(lines, first)
         w = self.weights if weights is None else weights
+        if isinstance(lines, Pool):
+            return self._core.kbest_lattices(*self._lattices(lines), w, k, distinct, self._limits, jobs)
+        ids, texts, kinds = self._sentences(lines, first)
         return self._core.kbest(ids, texts, kinds, w, k, distinct, self._limits, jobs)
 
     def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
@@ -161,7 +184,7 @@ class Hiero:
         each = [list(one) for one in zip(*words, strict=True)]
         return self._core.examples(*self._sentences(lines, 0), each, self._limits)
 
-    def translate(self, lines: Sequence[str], tokens: bool = False, jobs: int = 0) -> list[str]:
+    def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         pool = self.kbest(lines, 1, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]

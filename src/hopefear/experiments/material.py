@@ -184,7 +184,7 @@ class System:
     def decoder(
         self, weights: Weights, templates: Sequence[str] = (), limits: Mapping[str, int] | None = None
     ) -> Hiero:
-        return Hiero(self.model, weights, templates=tuple(templates), **(limits or {}))
+        return Hiero(self.model, weights, templates=tuple(templates), **(limits or {}))  # type: ignore[arg-type]
 
     def lists(
         self,

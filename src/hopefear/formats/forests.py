@@ -124,6 +124,20 @@ def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
     return pool
 
 
+_EMPTY = "((('*EPS*',0,1),),)"
+
+
+def plf_lattices(lines: Sequence[str], name: str, before: int = 0) -> Pool:
+    """Lattices in PLF, one a line, ``before`` lines into the file called ``name``; an empty line is an empty one."""
+    parser, pool = ForestParser(), Pool()
+    parser.begin_file(name, "plf", before)
+    parser.feed("".join(f"{line if line.strip() else _EMPTY}\n" for line in lines).encode())
+    parser.end_file()
+    parser.finish()
+    parser.collect(pool)
+    return pool
+
+
 def _chained(start: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield start
     yield from pieces

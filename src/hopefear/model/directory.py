@@ -78,10 +78,9 @@ class Model:
         """All names in the order of their ids."""
         return [*SMALL, *self.sparse_names]
 
-    def templates(self, chosen: Iterable[str] | None = None) -> FeatureTemplates:
-        """The sparse features of some templates (all if not said), ready for a decoder; ids are those of the model."""
+    def templates(self, chosen: Iterable[str] | None = None, first: int = len(SMALL)) -> FeatureTemplates:
+        """The sparse features of some templates (all if not said), ready for a decoder; ids count from ``first``."""
         names = list(self.sparse_names)
-        first = len(SMALL)
         if chosen is not None:
             wanted = set(chosen)
             if unknown := wanted - {template_of(name) for name in names}:
