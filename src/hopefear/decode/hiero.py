@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Derivation, Examples, HieroDecoder, Pool, Vocab
+from hopefear._core import Examples, HieroDecoder, Pool, Vocab
+from hopefear.decode.explanation import explanation
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
@@ -196,42 +197,3 @@ class Hiero:
         """The best derivation of a line as a tree: which rule said what, and what it cost."""
         pool = self.decode([line])
         return explanation(pool[0].viterbi(self.weights), pool.source(0).split(), self.weights)
-
-
-def explanation(derivation: Derivation, source: Sequence[str], weights: Mapping[str, float]) -> str:
-    """A derivation as an indented tree: a rule a line with its score, and below it what each feature gives."""
-    forest = derivation.forest
-    words, features = forest.vocab, forest.features
-    nodes, above = derivation.nodes.tolist(), derivation.parents.tolist()
-    below: list[list[int]] = [[] for _ in nodes]
-    depth = [0] * len(nodes)
-    for place, parent in enumerate(above):
-        if parent >= 0:
-            below[parent].append(place)
-            depth[place] = depth[parent] + 1
-    lines = [f"{' '.join(source)} -> {derivation.text}", f"score {derivation.score:.4f}", ""]
-    for place, (edge, node) in enumerate(zip(derivation.edges.tolist(), nodes, strict=True)):
-        begin, end = (int(i) for i in forest.spans[2 * node : 2 * node + 2])
-        parts: list[str] = []
-        at = begin
-        for number, child in enumerate(below[place], 1):
-            child_begin, child_end = (int(i) for i in forest.spans[2 * nodes[child] : 2 * nodes[child] + 2])
-            parts += [*source[at:child_begin], f"[{number}]"]
-            at = child_end
-        parts += source[at:end]
-        target = [
-            words[int(w)] if w >= 0 else f"[{-int(w)}]"
-            for w in forest.words[forest.word_begin[edge] : forest.word_begin[edge + 1]]
-        ]
-        values = dict(zip(features.names(), forest.dense[edge].tolist(), strict=False))
-        if len(forest.sparse_begin):
-            among = slice(forest.sparse_begin[edge], forest.sparse_begin[edge + 1])
-            ids, found = forest.sparse_ids[among].tolist(), forest.sparse_values[among].tolist()
-            values |= {features[i]: value for i, value in zip(ids, found, strict=True)}
-        given = {name: value * weights.get(name, 0.0) for name, value in values.items()}
-        kind = "" if place else "  (goal: begin and end of the sentence)"
-        indent = "  " * depth[place]
-        lines.append(f"{indent}{' '.join(parts)} -> {' '.join(target)}  words {begin}-{end}{kind}")
-        terms = ", ".join(f"{name} {value:+.3f}" for name, value in given.items() if value != 0.0)
-        lines.append(f"{indent}    {sum(given.values()):+.3f}" + (f" = {terms}" if terms else ""))
-    return "\n".join(lines)
