@@ -123,6 +123,9 @@ void init_blocks(nb::module_& m) {
       }, "corpus"_a, "k"_a, "few"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, "jobs"_a = 0, "The k sequences of the highest BLEU of each.")
       .def("bags", [](const BlockDecoder& d, const BlockCorpus& c, int jobs) { return bags_of_blocks(d, c.sources, jobs); }, "corpus"_a, "jobs"_a = 0,
            nb::call_guard<nb::gil_scoped_release>(), "The bag of blocks of each.")
+      .def("random", [](const BlockDecoder& d, const BlockCorpus& c, int64_t count, uint64_t seed, int jobs) {
+        return random_sequences(d, c.sources, c.references, count, seed, jobs);
+      }, "corpus"_a, "count"_a, "seed"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(), "Sequences drawn at random.")
       .def_prop_ro("model_id", [](const BlockDecoder& d) { return checksum(d.grammar().bytes()); }, "Tells the blocks of one model from those of another.");
 
   nb::class_<BlockSequences>(m, "BlockSequences", "Block sequences of many sentences.")

@@ -7,6 +7,7 @@
 #include "block_search.h"
 #include "kbest.h"
 #include "parallel.h"
+#include "random.h"
 
 namespace hopefear {
 namespace {
@@ -209,6 +210,70 @@ BlockSequences bags_of_blocks(const BlockDecoder& decoder, const std::vector<Blo
     }
     bag.ends.push_back(bag.blocks.size());
     bag.bleu.push_back(0.0f);
+  });
+  return joined(found);
+}
+
+BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
+                                int64_t count, uint64_t seed, int jobs) {
+  if (references.size() != sources.size()) throw InputError("one reference a sentence is needed");
+  constexpr uint64_t kOptions = 10;
+  const Grammar& g = decoder.grammar();
+  const Bleu metric(kOrder);
+  std::vector<Found> found(sources.size());
+  parallel_for(sources.size(), jobs, [&](size_t i, int) {
+    const BlockSource& source = sources[i];
+    const size_t length = source.words.size();
+    // The blocks of each place, by the number of source words: first rule and number, or a copy.
+    struct Choice {
+      uint32_t first, count;
+      uint8_t length, copy;
+    };
+    std::vector<std::vector<Choice>> choices(length);
+    for (size_t begin = 0; begin < length; ++begin) {
+      uint32_t node = Grammar::kRoot;
+      for (size_t end = begin; end < length && end - begin < 255 && decoder.knows(source.words[end]); ++end) {
+        node = g.child(node, source.words[end]);
+        if (node == Grammar::kNone) break;
+        const auto [first, last] = g.rules_of(node);
+        if (first != last) choices[begin].push_back({first, std::min<uint32_t>(kOptions, last - first), static_cast<uint8_t>(end + 1 - begin), 0});
+      }
+      const bool alone = !choices[begin].empty() && choices[begin].front().length == 1;
+      if (!alone)
+        if (const uint8_t copy = BlockDecoder::copy_kind(source, begin, decoder.knows(source.words[begin]), false)) choices[begin].push_back({0, 1, 1, copy});
+    }
+    Random random(seed, i);
+    const auto draw = [&](size_t begin) {
+      const Choice& c = choices[begin][random.below(choices[begin].size())];
+      return StoredBlock{c.copy ? 0 : c.first + static_cast<uint32_t>(random.below(c.count)), static_cast<uint16_t>(begin), c.length, c.copy};
+    };
+    const ReferenceNgrams ngrams({references[i]}, kOrder);
+    BleuCounter counter(ngrams, kOrder, ReferenceLength::closest);
+    std::vector<int32_t> words;
+    for (int64_t k = 0; k < count; ++k) {
+      const size_t from = found[i].blocks.size();
+      for (size_t at = 0; at < length;) {
+        const StoredBlock first = draw(at);
+        const size_t next = at + first.length;
+        if (decoder.which().swap && next < length && random.below(4) == 0) {
+          const StoredBlock second = draw(next);
+          found[i].blocks.push_back(second);
+          at = next + second.length;
+        } else {
+          at = next;
+        }
+        found[i].blocks.push_back(first);
+      }
+      words.clear();
+      for (size_t b = from; b < found[i].blocks.size(); ++b) {
+        const auto target = decoder.target_of(source, found[i].blocks[b]);
+        words.insert(words.end(), target.begin(), target.end());
+      }
+      double stats[2 * kOrder + 1];
+      counter.stats(words, stats);
+      found[i].ends.push_back(found[i].blocks.size());
+      found[i].bleu.push_back(static_cast<float>(metric.sentence_gain(stats)));
+    }
   });
   return joined(found);
 }

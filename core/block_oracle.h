@@ -17,4 +17,9 @@ BlockSequences oracle_sequences(const BlockDecoder& decoder, const std::vector<B
 /// grammar (the most frequent). It has no order and no BLEU.
 BlockSequences bags_of_blocks(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, int jobs);
 
+/// `count` block sequences of each sentence drawn at random: at each place the length of the source phrase, then one of its first blocks in
+/// the grammar, where blocks can swap one step in four is a swap.
+BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
+                                int64_t count, uint64_t seed, int jobs);
+
 }  // namespace hopefear

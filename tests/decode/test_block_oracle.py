@@ -77,3 +77,29 @@ def test_bags_have_a_block_for_every_interval(tmp_path: Path) -> None:
     # "a" and "a b" twice, "b a b" once; "b" is known but has no block alone, "?" is not known.
     assert sorted(places) == [(0, 1, 0), (0, 2, 0), (1, 2, 1), (1, 4, 0), (2, 3, 0), (2, 4, 0), (3, 4, 1), (4, 5, 2)]
     assert bags.blocks(1) == []
+
+
+def test_random_sequences_are_sequences(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    pairs = random_pairs(rng, 12)
+    for swap in (True, False):
+        decoder = Blocks(block_model(tmp_path, pairs), {"word": 1.0}, reordering="swap" if swap else "monotone")
+        lines = [" ".join(rng.choices(WORDS, [5, 5, 5, 1, 1], k=rng.randint(0, 5))) for _ in range(30)]
+        references = [" ".join(rng.choices("uvwxyz", k=5)) for _ in lines]
+        corpus = decoder.corpus(lines, references)
+        drawn = decoder.core.random(corpus, 3, 7)
+        texts = drawn.texts(decoder.core, corpus)
+        assert [int(at) for at in drawn.sentence_begin] == list(range(0, 91, 3))
+        for i, line in enumerate(lines):
+            words = line.split()
+            found = twin.sequences(words, ["n" if w == "7" else "w" for w in words], pairs, swap)
+            spans = {tuple(block[:2] for block in z) for z in found}
+            strings = {" ".join(twin.yield_of(z)) for z in found}
+            for z in range(3 * i, 3 * i + 3):
+                assert tuple((b, b + n) for _, b, n, _ in drawn.blocks(z)) in spans
+                assert texts[z] in strings
+                if words:
+                    wanted = sentence_bleu(texts[z].split(), references[i].split())
+                    assert drawn.bleu[z] == pytest.approx(wanted, abs=1e-6)
+        assert len(set(texts)) > 20
+        assert decoder.core.random(corpus, 3, 7, jobs=1).texts(decoder.core, corpus) == texts

@@ -16,7 +16,7 @@ from hopefear.experiments.base import EXPERIMENTS, Claim, Experiment, Lab, Outco
 __all__ = ["EXPERIMENTS", "MODULES", "Claim", "Experiment", "Lab", "Outcome", "Table", "experiment", "find", "load_all"]
 
 #: One for each paper. Each registers its experiments when it is imported.
-MODULES = ("chiang", "tan", "gimpel", "brown")
+MODULES = ("chiang", "tan", "gimpel", "tillmann", "brown")
 
 
 def load_all() -> dict[str, Experiment]:

@@ -15,8 +15,10 @@ The sets lie on disk as block sequences, a file an iteration, and are memory-map
 Where the paper is silent, or we differ:
 
 - BLEU of a sentence is BLEU+1; the bag of blocks, which has no order, has BLEU 0.
-- Of sequences with equal BLEU those with more blocks are taken (``ties``), which have more features in common with
-  other sentences.
+- Of sequences with equal BLEU those with fewer blocks are taken (``ties``): training with the others is slower.
+- Beside the bag of blocks, ``random`` block sequences drawn at random are alternatives from the start. The bag alone
+  says nothing of how long a translation is or how many blocks it has, and it takes some ten iterations until decoding
+  no longer swings between far too many words and far too few.
 - SGD goes on from the weights of the iteration before, ``passes`` times over the sentences in random order; the step
   size is not given in the paper. Steps end at the margin, and sentences come in small batches: see core/costmargin.h.
 - Features in the sequences of one sentence only are dropped; the paper drops those "that occur only once".
@@ -30,6 +32,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -63,14 +66,15 @@ class Costmargin:
     reordering: str = option("swap", "of blocks: monotone, or swap of neighbours", paper="swap")
     truths: int = option(5, "K: block sequences of the highest BLEU", paper=5, least=1)
     iterations: int = option(10, "L: times the training text is decoded", paper=30, least=1)
+    random: int = option(4, "random block sequences that are alternatives from the start", paper=0, least=0)
     passes: int = option(5, "passes of SGD over the sentences in each iteration", least=1)
-    eta: float = option(0.01, "step size of SGD", least=0)
+    eta: float = option(0.002, "step size of SGD", least=0)
     l2: float = option(0.0, "lambda: weight of w^2", least=0)
     batch: int = option(32, "sentences that begin with the same weights; 1 is eq. (7) as it stands", paper=1, least=1)
     lock_free: bool = option(False, "threads write weights as they please: another result each time")
     drop_once: bool = option(True, "leave features out that only one sentence has", paper=True)
     real: str = option("", "real-valued features, e.g. lm,word; see docs/blocks.md", paper="none")
-    ties: str = option("many", "of truths with equal BLEU those with many or few blocks")
+    ties: str = option("few", "of truths with equal BLEU those with many or few blocks")
     pop_limit: int = option(40, "hypotheses looked at for each covered beginning of a sentence; 0: all", least=0)
     max_options: int = option(10, "target phrases of a source phrase; 0: all", least=0)
     max_swap: int = option(0, "source words of either block of a swap; 0: any number", least=0)
@@ -150,11 +154,14 @@ class RelevantSets:
         self.learner.add(opened, truths)
         return opened
 
-    def start(self, truths: int, few: bool, jobs: int) -> tuple[SequenceFile, SequenceFile]:
-        """Truths V_K and bags z_0."""
+    def start(self, truths: int, few: bool, random: int, seed: int, jobs: int) -> SequenceFile:
+        """Truths V_K, which are returned, bags z_0 and random alternatives."""
         core, limits = self.decoder.core, self.decoder.limits
         best = self.add("truths", lambda: core.oracle(self.corpus, truths, few, *limits, jobs), truths=True)
-        return best, self.add("bags", lambda: core.bags(self.corpus, jobs), bag=True)
+        self.add("bags", lambda: core.bags(self.corpus, jobs), bag=True)
+        if random:
+            self.add("random", lambda: core.random(self.corpus, random, seed, jobs))
+        return best
 
     def weights(self, jobs: int) -> CoreWeights:
         """The weights as they are, for decoding."""
@@ -188,6 +195,7 @@ def train_costmargin(
     options: Costmargin | None = None,
     *,
     dev: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None,
+    select: bool = True,
     seed: int = 1,
     jobs: int = 0,
     hear: Hear | None = None,
@@ -196,7 +204,8 @@ def train_costmargin(
 
     ``folder`` takes the relevant sets, the state after each iteration and at the end ``weights.txt``. A job that was
     stopped goes on from there when it is called again with the same arguments (the caller sees to that), and ends with
-    the same bits. ``dev``: lines, and a list of as many lines for each reference.
+    the same bits. ``dev``: lines, and a list of as many lines for each reference; without ``select`` it is only
+    watched, and the last weights are returned, as in the paper.
     """
     options = options or Costmargin()
     say = hear or (lambda record: None)
@@ -211,7 +220,7 @@ def train_costmargin(
     dev_corpus = decoder.corpus(dev[0]) if dev else None
     dev_references = [[model.target_text.text(line) for line in one] for one in dev[1]] if dev else []
 
-    truths, _ = sets.start(options.truths, options.ties == "few", jobs)
+    truths = sets.start(options.truths, options.ties == "few", options.random, seed, jobs)
     say({"event": "truths", "bleu": 100 * truths.mean_bleu, "sequences": len(truths)})
     history = _resumed(sets)
     best = max(
@@ -232,7 +241,8 @@ def train_costmargin(
         weights = sets.weights(jobs)
         name = _alternatives(iteration)
         (folder / f"{name}.bin").unlink(missing_ok=True)  # of a run that stopped before it was complete
-        decoded = sets.add(name, lambda w=weights: decoder.core.best(sets.corpus, w, *limits, jobs))  # type: ignore[misc]
+        decode = partial(decoder.core.best, sets.corpus, weights, *limits, jobs)
+        decoded = sets.add(name, decode)
         record: dict[str, Any] = {
             "iteration": iteration,
             "loss": losses[-1],
@@ -243,7 +253,7 @@ def train_costmargin(
         }
         if dev_corpus is not None:
             record["dev"] = bleu_of(decoder, weights, dev_corpus, dev_references, jobs)
-            if best is None or record["dev"] > best["dev"]:
+            if select and (best is None or record["dev"] > best["dev"]):
                 best = record
                 _save_weights(learner, folder / "best.npz")
         _save_weights(learner, folder / "last.npz")
