@@ -2,8 +2,8 @@
 
 Every machine opens the model from its own disk, or from one that all share, under the same path, and maps it into
 memory once for all its learners. What travels are working sets and weights. A call costs about as much as a short
-sentence, so sentences are sent in batches; the working sets of a batch stay in the object store as one piece, and go straight
-from learner to learner, once to each machine. The leader sees only their names.
+sentence, so sentences are sent in batches; the working sets of a batch stay in the object store as one piece, and go
+straight from learner to learner, once to each machine. The leader sees only their names.
 """
 
 from __future__ import annotations

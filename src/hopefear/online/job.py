@@ -39,6 +39,7 @@ __all__ = ["Corpus", "Trained", "Translations", "train"]
 Vector = NDArray[np.float64]
 Hear = Callable[[dict[str, Any]], None]
 MOVED = 8  # weights that moved most are told
+RUNAWAY = 1e9  # no weight of use is as large
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ class _Job:
 
     def _end_epoch(self, epoch: int, tally: Tally) -> bool:
         average = self.team.average()
-        if not np.all(np.isfinite(average)):
+        if not np.all(np.abs(average) < RUNAWAY):
             self.warn(f"weights diverged in epoch {epoch}; the best before are kept. Lower eta")
             return False
         record: dict[str, Any] = {"epoch": epoch, "train": Bleu().score(tally.b), "sentences": tally.sentences}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,6 @@ def load(path: Path) -> tuple[dict[str, Any], list[Snapshot], dict[str, Vector]]
                 w, u, sigma, document = (held[f"{k}.{name}"] for name in ("w", "u", "sigma", "document"))
                 learners.append(Snapshot(w, u, sigma, document, int(held[f"{k}.t"]), inbox))
             arrays = {name[6:]: held[name] for name in held.files if name.startswith("array.")}
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"{path}: not a checkpoint ({error}). Delete it, or start again with --overwrite") from None
     return about, learners, arrays

@@ -241,6 +241,7 @@ class Crew:
         self.gone = list(snapshots[self.count :])  # those that died: they still count in the average
         for k, one in enumerate(self.known):
             self.workers.start(k, one)
+        self._all({"ask": "ready"})  # or the first to come would do all the work
 
     def snapshots(self) -> list[Snapshot]:
         self.known = [Snapshot.unpack(header, pieces) for header, pieces in self._all({"ask": "state"})]

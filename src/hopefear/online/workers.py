@@ -34,6 +34,8 @@ class Server:
         snapshot.into(learner)
 
     def answer(self, header: Header, pieces: Sequence[bytes]) -> Reply:
+        if header["ask"] == "ready":
+            return {}, []
         if header["ask"] == "state":
             return Snapshot.of(self.learner).pack()
         if header["ask"] == "move":
