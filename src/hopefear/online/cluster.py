@@ -8,6 +8,7 @@ straight from learner to learner, once to each machine. The leader sees only the
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,16 +33,23 @@ def connect(address: str, learners: int) -> None:
         return
     quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     if address != "auto":
-        try:
-            ray.init(address=address, **quiet)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            finding = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise InputError(f"no cluster at {address} ({finding}). Start one: ray start --head") from None
+        _knock(address)
+        ray.init(address=address, **quiet)
         return
     try:
         ray.init(address="auto", **quiet)
     except ConnectionError:
         ray.init(num_cpus=learners, include_dashboard=False, **quiet)
+
+
+def _knock(address: str) -> None:
+    """Say at once that nobody is there: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=10):
+            pass
+    except (OSError, ValueError, OverflowError) as error:
+        raise InputError(f"no cluster at {address} ({error}). Start one: ray start --head") from None
 
 
 class _Actor:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.errors import InputError
-from hopefear.files import PathLike, path_name, read_lines, read_references
+from hopefear.files import PathLike, path_name, read_lines
 from hopefear.metrics import Bleu
 from hopefear.online import states
 from hopefear.online.states import Snapshot
@@ -54,7 +54,12 @@ class Corpus:
         lines = read_lines(source)
         if not lines:
             raise InputError(f"{path_name(source)}: is empty. Training needs sentences")
-        return cls(lines, read_references(list(references), len(lines)))
+        found = [read_lines(path) for path in references]
+        for path, own in zip(references, found, strict=True):
+            if len(own) != len(lines):
+                finding = f"has {len(own)} lines, and {path_name(source)} has {len(lines)}"
+                raise InputError(f"{path_name(path)}: {finding}. References go line by line with the source")
+        return cls(lines, found)
 
     def __len__(self) -> int:
         return len(self.lines)

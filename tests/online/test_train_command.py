@@ -1,0 +1,141 @@
+"""train as a command."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hopefear.cli.main import main
+from hopefear.formats import read_weights
+
+Said = pytest.CaptureFixture[str]
+
+
+def arguments(task: Path, *more: object, trainer: str = "mira") -> list[str]:
+    data = ["--source", task / "tune.source", "--refs", task / "tune.ref.0", task / "tune.ref.1"]
+    return [str(each) for each in ("train", task / "model", *data, "--trainer", trainer, "--pop-limit", 20, *more)]
+
+
+def dev(task: Path, name: str = "dev") -> list[Path | str]:
+    return [f"--{name}-source", task / "dev.source", f"--{name}-refs", task / "dev.ref.0", task / "dev.ref.1"]
+
+
+def test_a_run(task: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "run"
+    more = [*dev(task), *dev(task, "test"), "--set", "epochs=2", "eta=0.05"]
+    assert main(arguments(task, *more, "--out", out)) == 0
+    said = capsys.readouterr()
+    table = [line.split() for line in said.out.splitlines()]
+    assert table[0] == ["bleu", "dev", "test"]
+    assert float(table[1][1]) < float(table[2][-1])
+    record = json.loads((out / "run.json").read_text())
+    assert record["status"] == "done"
+    assert record["final"]["dev"]["bleu"] == pytest.approx(float(table[2][-2]), abs=0.005)
+    assert [one["epoch"] for one in record["epochs"]] == [0, 1, 2]
+    assert record["trainer"] == {"name": "mira", "options": {"epochs": 2, "eta": 0.05}}
+    examples = json.loads((out / "examples.json").read_text())
+    assert set(examples[0]) == {"line", "source", "references", "before", "after"}
+    weights = read_weights(out / "weights.txt")
+    assert any(name.startswith("lex(") for name in weights)
+    # and the model translates with them
+    monkeypatch.setattr(sys, "stdin", (task / "dev.source").open())
+    assert main(["translate", str(task / "model"), "--weights", str(out / "weights.txt"), "--pop-limit", "20"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines[:3]] == [one["after"].split() for one in examples[:3]]
+
+
+def test_the_same_bytes_whatever_jobs(task: Path, tmp_path: Path) -> None:
+    runs = []
+    for jobs, way in ((1, ()), (2, ()), (1, ("--simulate-learners", 3)), (2, ("--simulate-learners", 3))):
+        out = tmp_path / f"{jobs}{len(way)}"
+        assert main(arguments(task, "--set", "epochs=2", "--jobs", jobs, *way, "--out", out)) == 0
+        runs.append((out / "weights.txt").read_bytes())
+    assert runs[0] == runs[1]
+    assert runs[2] == runs[3]
+    assert runs[0] != runs[2]
+
+
+def test_without_development_data_a_tenth_is_kept_aside(task: Path, tmp_path: Path) -> None:
+    assert main(arguments(task, "--set", "epochs=1", "--out", tmp_path / "run", trainer="arow")) == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["sentences"] == {"train": 22, "dev": 2}
+
+
+def test_killed_and_resumed(task: Path, tmp_path: Path) -> None:
+    """SIGKILL at any moment; --resume ends with the weights of a run that was left in peace."""
+    more = [*dev(task), "--set", "epochs=40", "--checkpoint-every", 0]
+    assert main(arguments(task, *more, "--out", tmp_path / "whole")) == 0
+    command = [sys.executable, "-m", "hopefear.cli.main", *arguments(task, *more, "--out", tmp_path / "cut")]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    checkpoint = tmp_path / "cut" / "checkpoint" / "learners.npz"
+    while not checkpoint.exists() and child.poll() is None:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert json.loads((tmp_path / "cut" / "run.json").read_text())["status"] == "running"
+    assert main(arguments(task, *more, "--out", tmp_path / "cut")) == 2  # not without saying so
+    assert main(arguments(task, *more, "--out", tmp_path / "cut", "--resume")) == 0
+    weights = [(tmp_path / name / "weights.txt").read_bytes() for name in ("whole", "cut")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("trainer", ["kbmira", "mert"])
+def test_batch_trainers_go_round_our_decoder(task: Path, tmp_path: Path, trainer: str, capsys: Said) -> None:
+    more = [*dev(task), "--iterations", 2, "--kbest", 30]
+    more += ["--set", "restarts=2"] if trainer == "mert" else []
+    assert main(arguments(task, *more, "--out", tmp_path / "run", trainer=trainer)) == 0
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["final"]["dev"]["bleu"] >= record["final"]["before"]["dev"]["bleu"]
+    assert not any("lex(" in name for name in read_weights(tmp_path / "run" / "weights.txt"))
+
+
+def test_asynchronous_processes(task: Path, tmp_path: Path) -> None:
+    more = [*dev(task), "--set", "epochs=1", "--parallel", "async", "--learners", 2]
+    assert main(arguments(task, *more, "--out", tmp_path / "run")) == 0
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["settings"]["learners"] == 2
+    assert record["epochs"][1]["sentences"] == 24
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (["--set", "eta=x"], "eta"),
+        (["--set", "speed=1"], "has no option 'speed'"),
+        (["--set", "mu=1"], "mu must not be above 0"),
+        (["--dev-source", "{task}/dev.source"], "--dev-source and --dev-refs go together"),
+        (["--features", "magic"], "has no features 'magic'"),
+        (["--simulate-learners", "2", "--parallel", "mix"], "--simulate-learners goes with neither"),
+        (["--cluster", "auto", "--parallel", "none"], "--cluster needs --parallel"),
+        (["--initial", "{task}/strange"], "none of its 1 weight belongs to a feature"),
+        (["--holdout", "1"], "held-out share"),
+        (["--trainer", "mirra"], "Did you mean 'mira'?"),
+        (["--trainer", "pro", "--parallel", "mix"], "pro is a batch trainer"),
+        (["--source", "{task}/empty"], "is empty"),
+        (["--source", "{task}/blank"], "tune.ref.0: has 24 lines, and"),
+        (["--source", "{task}/blanks"], "nothing to learn from"),
+    ],
+)
+def test_bad_input_is_one_line(task: Path, tmp_path: Path, capsys: Said, more: list[str], text: str) -> None:
+    (task / "strange").write_text("nobody 1\n")
+    (task / "empty").write_text("")
+    (task / "blank").write_text(" \n\n")
+    (task / "blanks").write_text("\n" * 24)
+    given = arguments(task, "--out", tmp_path / "run", *(each.format(task=task) for each in more))
+    assert main(given) == 2
+    error = capsys.readouterr().err.strip().splitlines()
+    assert text in error[-1]
+    assert "Traceback" not in "".join(error)
+
+
+def test_tune_sends_online_trainers_to_train(tmp_path: Path, capsys: Said) -> None:
+    (tmp_path / "list").write_text("0 ||| a ||| f=1 ||| 0\n")
+    assert main(["tune", "--nbest", str(tmp_path / "list"), "--trainer", "arow", "--out", str(tmp_path / "run")]) == 2
+    assert "hopefear train MODEL --trainer arow" in capsys.readouterr().err
+    assert not os.path.exists(tmp_path / "run")
