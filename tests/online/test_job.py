@@ -96,15 +96,7 @@ def test_more_learners_learn_something_else(decoder: Hiero, task: Path) -> None:
 
 @pytest.mark.parametrize("trainer", [Mira(epochs=2), Arow(epochs=2), Sgd(epochs=2)], ids=lambda one: one.name)
 def test_processes_do_every_sentence_once(decoder: Hiero, task: Path, trainer: Any) -> None:
-    trained = train(
-        decoder,
-        corpus(task, "tune"),
-        trainer,
-        dev=corpus(task, "dev"),
-        parallel="async",
-        learners=2,
-        hear=records.append,
-    )
+    trained = train(decoder, corpus(task, "tune"), trainer, dev=corpus(task, "dev"), parallel="async", learners=2)
     assert [one["sentences"] for one in trained.history[1:]] == [24, 24]
     assert trained.score > trained.history[0]["score"]
     assert trained.history[1]["heard"] > 0
@@ -143,9 +135,9 @@ def test_a_learner_that_is_killed_is_replaced(
     try:
         crew.epoch(list(range(len(tuning))), -1.0, tally, Watch())
         assert sorted(tally.done) == list(range(len(tuning)))
-        assert len(victims) == 2
-        assert warnings == ["learner 1 died and was replaced", "learner 2 died and was replaced"]
         assert np.isfinite(crew.average()).all()
+        assert len(victims) == 2
+        assert sorted(warnings) == ["learner 1 died and was replaced", "learner 2 died and was replaced"]
         assert sum(one.t for one in crew.snapshots()) <= len(tuning)
     finally:
         crew.close()

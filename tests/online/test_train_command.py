@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -138,4 +137,4 @@ def test_tune_sends_online_trainers_to_train(tmp_path: Path, capsys: Said) -> No
     (tmp_path / "list").write_text("0 ||| a ||| f=1 ||| 0\n")
     assert main(["tune", "--nbest", str(tmp_path / "list"), "--trainer", "arow", "--out", str(tmp_path / "run")]) == 2
     assert "hopefear train MODEL --trainer arow" in capsys.readouterr().err
-    assert not os.path.exists(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

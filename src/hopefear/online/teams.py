@@ -308,7 +308,7 @@ class Crew:
                 if not resting:
                     give(k)
             for k, reply in self.workers.wait():
-                sentences = busy.pop(k)
+                sentences = busy.pop(k, [])  # none: it died while it was idle
                 if reply is None:
                     pools[k].extendleft(reversed(self._spared(sentences, tally)))
                     self._replace(k)
@@ -325,8 +325,9 @@ class Crew:
 
     def _spared(self, sentences: list[int], tally: Tally) -> list[int]:
         """What goes back to the pool of the sentences that a dead learner had: all, unless the first is a killer."""
-        self.killers[sentences[0]] += 1
-        if self.killers[sentences[0]] < POISON:
+        if sentences:
+            self.killers[sentences[0]] += 1
+        if not sentences or self.killers[sentences[0]] < POISON:
             return sentences
         self.warn(f"sentence {sentences[0] + 1} killed {POISON} learners: it is left out")
         tally.done.append(sentences[0])
