@@ -8,9 +8,10 @@ generated. Nothing is ever downloaded.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.decode import Hiero
+from hopefear.decode import Hiero, rescore
 from hopefear.errors import InputError, input_error
 from hopefear.experiments.base import Lab
 from hopefear.files import atomic_write, iter_lines
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
+from hopefear.model.features import template_of
 from hopefear.runs import checksum
 
 __all__ = ["BASIC", "Part", "System", "Task", "main_system", "system", "tasks"]
@@ -33,6 +35,10 @@ Weights = Mapping[str, float]
 
 #: Features a model of ours has in Tan's and Gimpel's "small" setting: those that ever fire.
 BASIC = ("lm", "phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule", "word", "glue")
+
+#: Templates whose features see more than one rule: forests are rescored with them.
+RESCORED = ("bigram", "trigram", "trigger")
+BLOCK = 100  # forests held at a time
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,20 @@ class Part:
 
     sources: list[str]
     references: list[list[str]]  # a list of lines for each reference
+    raw: list[list[str]]  # the references as they are in the files
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    @cached_property
+    def digest(self) -> str:
+        """What it says, in short."""
+        text = "\0".join("\n".join(lines) for lines in (self.sources, *self.raw))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def subset(self, kept: Sequence[int]) -> Part:
+        columns, raw = ([[column[i] for i in kept] for column in of] for of in (self.references, self.raw))
+        return Part([self.sources[i] for i in kept], columns, raw)
 
 
 def tasks(lab: Lab) -> list[Task]:
@@ -196,8 +213,21 @@ class System:
         limits: Mapping[str, int] | None = None,
     ) -> Pool:
         """The k best of each sentence, with references."""
-        pool = self.decoder(weights, templates, limits).kbest(part.sources, k, distinct, jobs=self.jobs)
+        if set(templates) & set(RESCORED):
+            pool = self._rescored(part, weights, templates, limits).kbest(weights, k, distinct, jobs=self.jobs)
+        else:
+            pool = self.decoder(weights, templates, limits).kbest(part.sources, k, distinct, jobs=self.jobs)
         return self._with_references(pool, part)
+
+    def _rescored(
+        self, part: Part, weights: Weights, templates: Sequence[str], limits: Mapping[str, int] | None
+    ) -> Pool:
+        """Forests of the small model, with the features of these templates added by cube pruning over them."""
+        dense = {name: value for name, value in weights.items() if "(" not in name}
+        forests = self.decoder(dense, (), limits).decode(part.sources, jobs=self.jobs)
+        _core.set_sources(forests, [" ".join(self.model.source_text.tokens(line)) for line in part.sources])
+        names = [name for name in self.model.sparse_names if template_of(name) in templates]
+        return rescore(forests, weights, names, jobs=self.jobs)
 
     def forests(
         self, part: Part, weights: Weights, templates: Sequence[str] = (), limits: Mapping[str, int] | None = None
@@ -215,6 +245,13 @@ class System:
         self, part: Part, weights: Weights, templates: Sequence[str] = (), limits: Mapping[str, int] | None = None
     ) -> list[str]:
         """The best translations, as tokens."""
+        if set(templates) & set(RESCORED):
+            said: list[str] = []
+            for begin in range(0, len(part), BLOCK):
+                block = part.subset(range(begin, min(begin + BLOCK, len(part))))
+                best = self._rescored(block, weights, templates, limits).kbest(weights, 1, jobs=self.jobs)
+                said += [best.text(i, 0) for i in range(len(best))]
+            return said
         return self.decoder(weights, templates, limits).translate(part.sources, tokens=True, jobs=self.jobs)
 
     def stats(self, part: Part, hypotheses: Sequence[str]) -> NDArray[np.float64]:
@@ -238,6 +275,7 @@ def system(lab: Lab, task: Task, dev: int, test: int) -> System:
     return System(task, model, parts[0], parts[1], lab.jobs)
 
 
+@lru_cache(maxsize=4)
 def main_system(lab: Lab, number: int = 0) -> System:
     """The n-th task (the last one if there are fewer), with as many sentences as the size allows."""
     known = tasks(lab)
@@ -264,12 +302,14 @@ def _part(model: Model, source: Path, references: Sequence[Path], most: int) -> 
         raise input_error(source, None, "its references have another number of lines. Are they its translations?")
     sources: list[str] = []
     texts: list[list[str]] = [[] for _ in references]
+    raw: list[list[str]] = [[] for _ in references]
     for line in zip(*columns, strict=True):
         if len(sources) == most:
             break
         if not model.source_text.tokens(line[0]):
             continue
         sources.append(line[0])
-        for column, text in zip(texts, line[1:], strict=True):
+        for column, whole, text in zip(texts, raw, line[1:], strict=True):
             column.append(" ".join(model.target_text.tokens(text)))
-    return Part(sources, texts)
+            whole.append(text)
+    return Part(sources, texts, raw)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ from hopefear import _core
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
 from hopefear.files import iter_lines
-from hopefear.formats import read_weights
 from hopefear.model import Model
 
 if TYPE_CHECKING:
@@ -25,49 +24,60 @@ EDGES = 20_000  # kept of a forest
 
 def decode_examples(run: RunData, reader: Reader) -> None:
     """Give the run a part ``examples``: forests of some development sentences, and what was said of them before."""
-    settings = run.record["settings"]
-    model = Model.open(_place(run, settings["model"]), verify=False)
-    source = settings.get("dev_source") or settings.get("source")
-    references = settings.get("dev_refs") or settings.get("refs") or []
-    lines = list(iter_lines(_place(run, _path(source))))
-    columns = [list(iter_lines(_place(run, _path(one)))) for one in references]
-    if any(len(column) != len(lines) for column in columns):
-        raise InputError("its references have another number of lines than its source")
-    named = _named(run)
-    words = [len(model.source_text.tokens(line)) for line in lines]
-    usable = [i for i, count in enumerate(words) if 1 <= count <= 40]
-    readable = [i for i in usable if words[i] >= 5] or usable
-    chosen = [i for i in named if i in set(usable)]
-    step = max(1, len(readable) // SENTENCES)
-    chosen += [i for i in readable[::step][:SENTENCES] if i not in set(chosen)]
-    if not chosen:
-        raise InputError("its development set has no sentence to decode")
+    model = Model.open(_place(run, run.record["model"]), verify=False)
     run.initial = _initial(run, model)
-    texts = [lines[i] for i in chosen]
-    templates = _templates(model, run.weights)
-    pool = Hiero(model, run.weights, templates=templates).decode(texts, jobs=reader.jobs)
-    target = model.target_text
-    _core.set_references(pool, [[" ".join(target.tokens(column[i])) for i in chosen] for column in columns])
+    examples = _examples(run) or _development(run, model)
+    words = [len(model.source_text.tokens(one["source"])) for one in examples]
+    readable = [i for i, count in enumerate(words) if 5 <= count <= 40]
+    usable = readable or [i for i, count in enumerate(words) if 1 <= count <= 40]
+    if not usable:
+        raise InputError("it has no development sentence to decode")
+    step = max(1, len(usable) // SENTENCES)
+    chosen = [examples[i] for i in usable[::step][:SENTENCES]]
+    texts = [one["source"] for one in chosen]
+    pool = _decoder(model, run.weights).decode(texts, jobs=reader.jobs)
+    count = min(len(one["references"]) for one in chosen)
+    _core.set_references(pool, [[one["references"][r] for one in chosen] for r in range(count)])
     _core.set_sources(pool, [" ".join(model.source_text.tokens(text)) for text in texts])
-    before = Hiero(model, run.initial, templates=_templates(model, run.initial)).translate(
-        texts, tokens=True, jobs=reader.jobs
-    )
-    run.said_before = dict(zip(pool.ids, before, strict=True))
-    run.chosen = [pool.ids[k] for k in range(len(named))] if named else []
+    before = [one.get("before") for one in chosen]
+    if any(text is None for text in before):
+        before = list(_decoder(model, run.initial).translate(texts, tokens=True, jobs=reader.jobs))
+    run.said_before = {name: str(text) for name, text in zip(pool.ids, before, strict=True)}
     run.parts = {"examples": pool.pruned(run.weights, max_edges=EDGES, jobs=reader.jobs)}
 
 
-def _templates(model: Model, weights: Mapping[str, float]) -> tuple[str, ...] | None:
-    return None if any(value for name, value in weights.items() if "(" in name) else ()
+def _decoder(model: Model, weights: Mapping[str, float]) -> Hiero:
+    """With the sparse features only if there are weights for them."""
+    return Hiero(model, weights, templates=None if any(v for name, v in weights.items() if "(" in name) else ())
 
 
-def _path(one: Any) -> str:
-    """A file is named by its path, or by a record that has one."""
-    return str(one["path"] if isinstance(one, Mapping) else one)
+def _examples(run: RunData) -> list[dict[str, Any]]:
+    """The sentences that the run kept: source, references in tokens, what was said before."""
+    try:
+        found = json.loads((run.path / "examples.json").read_text(encoding="utf-8"))
+        return [one for one in found if isinstance(one["source"], str) and isinstance(one["references"], list)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _development(run: RunData, model: Model) -> list[dict[str, Any]]:
+    """The development data itself, or what was learnt from if there was none."""
+    record = run.record
+    source = record.get("dev_source") or record["source"]
+    references = record.get("dev_refs") or record["refs"]
+    lines = list(iter_lines(_place(run, source)))
+    columns = [list(iter_lines(_place(run, one))) for one in references]
+    if any(len(column) != len(lines) for column in columns):
+        raise InputError("its references have another number of lines than its source")
+    tokens = model.target_text.tokens
+    return [
+        {"source": line, "references": [" ".join(tokens(column[i])) for column in columns]}
+        for i, line in enumerate(lines)
+    ]
 
 
 def _place(run: RunData, path: Any) -> Path:
-    where = Path(_path(path))
+    where = Path(str(path))
     if not where.is_absolute() and not where.exists() and run.record.get("directory"):
         where = Path(run.record["directory"]) / where
     if not where.exists():
@@ -75,22 +85,8 @@ def _place(run: RunData, path: Any) -> Path:
     return where
 
 
-def _named(run: RunData) -> list[int]:
-    """The sentences that the run named in examples.json: line numbers from 0."""
-    try:
-        found = json.loads((run.path / "examples.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    examples: Sequence[Any] = found.get("sentences", []) if isinstance(found, dict) else found
-    numbers = [one.get("index", one.get("id")) if isinstance(one, dict) else one for one in examples]
-    return [int(n) for n in numbers if isinstance(n, int) or (isinstance(n, str) and n.isdigit())]
-
-
 def _initial(run: RunData, model: Model) -> dict[str, float]:
-    for name in ("initial.txt", "initial-weights.txt", "checkpoint/initial.txt"):
-        if (run.path / name).is_file():
-            return read_weights(run.path / name)
-    given = run.record.get("initial") or run.record["settings"].get("initial")
-    if isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values()):
+    given = run.record.get("initial")
+    if isinstance(given, Mapping):
         return {str(name): float(value) for name, value in given.items()}
     return model.weights

@@ -90,7 +90,7 @@ class Reader:
     def _inputs(self, run: RunData) -> None:
         record = run.record
         inputs = record.get("inputs") or []
-        if record.get("settings", {}).get("model"):
+        if record.get("model"):
             from hopefear.report.decoded import decode_examples
 
             decode_examples(run, self)
