@@ -175,6 +175,7 @@ def command(
         )
         if not run.finished:
             run.record |= {
+                "directory": str(Path.cwd()),
                 "model": str(model),
                 "source": source,
                 "refs": list(refs),

@@ -323,7 +323,9 @@ def fig1(lab: Lab) -> Outcome:
                 f"{found['hope']:.3f} hope",
             ),
         ],
-        figures=[Figure("gimpel-fig1", example["source"], "model score", "cost: 10 (1 - BLEU+1)", curves)],
+        figures=[
+            Figure("gimpel-fig1", "the output space of one sentence", "model score", "cost: 10 (1 - BLEU+1)", curves)
+        ],
     )
 
 

@@ -164,7 +164,7 @@ def line_chart(
         float(top),
         float(width - 72),
         float(height - 54),
-        nice_ticks(min(xs), max(xs), 8),
+        _whole_ticks(xs) or nice_ticks(min(xs), max(xs), 8),
         nice_ticks(min(lows, default=0.0), max(highs, default=1.0), 5),
     )
     total = top + height - 54 + 44
@@ -190,6 +190,14 @@ def line_chart(
     )
 
 
+def _whole_ticks(xs: Sequence[float]) -> list[float]:
+    """Of whole numbers that are few, such as epochs: each of them."""
+    low, high = min(xs), max(xs)
+    if any(x != int(x) for x in xs) or not 1 <= high - low <= 12:
+        return []
+    return [low + k for k in range(int(high - low) + 1)]
+
+
 def _look(i: int) -> tuple[str, str | None]:
     """Colour and dashes of the i-th series."""
     return f"var(--c{i % len(PALETTE)})", DASHES[(i // len(PALETTE)) % len(DASHES)] or None
@@ -211,7 +219,9 @@ def _series(i: int, curve: Series, frame: Frame) -> str:
     if curve.points or len(places) <= 40:
         for (x, y), a_, b_ in zip(places, curve.x, curve.y, strict=True):
             hint = tag("title", f"{curve.name}: {a_:g}, {b_:.4g}")
-            parts.append(tag("circle", inside=hint, cx=x, cy=y, r="3.5" if curve.points else "2.6", fill=colour))
+            size = "2.6" if not curve.points else "3.5" if len(places) > 1 else "6"
+            edge = "var(--paper)" if size == "6" else None
+            parts.append(tag("circle", inside=hint, cx=x, cy=y, r=size, fill=colour, stroke=edge))
     return tag("g", inside="".join(parts), class_=f"series s{i}")
 
 
