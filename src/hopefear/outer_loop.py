@@ -37,11 +37,12 @@ from hopefear.trainers.base import Trainer
 __all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best", "load", "save"]
 
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
-#: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4).
+#: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
+#: it ends with: those before the pass may look better on the old lists, but going back to them would end the loop.
 LOOP_DEFAULTS: dict[str, dict[str, Any]] = {
     "pro": {"interpolation": 0.1},
-    "perceptron": {"iterations": 1},
-    "pa": {"iterations": 1},
+    "perceptron": {"iterations": 1, "returned": "last"},
+    "pa": {"iterations": 1, "returned": "last"},
 }
 
 Hear = Callable[[dict[str, Any]], None]

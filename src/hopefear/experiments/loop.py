@@ -87,7 +87,7 @@ def looped(
 
     ``choose`` has values to choose an option from, by the score on the lists of the first decoding.
     """
-    key = {
+    key: dict[str, Any] = {
         **system.key,
         "trainer": name,
         "options": dict(options or {}),
@@ -99,6 +99,9 @@ def looped(
         "templates": list(templates),
         "change": change.__name__ if change else None,
     }
+
+    if name in LOOP_DEFAULTS:
+        key["defaults"] = LOOP_DEFAULTS[name]
 
     def compute() -> dict[str, Any]:
         decoder = HieroInLoop(system, k, tuple(templates), change=change)

@@ -7,13 +7,16 @@ list, (4) and (5).
 
 Semi-batch: weights change after each sentence, one pass an iteration; the weights returned are those of the iteration
 whose top candidates have the highest mean objective. They start at 1e-9. On fixed lists every iteration sees the same
-candidates; with ``hopefear tune --decoder-command`` each is a new decoding. Deviations: none known.
+candidates; with ``hopefear tune --decoder-command`` each is a new decoding, which gets the weights of the pass before
+(``returned=last``) whether or not they look better on the old lists. Deviations: none known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from hopefear import _core
 from hopefear.errors import InputError
@@ -39,6 +42,7 @@ class Perceptron(Trainer):
     iterations: int = option(18, "passes over the lists", paper=18, least=1)
     scaled: bool = option(True, "multiply the update by the objective of the oracle (3)", paper=True)
     normalize: bool = option(False, "feature-wise normalisation (4), (5)")
+    returned: str = option("best", "the weights of the best pass by the mean objective, or of the last")
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.passes(problem, passive_aggressive=False, scaled=self.scaled, C=1.0)
@@ -55,7 +59,13 @@ class Perceptron(Trainer):
         else:
             raise InputError(f"trainer {self.name}: sentence_objective must be rouge-s or metric")
 
+        if self.returned not in ("best", "last"):
+            raise InputError(f"trainer {self.name}: returned must be best or last, not {self.returned}")
+        last = problem.initial
+
         def on_epoch(epoch: int, mean: float, w: Vector, updates: int) -> bool:
+            nonlocal last
+            last = np.array(w)
             return problem.report(epoch, problem.score(w), w, {"objective": mean, "updates": updates})
 
         w = _core.perceptron(
@@ -70,4 +80,4 @@ class Perceptron(Trainer):
             jobs=self.jobs,
             on_epoch=on_epoch,
         )
-        return w, {}
+        return w if self.returned == "best" else last, {}
