@@ -1,70 +1,172 @@
-"""How fast does the hierarchical decoder translate, and what does a smaller pop limit cost in model score?
+"""How fast does the hierarchical decoder make forests, and what does a smaller pop limit cost in model score?
 
-    python bench/decode.py MODEL SOURCE [--refs REF...] [--lines 100] [--pop-limits 50 200 1000] [--jobs 1] [--json]
+    python bench/decode.py MODEL SOURCE [pops lengths sparse threads lattices] [--refs REF...] [--lines 500] [--json]
 
-Forests are made in every run. Model scores are averages a sentence under the same weights, so that rows compare.
+pops      words a second of CPU at several pop limits, with the average model score under the same weights: the two
+          belong together, for a faster search that finds worse translations is no progress
+lengths   microseconds of CPU a word by sentence length, and the memory of the forest of one sentence
+sparse    the same sentences with the lex features of the model, weights zero or random, and with all templates
+threads   two threads against one; wall-clock time means something on an idle machine only
+lattices  text as a lattice with one path
+
+Forests are made in every run, one thread unless said otherwise.
 """
 
 import argparse
 import json
+import random
 import resource
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
 
 from hopefear.decode import Hiero
 from hopefear.files import read_lines
 from hopefear.formats import read_weights
+from hopefear.formats.forests import plf_lattices
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
 
+Row = dict[str, Any]
+ARRAYS = ("edge_begin", "tail_begin", "tails", "word_begin", "words", "spans", "dense")
+SPARSE = ("sparse_begin", "sparse_ids", "sparse_values")
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """The result, seconds of CPU, seconds by the clock."""
+    began, began_cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return result, time.process_time() - began_cpu, time.perf_counter() - began
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.model = Model.open(options.model, verify=False)
+        self.weights = dict(read_weights(options.weights) if options.weights else self.model.weights)
+        self.lines = read_lines(options.source)[: options.lines]
+        self.words = self.count(self.lines)
+
+    def count(self, lines: list[str]) -> int:
+        return sum(len(self.model.source_text.tokens(line)) for line in lines)
+
+    def forests(self, decoder: Hiero, lines: Any, jobs: int = 1) -> tuple[Row, float, float]:
+        """Makes forests block by block, as translate --forests does, and looks at them outside the clock."""
+        cpu = wall = score = edges = 0.0
+        texts: list[str] = []
+        for begin in range(0, len(lines), 64):
+            block = lines[begin : begin + 64]
+            if self.options.lattices:
+                block = plf_lattices(block, "lattices")
+            pool, more_cpu, more_wall = timed(lambda block=block: decoder.decode(block, jobs=jobs))
+            cpu, wall = cpu + more_cpu, wall + more_wall
+            for i, best in enumerate(pool.viterbi(decoder.weights)):
+                score += best.score
+                edges += pool[i].edge_count
+                texts.append(best.text)
+        row = {"words/CPU s": self.words / cpu, "model score": score / len(lines), "edges": edges / len(lines)}
+        if self.options.refs:
+            refs = [[self.model.target_text.text(line) for line in read_lines(path)] for path in self.options.refs]
+            bleu = Bleu(lowercase=True)
+            stats = bleu.corpus_stats(texts, [ref[: len(texts)] for ref in refs])
+            row["BLEU"] = bleu.score(stats.sum(0))
+        return row, cpu, wall
+
+    def pops(self) -> Iterator[Row]:
+        first = 0.0
+        for pop_limit in self.options.pop_limits:
+            decoder = Hiero(self.model, self.weights, pop_limit, self.options.max_options)
+            decoder.decode(self.lines[:20], jobs=1)  # pages of the model
+            row, cpu, _ = self.forests(decoder, self.lines)
+            first = first or cpu
+            yield {"pop limit": pop_limit, "time": cpu / first} | row
+
+    def lengths(self) -> Iterator[Row]:
+        words = [
+            word for line in read_lines(self.options.source)[:2000] for word in self.model.source_text.tokens(line)
+        ]
+        decoder = Hiero(self.model, self.weights)
+        decoder.decode([" ".join(words[:500])], jobs=1)
+        for length in (5, 10, 20, 40, 80, 160):
+            lines = [" ".join(words[i : i + length]) for i in range(0, 2000, length)]
+            pool, cpu, _ = timed(lambda lines=lines: decoder.decode(lines, jobs=1))
+            sizes = [sum(getattr(pool[i], name).nbytes for name in ARRAYS) for i in range(len(pool))]
+            yield {"words": length, "us/word": 1e6 * cpu / 2000, "MB a forest": float(np.mean(sizes)) / 1e6}
+
+    def sparse(self) -> Iterator[Row]:
+        rng = random.Random(1)
+        lex = [name for name in self.model.sparse_names if name.startswith("lex(")]
+        templates = sorted({name.partition("(")[0] for name in self.model.sparse_names})
+        first = 0.0
+        for name, chosen, names in (
+            ("none", (), ()),
+            ("lex, weights 0", ("lex",), ()),
+            ("lex, random weights", ("lex",), lex),
+            ("all templates", tuple(templates), self.model.sparse_names),
+        ):
+            weights = self.weights | {feature: rng.gauss(0, 0.02) for feature in names}
+            decoder = Hiero(self.model, weights, templates=chosen)
+            decoder.decode(self.lines[:20], jobs=1)
+            row, cpu, _ = self.forests(decoder, self.lines)
+            first = first or cpu
+            yield {"features": name, "time": cpu / first} | row
+
+    def threads(self) -> Iterator[Row]:
+        decoder = Hiero(self.model, self.weights)
+        decoder.decode(self.lines[:20], jobs=2)
+        alone = alone_cpu = 0.0
+        for jobs in (1, 2):
+            _, cpu, wall = timed(lambda jobs=jobs: decoder.kbest(self.lines, 1, jobs=jobs))
+            alone, alone_cpu = alone or wall, alone_cpu or cpu
+            yield {"threads": jobs, "words/s": self.words / wall, "speed-up": alone / wall, "CPU time": cpu / alone_cpu}
+
+    def lattices(self) -> Iterator[Row]:
+        decoder = Hiero(self.model, self.weights)
+        decoder.decode(self.lines[:20], jobs=1)
+        row, _, _ = self.forests(decoder, self.lines)
+        yield {"input": "text"} | row
+        chains = []
+        for line in self.lines:
+            words = self.model.source_text.tokens(line)
+            chains.append("(" + "".join(f"(({word!r},0,1),)," for word in words) + ")" if words else "")
+        self.options.lattices = True
+        row, _, _ = self.forests(decoder, chains)
+        yield {"input": "lattices"} | row
+
 
 def main() -> None:
+    questions = ("pops", "lengths", "sparse", "threads", "lattices")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("source")
+    parser.add_argument("questions", nargs="*", default=list(questions[:4]), help=", ".join(questions))
     parser.add_argument("--refs", nargs="*", default=[])
     parser.add_argument("--weights")
-    parser.add_argument("--lines", type=int, default=100)
-    parser.add_argument("--pop-limits", type=int, nargs="+", default=[50, 200, 1000])
+    parser.add_argument("--lines", type=int, default=500)
+    parser.add_argument("--pop-limits", type=int, nargs="+", default=[200, 30, 100, 1000])
     parser.add_argument("--max-options", type=int, default=20)
-    parser.add_argument("--jobs", type=int, nargs="+", default=[1])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-
-    model = Model.open(options.model, verify=False)
-    weights = read_weights(options.weights) if options.weights else model.weights
-    lines = read_lines(options.source)[: options.lines]
-    refs = [[model.target_text.text(line) for line in read_lines(path)[: options.lines]] for path in options.refs]
-    words = sum(len(model.source_text.tokens(line)) for line in lines)
-    rows = []
-    for pop_limit in options.pop_limits:
-        decoder = Hiero(model, weights, pop_limit, options.max_options)
-        decoder.translate(lines[:5])  # pages of the model
-        for jobs in options.jobs:
-            began, began_cpu = time.perf_counter(), time.process_time()
-            lists = decoder.kbest(lines, 1, jobs=jobs)
-            seconds, cpu = time.perf_counter() - began, time.process_time() - began_cpu
-            w = [decoder.weights.get(name, 0.0) for name in lists.feature_names]
-            score = sum(float((lists[i].dense @ w[: lists.dense_width])[0]) for i in range(len(lists))) / len(lists)
-            row = {
-                "pop limit": pop_limit,
-                "jobs": jobs,
-                "words/s": words / seconds,
-                "words/CPU s": words / cpu,
-                "model score": score,
-            }
-            if refs:
-                bleu = Bleu(lowercase=True)
-                texts = [lists.text(i, 0) for i in range(len(lists))]
-                row["BLEU"] = bleu.score(bleu.corpus_stats(texts, refs).sum(0))
-            rows.append(row)
+    options.lattices = False
+    bench = Bench(options)
+    answers: dict[str, list[Row]] = {}
+    for question in options.questions:
+        if question not in questions:
+            parser.error(f"no question is called {question}")
+        answers[question] = []
+        for row in getattr(bench, question)():
+            if not options.json:
+                if not answers[question]:
+                    print(f"\n{question}\n" + "".join(f"{name:>20}" for name in row))
+                print("".join(f"{v:>20.3f}" if isinstance(v, float) else f"{v:>20}" for v in row.values()), flush=True)
+            answers[question].append(row)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if options.json:
-        print(json.dumps({"words": words, "lines": len(lines), "peak MB": memory, "rows": rows}))
-        return
-    print(f"{len(lines)} lines, {words} words, peak {memory:.0f} MB (the mapped model included)")
-    print("".join(f"{name:>14}" for name in rows[0]))
-    for row in rows:
-        print("".join(f"{value:>14}" if isinstance(value, int) else f"{value:>14.3f}" for value in row.values()))
+        print(json.dumps({"words": bench.words, "lines": len(bench.lines), "peak MB": memory, **answers}))
+    else:
+        print(f"\n{len(bench.lines)} lines, {bench.words} words, peak {memory:.0f} MB (the mapped model included)")
 
 
 if __name__ == "__main__":

@@ -105,9 +105,12 @@ class HieroSearch {
       builder.add_edge({}, {}, nullptr);
       return builder.finish();
     }
-    for (int32_t width = 1; width <= widest_; ++width)
-      for (int32_t i = 0; i + width <= length_; ++i) span(i, width);
-    glue();
+    begin_glue();
+    for (int32_t j = 1; j <= length_; ++j) {  // column by column: what is looked at was made not long ago
+      for (int32_t i = j - 1; i >= std::max(0, j - widest_); --i) span(i, j - i);
+      glue(j);
+    }
+    goal();
     return forest();
   }
 
@@ -388,28 +391,31 @@ class HieroSearch {
     options_.push_back(option);
   }
 
-  /// S over [0, j) for all j, and the goal.
-  void glue() {
+  void begin_glue() {
     const int32_t one[] = {slot(0)}, two[] = {slot(0), slot(1)};
-    const auto first = static_cast<uint32_t>(options_.size());
     options_.push_back(new_option(one, nullptr, -1));
     options_.back().begins = true;
     options_.push_back(new_option(two, nullptr, d_.glue_id_));
     options_.push_back(new_option(one, nullptr, -1));
     options_.back().ends = true;
+    s_cell_.assign(static_cast<size_t>(length_) + 1, -1);
+  }
 
-    std::vector<int32_t> s_cell(static_cast<size_t>(length_) + 1, -1);
-    for (int32_t j = 1; j <= length_; ++j) {
-      cubes_.clear();
-      if (j <= widest_ && x_cell_[at(0, j)] >= 0) cubes_.push_back({first, 1, {x_cell_[at(0, j)], -1}});
-      for (int32_t k = std::max(1, j - widest_); k < j; ++k) {
-        const int32_t left = s_cell[static_cast<size_t>(k)], right = x_cell_[at(k, j - k)];
-        if (left >= 0 && right >= 0) cubes_.push_back({first + 1, 1, {left, right}});
-      }
-      s_cell[static_cast<size_t>(j)] = search(0, j, limits_.pop_limit);
+  /// S over [0, j).
+  void glue(int32_t j) {
+    cubes_.clear();
+    if (j <= widest_ && x_cell_[at(0, j)] >= 0) cubes_.push_back({0, 1, {x_cell_[at(0, j)], -1}});
+    for (int32_t k = std::max(1, j - widest_); k < j; ++k) {
+      const int32_t left = s_cell_[static_cast<size_t>(k)], right = x_cell_[at(k, j - k)];
+      if (left >= 0 && right >= 0) cubes_.push_back({1, 1, {left, right}});
     }
-    cubes_.assign(1, {first + 2, 1, {s_cell.back(), -1}});
-    search(0, length_, 0);  // one node at the very end: the goal
+    s_cell_[static_cast<size_t>(j)] = search(0, j, limits_.pop_limit);
+  }
+
+  /// One node at the very end.
+  void goal() {
+    cubes_.assign(1, {2, 1, {s_cell_.back(), -1}});
+    search(0, length_, 0);
   }
 
   /// Cube pruning: the best rule applications of one cell, joined to nodes by their states. The new cell, or -1.
@@ -638,6 +644,7 @@ class HieroSearch {
   std::vector<Item> items_;
   std::vector<uint32_t> item_begin_, item_end_;  // of each span
   std::vector<int32_t> x_cell_;                  // of each span; -1: nothing there
+  std::vector<int32_t> s_cell_;                  // of each end
   std::vector<int32_t> fewest_;                  // words of each span; kFar: no path, or none that rules reach
   std::vector<double> paths_;                    // scores of arcs, as many a path as the decoder has features for them
   std::vector<Cell> cells_;

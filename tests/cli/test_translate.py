@@ -126,6 +126,32 @@ def test_damaged_models(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Sai
     assert out == "" and name in err and len(err.splitlines()) == 1
 
 
+def test_a_model_of_another_version_or_with_a_file_missing(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+) -> None:
+    for name, change, message in (
+        ("model.json", b'"version": 9', "a model of version 9"),
+        ("model.json", None, "has no model.json"),
+        ("lm.bin", None, "lm.bin: is missing"),
+    ):
+        model = tmp_path / f"{name}{message}"
+        shutil.copytree(path, model)
+        if change is None:
+            (model / name).unlink()
+        else:
+            (model / name).write_bytes((model / name).read_bytes().replace(b'"version": 1', change))
+        assert translate(monkeypatch, "a b\n", model) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and message in err and len(err.splitlines()) == 1
+
+
+def test_a_long_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    line = " ".join(random.Random(3).choices(["a", "b", "c", "?", "7"], k=500))
+    assert translate(monkeypatch, f"{line}\na\n", path, "--pop-limit", 20) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == 2 and len(out[0].split()) > 200
+
+
 def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
     for text, arguments, message in (
         (b"a\n\xff\n", [path], "standard input:2: byte 1 is not UTF-8"),
