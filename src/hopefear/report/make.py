@@ -266,7 +266,8 @@ def _curves(runs: Sequence[RunData]) -> str:
     dots = [
         replace(curve, points=True) if run.trainer == "mert" else curve for run, curve in zip(runs, curves, strict=True)
     ]
-    return section("curves", "Learning curves", lead, line_chart("learning curves", "epoch", runs[0].key.upper(), dots))
+    chart = line_chart("learning curves", "epoch", page.escape_metric(runs[0].key), dots)
+    return section("curves", "Learning curves", lead, page.scrolled(chart))
 
 
 def _weights(found: Sequence[Examined], names: Sequence[str]) -> str:
@@ -276,7 +277,7 @@ def _weights(found: Sequence[Examined], names: Sequence[str]) -> str:
         if not moved:
             contents.append('<p class="faint">No weight moved.</p>')
             continue
-        chart = page.weights_chart(moved)
+        chart = page.scrolled(page.weights_chart(moved))
         rest = f'<p class="small faint">{len(moved)} of {total:,} weights; on the right the weight itself.</p>'
         contents.append(chart + rest)
     lead = (

@@ -25,6 +25,8 @@
     return (value > 0 ? "+" : "") + fixed(value, digits);
   }
 
+  const clouds = [];
+
   // Runs: one choice moves all sections.
   function show(run) {
     document.querySelectorAll(".panel").forEach((panel) => {
@@ -33,6 +35,7 @@
     document.querySelectorAll(".tabs input").forEach((input) => {
       input.checked = input.value === String(run);
     });
+    clouds.forEach((build) => build()); // one that was hidden did not know its width
   }
   document.querySelectorAll(".tabs input").forEach((input) => {
     input.addEventListener("change", () => show(input.value));
@@ -56,12 +59,12 @@
 
   const KINDS = ["best", "hope", "fear"];
   const SHAPES = { best: "M0-9L9 0L0 9L-9 0z", hope: "M0-10L10 8H-10z", fear: "M0 10L10-8H-10z" };
-  const W = 660, H = 420, LEFT = 56, RIGHT = 18, TOP = 32, BOTTOM = 44;
+  const LEFT = 56, RIGHT = 18, TOP = 32, BOTTOM = 44;
 
   function Cloud(box, sentences, metric) {
     const list = box.querySelector(".picker");
     const stage = box.querySelector(".stage");
-    let current = 0, when = "before";
+    let current = 0, when = "before", W = 660, H = 420;
 
     sentences.forEach((sentence, i) => {
       const button = make("button", { type: "button", "aria-pressed": "false" });
@@ -81,7 +84,7 @@
       buttons[which] = button;
       toggle.append(button);
     }
-    const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, class: "chart cloud", role: "img", "font-family": "system-ui,sans-serif", "font-size": 13 });
+    const svg = draw("svg", { class: "chart cloud", role: "img", "font-family": "system-ui,sans-serif", "font-size": 13 });
     const key = make("ul", { class: "key" });
     const legend = [["var(--best)", "best: what the system says"], ["var(--hope)", "hope"], ["var(--fear)", "fear"],
       ["var(--c6)", "among the 100 the model likes most"], ["var(--faint)", "other candidates"]];
@@ -108,6 +111,10 @@
       if (s.source) head.append(make("p", {}, make("span", { class: "faint" }, "source "), s.source));
       if (s.references.length) head.append(make("p", { class: "small faint" }, "references: " + s.references.slice(0, 4).join("  /  ")));
       svg.replaceChildren();
+      // As wide as there is room, so that letters keep their size on a phone.
+      W = Math.max(330, Math.min(stage.clientWidth || document.documentElement.clientWidth - 40 || 660, 740));
+      H = W < 480 ? 360 : 420;
+      svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
       const lows = [...s.before.x, ...s.after.x];
       const low = Math.max(Math.min(...lows), -12) - 0.3, high = 0.5;
       const gains = s.points.map((p) => p[1]);
@@ -254,12 +261,20 @@
     svg.addEventListener("pointermove", nearest);
     svg.addEventListener("pointerdown", nearest);
     if (sentences.length) select(0);
+    return build;
   }
 
   document.querySelectorAll(".sentence").forEach((box) => {
     const run = data.runs[Number(box.dataset.sentences)];
-    Cloud(box, run.sentences, data.metric);
+    if (run.sentences.length) clouds.push(Cloud(box, run.sentences, data.metric));
   });
+  if (typeof window !== "undefined") {
+    let waiting = 0;
+    window.addEventListener("resize", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => clouds.forEach((build) => build()), 150);
+    });
+  }
 
   // Translations: all, better, worse; twenty at first.
   document.querySelectorAll("[data-changes]").forEach((group) => {

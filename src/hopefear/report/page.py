@@ -55,6 +55,11 @@ def card(*content: str) -> str:
     return tag("div", inside="".join(content), class_="card")
 
 
+def scrolled(chart: str) -> str:
+    """A chart that keeps its letters readable on a phone, and is pushed sideways there."""
+    return f'<div class="scroll large">{chart}</div>'
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """Cells are markup; the first column is a heading of its row."""
     head = "".join(f'<th scope="col">{column}</th>' for column in columns)
