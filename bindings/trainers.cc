@@ -83,7 +83,8 @@ void init_trainers(nb::module_& m) {
   }, "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "jobs"_a = 0, "The best candidate of each list (ties: the first; -1: an empty list), and the document's statistics.");
 
   m.def("mert", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> initial, In2<double> axes, In<double> lower, In<double> upper,
-                   int restarts, int random_directions, int max_passes, double min_gain, int kick_rounds, double kick_share, uint64_t seed, int jobs) {
+                   int restarts, int random_directions, int max_passes, double min_gain, int kick_rounds, double kick_share, uint64_t seed, int jobs,
+                   nb::object on_ascent) {
     Task task(pool, stats, metric, initial, lower, upper);
     if (axes.shape(1) != initial.size()) throw nb::value_error("an axis must have one number for each feature");
     std::vector<MertStart> starts;
@@ -102,14 +103,18 @@ void init_trainers(nb::module_& m) {
         sources.push_back(envelopes_of(task.lists, columns.get()));
         pointers.push_back(sources.back().get());
       }
-      const MertOptions options{restarts, random_directions, max_passes, min_gain, kick_rounds, kick_share, seed};
+      const auto tell = [&on_ascent](int done) {
+        nb::gil_scoped_acquire gil;
+        if (!on_ascent.is_none()) on_ascent(done);
+      };
+      const MertOptions options{restarts, random_directions, max_passes, min_gain, kick_rounds, kick_share, seed, tell};
       starts = mert(pointers, metric, task.initial, directions, task.bounds, task.lists.features(), options);
     }
     std::vector<std::tuple<double, Out<double>, int>> out;
     for (MertStart& start : starts) out.emplace_back(start.gain, give(std::move(start.w)), start.lines);
     return out;
   }, "pool"_a, "stats"_a.none(), "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a, "random_directions"_a, "max_passes"_a,
-     "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "seed"_a, "jobs"_a = 0, "Of each start: gain, weights, lines searched.");
+     "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "seed"_a, "jobs"_a = 0, "on_ascent"_a = nb::none(), "Of each start: gain, weights, lines searched.");
 
   m.def("error_surface", [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, In<double> direction) {
     Task task(pool, stats, metric, w, w, w);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 
 #include "parallel.h"
@@ -244,6 +245,13 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
   auto ascent = [&](MertStart& start, int thread, uint64_t stream) {
     return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream), start);
   };
+  std::mutex telling;
+  int ascents = 0;
+  auto tell = [&] {
+    const std::lock_guard lock(telling);
+    ++ascents;
+    if (options.on_ascent) options.on_ascent(ascents);
+  };
   const int threads = static_cast<int>(sources.size());
   parallel_for(starts.size(), threads, [&](size_t r, int thread) {
     starts[r].initial.assign(initial, initial + features);
@@ -261,6 +269,7 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
     }
     starts[r].w = starts[r].initial;
     ascent(starts[r], thread, r).climb();
+    tell();
   });
   std::vector<size_t> order(starts.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -278,6 +287,7 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
       Ascent from = ascent(kicked[k], thread, starts.size() * 3 + static_cast<size_t>(round) * kKicks + k);
       from.kick(options.kick_share);
       from.climb();
+      tell();
     });
     for (const MertStart& k : kicked) best.lines += k.lines;
     for (MertStart& k : kicked)

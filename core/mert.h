@@ -5,6 +5,7 @@
 // differences of statistics gives its value on every piece.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -79,6 +80,7 @@ struct MertOptions {
   int kick_rounds = 5;        // afterwards: times four random kicks from the best point, each with an ascent
   double kick_share = 0.3;    // a kick changes about this share of the sentences
   uint64_t seed = 1;
+  std::function<void(int)> on_ascent;  // after each ascent, from any thread, one at a time: how many are done
 };
 
 struct MertStart {

@@ -244,7 +244,8 @@ class OuterLoop:
 
             def task(say: Say) -> dict[str, Any]:
                 def on_epoch(epoch: Mapping[str, Any]) -> bool:
-                    say(plain(epoch))
+                    if "epoch" in epoch:
+                        say(plain(epoch))
                     return True
 
                 result = own.fit(learn_from, start, on_epoch)

@@ -104,7 +104,9 @@ def metric_from(record: Mapping[str, Any]) -> Metric:
     return by_name(str(record["name"]), **record["options"])
 
 
-def read_lists(nbest: Sequence[str], refs: Sequence[str]) -> tuple[Pool, bool]:
+def read_lists(
+    nbest: Sequence[str], refs: Sequence[str], progress: Callable[[int], object] | None = None
+) -> tuple[Pool, bool]:
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
 
     def first_id(path: str) -> str:
@@ -114,7 +116,7 @@ def read_lists(nbest: Sequence[str], refs: Sequence[str]) -> tuple[Pool, bool]:
             return path
 
     merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
-    return read_nbest(list(nbest), list(refs) or None, merge=merge), merge
+    return read_nbest(list(nbest), list(refs) or None, merge=merge, progress=progress), merge
 
 
 def split(pool: Pool, share: float, seed: int) -> tuple[Pool, Pool | None]:

@@ -7,6 +7,7 @@ import pytest
 
 import hopefear as hf
 from hopefear.formats import iter_nbest, read_nbest
+from hopefear.synthetic import Synthetic
 
 MOSES = """\
 0 ||| the cat ||| LM= -1.5 TM= 0.1 0.2 ||| -3
@@ -189,3 +190,11 @@ def test_hostile_but_legal(tmp_path: Path) -> None:
     values = tiny[0].dense[0].tolist()
     assert values == [0, 0, 5e-324, 0, 0.5, 1]
     assert math.copysign(1, values[3]) == -1
+
+
+def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
+    data = Synthetic(sentences=30, candidates=5)
+    told: list[int] = []
+    path = data.write(tmp_path)["nbest"]
+    read_nbest(path, progress=told.append)
+    assert told == sorted(told) and told[-1] == path.stat().st_size

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -150,3 +151,15 @@ def test_within_variance_is_that_of_numpy() -> None:
     pool = random_pool(5, sentences=8, candidates=9, features=3, sparse=6)
     lists = [h for h in matrices(pool) if len(h) > 1]
     assert _core.within_variance(pool) == pytest.approx(np.mean([h.var(axis=0) for h in lists], axis=0), rel=1e-9)
+
+
+def test_progress_is_told_after_every_ascent_and_recorded_nowhere() -> None:
+    said: list[dict[str, object]] = []
+
+    def progress(record: Mapping[str, object]) -> bool:
+        said.append(dict(record))
+        return True
+
+    found = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), progress=progress)
+    assert [one["ascents"] for one in said if "epoch" not in one] == list(range(1, 4 + 2 * 4 + 1))
+    assert [one for one in said if "epoch" in one] == found.history

@@ -202,11 +202,13 @@ def command(
         progress = stack.enter_context(console.progress(f"tune {trainer}"))
 
         def hear(number: int, epoch: dict[str, Any]) -> None:
-            run.log("epoch", replicate=number + 1, **epoch)
+            if "epoch" in epoch:
+                run.log("epoch", replicate=number + 1, **epoch)
             which = f"replicate {number + 1}, " if replicates > 1 else ""
             score = epoch.get("score")
             shown = f"  {metric_key(measure)} {score:.2f}" if isinstance(score, float) else ""
-            progress.update(text=f"{which}epoch {epoch.get('epoch', '')}{shown}")
+            state = f"epoch {epoch['epoch']}" if "epoch" in epoch else ", ".join(f"{v} {k}" for k, v in epoch.items())
+            progress.update(text=f"{which}{state}{shown}")
 
         tuned = tune(
             learner,
@@ -221,6 +223,7 @@ def command(
             hear=hear,
         )
         if not run.finished:
+            progress.update(text="diagnosis")
             run.record["epochs"] = tuned.best.history
             for warning in tuned.best.warnings:
                 run.warn(warning)
@@ -270,7 +273,8 @@ def read_pool(console: Console, nbest: Sequence[str], refs: Sequence[str]) -> Po
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences."""
     from hopefear.tuning import read_lists
 
-    pool, merged = read_lists(nbest, refs)
+    with console.progress("read") as progress:
+        pool, merged = read_lists(nbest, refs, lambda size: progress.update(size // 1_000_000, text="MB"))
     if merged:
         console.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
     return pool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -37,16 +37,18 @@ def read_nbest(
     format: str | None = None,
     sources: PathLike | None = None,
     merge: bool = False,
+    progress: Callable[[int], object] | None = None,
 ) -> Pool:
     """The candidates of a tuning set, with the references in these files.
 
     ``format`` is ``moses``, ``cdec`` (Joshua's too) or ``jsonl``; without it, the first character of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
-    are joined under their ids without duplicates. Raises InputError with file, line and cure.
+    are joined under their ids without duplicates. ``progress`` is told now and then how many bytes of text have been
+    read. Raises InputError with file, line and cure.
     """
     files = _as_list(paths)
     if merge:
-        pools = [read_nbest(path, None, format) for path in files]
+        pools = [read_nbest(path, None, format, progress=progress) for path in files]
         shortest, longest = min(pools, key=len), max(pools, key=len)
         if len(shortest) != len(longest):
             finding = f"has {len(shortest)} sentences, but {path_name(files[pools.index(longest)])} has {len(longest)}"
@@ -57,17 +59,21 @@ def read_nbest(
     else:
         parser = NbestParser(by_position=references is not None)
         pool = Pool()
+        done = 0
         for path in files:
-            for _ in _parsed(parser, path, format):
+            for size in _parsed(parser, path, format):
                 parser.collect(pool)
+                done += size
+                if progress is not None:
+                    progress(done)
         parser.finish()
         parser.collect(pool)
     attach(pool, path_name(files[-1]), references, sources)
     return pool
 
 
-def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator[None]:
-    """Reads a file, with a pause after each piece of it."""
+def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator[int]:
+    """Reads a file, with a pause after each piece of it that tells the size of the piece."""
     _check(format)
     started = False
     for piece in iter_bytes(path):
@@ -76,11 +82,11 @@ def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator
             parser.begin_file(path_name(path), format or ("jsonl" if start == b"{" else "moses"))
             started = True
         parser.feed(piece)
-        yield
+        yield len(piece)
     if not started:
         parser.begin_file(path_name(path), format or "moses")
     parser.end_file()
-    yield
+    yield 0
 
 
 def iter_nbest(paths: PathsLike, format: str | None = None) -> Iterator[NbestSentence]:

@@ -31,7 +31,8 @@ from hopefear.trainers.reparameterize import Parameters
 
 Vector = NDArray[np.float64]
 
-#: Called after every epoch with its record; returns whether to go on.
+#: Called after every epoch with its record; returns whether to go on. Where epochs are long it is also called between
+#: them, with something that has no ``epoch``.
 Progress = Callable[[Mapping[str, Any]], bool]
 
 APPROXIMATE = (
@@ -70,6 +71,7 @@ class Problem:
     upper: Vector
     jobs: int
     report: Callable[[int, float, Vector, dict[str, Any]], bool]
+    tell: Callable[[Mapping[str, Any]], object]  # progress between epochs, for no record
 
     @property
     def task(self) -> tuple[Pool, Vector, _core.Metric]:
@@ -196,7 +198,7 @@ class Trainer(ABC):
                 best = gain, np.array(w)
             return progress is None or progress(history[-1])
 
-        problem = self.problem(parameters, report, forests)
+        problem = self.problem(parameters, report, forests, progress or (lambda _: True))
         initial_score = problem.score(problem.initial)
         w, details = self.learn_forests(problem) if forests else self.learn(problem)
         if warnings or not np.all(np.isfinite(w)):
@@ -236,6 +238,7 @@ class Trainer(ABC):
         parameters: Parameters,
         report: Callable[[int, float, Vector, dict[str, Any]], bool],
         forests: bool = False,
+        tell: Callable[[Mapping[str, Any]], object] = lambda _: None,
     ) -> Problem:
         stats = None
         if not forests:
@@ -254,6 +257,7 @@ class Trainer(ABC):
             parameters.upper,
             self.jobs,
             report,
+            tell,
         )
 
     @staticmethod

@@ -68,6 +68,7 @@ class Mert(Trainer):
             kick_share=0.1,
             seed=self.seed,
             jobs=self.jobs,
+            on_ascent=lambda done: problem.tell({"ascents": done}),
         )
         scores = []
         for number, (_, w, lines) in enumerate(starts):
