@@ -137,7 +137,7 @@ class DecoderCommand:
         if code:
             how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
             empty = (work / "weights.txt").stat().st_size == 0
-            cure = "Does it need weights to begin with (--initial)?" if empty else "Mend it, then go on with --resume"
+            cure = "It may need weights to begin with: give --initial" if empty else "Mend it, then go on with --resume"
             raise DecoderError(f"{who}: {how}. {cure}{_last_words(work)}")
         if not (work / "nbest").exists():
             raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Mend it{_last_words(work)}")
