@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -167,6 +168,33 @@ def test_inputs_that_are_gone_or_changed_leave_sections_out(runs: Path, tmp_path
         found = parsed(tmp_path / "r.html")
         assert "sentence" not in found.ids and "weights" in found.ids
         assert says in "".join(found.text)
+
+
+def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
+    """Lists of a loop are in its checkpoint: nothing else is needed for the pictures."""
+    script = tmp_path / "decode.py"
+    script.write_text(
+        "import sys, collections\n"
+        "weights = dict(line.split() for line in open(sys.argv[2]))\n"
+        "found = collections.defaultdict(list)\n"
+        "for line in open(sys.argv[1]):\n"
+        "    number, text, features, *_ = line.rstrip('\\n').split(' ||| ')\n"
+        "    pairs = (one.split('=') for one in features.replace('= ', '=').split())\n"
+        "    score = sum(float(weights.get(name, 0)) * float(value) for name, value in pairs)\n"
+        "    found[number].append((-score, len(found[number]), line))\n"
+        "for lines in found.values():\n"
+        "    sys.stdout.writelines(line for _, _, line in sorted(lines)[:8])\n"
+    )
+    command = f"{sys.executable} {script} {runs / 'nbest.txt'} {{weights}} > {{nbest}}"
+    given = ["--refs", *(str(runs / f"ref.{r}") for r in range(4)), "--initial", str(runs / "initial.txt")]
+    options = ["--trainer", "kbmira", "--set", "passes=3", "--iterations", "2", "--out", str(tmp_path / "loop")]
+    assert main(["tune", "--decoder-command", command, *given, *options, "--quiet"]) == 0
+    assert main(["report", str(tmp_path / "loop"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
+    found = parsed(tmp_path / "r.html")
+    assert "sentence" in found.ids and "surface" in found.ids
+    run = Reader(jobs=1).read(tmp_path / "loop")
+    assert run.missing is None and run.has_initial
+    assert len(averaged_curve(run).x) == len(run.record["epochs"]) > 1
 
 
 def test_not_a_run(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
