@@ -27,6 +27,10 @@ _PUBLIC = {
     "Pool": "hopefear._core",
     "RougeS": "hopefear.metrics",
     "Ter": "hopefear.metrics",
+    "Arow": "hopefear.online",
+    "Corpus": "hopefear.online",
+    "Mira": "hopefear.online",
+    "Sgd": "hopefear.online",
     "Cmira": "hopefear.trainers",
     "Kbmira": "hopefear.trainers",
     "Logloss": "hopefear.trainers",
@@ -86,6 +90,10 @@ if TYPE_CHECKING:
     from hopefear.model import build as build
     from hopefear.model import read_grammar as read_grammar
     from hopefear.model.language_model import LanguageModel as LanguageModel
+    from hopefear.online import Arow as Arow
+    from hopefear.online import Corpus as Corpus
+    from hopefear.online import Mira as Mira
+    from hopefear.online import Sgd as Sgd
     from hopefear.trainers import Cmira as Cmira
     from hopefear.trainers import Kbmira as Kbmira
     from hopefear.trainers import Logloss as Logloss

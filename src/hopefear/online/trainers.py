@@ -94,6 +94,12 @@ class Online:
         """Options of the learner that only this algorithm has."""
         return {}
 
+    def fit(self, decoder: Any, corpus: Any, **how: Any) -> Any:
+        """Learn the weights of a decoder from a corpus: :func:`hopefear.online.train`."""
+        from hopefear.online.job import train
+
+        return train(decoder, corpus, self, **how)
+
     def learner(self, w: Vector, names: Sequence[str], broadcast: bool) -> _core.Learner:
         """A learner at these weights."""
         approximation = self.approximation
