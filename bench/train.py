@@ -2,7 +2,7 @@
 
 python bench/train.py MODEL --source F --refs F [F...] [--sentences N] [--learners 1 2 ...] [--simulate 10 50] [--json]
 
-For small and large model and each trainer: CPU seconds of decoding and of everything else in one epoch, and working sets.
+For small and large model and each trainer: CPU seconds of decoding and of everything else in one epoch, working sets.
 Then sentences a second (wall clock) of asynchronous processes, and of simulated learners: how the time for the joint
 program grows with what is heard. Ratios within one run are what counts.
 """
@@ -74,7 +74,17 @@ def main():
     if given.json:
         print(json.dumps(rows, indent=1))
         return
-    columns = ("model", "learners", "decoding", "learning", "share", "constraints", "per_second", "heard", "message_bytes")
+    columns = (
+        "model",
+        "learners",
+        "decoding",
+        "learning",
+        "share",
+        "constraints",
+        "per_second",
+        "heard",
+        "message_bytes",
+    )
     print("  ".join(name.rjust(13) for name in columns))
     for row in rows:
         cells = [row.get(name, float("nan")) for name in columns]
@@ -85,7 +95,13 @@ def main():
 def figures(name, record, rate):
     chosen = ("decoding", "learning", "constraints", "heard", "message_bytes")
     found = {key: record[key] for key in chosen if key in record}
-    return {"model": "large", "learners": name, **found, "share": record["learning"] / record["decoding"], "per_second": rate}
+    return {
+        "model": "large",
+        "learners": name,
+        **found,
+        "share": record["learning"] / record["decoding"],
+        "per_second": rate,
+    }
 
 
 if __name__ == "__main__":
