@@ -1,4 +1,5 @@
 #include "block_decoder.h"
+#include "block_examples.h"
 #include "block_oracle.h"
 #include "checksum.h"
 #include "costmargin.h"
@@ -95,6 +96,16 @@ void init_blocks(nb::module_& m) {
         for (const auto& line : references) c.references.push_back(d.reference(line));
         return c;
       }, "ids"_a, "lines"_a, "kinds"_a, "references"_a = std::vector<std::string>{}, "Looks the words of tokenised lines up.")
+      .def("examples", [](BlockDecoder& d, const BlockCorpus& c, const std::vector<std::vector<std::string>>& references, int64_t pop_limit, int64_t swap_limit,
+                          int64_t max_options, int64_t max_swap) -> std::shared_ptr<Examples> {
+        std::vector<References> words(references.size());
+        for (size_t i = 0; i < references.size(); ++i) {
+          for (const auto& line : references[i]) words[i].push_back(d.reference(line));
+          drop_missing(words[i]);
+        }
+        return std::make_shared<BlockExamples>(d, c.sources, std::move(words), checked(pop_limit, swap_limit, max_options, max_swap));
+      }, "corpus"_a, "references"_a, "pop_limit"_a, "swap_limit"_a, "max_options"_a, "max_swap"_a, nb::keep_alive<0, 1>(),
+           "Sentences with the references of each, to learn from.")
       .def("decode", [](BlockDecoder& d, const BlockCorpus& c, const BlockWeights& w, int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap, int jobs) {
         const auto options = checked(pop_limit, swap_limit, max_options, max_swap);
         nb::gil_scoped_release release;

@@ -462,8 +462,8 @@ std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSou
   return out;
 }
 
-Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, const Locked& locked) {
-  auto made = drafts(sources, w, options, jobs, [](const Skeleton& lattice, Draft& draft, auto&& add) {
+std::vector<BlockDecoder::Draft> BlockDecoder::lattices(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs) const {
+  return drafts(sources, w, options, jobs, [](const Skeleton& lattice, Draft& draft, auto&& add) {
     const Forest& f = lattice.forest;
     draft.dense.assign(static_cast<size_t>(f.edges()) * kBlockReals, 0.0);
     for (int32_t v = 0; v < f.nodes(); ++v) {
@@ -476,7 +476,16 @@ Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWe
       }
     }
   });
+}
+
+Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, const Locked& locked) {
+  auto made = lattices(sources, w, options, jobs);
   return finish(made, sources, jobs, locked);
+}
+
+Forest BlockDecoder::lattice(const BlockSource& source, const BlockWeights& w, const BlockOptions& options) const {
+  if (which_.phrase || which_.word) throw InputError("online trainers learn the real-valued features of blocks only. Choose none of the binary ones");
+  return made(lattices({source}, w, options, 1).front());
 }
 
 Pool BlockDecoder::kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs,
@@ -522,37 +531,38 @@ Pool BlockDecoder::finish(std::vector<Draft>& drafts, const std::vector<BlockSou
   pool.features = features_;
   pool.dense_width = static_cast<int32_t>(kBlockReals);
   pool.sentences.resize(sources.size());
-  parallel_for(sources.size(), jobs, [&](size_t i, int) {
-    const Draft& draft = drafts[i];
-    ForestBuilder builder(vocab_, features_, pool.dense_width);
-    std::vector<int32_t> ids, unique;
-    std::vector<double> values;
-    size_t e = 0;
-    for (const auto& node : draft.nodes) {
-      builder.add_node(node.begin, node.end);
-      for (int32_t k = 0; k < node.edges; ++k, ++e) {
-        ids.clear();
-        for (uint32_t key = draft.key_begin[e]; key < draft.key_begin[e + 1]; ++key) ids.push_back(static_cast<int32_t>(ids_->get(draft.keys[key])));
-        std::sort(ids.begin(), ids.end());
-        unique.clear();
-        values.clear();
-        for (const int32_t id : ids) {
-          if (!unique.empty() && unique.back() == id) {
-            values.back() += 1.0;
-            continue;
-          }
-          unique.push_back(id);
-          values.push_back(1.0);
-        }
-        const int32_t tail[] = {draft.tails[e]};
-        builder.add_edge({tail, draft.tails[e] >= 0 ? size_t{1} : size_t{0}},
-                         std::span<const int32_t>(draft.words).subspan(draft.word_begin[e], draft.word_begin[e + 1] - draft.word_begin[e]),
-                         draft.dense.data() + e * kBlockReals, unique, values);
-      }
-    }
-    pool.sentences[i] = {sources[i].id, sources[i].text, builder.finish(), {}};
-  });
+  parallel_for(sources.size(), jobs, [&](size_t i, int) { pool.sentences[i] = {sources[i].id, sources[i].text, made(drafts[i]), {}}; });
   return pool;
+}
+
+Forest BlockDecoder::made(const Draft& draft) const {
+  ForestBuilder builder(vocab_, features_, static_cast<int32_t>(kBlockReals));
+  std::vector<int32_t> ids, unique;
+  std::vector<double> values;
+  size_t e = 0;
+  for (const auto& node : draft.nodes) {
+    builder.add_node(node.begin, node.end);
+    for (int32_t k = 0; k < node.edges; ++k, ++e) {
+      ids.clear();
+      for (uint32_t key = draft.key_begin[e]; key < draft.key_begin[e + 1]; ++key) ids.push_back(static_cast<int32_t>(ids_->get(draft.keys[key])));
+      std::sort(ids.begin(), ids.end());
+      unique.clear();
+      values.clear();
+      for (const int32_t id : ids) {
+        if (!unique.empty() && unique.back() == id) {
+          values.back() += 1.0;
+          continue;
+        }
+        unique.push_back(id);
+        values.push_back(1.0);
+      }
+      const int32_t tail[] = {draft.tails[e]};
+      builder.add_edge({tail, draft.tails[e] >= 0 ? size_t{1} : size_t{0}},
+                       std::span<const int32_t>(draft.words).subspan(draft.word_begin[e], draft.word_begin[e + 1] - draft.word_begin[e]),
+                       draft.dense.data() + e * kBlockReals, unique, values);
+    }
+  }
+  return builder.finish();
 }
 
 }  // namespace hopefear

@@ -125,6 +125,9 @@ class BlockDecoder {
   Pool kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs,
              const Locked& locked);
 
+  /// One lattice, where no binary features are on: threads may call it at once.
+  Forest lattice(const BlockSource& source, const BlockWeights& w, const BlockOptions& options) const;
+
   /// A block of a sequence.
   BlockView view(const BlockSource& source, const StoredBlock& block) const;
   /// Its target words.
@@ -141,6 +144,8 @@ class BlockDecoder {
   friend class BlockWeights;
   struct Draft;
   void name(std::vector<Draft>& drafts);
+  Forest made(const Draft& draft) const;
+  std::vector<Draft> lattices(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs) const;
   Pool finish(std::vector<Draft>& drafts, const std::vector<BlockSource>& sources, int jobs, const Locked& locked);
   template <class Fill>
   std::vector<Draft> drafts(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, Fill&& fill) const;

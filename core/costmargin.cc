@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "error.h"
+#include "id_map.h"
 #include "parallel.h"
 #include "random.h"
 
@@ -291,6 +292,10 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
     // w = scale * (what the table has), so that lambda costs nothing a step.
     double scale = 1.0;
     const auto batch = static_cast<size_t>(options.batch);
+    struct Mean {
+      size_t slot;
+      double sum, count;
+    };
     std::vector<std::vector<Change>> changed(batch);
     std::vector<double> losses(batch);
     std::vector<uint64_t> updates(batch);
@@ -305,12 +310,20 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
         changed[i].clear();
         changes(local, changed[i]);
       });
-      parallel_for(count > 1 ? threads : 1, jobs, [&](size_t share, int) {  // each weight by one thread, in the order of the sentences
-        const size_t shares = count > 1 ? threads : 1, low = table.capacity() / shares * share;
-        const size_t high = share + 1 == shares ? table.capacity() : table.capacity() / shares * (share + 1);
+      const size_t shares = count > 1 ? threads : 1;
+      parallel_for(shares, jobs, [&](size_t share, int) {  // each weight by one thread, in the order of the sentences
+        const size_t low = table.capacity() / shares * share, high = share + 1 == shares ? table.capacity() : table.capacity() / shares * (share + 1);
+        IdMap places(1024);
+        std::vector<Mean> means;
         for (size_t i = 0; i < count; ++i)
-          for (const Change& change : changed[i])
-            if (change.slot >= low && change.slot < high) table.weight(change.slot) += change.by / scale;
+          for (const Change& change : changed[i]) {
+            if (change.slot < low || change.slot >= high) continue;
+            const auto place = static_cast<size_t>(places.add(change.slot));
+            if (place == means.size()) means.push_back({change.slot, 0.0, 0.0});
+            means[place].sum += change.by;
+            means[place].count += 1;
+          }
+        for (const Mean& mean : means) table.weight(mean.slot) += mean.sum / mean.count / scale;
       });
       for (size_t i = 0; i < count; ++i) {
         out.loss += losses[i];

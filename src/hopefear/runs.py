@@ -167,16 +167,22 @@ class Run:
             raise InputError(f"{path}: not a checkpoint. Delete it, or start again with --overwrite")
         return state
 
-    def finish(self, weights: Mapping[str, float], final: Mapping[str, Any]) -> None:
-        """Write the weights, then declare the run done."""
+    def finish(self, weights: Mapping[str, float] | Path, final: Mapping[str, Any]) -> None:
+        """Write the weights, or move a file of them here, then declare the run done."""
+        if isinstance(weights, Path):
+            weights.replace(self.path / "weights.txt")
+        else:
+            self._write_weights(weights)
+        self.record |= {"status": "done", "final": dict(final), "finished": _now()}
+        self.log("done", final=final)
+        self.save()
+
+    def _write_weights(self, weights: Mapping[str, float]) -> None:
         bad = next((name for name, weight in weights.items() if not math.isfinite(weight)), None)
         if bad is not None:
             raise InputError(f"{self.path}: the weight of {bad!r} is {weights[bad]}: not written. Lower the step size")
         with atomic_write(self.path / "weights.txt") as file:
             file.writelines(f"{name} {float(weight)!r}\n" for name, weight in weights.items())
-        self.record |= {"status": "done", "final": dict(final), "finished": _now()}
-        self.log("done", final=final)
-        self.save()
 
     def close(self) -> None:
         if self._lock >= 0:

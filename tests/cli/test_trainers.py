@@ -33,7 +33,7 @@ def test_the_options_of_one(name: str, capsys: Said) -> None:
 def test_json(capsys: Said) -> None:
     assert main(["trainers", "--json"]) == 0
     found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["trainers"]}
-    assert list(found) == [*TRAINERS, "sgd", "mira", "arow"]
+    assert list(found) == [*TRAINERS, "sgd", "mira", "arow", "costmargin"]
     assert {one["name"]: one["default"] for one in found["arow"]["options"]}["eta"] == 1
     assert found["minrisk"]["spaces"][-1] == "models, online"
     assert {one["name"]: one["default"] for one in found["minrisk"]["online_options"]}["objective"] == "risk"

@@ -16,7 +16,7 @@ from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many, Positional, count
 
 if TYPE_CHECKING:
-    from hopefear.decode import Hiero
+    from hopefear.decode import Decoder
     from hopefear.online.job import Corpus, Trained, Translations
     from hopefear.runs import Run
 
@@ -71,6 +71,7 @@ hopefear train model --source tune.es --refs tune.en --dev-source dev.es --dev-r
     --trainer mira --set eta=0.05 epochs=5 --parallel mix --learners 4 --out run
 hopefear train model --source tune.es --refs tune.en --trainer mira --parallel async --out run
 hopefear train model --source tune.es --refs tune.en --trainer mert --out run
+hopefear train blocks --source train.de --refs train.en --trainer costmargin --set iterations=30 --out run
 hopefear translate model --weights run/weights.txt < test.es > test.out
 """
 
@@ -118,6 +119,7 @@ def command(
     --simulate-learners does not.
     """
     from hopefear.cli.trainers import find_any, parse_options
+    from hopefear.decode import Blocks
     from hopefear.formats import read_weights
     from hopefear.model.directory import Model
     from hopefear.online.job import Corpus
@@ -141,6 +143,29 @@ def command(
         raise click.UsageError("--cluster needs --parallel async, mix or average.", context)
     Run.check(out, resume=resume, overwrite=overwrite)
     opened = Model.open(model, jobs=jobs)
+    if opened.kind == "blocks" and cluster:
+        raise click.UsageError("--cluster is for hierarchical models only.", context)
+    if trainer == "costmargin":
+        from hopefear.cli.train_costmargin import train_and_record
+
+        given = {"source": source, "refs": refs, "dev_source": dev_source, "dev_refs": dev_refs}
+        given |= {"test_source": test_source, "test_refs": test_refs}
+        unused = {"features": "--set features", "initial": "", "pop_limit": "--set pop_limit"}
+        unused |= {"max_options": "--set max_options", "iterations": "--set iterations", "kbest": ""}
+        for name, instead in unused.items():
+            if context.get_parameter_source(name) != click.core.ParameterSource.DEFAULT:
+                cure = f"Use {instead}=VALUE" if instead else "Leave it out"
+                raise click.UsageError(f"--{name.replace('_', '-')} is not for costmargin. {cure}", context)
+        made = kind(**options)
+        final = train_and_record(console, opened, made, out, given, resume, overwrite, seed, jobs)
+        if json:
+            click.echo(json_module.dumps(final, indent=2, ensure_ascii=False))
+        else:
+            for part in ("train", "dev", "test"):
+                if part in final:
+                    click.echo(f"bleu {part}  {final[part]['bleu']:.2f}")
+        console.note(f"weights: {Path(out) / 'weights.txt'}")
+        return
     decoder = _decoder(opened, features or ("large" if online else "small"), pop_limit, max_options)
     weights = read_weights(initial) if initial else None
     _check_initial(console, initial, weights, decoder)
@@ -157,7 +182,7 @@ def command(
         "model": checksum(Path(model) / "model.json")["sha256"],
         "trainer": trainer,
         "options": dict(options),
-        "features": list(decoder.templates or ()),
+        "features": [decoder.features] if isinstance(decoder, Blocks) else list(decoder.templates or ()),
         "parallel": way,
         "learners": team if way != "none" else 1,
         "simulated": bool(simulate_learners),
@@ -261,10 +286,16 @@ class _Ear:
             self.console.note(text)
 
 
-def _decoder(model: Any, features: str, pop_limit: int, max_options: int) -> Hiero:
-    from hopefear.decode import Hiero
+def _decoder(model: Any, features: str, pop_limit: int, max_options: int) -> Decoder:
+    from hopefear.decode import Blocks, Hiero
     from hopefear.errors import InputError
     from hopefear.model.features import template_of
+
+    if model.kind == "blocks":
+        source = click.get_current_context().get_parameter_source
+        asked = {"pop_limit": pop_limit, "max_options": max_options}
+        limits = {n: v for n, v in asked.items() if source(n) != click.core.ParameterSource.DEFAULT}
+        return Blocks(model, model.weights, features="none" if features in ("small", "large") else features, **limits)
 
     named = {"small": (), "large": ("lex",)}
     templates = named.get(features, tuple(name.strip() for name in features.split(",") if name.strip()))
@@ -278,7 +309,7 @@ def _decoder(model: Any, features: str, pop_limit: int, max_options: int) -> Hie
     return Hiero(model, model.weights, pop_limit, max_options, templates=templates)
 
 
-def _check_initial(console: Console, path: str | None, weights: Mapping[str, float] | None, decoder: Hiero) -> None:
+def _check_initial(console: Console, path: str | None, weights: Mapping[str, float] | None, decoder: Decoder) -> None:
     from hopefear.cli.console import plural, some
     from hopefear.errors import input_error
 
@@ -293,7 +324,7 @@ def _check_initial(console: Console, path: str | None, weights: Mapping[str, flo
         console.warn(f"{path}: {plural(len(strangers), 'weight')} for features that are not trained: {some(strangers)}")
 
 
-def _with_words(console: Console, path: str, corpus: Corpus, decoder: Hiero) -> Corpus:
+def _with_words(console: Console, path: str, corpus: Corpus, decoder: Decoder) -> Corpus:
     """Without empty sentences: there is nothing to learn from them."""
     from hopefear.cli.console import plural
     from hopefear.errors import InputError
@@ -313,7 +344,7 @@ def _with_words(console: Console, path: str, corpus: Corpus, decoder: Hiero) -> 
 
 def _finish(
     run: Run,
-    decoder: Hiero,
+    decoder: Decoder,
     trained: Trained,
     tuning: Corpus,
     dev: Corpus | None,

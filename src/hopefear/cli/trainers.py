@@ -18,8 +18,9 @@ from hopefear.cli.options import Positional, one_of
 if TYPE_CHECKING:
     from hopefear.online.trainers import Online
     from hopefear.trainers import Trainer
+    from hopefear.trainers.costmargin import Costmargin
 
-    AnyTrainer = type[Trainer] | type[Online]
+    AnyTrainer = type[Trainer] | type[Online] | type[Costmargin]
 
 PARAMS = [
     Positional(["name"], required=False, metavar="[NAME]"),
@@ -71,6 +72,10 @@ def _batch(name: str) -> AnyTrainer | None:
 def _online(name: str) -> AnyTrainer | None:
     from hopefear.online.trainers import ONLINE
 
+    if name == "costmargin":
+        from hopefear.trainers.costmargin import Costmargin
+
+        return Costmargin
     return ONLINE.get(name)
 
 
@@ -79,7 +84,8 @@ def _every() -> dict[str, list[AnyTrainer]]:
     from hopefear.online.trainers import ONLINE
     from hopefear.trainers import TRAINERS
 
-    return {name: [each for each in (_batch(name), _online(name)) if each] for name in {**TRAINERS, **ONLINE}}
+    names = {**TRAINERS, **ONLINE, "costmargin": None}
+    return {name: [each for each in (_batch(name), _online(name)) if each] for name in names}
 
 
 def find_any(name: str) -> Any:

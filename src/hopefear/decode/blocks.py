@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, BlockDecoder, FeatureTable, Pool, read_feature_table
+from hopefear._core import BlockCorpus, BlockDecoder, Examples, FeatureTable, Pool, read_feature_table
 from hopefear._core import BlockWeights as CoreWeights
 from hopefear.errors import InputError, input_error
 from hopefear.files import PathLike
@@ -132,6 +132,11 @@ class Blocks:
         return self.pop_limit, swap_limit, self.max_options, self.max_swap
 
     @property
+    def dense_names(self) -> list[str]:
+        """The features that every edge has."""
+        return list(REAL)
+
+    @property
     def feature_names(self) -> list[str]:
         """The features of the forests so far, in the order of their ids."""
         return self._core.features.names()
@@ -162,6 +167,15 @@ class Blocks:
         if not isinstance(w, np.ndarray):
             return np.array([w.get(name, 0.0) for name in pool.feature_names])
         return np.concatenate([w, np.zeros(max(0, len(pool.features) - len(w)))])
+
+    def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
+        """Sentences to learn real-valued features from: lines, and for each reference a list of as many lines."""
+        if self.features != "none":
+            raise InputError(
+                "online trainers learn the real-valued features of blocks only. Choose features none, or costmargin"
+            )
+        texts = [[self.model.target_text.text(line) for line in one] for one in references]
+        return self._core.examples(self.corpus(lines), [list(each) for each in zip(*texts, strict=True)], *self.limits)
 
     def decode(
         self,

@@ -18,7 +18,7 @@ from hopefear.outer_loop import OuterLoop
 from hopefear.trainers import Trainer
 
 if TYPE_CHECKING:
-    from hopefear.decode import Hiero
+    from hopefear.decode import Decoder
 
 __all__ = ["ModelDecoder", "train_batch"]
 
@@ -27,7 +27,7 @@ __all__ = ["ModelDecoder", "train_batch"]
 class ModelDecoder:
     """A decoder of ours where the outer loop expects a command: lists of the k best, with references."""
 
-    decoder: Hiero
+    decoder: Decoder
     corpus: Corpus
     k: int = 200
     jobs: int = 0
@@ -51,7 +51,7 @@ class ModelDecoder:
 
 
 def train_batch(
-    decoder: Hiero,
+    decoder: Decoder,
     corpus: Corpus,
     trainer: Trainer,
     *,

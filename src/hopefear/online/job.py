@@ -32,7 +32,7 @@ from hopefear.online.trainers import Online, initial_weights
 
 if TYPE_CHECKING:
     from hopefear import _core
-    from hopefear.decode import Hiero
+    from hopefear.decode import Decoder
 
 __all__ = ["Corpus", "Trained", "Translations", "train"]
 
@@ -87,7 +87,7 @@ class Translations:
     tokens: list[list[str]]  # of the references
 
     @classmethod
-    def of(cls, decoder: Hiero, corpus: Corpus, weights: Mapping[str, float] | Vector, jobs: int) -> Translations:
+    def of(cls, decoder: Decoder, corpus: Corpus, weights: Mapping[str, float] | Vector, jobs: int) -> Translations:
         pool = decoder.kbest(corpus.lines, 1, weights=weights, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
         tokens = [[decoder.model.target_text.text(line) for line in one] for one in corpus.references]
@@ -150,7 +150,7 @@ class _Watch:
 
 @dataclass
 class _Job:
-    decoder: Hiero
+    decoder: Decoder
     corpus: Corpus
     dev: Corpus | None
     trainer: Online
@@ -276,7 +276,7 @@ def _open_learner(
 
 
 def train(
-    decoder: Hiero,
+    decoder: Decoder,
     corpus: Corpus,
     trainer: Online,
     *,

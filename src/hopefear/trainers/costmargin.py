@@ -47,7 +47,7 @@ from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
 from hopefear.trainers.base import option
 
-__all__ = ["Costmargin", "RelevantSets", "train_costmargin"]
+__all__ = ["Costmargin", "RelevantSets", "score_of", "train_costmargin"]
 
 #: Called with a record after each iteration.
 Hear = Callable[[dict[str, Any]], None]
@@ -174,6 +174,13 @@ def bleu_of(
     """BLEU of translations against tokenised references, each of as many lines."""
     texts = decoder.core.translate(corpus, weights, *decoder.limits, jobs)
     return Bleu().score(Bleu().corpus_stats(texts, [list(one) for one in references], jobs).sum(axis=0))
+
+
+def score_of(decoder: Blocks, lines: Sequence[str], references: Sequence[Sequence[str]], jobs: int = 0) -> float:
+    """BLEU of what a decoder makes of lines, in tokens as the model makes them."""
+    corpus = decoder.corpus(lines)
+    targets = [[decoder.model.target_text.text(line) for line in one] for one in references]
+    return bleu_of(decoder, decoder.ready(None, len(corpus), jobs), corpus, targets, jobs)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+"""train as a command, with models of blocks."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from hopefear.cli.main import main
+from hopefear.model.builder import BuildOptions, build
+from tests.trainers.test_costmargin import sentence
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("train-blocks")
+    rng = random.Random(1)
+    for part, count in (("train", 120), ("dev", 30)):
+        pairs = [sentence(rng) for _ in range(count)]
+        (folder / f"{part}.de").write_text("".join(f + "\n" for f, _ in pairs))
+        (folder / f"{part}.en").write_text("".join(e + "\n" for _, e in pairs))
+    build(folder / "train.de", folder / "train.en", folder / "model", BuildOptions(kind="blocks", max_phrase=3))
+    return folder
+
+
+def train(task: Path, trainer: str, out: Path, *more: object) -> int:
+    data = ["--source", task / "train.de", "--refs", task / "train.en"]
+    return main(["train", *map(str, [task / "model", *data, "--trainer", trainer, "--out", out, *more])])
+
+
+def test_costmargin_and_translate(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    dev = ["--dev-source", task / "dev.de", "--dev-refs", task / "dev.en"]
+    test = ["--test-source", task / "dev.de", "--test-refs", task / "dev.en"]
+    options = ["--set", "iterations=3", "eta=0.01"]
+    assert train(task, "costmargin", run, *dev, *test, *options, "--json") == 0
+    final = json.loads(capsys.readouterr().out)
+    assert final["dev"]["bleu"] == final["test"]["bleu"] > 80
+    record = json.loads((run / "run.json").read_text())
+    assert record["status"] == "done"
+    assert [epoch["epoch"] for epoch in record["epochs"]] == [1, 2, 3]
+    assert not (run / "checkpoint" / "relevant").exists()
+    text = (task / "dev.de").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert main(["translate", str(task / "model"), "--weights", str(run / "weights.txt"), "--tokens"]) == 0
+    got = capsys.readouterr().out.splitlines()
+    wanted = (task / "dev.en").read_text().splitlines()
+    assert sum(a == b for a, b in zip(got, wanted, strict=True)) > 20
+    assert train(task, "costmargin", run, *dev, *test, *options) == 2  # a finished run is there
+    assert train(task, "costmargin", run, *dev, *test, *options, "--resume") == 0
+
+
+@pytest.mark.parametrize("trainer", ["mira", "pro"])
+def test_other_trainers_learn_real_valued_features(
+    trainer: str, task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    more = ["--set", "epochs=1"] if trainer == "mira" else ["--iterations", 2, "--kbest", 20]
+    dev = ["--dev-source", task / "dev.de", "--dev-refs", task / "dev.en"]
+    assert train(task, trainer, run, *dev, *more, "--json") == 0
+    final = json.loads(capsys.readouterr().out)
+    assert final["dev"]["bleu"] >= 50
+    names = {line.split()[0] for line in (run / "weights.txt").read_text().splitlines()}
+    assert {"lm", "phrase_ef", "swap"} <= names
+
+
+def test_refuses(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(task, "costmargin", tmp_path / "a", "--pop-limit", 3) == 2
+    assert "Use --set pop_limit=VALUE" in capsys.readouterr().err
+    assert train(task, "costmargin", tmp_path / "b", "--set", "ties=all") == 2
+    assert "ties: 'all' is not known" in capsys.readouterr().err
+    assert train(task, "mira", tmp_path / "d", "--features", "both") == 2
+    assert "real-valued features of blocks only" in capsys.readouterr().err
