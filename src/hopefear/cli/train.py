@@ -293,9 +293,10 @@ def _decoder(model: Any, features: str, pop_limit: int, max_options: int) -> Dec
 
     if model.kind == "blocks":
         source = click.get_current_context().get_parameter_source
-        asked = {"pop_limit": pop_limit, "max_options": max_options}
-        limits = {n: v for n, v in asked.items() if source(n) != click.core.ParameterSource.DEFAULT}
-        return Blocks(model, model.weights, features="none" if features in ("small", "large") else features, **limits)
+        default = click.core.ParameterSource.DEFAULT
+        pops = Blocks.pop_limit if source("pop_limit") == default else pop_limit
+        most = Blocks.max_options if source("max_options") == default else max_options
+        return Blocks(model, model.weights, pops, most, "none" if features in ("small", "large") else features)
 
     named = {"small": (), "large": ("lex",)}
     templates = named.get(features, tuple(name.strip() for name in features.split(",") if name.strip()))
