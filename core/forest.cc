@@ -99,6 +99,19 @@ ForestBuilder::ForestBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab
   a_->number_width = number_width;
 }
 
+void ForestBuilder::reserve(size_t nodes, size_t edges, size_t tails, size_t words, size_t sparse) {
+  Arrays& a = *a_;
+  a.edge_begin.reserve(nodes + 1);
+  a.spans.reserve(2 * nodes);
+  for (auto* v : {&a.tail_begin, &a.word_begin, &a.sparse_begin}) v->reserve(edges + 1);
+  a.tails.reserve(tails);
+  a.words.reserve(words);
+  a.sparse_ids.reserve(sparse);
+  a.sparse_values.reserve(sparse);
+  a.dense.reserve(edges * static_cast<size_t>(a.dense_width));
+  a.numbers.reserve(edges * static_cast<size_t>(a.number_width));
+}
+
 int32_t ForestBuilder::add_node(int32_t span_begin, int32_t span_end) {
   a_->edge_begin.push_back(a_->edge_begin.back());
   a_->spans.push_back(span_begin);

@@ -82,6 +82,8 @@ class ForestBuilder {
  public:
   ForestBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features, int32_t dense_width = 0, int32_t number_width = 0);
 
+  /// Room for so many, if that is known before.
+  void reserve(size_t nodes, size_t edges, size_t tails, size_t words, size_t sparse);
   int32_t add_node(int32_t span_begin = -1, int32_t span_end = -1);
   /// An edge into the newest node. `dense` and `numbers` are rows of the widths given above (a null pointer: zeros).
   int32_t add_edge(std::span<const int32_t> tails, std::span<const int32_t> words, const double* dense,

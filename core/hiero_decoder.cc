@@ -1,6 +1,7 @@
 #include "hiero_decoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -427,7 +428,7 @@ class HieroSearch {
     place_lm_.clear();
     place_state_.clear();
     queue_.clear();
-    table_.assign(256, -1);
+    table_.assign(std::bit_ceil(static_cast<size_t>(std::clamp<int64_t>(pop_limit, 256, 4096))), -1);
     for (uint32_t c = 0; c < cubes_.size(); ++c) push({c, {0, 0, 0}});
     int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
     while (left > 0 && !queue_.empty()) {
@@ -536,10 +537,12 @@ class HieroSearch {
     for (uint32_t e = 0; e < edges_.size(); ++e) by_head[next[static_cast<size_t>(edges_[e].head)]++] = e;
 
     const double worst = worst_merit(begin, by_head);
+    size_t stay_nodes = 0, stay_edges = 0, tail_count = 0, word_count = 0, sparse_count = 0;
     std::vector<int32_t> place(nodes, -1);
     place[nodes - 1] = 0;
     for (size_t v = nodes; v-- > 0;) {
       if (place[v] < 0) continue;
+      ++stay_nodes;
       uint32_t stay = begin[v];
       bool best = false;  // the best edge of a node that is used stays: no forest without derivations
       for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
@@ -549,11 +552,19 @@ class HieroSearch {
         if (!first_best && !outside_.empty() && !(outside_[v] + edge.score >= worst)) continue;
         by_head[stay++] = by_head[k];
         for (const int32_t tail : edge.tail)
-          if (tail >= 0) place[static_cast<size_t>(tail)] = 0;
+          if (tail >= 0) {
+            place[static_cast<size_t>(tail)] = 0;
+            ++tail_count;
+          }
+        const Option& option = options_[edge.option];
+        word_count += option.symbols;
+        sparse_count += option.sparse_end - option.sparse;
       }
       next[v] = stay;
+      stay_edges += stay - begin[v];
     }
     ForestBuilder builder(d_.vocab_, d_.features_, d_.dense_width_);
+    builder.reserve(stay_nodes, stay_edges, tail_count, word_count, sparse_count);
     std::vector<double> dense(static_cast<size_t>(d_.dense_width_));
     for (size_t v = 0; v < nodes; ++v) {
       if (place[v] < 0) continue;
