@@ -56,8 +56,8 @@ class Bench:
         """Makes forests block by block, as translate --forests does, and looks at them outside the clock."""
         cpu = wall = score = edges = 0.0
         texts: list[str] = []
-        for begin in range(0, len(lines), 64):
-            block = lines[begin : begin + 64]
+        for begin in range(0, len(lines), 16):
+            block = lines[begin : begin + 16]
             if self.options.lattices:
                 block = plf_lattices(block, "lattices")
             pool, more_cpu, more_wall = timed(lambda block=block: decoder.decode(block, jobs=jobs))
