@@ -170,6 +170,21 @@ def test_inputs_that_are_gone_or_changed_leave_sections_out(runs: Path, tmp_path
         assert says in "".join(found.text)
 
 
+def test_runs_keep_their_numbers_where_some_have_no_pictures(runs: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(runs / "mert", tmp_path / "lost")
+    record = json.loads((tmp_path / "lost" / "run.json").read_text())
+    record["inputs"][0]["path"] = "nowhere.txt"
+    (tmp_path / "lost" / "run.json").write_text(json.dumps(record))
+    given = [str(tmp_path / "lost"), str(runs / "kbmira"), str(runs / "mert")]
+    assert main(["report", *given, "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    parsed(tmp_path / "r.html")
+    assert re.findall(r'data-panel="s" data-run="(\d)"', text) == ["1", "2"]
+    assert re.findall(r'data-panel="w" data-run="(\d)"', text) == ["0", "1", "2"]
+
+
 def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
     """Lists of a loop are in its checkpoint: nothing else is needed for the pictures."""
     script = tmp_path / "decode.py"

@@ -31,7 +31,8 @@ def engine(page: Path) -> Any:  # noqa: F811
         "const sentence = box('div', {class: 'sentence'}, {sentences: '0'});"
         "for (const name of ['picker', 'stage']) { const e = new Element('div'); e.setAttribute('class', name);"
         " sentence.append(e); }"
-        "for (const run of ['0', '1']) box('div', {class: 'panel'}, {run});"
+        "box('fieldset', {class: 'tabs'}, {tabs: 'a'});"
+        "for (const run of ['0', '1']) box('div', {class: 'panel'}, {run, panel: 'a'});"
     )
     context.eval(SCRIPT.read_text(encoding="utf-8"))
     return context

@@ -46,7 +46,8 @@ def make_report(
         raise InputError("no run to report on. Give the --out of a tune or train")
     out = Path(out)
     reader = Reader(jobs, sentences)
-    found = [Examined(run, sentences, jobs) for run in _distinct([reader.read(Path(run)) for run in runs])]
+    read = _distinct([reader.read(Path(run)) for run in runs])
+    found = [Examined(run, number, sentences, jobs) for number, run in enumerate(read)]
     text = _page(found, jobs)
     out.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(out) as file:
@@ -66,8 +67,9 @@ def _distinct(runs: list[RunData]) -> list[RunData]:
 class Examined:
     """A run with everything that was computed for it."""
 
-    def __init__(self, run: RunData, count: int, jobs: int) -> None:
+    def __init__(self, run: RunData, number: int, count: int, jobs: int) -> None:
         self.run = run
+        self.number = number  # on the page
         self.outcomes: dict[str, Outcome] = {}
         self.changes: list[Translation] = []
         self.clouds: list[dict[str, Any]] = []
@@ -216,6 +218,9 @@ def _score_cells(one: Examined, part: str, first: Examined, jobs: int) -> list[s
         shown = f"{plain_number(mean(got.after))} ± {plain_number(stdev(got.after))}"
     if got is None:
         gain = signed(after - before) if before is not None else ""
+        p = run.record["final"][part].get("p")
+        if gain and isinstance(p, int | float):
+            gain += f"{' <b>*</b>' if p < 0.05 else ''} (p = {p:.2g})"
         return [plain_number(before) if before is not None else "", shown, gain, "", ""]
     delta = mean(got.after) - got.before
     star = " <b>*</b>" if got.p < 0.05 else ""
@@ -310,7 +315,7 @@ def _surfaces(found: Sequence[Examined], jobs: int) -> str:
         "How the metric of the whole set changes with one weight while the others stay: not an estimate but the exact "
         "steps, from the upper envelope of every sentence's candidates. The dashed line is where the trainer stopped."
     )
-    return section("surface", "Error surface", lead, panels("e", "run", [one.run.name for one in found], contents))
+    return section("surface", "Error surface", lead, _some_panels("e", found, contents))
 
 
 def _best_on_line(here: float, best: float) -> str:
@@ -319,12 +324,12 @@ def _best_on_line(here: float, best: float) -> str:
 
 
 def _lengths(found: Sequence[Examined]) -> str:
-    contents, names = [], []
+    contents, known = [], []
     for one in found:
         got = next((each for each in one.outcomes.values() if each.bleu), None)
         if got is None or got.bleu is None:
             continue
-        names.append(one.run.name)
+        known.append(one)
         before, after = got.bleu["before"], got.bleu["after"]
         rows = [
             ["length of translations / references", f"{before['ratio']:.3f}", f"{after['ratio']:.3f}"],
@@ -341,7 +346,14 @@ def _lengths(found: Sequence[Examined]) -> str:
             "below 1 costs a brevity penalty.</p></div></div>"
         )
     lead = "How many of the n-grams that the system says are in a reference, in percent, and whether it says enough."
-    return section("length", "Length and n-gram precisions", lead, panels("n", "run", names, contents))
+    return section("length", "Length and n-gram precisions", lead, _some_panels("n", known, contents))
+
+
+def _some_panels(name: str, found: Sequence[Examined], contents: Sequence[str]) -> str:
+    """Panels of those runs that have something to show."""
+    numbers = [one.number for one in found]
+    all_there = numbers == list(range(len(numbers)))
+    return panels(name, "run", [one.run.name for one in found], contents, () if all_there else numbers)
 
 
 def _sentence(found: Sequence[Examined]) -> str:
@@ -354,8 +366,7 @@ def _sentence(found: Sequence[Examined]) -> str:
         "Pick a sentence (with the arrow keys too). Then press <i>after training</i> and watch the hope move to the "
         "right: what was hoped for becomes the best. Model scores are in standard deviations below the best."
     )
-    names = [one.run.name for one in found]
-    return section("sentence", "Look at a sentence", lead, panels("s", "run", names, contents))
+    return section("sentence", "Look at a sentence", lead, _some_panels("s", found, contents))
 
 
 def _translations(found: Sequence[Examined]) -> str:
@@ -381,8 +392,7 @@ def _translations(found: Sequence[Examined]) -> str:
         "What the system said before and what it says now: <del>gone</del>, <ins>new</ins>. On the right the change of "
         "the sentence's own score, 0 to 1."
     )
-    names = [one.run.name for one in found]
-    return section("translations", "Translations before and after", lead, panels("t", "run", names, contents))
+    return section("translations", "Translations before and after", lead, _some_panels("t", found, contents))
 
 
 def _change(one: Translation, place: int) -> str:

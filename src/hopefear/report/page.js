@@ -29,11 +29,15 @@
 
   // Runs: one choice moves all sections.
   function show(run) {
-    document.querySelectorAll(".panel").forEach((panel) => {
-      panel.hidden = panel.dataset.run !== String(run);
-    });
-    document.querySelectorAll(".tabs input").forEach((input) => {
-      input.checked = input.value === String(run);
+    document.querySelectorAll(".tabs").forEach((tabs) => {
+      const panels = [...document.querySelectorAll(".panel")].filter((panel) => panel.dataset.panel === tabs.dataset.tabs);
+      let chosen = panels.find((panel) => panel.dataset.run === String(run));
+      if (!chosen) { // a section without this run stays as it is
+        chosen = panels.find((panel) => !panel.hidden) || panels[0];
+        if (panels.filter((panel) => !panel.hidden).length > 1) chosen = panels[0];
+      }
+      panels.forEach((panel) => { panel.hidden = panel !== chosen; });
+      tabs.querySelectorAll("input").forEach((input) => { input.checked = input.value === chosen.dataset.run; });
     });
     clouds.forEach((build) => build()); // one that was hidden did not know its width
   }

@@ -70,18 +70,23 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = 
     return f'<div class="scroll"><table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def panels(name: str, label: str, names: Sequence[str], contents: Sequence[str]) -> str:
-    """One panel a run, with buttons to choose; without a script all of them are shown."""
+def panels(name: str, label: str, names: Sequence[str], contents: Sequence[str], runs: Sequence[int] = ()) -> str:
+    """One panel a run, with buttons to choose; without a script all of them are shown.
+
+    ``runs`` are the runs' numbers on the page, if not all of them have a panel.
+    """
     if len(contents) == 1:
-        return contents[0]
+        head = f"<h3>{escape(names[0])}</h3>" if runs else ""
+        return head + contents[0]
+    numbers = list(runs) or list(range(len(contents)))
     choices = "".join(
-        f'<label><input type="radio" name="{name}" value="{i}"{" checked" if i == 0 else ""}>'
+        f'<label><input type="radio" name="{name}" value="{k}"{" checked" if i == 0 else ""}>'
         f"<span>{escape(run)}</span></label>"
-        for i, run in enumerate(names)
+        for i, (k, run) in enumerate(zip(numbers, names, strict=True))
     )
     shown = "".join(
-        f'<div class="panel" data-panel="{name}" data-run="{i}"><h3 class="run">{escape(run)}</h3>{content}</div>'
-        for i, (run, content) in enumerate(zip(names, contents, strict=True))
+        f'<div class="panel" data-panel="{name}" data-run="{k}"><h3 class="run">{escape(run)}</h3>{content}</div>'
+        for k, run, content in zip(numbers, names, contents, strict=True)
     )
     return f'<fieldset class="tabs" data-tabs="{name}"><legend>{escape(label)}</legend>{choices}</fieldset>{shown}'
 
