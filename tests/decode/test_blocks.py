@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.decode import Blocks, Hiero, decoder_for
+from hopefear.decode.blocks import read_block_weights
 from hopefear.errors import InputError
 from tests.decode.block_models import block_model, random_pairs
 from tests.decode.models import random_lm
@@ -137,3 +138,34 @@ def test_refuses(tmp_path: Path) -> None:
         Blocks(model, {"word": float("nan")}).translate(["a"])
     with pytest.raises(InputError, match="cannot be negative"):
         Blocks(model, pop_limit=-1).translate(["a"])
+
+
+def test_weights_of_a_file_large_and_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder, words, _ = random_case(2, tmp_path)
+    lines = [" ".join(words), "a b c", "c c a 7"]
+    path = tmp_path / "weights.txt"
+    path.write_text("".join(f"{name} {value!r}\n" for name, value in decoder.weights.items()))
+    named = read_block_weights(path)
+    assert named == decoder.weights
+    monkeypatch.setattr("hopefear.decode.blocks._LARGE", 0)
+    table = read_block_weights(path)
+    assert not isinstance(table, dict)
+    assert len(table) == len(named)
+    assert all(table[name] == value for name, value in named.items())
+    small, large = Blocks(decoder.model, named), Blocks(decoder.model, table)
+    assert (small.features, small.reordering, small.lms) == (large.features, large.reordering, large.lms)
+    assert small.translate(lines) == large.translate(lines)
+    pool = large.decode(lines)
+    assert large.weights_over(pool).tolist() == [named.get(name, 0.0) for name in pool.feature_names]
+    assert large.decode(lines, large.weights_over(pool)).kbest(large.weights_over(pool), 1).text(0, 0) == pool.kbest(
+        large.weights_over(pool), 1
+    ).text(0, 0)
+    for text, finding in (
+        ("LM0 0.5\n", "none of its weights belongs to a feature of blocks"),
+        ("lm 0.5\nword\n", r"weights\.txt:2: is not a name and a finite number"),
+        ("lm nan\n", r"weights\.txt:1: is not a name"),
+        ("\n", "no weights in this file"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=finding):
+            read_block_weights(path)

@@ -224,10 +224,18 @@ class Blocks:
 def read_block_weights(path: PathLike) -> Mapping[str, float]:
     """Weights for this decoder: of a large file only the values are kept, not the names."""
     plain = Path(path)
+    weights: Mapping[str, float]
     if not plain.is_file() or plain.suffix in (".gz", ".xz", ".zst") or plain.stat().st_size < _LARGE:
-        return read_weights(path)
-    table, templates = read_feature_table(str(path))
-    return BlockWeights(table, templates)
+        weights = read_weights(path)
+        kinds = {name.partition("(")[0] for name in weights}
+    else:
+        table, templates = read_feature_table(str(path))
+        weights, kinds = BlockWeights(table, templates), set(templates)
+    if not kinds & {*REAL, *_PHRASE, *_WORD}:
+        raise input_error(
+            path, None, "none of its weights belongs to a feature of blocks. Use the weights of this model"
+        )
+    return weights
 
 
 def templates_of(weights: Mapping[str, float]) -> frozenset[str]:
