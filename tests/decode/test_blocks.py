@@ -161,7 +161,7 @@ def test_weights_of_a_file_large_and_small(tmp_path: Path, monkeypatch: pytest.M
         large.weights_over(pool), 1
     ).text(0, 0)
     for text, finding in (
-        ("LM0 0.5\n", "none of its weights belongs to a feature of blocks"),
+        ("LM0 0.5\n", "no weight here belongs to a feature of blocks"),
         ("lm 0.5\nword\n", r"weights\.txt:2: is not a name and a finite number"),
         ("lm nan\n", r"weights\.txt:1: is not a name"),
         ("\n", "no weights in this file"),

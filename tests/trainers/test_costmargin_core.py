@@ -173,15 +173,17 @@ def test_threads_change_nothing_and_batches_little(tmp_path: Path) -> None:
     def trained(batch: int, jobs: int, lock_free: bool = False, l2: float = 0.0) -> tuple[np.ndarray, float]:
         case = Case(tmp_path, 6, n=40)
         case.sgd.find_features(True, jobs)
+        before = case.sgd.objective()
         for k in range(8):
             case.sgd.run(0.01, l2, batch, lock_free, k, jobs)
-        return case.sgd.weights(case.sgd.keys()), case.sgd.objective()
+        return case.sgd.weights(case.sgd.keys()), case.sgd.objective() / before
 
-    one, score = trained(8, 1)
+    one, left = trained(8, 1)
     assert one.tobytes() == trained(8, 3)[0].tobytes()
-    assert score == pytest.approx(trained(1, 1)[1], rel=0.1)
+    assert left < 0.1
+    assert trained(1, 1)[1] < 0.1
     assert trained(1, 1)[0].tobytes() == trained(1, 1, lock_free=True)[0].tobytes()  # one thread has nobody to race
-    assert score == pytest.approx(trained(8, 3, lock_free=True)[1], rel=0.2)
+    assert trained(8, 3, lock_free=True)[1] < 0.1
     assert np.abs(trained(8, 1, l2=0.05)[0]).sum() < np.abs(one).sum()
 
 

@@ -232,9 +232,7 @@ def read_block_weights(path: PathLike) -> Mapping[str, float]:
         table, templates = read_feature_table(str(path))
         weights, kinds = BlockWeights(table, templates), set(templates)
     if not kinds & {*REAL, *_PHRASE, *_WORD}:
-        raise input_error(
-            path, None, "none of its weights belongs to a feature of blocks. Use the weights of this model"
-        )
+        raise input_error(path, None, "no weight here belongs to a feature of blocks. Use the weights of this model")
     return weights
 
 
