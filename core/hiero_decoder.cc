@@ -46,6 +46,7 @@ struct Ranked {
   uint32_t rule;
 };
 
+constexpr size_t kMostSpans = size_t{1} << 26;  // of a lattice
 constexpr int32_t kFar = std::numeric_limits<int32_t>::max() / 2;
 
 /// Source sides are forgotten when a search has kept so many symbols and features of them.
@@ -184,7 +185,11 @@ class HieroSearch {
     };
     widest_ = 1;
     for (int32_t i = 0; i < length_; ++i) widest_ = std::max(widest_, from_node(i) - i);
-    fewest_.assign(static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1), kFar);
+    const size_t spans = static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1);
+    if (spans > kMostSpans)
+      throw InputError("sentence " + source_->id + ": a lattice of " + std::to_string(length_ + 1) + " nodes with arcs over " + std::to_string(widest_) +
+                       " of them is too large. Split it");
+    fewest_.assign(spans, kFar);
     for (int32_t i = 0; i < length_; ++i) {
       const int32_t end = from_node(i);
       for (int32_t j = i; j <= end; ++j) fewest_[at(i, j - i)] = row[static_cast<size_t>(j)];

@@ -116,6 +116,16 @@ def test_forests_are_no_lattices(tmp_path: Path) -> None:
         decoder.decode(forests)
 
 
+def test_a_lattice_that_is_too_large(tmp_path: Path) -> None:
+    model = model_of(tmp_path, [(("a",), ("u",), {})], [])  # type: ignore[arg-type]
+    columns: list[list[Arc]] = [[("a", 0.0, 1)] for _ in range(10000)]
+    columns[0].append(("a", 0.0, 10000))
+    with pytest.raises(
+        InputError, match="sentence 0: a lattice of 10001 nodes with arcs over 10000 of them is too large"
+    ):
+        Hiero(model, arcs=("Feature_0",)).decode(plf_lattices([plf(columns)], "x"))
+
+
 def test_many_empty_arcs_in_a_row(tmp_path: Path) -> None:
     model = model_of(tmp_path, [(("a",), ("u",), {})], [])  # type: ignore[arg-type]
     columns: list[list[Arc]] = [[("*EPS*", 0.0, 1), ("*EPS*", 1.0, 1)] for _ in range(40)]
