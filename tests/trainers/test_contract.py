@@ -103,7 +103,7 @@ def test_any_metric(name: str, metric: hf.metrics.Metric, pool: hf.Pool) -> None
 def test_progress_is_told_and_may_stop(name: str, pool: hf.Pool) -> None:
     seen = []
     found = make(name).fit(pool, INITIAL, progress=lambda record: seen.append(record) or True)
-    assert seen == found.history
+    assert [record for record in seen if "epoch" in record] == found.history  # between epochs some tell more
     stopped = make(name).fit(pool, INITIAL, progress=lambda record: False)
     assert all(math.isfinite(value) for value in stopped.weights.values())
 
