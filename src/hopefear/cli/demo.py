@@ -69,7 +69,7 @@ def command(console: Console, out: str, trainer: str, epochs: int, seed: int, jo
     step("train", [str(model), *data, *how, "--out", str(run)])
     final = json.loads((run / "run.json").read_text(encoding="utf-8"))["final"]
     page = folder / "report.html"
-    step("report", [str(run), "--out", str(page)])
+    step("report", [str(run), "--out", str(page)], overwrite=False)
     click.echo("")
     for name in ("dev", "test"):
         click.echo(f"{name}: BLEU {final['before'][name]['bleu']:.2f} before training, {final[name]['bleu']:.2f} after")
