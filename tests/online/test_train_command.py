@@ -64,6 +64,9 @@ def test_the_same_bytes_whatever_jobs(task: Path, tmp_path: Path) -> None:
 def test_without_development_data_a_tenth_is_kept_aside(task: Path, tmp_path: Path) -> None:
     assert main(arguments(task, "--set", "epochs=1", "--out", tmp_path / "run", trainer="arow")) == 0
     assert json.loads((tmp_path / "run" / "run.json").read_text())["sentences"] == {"train": 22, "dev": 2}
+    assert main(arguments(task, "--set", "epochs=1", "--holdout", 0, "--out", tmp_path / "all", trainer="arow")) == 0
+    final = json.loads((tmp_path / "all" / "run.json").read_text())["final"]
+    assert final["dev"]["bleu"] > final["before"]["dev"]["bleu"]  # of what was learnt from
 
 
 def test_killed_and_resumed(task: Path, tmp_path: Path) -> None:

@@ -365,7 +365,8 @@ def _finish(
 
     final: dict[str, Any] = {"epoch": trained.epoch}
     before: dict[str, Any] = {}
-    parts = [("dev", dev), ("test", test)] if dev is not None or test is not None else [("train", tuning)]
+    # Without development data, dev is what was learnt from, as in tune.
+    parts = [("dev", tuning if dev is None else dev), ("test", test)]
     findings = []
     for part, corpus in parts:
         if corpus is None:
@@ -406,7 +407,7 @@ def _examples(corpus: Corpus, old: Translations, new: Translations) -> list[dict
 
 
 def _print(final: Mapping[str, Any]) -> None:
-    parts = [part for part in ("train", "dev", "test") if part in final]
+    parts = [part for part in ("dev", "test") if part in final]
     rows: list[Sequence[str]] = [["bleu", *parts]]
     for name, scores in (("before", final["before"]), (f"after, epoch {final['epoch']}", final)):
         rows.append([name, *(f"{scores[part]['bleu']:.2f}" for part in parts)])
