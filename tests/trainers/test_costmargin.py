@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hopefear.decode import Blocks
@@ -58,6 +59,31 @@ def test_learns_to_translate(task: tuple[Model, list[str], list[str]], tmp_path:
     assert right > 80
     quick = train_costmargin(model, lines, references, tmp_path / "random", Costmargin(iterations=1, eta=0.01))
     assert quick.history[0]["train_bleu"] > bleu[0]  # random alternatives help the first model
+
+
+def test_decodes_with_the_mean_of_the_weights(task: tuple[Model, list[str], list[str]], tmp_path: Path) -> None:
+    model, lines, references = task
+    last: dict[int, dict[int, float]] = {}
+    means: dict[int, dict[int, float]] = {}
+
+    def hear(record: dict) -> None:
+        if record["event"] == "iteration":
+            with np.load(tmp_path / "last.npz") as held:
+                last[record["iteration"]] = dict(zip(held["keys"].tolist(), held["weights"].tolist(), strict=True))
+                means[record["iteration"]] = dict(zip(held["keys"].tolist(), held["means"].tolist(), strict=True))
+
+    options = Costmargin(iterations=4, passes=2)
+    trained = train_costmargin(model, lines[:100], references[:100], tmp_path, options, hear=hear)
+    for n in range(1, 5):
+        for key, mean in means[n].items():
+            assert mean == pytest.approx(sum(last[i].get(key, 0.0) for i in range(1, n + 1)) / n, abs=1e-15)
+    # what is written is the mean, and the last alternatives were decoded with it
+    assert sorted(w for w in means[4].values() if w) == sorted(read_block_weights(trained.weights).values())
+    decoder = options.decoder(model)
+    corpus = decoder.corpus(lines[:100], references[:100])
+    weights = decoder.ready(read_block_weights(trained.weights), len(corpus), 1)
+    again = decoder.core.best(corpus, weights, *decoder.limits, 1)
+    assert 100 * float(again.bleu.mean()) == pytest.approx(trained.history[-1]["train_bleu"])
 
 
 @pytest.mark.parametrize("seed", [1, 2])
