@@ -80,7 +80,7 @@ def _model(lab: Lab, task: Task, pairs: list[tuple[str, str]]) -> Model:
 
 
 def _options(lab: Lab, reordering: str, features: str) -> Costmargin:
-    iterations = lab.pick(tiny=3, small=15, full=30)
+    iterations = lab.pick(tiny=3, small=20, full=30)
     return Costmargin(features=features, reordering=reordering, iterations=iterations)
 
 
