@@ -9,7 +9,7 @@ namespace {
 /// A property that looks into a vector of its object.
 template <auto member>
 struct Look;
-template <class T, std::vector<double> T::*member>
+template <class T, std::vector<double> T::* member>
 struct Look<member> {
   static Out<const double> get(nb::handle_t<T> self) {
     const std::vector<double>& values = nb::cast<T&>(self).*member;
@@ -28,7 +28,8 @@ Out<const double> look_envelope(nb::handle_t<BoundEnvelope> self) {
 void init_algorithms(nb::module_& m) {
   init_derivations(m);
   nb::class_<KBest>(m, "KBestIterator", "Derivations, best first, found as they are asked for.")
-      .def("__iter__", [](nb::handle self) { return self; }, nb::sig("def __iter__(self) -> KBestIterator"))
+      .def(
+          "__iter__", [](nb::handle self) { return self; }, nb::sig("def __iter__(self) -> KBestIterator"))
       .def("__next__", [](KBest& search) {
         Derivation d;
         if (!search.next(d)) throw nb::stop_iteration();
@@ -39,15 +40,20 @@ void init_algorithms(nb::module_& m) {
       .def_ro("best", &BoundTriple::best)
       .def_ro("fear", &BoundTriple::fear);
   nb::class_<BoundEnvelope>(m, "Envelope", "The best derivations along a line, segment by segment.")
-      .def("__len__", [](const BoundEnvelope& b) { return b.e.size(); }, "How many segments there are.")
-      .def("__getitem__", [](const BoundEnvelope& b, int64_t i) {
-        if (i < 0) i += static_cast<int64_t>(b.e.size());
-        if (i < 0 || i >= static_cast<int64_t>(b.e.size())) throw nb::index_error("no such segment");
-        const auto k = static_cast<size_t>(i);
-        const auto edges = b.e.derivation(k);
-        return BoundDerivation{b.forest, {b.e.intercept[k], {edges.begin(), edges.end()}}};
-      }, "segment"_a, "The derivation of a segment; its score is the one under w.")
-      .def("at", [](const BoundEnvelope& b, double x) { return b.e.at(x); }, "x"_a, "The segment that x lies in.")
+      .def(
+          "__len__", [](const BoundEnvelope& b) { return b.e.size(); }, "How many segments there are.")
+      .def(
+          "__getitem__",
+          [](const BoundEnvelope& b, int64_t i) {
+            if (i < 0) i += static_cast<int64_t>(b.e.size());
+            if (i < 0 || i >= static_cast<int64_t>(b.e.size())) throw nb::index_error("no such segment");
+            const auto k = static_cast<size_t>(i);
+            const auto edges = b.e.derivation(k);
+            return BoundDerivation{b.forest, {b.e.intercept[k], {edges.begin(), edges.end()}}};
+          },
+          "segment"_a, "The derivation of a segment; its score is the one under w.")
+      .def(
+          "at", [](const BoundEnvelope& b, double x) { return b.e.at(x); }, "x"_a, "The segment that x lies in.")
       .def_prop_ro("x", &look_envelope<&Envelope::x>, "Where each segment begins: -inf, then ascending.")
       .def_prop_ro("intercept", &look_envelope<&Envelope::intercept>, "w.h(d) of each segment.")
       .def_prop_ro("slope", &look_envelope<&Envelope::slope>, "direction.h(d) of each segment, ascending.");
@@ -59,14 +65,12 @@ void init_algorithms(nb::module_& m) {
       .def_prop_ro("gradient", &Look<&BoundExpectations::gradient>::get, "The gradient of E[B] in w, (22).")
       .def_prop_ro("nodes", &Look<&BoundExpectations::nodes>::get, "How often a derivation uses each node.")
       .def_prop_ro("edges", &Look<&BoundExpectations::edges>::get, "How often a derivation uses each edge.")
-      .def_prop_ro("covariances", &Look<&BoundExpectations::covariances>::get,
-                   "Cov(B, uses of e) of each edge.");
+      .def_prop_ro("covariances", &Look<&BoundExpectations::covariances>::get, "Cov(B, uses of e) of each edge.");
   nb::class_<PoolExpectations>(m, "PoolExpectations", "Expectations over the forests of a pool.")
       .def_prop_ro("log_z", &Look<&PoolExpectations::log_z>::get, "Of each sentence.")
       .def_prop_ro("gain", &Look<&PoolExpectations::gain>::get, "E[B] of each sentence.")
       .def_prop_ro("features", &Look<&PoolExpectations::features>::get, "E[h], summed over sentences.")
-      .def_prop_ro("gradient", &Look<&PoolExpectations::gradient>::get,
-                   "The gradient in w of E[B], summed over sentences.");
+      .def_prop_ro("gradient", &Look<&PoolExpectations::gradient>::get, "The gradient in w of E[B], summed over sentences.");
 
   auto forest = nb::borrow<nb::class_<Forest>>(nb::type<Forest>());
   add_forest_methods(forest);

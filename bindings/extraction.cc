@@ -1,8 +1,8 @@
 #include "common.h"
 #include "extract.h"
+#include "grammar.h"
 #include "lexical.h"
 #include "parallel_text.h"
-#include "grammar.h"
 #include "rule_table.h"
 #include "templates.h"
 
@@ -35,68 +35,89 @@ void init_extraction(nb::module_& m) {
   nb::class_<ParallelText>(m, "ParallelText", "Word-aligned sentence pairs.")
       .def(nb::init<>())
       .def("__len__", &ParallelText::size)
-      .def("add",
-           [](ParallelText& text, const std::vector<std::string_view>& source, const std::vector<std::string_view>& target) {
-             if (source.size() != target.size()) throw InputError("source and target have different numbers of lines");
-             for (size_t i = 0; i < source.size(); ++i) text.add(source[i], target[i]);
-           },
-           "source"_a, "target"_a, "Lines of words separated by blanks.")
+      .def(
+          "add",
+          [](ParallelText& text, const std::vector<std::string_view>& source, const std::vector<std::string_view>& target) {
+            if (source.size() != target.size()) throw InputError("source and target have different numbers of lines");
+            for (size_t i = 0; i < source.size(); ++i) text.add(source[i], target[i]);
+          },
+          "source"_a, "target"_a, "Lines of words separated by blanks.")
       .def_prop_ro("source_vocab", [](const ParallelText& t) { return t.source_vocab; })
       .def_prop_ro("target_vocab", [](const ParallelText& t) { return t.target_vocab; })
       .def_prop_ro("source_words", &ParallelText::source_words)
       .def_prop_ro("target_words", &ParallelText::target_words)
       .def_prop_ro("link_count", &ParallelText::link_count)
       .def_prop_ro("aligned", &ParallelText::aligned)
-      .def("symmetrize",
-           [](ParallelText& t, In<int32_t> forward, In<int32_t> backward, int jobs) {
-             nb::gil_scoped_release release;
-             t.symmetrize(view(forward), view(backward), jobs);
-           },
-           "forward"_a, "backward"_a, "jobs"_a = 0,
-           "grow-diag-final-and. forward: each target word's source word; backward: each source word's target word; -1: none.")
-      .def("add_pharaoh",
-           [](ParallelText& t, const std::vector<std::string_view>& lines, const std::string& where, const std::vector<long>& numbers) {
-             if (lines.size() != numbers.size()) throw InputError("as many line numbers as lines are needed");
-             for (size_t i = 0; i < lines.size(); ++i) t.add_pharaoh(lines[i], where, numbers[i]);
-           },
-           "lines"_a, "where"_a, "numbers"_a, "The links of the next pairs, `0-0 1-2`; numbers are line numbers for messages.")
-      .def("add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
-           "The links of the next pair: s0, t0, s1, t1, ...")
-      .def_prop_ro("source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_source(), h); }, "All source words in a row.")
+      .def(
+          "symmetrize",
+          [](ParallelText& t, In<int32_t> forward, In<int32_t> backward, int jobs) {
+            nb::gil_scoped_release release;
+            t.symmetrize(view(forward), view(backward), jobs);
+          },
+          "forward"_a, "backward"_a, "jobs"_a = 0,
+          "grow-diag-final-and. forward: each target word's source word; backward: each source word's target word; -1: none.")
+      .def(
+          "add_pharaoh",
+          [](ParallelText& t, const std::vector<std::string_view>& lines, const std::string& where,
+             const std::vector<long>& numbers) {
+            if (lines.size() != numbers.size()) throw InputError("as many line numbers as lines are needed");
+            for (size_t i = 0; i < lines.size(); ++i) t.add_pharaoh(lines[i], where, numbers[i]);
+          },
+          "lines"_a, "where"_a, "numbers"_a, "The links of the next pairs, `0-0 1-2`; numbers are line numbers for messages.")
+      .def(
+          "add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
+          "The links of the next pair: s0, t0, s1, t1, ...")
+      .def_prop_ro(
+          "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_source(), h); },
+          "All source words in a row.")
       .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_target(), h); })
-      .def_prop_ro("source_begin", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).source_begin(), h); })
-      .def_prop_ro("target_begin", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).target_begin(), h); })
-      .def("trigger_counts",
-           [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
-             if (rank.size() != static_cast<size_t>(t.target_vocab->size())) throw InputError("rank needs one entry a target word");
-             nb::gil_scoped_release release;
-             std::vector<int32_t> flat;
-             for (const auto& row : trigger_counts(t, view(rank), limit, jobs)) flat.insert(flat.end(), row.begin(), row.end());
-             nb::gil_scoped_acquire acquire;
-             return give(std::move(flat), 3);
-           },
-           "rank"_a, "limit"_a, "jobs"_a = 0, "Rows (d, e, occurrences of e with d before it), for words of a rank below limit.")
-      .def("links", [](const ParallelText& t, size_t n) {
-             if (n >= t.size()) throw nb::index_error("no such pair");
-             return give_links(t.links(n));
-           }, "index"_a)
-      .def("pharaoh", [](const ParallelText& t, size_t n) {
-             if (n >= t.size()) throw nb::index_error("no such pair");
-             std::string line;
-             for (const Link link : t.links(n)) line += (line.empty() ? "" : " ") + std::to_string(link.s) + "-" + std::to_string(link.t);
-             return line;
-           }, "index"_a, "The links of a pair as `0-0 1-2`.");
+      .def_prop_ro("source_begin",
+                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).source_begin(), h); })
+      .def_prop_ro("target_begin",
+                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).target_begin(), h); })
+      .def(
+          "trigger_counts",
+          [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
+            if (rank.size() != static_cast<size_t>(t.target_vocab->size()))
+              throw InputError("rank needs one entry a target word");
+            nb::gil_scoped_release release;
+            std::vector<int32_t> flat;
+            for (const auto& row : trigger_counts(t, view(rank), limit, jobs)) flat.insert(flat.end(), row.begin(), row.end());
+            nb::gil_scoped_acquire acquire;
+            return give(std::move(flat), 3);
+          },
+          "rank"_a, "limit"_a, "jobs"_a = 0, "Rows (d, e, occurrences of e with d before it), for words of a rank below limit.")
+      .def(
+          "links",
+          [](const ParallelText& t, size_t n) {
+            if (n >= t.size()) throw nb::index_error("no such pair");
+            return give_links(t.links(n));
+          },
+          "index"_a)
+      .def(
+          "pharaoh",
+          [](const ParallelText& t, size_t n) {
+            if (n >= t.size()) throw nb::index_error("no such pair");
+            std::string line;
+            for (const Link link : t.links(n))
+              line += (line.empty() ? "" : " ") + std::to_string(link.s) + "-" + std::to_string(link.t);
+            return line;
+          },
+          "index"_a, "The links of a pair as `0-0 1-2`.");
 
   nb::class_<LexicalTable>(m, "LexicalTable", "Word translation probabilities of a word-aligned text; -1 is NULL.")
       .def(nb::init<const ParallelText&>(), "text"_a)
       .def("ef", &LexicalTable::ef, "f"_a, "e"_a, "w(e|f)")
       .def("fe", &LexicalTable::fe, "f"_a, "e"_a, "w(f|e)")
-      .def("pairs", [](const LexicalTable& t) {
-             std::vector<int32_t> f, e;
-             std::vector<double> count;
-             for (const auto& pair : t.pairs()) f.push_back(pair.f), e.push_back(pair.e), count.push_back(pair.count);
-             return std::make_tuple(give(std::move(f)), give(std::move(e)), give(std::move(count)));
-           }, "(f, e, count) of all linked pairs, sorted.");
+      .def(
+          "pairs",
+          [](const LexicalTable& t) {
+            std::vector<int32_t> f, e;
+            std::vector<double> count;
+            for (const auto& pair : t.pairs()) f.push_back(pair.f), e.push_back(pair.e), count.push_back(pair.count);
+            return std::make_tuple(give(std::move(f)), give(std::move(e)), give(std::move(count)));
+          },
+          "(f, e, count) of all linked pairs, sorted.");
 
   nb::class_<RuleTable>(m, "RuleTable", "Synchronous rules in flat arrays, sorted by source side.")
       .def_prop_ro("sides", &RuleTable::sides)
@@ -117,15 +138,17 @@ void init_extraction(nb::module_& m) {
       });
 
   nb::class_<Extractor>(m, "Extractor", "Hiero rules, or phrase pairs with orientations, of a word-aligned text.")
-      .def("__init__",
-           [](Extractor* self, std::shared_ptr<ParallelText> text, int max_phrase, int max_source_symbols, int max_nonterminals, int min_hole,
-              bool tight, bool fractional, int min_occurrences, int min_hierarchical, int max_options, bool orientations) {
-             new (self) Extractor(std::move(text), {max_phrase, max_source_symbols, max_nonterminals, min_hole, tight, fractional,
-                                                    min_occurrences, min_hierarchical, max_options, orientations});
-           },
-           "text"_a, nb::kw_only(), "max_phrase"_a = 10, "max_source_symbols"_a = 5, "max_nonterminals"_a = 2, "min_hole"_a = 1,
-           "tight"_a = true, "fractional"_a = true, "min_occurrences"_a = 1, "min_hierarchical"_a = 1, "max_options"_a = 0,
-           "orientations"_a = false)
+      .def(
+          "__init__",
+          [](Extractor* self, std::shared_ptr<ParallelText> text, int max_phrase, int max_source_symbols, int max_nonterminals,
+             int min_hole, bool tight, bool fractional, int min_occurrences, int min_hierarchical, int max_options,
+             bool orientations) {
+            new (self) Extractor(std::move(text), {max_phrase, max_source_symbols, max_nonterminals, min_hole, tight, fractional,
+                                                   min_occurrences, min_hierarchical, max_options, orientations});
+          },
+          "text"_a, nb::kw_only(), "max_phrase"_a = 10, "max_source_symbols"_a = 5, "max_nonterminals"_a = 2, "min_hole"_a = 1,
+          "tight"_a = true, "fractional"_a = true, "min_occurrences"_a = 1, "min_hierarchical"_a = 1, "max_options"_a = 0,
+          "orientations"_a = false)
       .def("begin_part", &Extractor::begin_part, "part"_a, "parts"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def("run", &Extractor::run, "begin"_a, "end"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def("finish", &Extractor::finish, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
@@ -133,37 +156,44 @@ void init_extraction(nb::module_& m) {
       .def_prop_ro("entries", &Extractor::entries, "Distinct rules and alignments held now.")
       .def_prop_ro("rules", &Extractor::rules, "Distinct rules, before any was dropped.");
 
-  m.def("feature_name", [](const std::vector<std::string>& parts) {
-    if (parts.empty()) throw InputError("a feature needs a template");
-    return feature_name(parts);
-  }, "parts"_a);
+  m.def(
+      "feature_name",
+      [](const std::vector<std::string>& parts) {
+        if (parts.empty()) throw InputError("a feature needs a template");
+        return feature_name(parts);
+      },
+      "parts"_a);
   m.def("parse_feature", [](std::string_view name) { return parse_feature(name); }, "name"_a);
-  nb::class_<FeatureTemplates>(m, "FeatureTemplates", "Sparse features declared by name; feature i of the list has the id first + i.")
-      .def("__init__",
-           [](FeatureTemplates* self, const std::vector<std::string>& names, int32_t first, const Grammar& g, const std::string& where) {
-             new (self) FeatureTemplates(names, first, *g.source_vocab(), *g.target_vocab(), g.names(), where);
-           },
-           "names"_a, "first"_a, "grammar"_a, "where"_a = "features")
+  nb::class_<FeatureTemplates>(m, "FeatureTemplates",
+                               "Sparse features declared by name; feature i of the list has the id first + i.")
+      .def(
+          "__init__",
+          [](FeatureTemplates* self, const std::vector<std::string>& names, int32_t first, const Grammar& g,
+             const std::string& where) {
+            new (self) FeatureTemplates(names, first, *g.source_vocab(), *g.target_vocab(), g.names(), where);
+          },
+          "names"_a, "first"_a, "grammar"_a, "where"_a = "features")
       .def_ro_static("TRIGGER_DISTANCE", &FeatureTemplates::kTriggerDistance)
       .def("__len__", &FeatureTemplates::size)
       .def_prop_ro("stateful", &FeatureTemplates::stateful, "Some feature needs more than one rule: bigrams, trigrams, triggers.")
-      .def("rule_features",
-           [](const FeatureTemplates& t, const Grammar& g, In<int64_t> rules) {
-             std::vector<int64_t> begin{0};
-             std::vector<int32_t> ids;
-             std::vector<float> values;
-             FeatureTemplates::Values found;
-             for (int64_t rule : view(rules)) {
-               if (rule < 0 || rule >= g.rules()) throw nb::index_error("no such rule");
-               const auto r = static_cast<uint32_t>(rule);
-               found.clear();
-               t.add_rule(g.source(r), g.target(r), g.links(r), g.row(r), found);
-               for (const auto& [id, value] : found) ids.push_back(id), values.push_back(value);
-               begin.push_back(static_cast<int64_t>(ids.size()));
-             }
-             return std::make_tuple(give(std::move(begin)), give(std::move(ids)), give(std::move(values)));
-           },
-           "grammar"_a, "rules"_a, "(begin, ids, values) of the templates that see one rule only; an id may come several times.")
+      .def(
+          "rule_features",
+          [](const FeatureTemplates& t, const Grammar& g, In<int64_t> rules) {
+            std::vector<int64_t> begin{0};
+            std::vector<int32_t> ids;
+            std::vector<float> values;
+            FeatureTemplates::Values found;
+            for (int64_t rule : view(rules)) {
+              if (rule < 0 || rule >= g.rules()) throw nb::index_error("no such rule");
+              const auto r = static_cast<uint32_t>(rule);
+              found.clear();
+              t.add_rule(g.source(r), g.target(r), g.links(r), g.row(r), found);
+              for (const auto& [id, value] : found) ids.push_back(id), values.push_back(value);
+              begin.push_back(static_cast<int64_t>(ids.size()));
+            }
+            return std::make_tuple(give(std::move(begin)), give(std::move(ids)), give(std::move(values)));
+          },
+          "grammar"_a, "rules"_a, "(begin, ids, values) of the templates that see one rule only; an id may come several times.")
       .def("unigram", &FeatureTemplates::unigram, "e"_a, "The id, or -1.")
       .def("bigram", &FeatureTemplates::bigram, "d"_a, "e"_a)
       .def("trigram", &FeatureTemplates::trigram, "c"_a, "d"_a, "e"_a)

@@ -13,8 +13,9 @@ Out<const T> look(std::span<const T> values, nb::handle owner) {
 /// A forest from arrays, copied and checked: the way in for Python code that builds forests itself.
 Forest from_arrays(In<int32_t> edge_begin, In<int32_t> tail_begin, In<int32_t> tails, In<int32_t> word_begin, In<int32_t> words,
                    In2<double> dense, std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features,
-                   std::optional<In<int32_t>> sparse_begin, std::optional<In<int32_t>> sparse_ids, std::optional<In<double>> sparse_values,
-                   std::optional<In<int32_t>> spans, std::optional<In2<double>> numbers) {
+                   std::optional<In<int32_t>> sparse_begin, std::optional<In<int32_t>> sparse_ids,
+                   std::optional<In<double>> sparse_values, std::optional<In<int32_t>> spans,
+                   std::optional<In2<double>> numbers) {
   struct Arrays {
     std::vector<int32_t> edge_begin, tail_begin, tails, word_begin, words, sparse_begin, sparse_ids, spans;
     std::vector<double> dense, sparse_values, numbers;
@@ -61,17 +62,21 @@ void init_forest(nb::module_& m) {
       .def("add", &Vocab::add, "text"_a, "The id of a string, a new one if it was not known.")
       .def("find", &Vocab::find, "text"_a, "The id of a string, or -1.")
       .def("__len__", &Vocab::size)
-      .def("__getitem__",
-           [](const Vocab& v, int32_t id) {
-             if (id < 0 || id >= v.size()) throw nb::index_error("no such id");
-             return v[id];
-           },
-           "id"_a)
-      .def("names", [](const Vocab& v) {
-        std::vector<std::string> names;
-        for (int32_t i = 0; i < v.size(); ++i) names.push_back(v[i]);
-        return names;
-      }, "All strings, in the order of their ids.");
+      .def(
+          "__getitem__",
+          [](const Vocab& v, int32_t id) {
+            if (id < 0 || id >= v.size()) throw nb::index_error("no such id");
+            return v[id];
+          },
+          "id"_a)
+      .def(
+          "names",
+          [](const Vocab& v) {
+            std::vector<std::string> names;
+            for (int32_t i = 0; i < v.size(); ++i) names.push_back(v[i]);
+            return names;
+          },
+          "All strings, in the order of their ids.");
 
   nb::class_<Forest>(m, "Forest", "Everything that the decoder could have said for one sentence.")
       .def_static("from_arrays", &from_arrays, "edge_begin"_a, "tail_begin"_a, "tails"_a, "word_begin"_a, "words"_a, "dense"_a,
@@ -94,22 +99,28 @@ void init_forest(nb::module_& m) {
       .def_prop_ro("sparse_begin", [](nb::handle_t<Forest> h) { return look(nb::cast<Forest&>(h).sparse_begin, h); })
       .def_prop_ro("sparse_ids", [](nb::handle_t<Forest> h) { return look(nb::cast<Forest&>(h).sparse_ids, h); })
       .def_prop_ro("sparse_values", [](nb::handle_t<Forest> h) { return look(nb::cast<Forest&>(h).sparse_values, h); })
-      .def_prop_ro("dense", [](nb::handle_t<Forest> h) {
-        const Forest& f = nb::cast<Forest&>(h);
-        return Out2<const double>(f.dense.data(), {static_cast<size_t>(f.edges()), static_cast<size_t>(f.dense_width)}, h);
-      })
-      .def_prop_ro("numbers", [](nb::handle_t<Forest> h) {
-        const Forest& f = nb::cast<Forest&>(h);
-        return Out2<const double>(f.numbers.data(), {static_cast<size_t>(f.edges()), static_cast<size_t>(f.number_width)}, h);
-      })
-      .def("scores",
-           [](const Forest& f, In<double> w) {
-             if (w.size() < static_cast<size_t>(f.features->size())) throw InputError("the weight vector is shorter than the number of features");
-             std::vector<double> scores(static_cast<size_t>(f.edges()));
-             edge_scores(f, w.data(), scores.data());
-             return give(std::move(scores));
-           },
-           "w"_a, "w.h(e) of every edge.");
+      .def_prop_ro("dense",
+                   [](nb::handle_t<Forest> h) {
+                     const Forest& f = nb::cast<Forest&>(h);
+                     return Out2<const double>(f.dense.data(),
+                                               {static_cast<size_t>(f.edges()), static_cast<size_t>(f.dense_width)}, h);
+                   })
+      .def_prop_ro("numbers",
+                   [](nb::handle_t<Forest> h) {
+                     const Forest& f = nb::cast<Forest&>(h);
+                     return Out2<const double>(f.numbers.data(),
+                                               {static_cast<size_t>(f.edges()), static_cast<size_t>(f.number_width)}, h);
+                   })
+      .def(
+          "scores",
+          [](const Forest& f, In<double> w) {
+            if (w.size() < static_cast<size_t>(f.features->size()))
+              throw InputError("the weight vector is shorter than the number of features");
+            std::vector<double> scores(static_cast<size_t>(f.edges()));
+            edge_scores(f, w.data(), scores.data());
+            return give(std::move(scores));
+          },
+          "w"_a, "w.h(e) of every edge.");
 }
 
 }  // namespace hopefear

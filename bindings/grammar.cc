@@ -18,8 +18,10 @@ std::string symbols_text(std::span<const int32_t> symbols, const Vocab& vocab, b
   int number = 0;
   for (int32_t symbol : symbols) {
     if (!text.empty()) text += ' ';
-    if (symbol < 0) text += "[X," + std::to_string(target ? -symbol : ++number) + "]";
-    else text += vocab[symbol];
+    if (symbol < 0)
+      text += "[X," + std::to_string(target ? -symbol : ++number) + "]";
+    else
+      text += vocab[symbol];
   }
   return text;
 }
@@ -37,50 +39,73 @@ void init_grammar(nb::module_& m) {
       .def_prop_ro("names", &Grammar::names, "Of the columns.")
       .def_prop_ro("source_vocab", [](const Grammar& g) { return g.source_vocab(); })
       .def_prop_ro("target_vocab", [](const Grammar& g) { return g.target_vocab(); })
-      .def_prop_ro("columns", [](nb::handle_t<Grammar> h) {
-        const Grammar& g = nb::cast<Grammar&>(h);
-        return Out2<const float>(g.columns().data(), {g.rules(), g.width()}, h);
-      }, "One row a rule.")
-      .def_prop_ro("bytes", [](nb::handle_t<Grammar> h) {
-        const Grammar& g = nb::cast<Grammar&>(h);
-        return Out<const uint8_t>(reinterpret_cast<const uint8_t*>(g.bytes().data()), {g.bytes().size()}, h);
-      }, "What a grammar file contains.")
-      .def("source", [](const Grammar& g, int64_t rule) { return symbols_text(g.source(checked(g, rule)), *g.source_vocab(), false); }, "rule"_a,
-           "The source side of a rule, as in `de [X,1]`.")
-      .def("target", [](const Grammar& g, int64_t rule) { return symbols_text(g.target(checked(g, rule)), *g.target_vocab(), true); }, "rule"_a)
-      .def("links", [](const Grammar& g, int64_t rule) {
-        std::vector<std::pair<int, int>> links;
-        for (const PackedLink link : g.links(checked(g, rule))) links.push_back({link.s, link.t});
-        return links;
-      }, "rule"_a, "Its word alignment, in symbols.")
-      .def("find", [](const Grammar& g, std::string_view source) {
-        uint32_t node = Grammar::kRoot;
-        int number = 0;
-        bool known = true;
-        for_each_word(source, [&](std::string_view token) {
-          const bool x = token == "[X]" || token == "[X," + std::to_string(number + 1) + "]";
-          number += x;
-          const int32_t symbol = x ? kX : g.source_vocab()->find(token);
-          known = known && (x || symbol >= 0) && (node = g.child(node, symbol)) != Grammar::kNone;
-        });
-        return known ? g.rules_of(node) : std::pair<uint32_t, uint32_t>{0, 0};
-      }, "source"_a, "The rules [begin, end) of a source side, as in `de [X,1]`.")
+      .def_prop_ro(
+          "columns",
+          [](nb::handle_t<Grammar> h) {
+            const Grammar& g = nb::cast<Grammar&>(h);
+            return Out2<const float>(g.columns().data(), {g.rules(), g.width()}, h);
+          },
+          "One row a rule.")
+      .def_prop_ro(
+          "bytes",
+          [](nb::handle_t<Grammar> h) {
+            const Grammar& g = nb::cast<Grammar&>(h);
+            return Out<const uint8_t>(reinterpret_cast<const uint8_t*>(g.bytes().data()), {g.bytes().size()}, h);
+          },
+          "What a grammar file contains.")
+      .def(
+          "source",
+          [](const Grammar& g, int64_t rule) { return symbols_text(g.source(checked(g, rule)), *g.source_vocab(), false); },
+          "rule"_a, "The source side of a rule, as in `de [X,1]`.")
+      .def(
+          "target",
+          [](const Grammar& g, int64_t rule) { return symbols_text(g.target(checked(g, rule)), *g.target_vocab(), true); },
+          "rule"_a)
+      .def(
+          "links",
+          [](const Grammar& g, int64_t rule) {
+            std::vector<std::pair<int, int>> links;
+            for (const PackedLink link : g.links(checked(g, rule))) links.push_back({link.s, link.t});
+            return links;
+          },
+          "rule"_a, "Its word alignment, in symbols.")
+      .def(
+          "find",
+          [](const Grammar& g, std::string_view source) {
+            uint32_t node = Grammar::kRoot;
+            int number = 0;
+            bool known = true;
+            for_each_word(source, [&](std::string_view token) {
+              const bool x = token == "[X]" || token == "[X," + std::to_string(number + 1) + "]";
+              number += x;
+              const int32_t symbol = x ? kX : g.source_vocab()->find(token);
+              known = known && (x || symbol >= 0) && (node = g.child(node, symbol)) != Grammar::kNone;
+            });
+            return known ? g.rules_of(node) : std::pair<uint32_t, uint32_t>{0, 0};
+          },
+          "source"_a, "The rules [begin, end) of a source side, as in `de [X,1]`.")
       .def("table", &Grammar::table, nb::call_guard<nb::gil_scoped_release>())
-      .def("filtered", &Grammar::filtered, "sentences"_a, "max_span"_a = 1000, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-           "The rules that can apply to some of these sentences.");
+      .def("filtered", &Grammar::filtered, "sentences"_a, "max_span"_a = 1000, "jobs"_a = 0,
+           nb::call_guard<nb::gil_scoped_release>(), "The rules that can apply to some of these sentences.");
 
   nb::class_<GrammarTextReader>(m, "GrammarTextReader", "Reads rules in the text format of cdec and Joshua.")
       .def(nb::init<>())
-      .def("add", [](GrammarTextReader& reader, const std::vector<std::string_view>& lines, const std::string& where, long first) {
-        for (size_t i = 0; i < lines.size(); ++i) reader.add(lines[i], where, first + static_cast<long>(i));
-      }, "lines"_a, "where"_a, "first"_a)
+      .def(
+          "add",
+          [](GrammarTextReader& reader, const std::vector<std::string_view>& lines, const std::string& where, long first) {
+            for (size_t i = 0; i < lines.size(); ++i) reader.add(lines[i], where, first + static_cast<long>(i));
+          },
+          "lines"_a, "where"_a, "first"_a)
       .def("finish", &GrammarTextReader::finish, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("glue", &GrammarTextReader::glue, "Rules of [S], left out.")
       .def_prop_ro("repeated", &GrammarTextReader::repeated, "Rules that stood there before, left out.");
-  m.def("file_checksum", [](const std::string& path) {
-    const auto memory = MemoryMap::file(path);
-    return checksum({memory->data(), memory->size()});
-  }, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "A 64-bit checksum of a file.");
+  m.def(
+      "file_checksum",
+      [](const std::string& path) {
+        const auto memory = MemoryMap::file(path);
+        return checksum({memory->data(), memory->size()});
+      },
+      "path"_a, nb::call_guard<nb::gil_scoped_release>(), "A 64-bit checksum of a file.");
   m.def("checksum", [](nb::bytes data) { return checksum(std::as_bytes(std::span(data.c_str(), data.size()))); }, "data"_a);
   m.def("grammar_text", &grammar_text, "table"_a, "begin"_a, "end"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The rules of source sides [begin, end) as lines.");

@@ -1,11 +1,11 @@
 #include "language_model.h"
 
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/variant.h>
+
 #include <algorithm>
 #include <atomic>
 #include <variant>
-
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/variant.h>
 
 #include "arpa.h"
 #include "common.h"
@@ -86,13 +86,15 @@ Evaluation evaluate(const LanguageModel& model, std::string_view text, int jobs)
 }
 
 void check_ids(const LanguageModel& model, std::span<const uint32_t> words, std::span<const int64_t> begin) {
-  if (begin.empty() || begin.front() != 0 || begin.back() != static_cast<int64_t>(words.size()) || !std::is_sorted(begin.begin(), begin.end()))
+  if (begin.empty() || begin.front() != 0 || begin.back() != static_cast<int64_t>(words.size()) ||
+      !std::is_sorted(begin.begin(), begin.end()))
     throw InputError("`begin` must rise from 0 to the number of words");
   for (uint32_t word : words)
     if (word >= model.words()) throw InputError("a word id is outside the vocabulary of the language model");
 }
 
-std::vector<double> score_ids(const LanguageModel& model, std::span<const uint32_t> words, std::span<const int64_t> begin, bool bos, int jobs) {
+std::vector<double> score_ids(const LanguageModel& model, std::span<const uint32_t> words, std::span<const int64_t> begin,
+                              bool bos, int jobs) {
   check_ids(model, words, begin);
   std::vector<double> scores(words.size());
   parallel_for(begin.size() - 1, jobs, [&](size_t s, int) {
@@ -110,7 +112,8 @@ std::vector<double> score_ids(const LanguageModel& model, std::span<const uint32
 /// Scores a sentence through a random tree of rules with at most two nonterminals: what a chart decoder does to one derivation.
 class Bracketing {
  public:
-  Bracketing(const LanguageModel& model, std::span<const uint32_t> words, Random random) : model_(model), words_(words), random_(random) {}
+  Bracketing(const LanguageModel& model, std::span<const uint32_t> words, Random random)
+      : model_(model), words_(words), random_(random) {}
   double run(bool marks) {
     LmState child, root;
     double score = span(0, words_.size(), child);
@@ -162,17 +165,24 @@ class Bracketing {
 void init_language_model(nb::module_& m) {
   nb::class_<LmText>(m, "LmText", "Text to estimate a language model from.")
       .def(nb::init<>())
-      .def("add", [](LmText& t, nb::bytes text, const std::string& name, int jobs) {
-        const std::string_view data = view(text);
-        nb::gil_scoped_release release;
-        t.add(data, name, jobs);
-      }, "text"_a, "name"_a = "text", "jobs"_a = 0, "More lines, one a sentence.")
-      .def("add_file", [](LmText& t, const std::string& path, int jobs) {
-        const auto file = MemoryMap::file(path);
-        t.add({reinterpret_cast<const char*>(file->data()), file->size()}, path, jobs);
-      }, "path"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "add",
+          [](LmText& t, nb::bytes text, const std::string& name, int jobs) {
+            const std::string_view data = view(text);
+            nb::gil_scoped_release release;
+            t.add(data, name, jobs);
+          },
+          "text"_a, "name"_a = "text", "jobs"_a = 0, "More lines, one a sentence.")
+      .def(
+          "add_file",
+          [](LmText& t, const std::string& path, int jobs) {
+            const auto file = MemoryMap::file(path);
+            t.add({reinterpret_cast<const char*>(file->data()), file->size()}, path, jobs);
+          },
+          "path"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_ro("sentences", &LmText::sentences)
-      .def_prop_ro("tokens", [](const LmText& t) { return t.words.size() - 2 * t.sentences; }, "Words, without <s> and </s>.")
+      .def_prop_ro(
+          "tokens", [](const LmText& t) { return t.words.size() - 2 * t.sentences; }, "Words, without <s> and </s>.")
       .def_ro("skipped", &LmText::skipped, "<s> and </s> inside sentences, which are left out.");
 
   nb::class_<LmDiscounts>(m, "LmDiscounts", "The discounts D(1), D(2), D(3+) of one order.")
@@ -187,132 +197,191 @@ void init_language_model(nb::module_& m) {
       .def_ro("log10_prob_unknown", &Evaluation::log10_prob_unknown, "The part of log10_prob that unknown words have.");
 
   nb::class_<Context>(m, "LmContext", "The words that can still matter to the next ones, as minimised by the model.")
-      .def_prop_ro("words", [](const Context& c) { return words_of(c.state); }, "Word ids, the last one first.")
-      .def("__eq__", [](const Context& a, const Context& b) { return a.model == b.model && a.state == b.state; }, nb::is_operator(),
-           nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def_prop_ro(
+          "words", [](const Context& c) { return words_of(c.state); }, "Word ids, the last one first.")
+      .def(
+          "__eq__", [](const Context& a, const Context& b) { return a.model == b.model && a.state == b.state; },
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Context& c) { return static_cast<Py_hash_t>(c.state.hash() >> 1); });
 
   nb::class_<Chart>(m, "LmState", "The state of a chart item: what words to its left and right can still change.")
-      .def_prop_ro("left", [](const Chart& c) { return std::vector<uint32_t>(c.state.left.word, c.state.left.word + c.state.left.length); },
-                   "Ids of the first words.")
-      .def_prop_ro("full", [](const Chart& c) { return c.state.left.full != 0; }, "True: the words behind `left` are independent of what stands to the left.")
-      .def_prop_ro("right", [](const Chart& c) { return words_of(c.state.right); }, "Ids of the last words, the last one first.")
-      .def("compare", [](const Chart& a, const Chart& b) { return a.state.compare(b.state); }, "other"_a)
-      .def("__eq__", [](const Chart& a, const Chart& b) { return a.model == b.model && a.state == b.state; }, nb::is_operator(),
-           nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def_prop_ro(
+          "left",
+          [](const Chart& c) { return std::vector<uint32_t>(c.state.left.word, c.state.left.word + c.state.left.length); },
+          "Ids of the first words.")
+      .def_prop_ro(
+          "full", [](const Chart& c) { return c.state.left.full != 0; },
+          "True: the words behind `left` are independent of what stands to the left.")
+      .def_prop_ro(
+          "right", [](const Chart& c) { return words_of(c.state.right); }, "Ids of the last words, the last one first.")
+      .def(
+          "compare", [](const Chart& a, const Chart& b) { return a.state.compare(b.state); }, "other"_a)
+      .def(
+          "__eq__", [](const Chart& a, const Chart& b) { return a.model == b.model && a.state == b.state; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Chart& c) { return static_cast<Py_hash_t>(c.state.hash() >> 1); });
 
   nb::class_<LanguageModel>(m, "LanguageModel", "A back-off n-gram model, ready to be asked.")
-      .def_static("estimate", [](LmText& text, int order, std::vector<uint64_t> prune, std::array<double, 3> fallback, int jobs) {
-        std::vector<LmDiscounts> discounts;
-        Model model = built(estimate(std::move(text), {order, std::move(prune), fallback, jobs}, &discounts));
-        return std::make_pair(std::const_pointer_cast<LanguageModel>(model), discounts);
-      }, "text"_a, "order"_a, "prune"_a, "fallback"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-         "Interpolated modified Kneser-Ney; the text is used up.")
-      .def_static("read_arpa", [](nb::bytes text, const std::string& name) {
-        const std::string_view data = view(text);
-        nb::gil_scoped_release release;
-        return std::const_pointer_cast<LanguageModel>(built(read_arpa(data, name)));
-      }, "text"_a, "name"_a)
-      .def_static("read_arpa_file", [](const std::string& path) {
-        const auto file = MemoryMap::file(path);
-        return std::const_pointer_cast<LanguageModel>(built(read_arpa({reinterpret_cast<const char*>(file->data()), file->size()}, path)));
-      }, "path"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def_static("open", [](const std::string& path, bool verify) { return std::make_shared<LanguageModel>(LanguageModel::open(path, verify)); },
-                  "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>())
-      .def("write_arpa", [](const LanguageModel& m, nb::typed<nb::callable, nb::object(nb::bytes)> write) {
-        nb::gil_scoped_release release;
-        write_arpa(m.lists(), [&](std::string_view piece) {
-          nb::gil_scoped_acquire acquire;
-          write(nb::bytes(piece.data(), piece.size()));
-        });
-      }, "write"_a, "Calls write(bytes) with piece after piece of the ARPA text.")
-      .def_prop_ro("data", [](nb::handle_t<LanguageModel> h) {
-        const auto bytes = nb::cast<LanguageModel&>(h).bytes();
-        return Out<const uint8_t>(reinterpret_cast<const uint8_t*>(bytes.data()), {bytes.size()}, h);
-      }, "The file, as one array.")
+      .def_static(
+          "estimate",
+          [](LmText& text, int order, std::vector<uint64_t> prune, std::array<double, 3> fallback, int jobs) {
+            std::vector<LmDiscounts> discounts;
+            Model model = built(estimate(std::move(text), {order, std::move(prune), fallback, jobs}, &discounts));
+            return std::make_pair(std::const_pointer_cast<LanguageModel>(model), discounts);
+          },
+          "text"_a, "order"_a, "prune"_a, "fallback"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+          "Interpolated modified Kneser-Ney; the text is used up.")
+      .def_static(
+          "read_arpa",
+          [](nb::bytes text, const std::string& name) {
+            const std::string_view data = view(text);
+            nb::gil_scoped_release release;
+            return std::const_pointer_cast<LanguageModel>(built(read_arpa(data, name)));
+          },
+          "text"_a, "name"_a)
+      .def_static(
+          "read_arpa_file",
+          [](const std::string& path) {
+            const auto file = MemoryMap::file(path);
+            return std::const_pointer_cast<LanguageModel>(
+                built(read_arpa({reinterpret_cast<const char*>(file->data()), file->size()}, path)));
+          },
+          "path"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def_static(
+          "open",
+          [](const std::string& path, bool verify) { return std::make_shared<LanguageModel>(LanguageModel::open(path, verify)); },
+          "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "write_arpa",
+          [](const LanguageModel& m, nb::typed<nb::callable, nb::object(nb::bytes)> write) {
+            nb::gil_scoped_release release;
+            write_arpa(m.lists(), [&](std::string_view piece) {
+              nb::gil_scoped_acquire acquire;
+              write(nb::bytes(piece.data(), piece.size()));
+            });
+          },
+          "write"_a, "Calls write(bytes) with piece after piece of the ARPA text.")
+      .def_prop_ro(
+          "data",
+          [](nb::handle_t<LanguageModel> h) {
+            const auto bytes = nb::cast<LanguageModel&>(h).bytes();
+            return Out<const uint8_t>(reinterpret_cast<const uint8_t*>(bytes.data()), {bytes.size()}, h);
+          },
+          "The file, as one array.")
       .def_prop_ro("order", &LanguageModel::order)
-      .def_prop_ro("counts", [](const LanguageModel& m) {
-        std::vector<uint64_t> counts;
-        for (int n = 1; n <= m.order(); ++n) counts.push_back(m.count(n));
-        return counts;
-      }, "n-grams of each order.")
+      .def_prop_ro(
+          "counts",
+          [](const LanguageModel& m) {
+            std::vector<uint64_t> counts;
+            for (int n = 1; n <= m.order(); ++n) counts.push_back(m.count(n));
+            return counts;
+          },
+          "n-grams of each order.")
       .def("__len__", &LanguageModel::words)
-      .def("word", [](const LanguageModel& m, int64_t id) { return m.word(checked(m, id)); }, "id"_a)
-      .def("words", [](const LanguageModel& m) {
-        std::vector<std::string_view> words;
-        for (uint32_t i = 0; i < m.words(); ++i) words.push_back(m.word(i));
-        return words;
-      })
+      .def(
+          "word", [](const LanguageModel& m, int64_t id) { return m.word(checked(m, id)); }, "id"_a)
+      .def("words",
+           [](const LanguageModel& m) {
+             std::vector<std::string_view> words;
+             for (uint32_t i = 0; i < m.words(); ++i) words.push_back(m.word(i));
+             return words;
+           })
       .def("find", &LanguageModel::find, "word"_a, "The id of a word; 0, which is <unk>, when the model does not know it.")
       .def("find_in_text", &LanguageModel::find_in_text, "word"_a, "As find, but \"<s>\" and \"</s>\" are unknown words.")
-      .def("map_words", [](const LanguageModel& m, const Vocab& vocab) {
-        std::vector<uint32_t> map;
-        m.map_words(vocab, map);
-        return give(std::move(map));
-      }, "vocab"_a, "For each id of another vocabulary, the id here.")
-      .def("score", [](const LanguageModel& m, std::string_view line, bool bos, bool eos) { return m.score_text(line, bos, eos); },
-           "line"_a, "bos"_a = true, "eos"_a = true)
-      .def("full_scores", [](const LanguageModel& m, std::string_view line, bool bos, bool eos) {
-        std::vector<WordScore> each;
-        m.score_text(line, bos, eos, &each);
-        std::vector<std::tuple<double, int, bool>> result;
-        for (const WordScore& word : each) result.emplace_back(word.prob, word.matched, word.unknown);
-        return result;
-      }, "line"_a, "bos"_a = true, "eos"_a = true)
-      .def("evaluate", [](const LanguageModel& m, nb::bytes text, int jobs) {
-        const std::string_view data = view(text);
-        nb::gil_scoped_release release;
-        return evaluate(m, data, jobs);
-      }, "text"_a, "jobs"_a = 0)
-      .def("score_ids", [](const LanguageModel& m, In<uint32_t> words, In<int64_t> begin, bool bos, int jobs) {
-        std::vector<double> scores;
-        {
-          nb::gil_scoped_release release;
-          scores = score_ids(m, hopefear::view(words), hopefear::view(begin), bos, jobs);
-        }
-        return give(std::move(scores));
-      }, "words"_a, "begin"_a, "bos"_a = true, "jobs"_a = 0, "log10 p of each word; sequence s is words[begin[s]:begin[s + 1]].")
-      .def("bracketed_scores", [](const LanguageModel& m, In<uint32_t> words, In<int64_t> begin, uint64_t seed, bool marks, int jobs) {
-        std::vector<double> scores;
-        std::atomic<int64_t> rules{0};
-        {
-          nb::gil_scoped_release release;
-          const auto all = hopefear::view(words);
-          const auto offsets = hopefear::view(begin);
-          check_ids(m, all, offsets);
-          scores.resize(offsets.size() - 1);
-          parallel_for(scores.size(), jobs, [&](size_t s, int) {
-            Bracketing tree(m, all.subspan(static_cast<size_t>(offsets[s]), static_cast<size_t>(offsets[s + 1] - offsets[s])), Random(seed, s));
-            scores[s] = tree.run(marks);
-            rules += tree.rules;
-          });
-        }
-        return std::make_pair(give(std::move(scores)), rules.load());
-      }, "words"_a, "begin"_a, "seed"_a, "marks"_a = true, "jobs"_a = 0,
-         "log10 p of each sequence, through a random tree of rules, and the number of rules.")
-      .def("context", [](std::shared_ptr<LanguageModel> m, bool bos) { return Context{m, bos ? m->begin_sentence() : LmContext{}}; }, "bos"_a = true)
-      .def("score_word", [](std::shared_ptr<LanguageModel> m, const Context& in, int64_t word) {
-        if (in.model != m) throw InputError("a context of another language model");
-        Context out{m, {}};
-        const WordScore got = m->score(in.state, checked(*m, word), out.state);
-        return std::make_tuple(got.prob, got.matched, out);
-      }, "context"_a, "word"_a, "log10 p, length of the n-gram found, new context.")
-      .def("score_rule", [](std::shared_ptr<LanguageModel> m, const std::vector<std::variant<int64_t, Chart>>& items, bool begin_sentence) {
-        Chart out{m, {}};
-        RuleScore rule(*m, out.state);
-        if (begin_sentence) rule.begin_sentence();
-        for (const auto& item : items) {
-          if (const auto* word = std::get_if<int64_t>(&item)) {
-            rule.terminal(checked(*m, *word));
-          } else {
-            if (std::get<Chart>(item).model != m) throw InputError("a state of another language model");
-            rule.nonterminal(std::get<Chart>(item).state);
-          }
-        }
-        const double score = rule.finish();
-        return std::make_pair(score, out);
-      }, "items"_a, "begin_sentence"_a = false, "What a rule adds to the scores of its children (word ids and states), and the new state.");
+      .def(
+          "map_words",
+          [](const LanguageModel& m, const Vocab& vocab) {
+            std::vector<uint32_t> map;
+            m.map_words(vocab, map);
+            return give(std::move(map));
+          },
+          "vocab"_a, "For each id of another vocabulary, the id here.")
+      .def(
+          "score", [](const LanguageModel& m, std::string_view line, bool bos, bool eos) { return m.score_text(line, bos, eos); },
+          "line"_a, "bos"_a = true, "eos"_a = true)
+      .def(
+          "full_scores",
+          [](const LanguageModel& m, std::string_view line, bool bos, bool eos) {
+            std::vector<WordScore> each;
+            m.score_text(line, bos, eos, &each);
+            std::vector<std::tuple<double, int, bool>> result;
+            for (const WordScore& word : each) result.emplace_back(word.prob, word.matched, word.unknown);
+            return result;
+          },
+          "line"_a, "bos"_a = true, "eos"_a = true)
+      .def(
+          "evaluate",
+          [](const LanguageModel& m, nb::bytes text, int jobs) {
+            const std::string_view data = view(text);
+            nb::gil_scoped_release release;
+            return evaluate(m, data, jobs);
+          },
+          "text"_a, "jobs"_a = 0)
+      .def(
+          "score_ids",
+          [](const LanguageModel& m, In<uint32_t> words, In<int64_t> begin, bool bos, int jobs) {
+            std::vector<double> scores;
+            {
+              nb::gil_scoped_release release;
+              scores = score_ids(m, hopefear::view(words), hopefear::view(begin), bos, jobs);
+            }
+            return give(std::move(scores));
+          },
+          "words"_a, "begin"_a, "bos"_a = true, "jobs"_a = 0, "log10 p of each word; sequence s is words[begin[s]:begin[s + 1]].")
+      .def(
+          "bracketed_scores",
+          [](const LanguageModel& m, In<uint32_t> words, In<int64_t> begin, uint64_t seed, bool marks, int jobs) {
+            std::vector<double> scores;
+            std::atomic<int64_t> rules{0};
+            {
+              nb::gil_scoped_release release;
+              const auto all = hopefear::view(words);
+              const auto offsets = hopefear::view(begin);
+              check_ids(m, all, offsets);
+              scores.resize(offsets.size() - 1);
+              parallel_for(scores.size(), jobs, [&](size_t s, int) {
+                Bracketing tree(m, all.subspan(static_cast<size_t>(offsets[s]), static_cast<size_t>(offsets[s + 1] - offsets[s])),
+                                Random(seed, s));
+                scores[s] = tree.run(marks);
+                rules += tree.rules;
+              });
+            }
+            return std::make_pair(give(std::move(scores)), rules.load());
+          },
+          "words"_a, "begin"_a, "seed"_a, "marks"_a = true, "jobs"_a = 0,
+          "log10 p of each sequence, through a random tree of rules, and the number of rules.")
+      .def(
+          "context",
+          [](std::shared_ptr<LanguageModel> m, bool bos) { return Context{m, bos ? m->begin_sentence() : LmContext{}}; },
+          "bos"_a = true)
+      .def(
+          "score_word",
+          [](std::shared_ptr<LanguageModel> m, const Context& in, int64_t word) {
+            if (in.model != m) throw InputError("a context of another language model");
+            Context out{m, {}};
+            const WordScore got = m->score(in.state, checked(*m, word), out.state);
+            return std::make_tuple(got.prob, got.matched, out);
+          },
+          "context"_a, "word"_a, "log10 p, length of the n-gram found, new context.")
+      .def(
+          "score_rule",
+          [](std::shared_ptr<LanguageModel> m, const std::vector<std::variant<int64_t, Chart>>& items, bool begin_sentence) {
+            Chart out{m, {}};
+            RuleScore rule(*m, out.state);
+            if (begin_sentence) rule.begin_sentence();
+            for (const auto& item : items) {
+              if (const auto* word = std::get_if<int64_t>(&item)) {
+                rule.terminal(checked(*m, *word));
+              } else {
+                if (std::get<Chart>(item).model != m) throw InputError("a state of another language model");
+                rule.nonterminal(std::get<Chart>(item).state);
+              }
+            }
+            const double score = rule.finish();
+            return std::make_pair(score, out);
+          },
+          "items"_a, "begin_sentence"_a = false,
+          "What a rule adds to the scores of its children (word ids and states), and the new state.");
 }
 
 }  // namespace hopefear

@@ -42,37 +42,58 @@ void init_metrics(nb::module_& m) {
       .def_prop_ro("name", &Metric::name)
       .def_prop_ro("size", &Metric::size, "How many statistics a candidate has.")
       .def_prop_ro("higher_is_better", &Metric::higher_is_better)
-      .def("score", [](const Metric& metric, In<double> stats) {
-        check_size(metric, stats.size());
-        return metric.score(stats.data());
-      }, "stats"_a, "The score of a document, as the field prints it.")
-      .def("gain", [](const Metric& metric, In<double> stats) {
-        check_size(metric, stats.size());
-        return metric.gain(stats.data());
-      }, "stats"_a, "Larger is better, about 0 to 1.")
-      .def("sentence_gain", [](const Metric& metric, In<double> stats) {
-        check_size(metric, stats.size());
-        return metric.sentence_gain(stats.data());
-      }, "stats"_a, "The gain of one sentence, smoothed where the metric needs it.")
-      .def("scores", [](const Metric& metric, In2<double> stats) {
-        return each_row(metric, stats, [&](const double* row) { return metric.score(row); });
-      }, "stats"_a, "score() of every row.")
-      .def("sentence_gains", [](const Metric& metric, In2<double> stats) {
-        return each_row(metric, stats, [&](const double* row) { return metric.sentence_gain(row); });
-      }, "stats"_a, "sentence_gain() of every row.")
-      .def("stats", [](const Metric& metric, const Pool& pool, int jobs) {
-        std::vector<double> stats;
-        {
-          nb::gil_scoped_release release;
-          stats = pool_stats(metric, pool, jobs);
-        }
-        return give(std::move(stats), static_cast<size_t>(metric.size()));
-      }, "pool"_a, "jobs"_a = 0, "One line of statistics a candidate, for a pool of lists.");
+      .def(
+          "score",
+          [](const Metric& metric, In<double> stats) {
+            check_size(metric, stats.size());
+            return metric.score(stats.data());
+          },
+          "stats"_a, "The score of a document, as the field prints it.")
+      .def(
+          "gain",
+          [](const Metric& metric, In<double> stats) {
+            check_size(metric, stats.size());
+            return metric.gain(stats.data());
+          },
+          "stats"_a, "Larger is better, about 0 to 1.")
+      .def(
+          "sentence_gain",
+          [](const Metric& metric, In<double> stats) {
+            check_size(metric, stats.size());
+            return metric.sentence_gain(stats.data());
+          },
+          "stats"_a, "The gain of one sentence, smoothed where the metric needs it.")
+      .def(
+          "scores",
+          [](const Metric& metric, In2<double> stats) {
+            return each_row(metric, stats, [&](const double* row) { return metric.score(row); });
+          },
+          "stats"_a, "score() of every row.")
+      .def(
+          "sentence_gains",
+          [](const Metric& metric, In2<double> stats) {
+            return each_row(metric, stats, [&](const double* row) { return metric.sentence_gain(row); });
+          },
+          "stats"_a, "sentence_gain() of every row.")
+      .def(
+          "stats",
+          [](const Metric& metric, const Pool& pool, int jobs) {
+            std::vector<double> stats;
+            {
+              nb::gil_scoped_release release;
+              stats = pool_stats(metric, pool, jobs);
+            }
+            return give(std::move(stats), static_cast<size_t>(metric.size()));
+          },
+          "pool"_a, "jobs"_a = 0, "One line of statistics a candidate, for a pool of lists.");
 
   nb::class_<Bleu, Metric>(m, "Bleu", "BLEU over word ids.")
-      .def("__init__", [](Bleu* self, int max_order, const std::string& reference_length) {
-        new (self) Bleu(max_order, reference_length_by_name(reference_length));
-      }, "max_order"_a = 4, "reference_length"_a = "closest")
+      .def(
+          "__init__",
+          [](Bleu* self, int max_order, const std::string& reference_length) {
+            new (self) Bleu(max_order, reference_length_by_name(reference_length));
+          },
+          "max_order"_a = 4, "reference_length"_a = "closest")
       .def_prop_ro("max_order", &Bleu::max_order);
 
   nb::class_<Chrf, Metric>(m, "Chrf", "chrF over the characters of words.")
@@ -83,78 +104,115 @@ void init_metrics(nb::module_& m) {
   nb::class_<External, Metric>(m, "External", "A number of each candidate, averaged.")
       .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a = true, "scale"_a = 1.0);
 
-  nb::class_<OracleDocument>(m, "OracleDocument",
+  nb::class_<OracleDocument>(
+      m, "OracleDocument",
       "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"
       "It starts as one perfect sentence of K words: m_k = n_k = K + 1 - k, rho = K.")
       .def(nb::init<int, double>(), "max_order"_a = 4, "decay"_a = 0.9)
       .def_prop_ro("max_order", &OracleDocument::max_order)
       .def_prop_ro("decay", &OracleDocument::decay)
-      .def_prop_rw("counts", [](const OracleDocument& d) { return give(std::vector<double>(d.counts().begin(), d.counts().end())); },
-                   [](OracleDocument& d, In<double> counts) { d.set_counts(view(counts)); },
-                   nb::for_getter(nb::rv_policy::move), "b-bar, laid out as the statistics of BLEU.")
-      .def("bleu", [](const OracleDocument& d, std::optional<In<double>> b) {
-        if (!b) return d.bleu();
-        check_size(d, b->size());
-        return d.bleu(b->data());
-      }, "b"_a = nb::none(), "BLEU(b-bar + b), 0 to 1, not smoothed.")
-      .def("B", [](const OracleDocument& d, In<double> b) {
-        check_size(d, b.size());
-        return d.B(b.data());
-      }, "b"_a, "B of one candidate, eq. (3).")
-      .def("Bs", [](const OracleDocument& d, In2<double> stats) {
-        return each_row(d, stats, [&](const double* row) { return d.B(row); });
-      }, "stats"_a, "B of every row.")
-      .def("update", [](OracleDocument& d, In<double> b) {
-        check_size(d, b.size());
-        d.update(b.data());
-      }, "b"_a, "b-bar <- decay (b-bar + b).")
-      .def("decay_and_add", [](OracleDocument& d, In<double> b) {
-        check_size(d, b.size());
-        d.decay_and_add(b.data());
-      }, "b"_a, "b-bar <- decay b-bar + b: the background corpus of Cherry and Foster (2012).")
-      .def("linear", [](const OracleDocument& d) {
-        std::vector<double> weights(static_cast<size_t>(d.size()));
-        d.linear(weights.data());
-        return give(std::move(weights));
-      }, "Linear BLEU (A.3): weights whose product with b is B(b) to the first order.");
+      .def_prop_rw(
+          "counts", [](const OracleDocument& d) { return give(std::vector<double>(d.counts().begin(), d.counts().end())); },
+          [](OracleDocument& d, In<double> counts) { d.set_counts(view(counts)); }, nb::for_getter(nb::rv_policy::move),
+          "b-bar, laid out as the statistics of BLEU.")
+      .def(
+          "bleu",
+          [](const OracleDocument& d, std::optional<In<double>> b) {
+            if (!b) return d.bleu();
+            check_size(d, b->size());
+            return d.bleu(b->data());
+          },
+          "b"_a = nb::none(), "BLEU(b-bar + b), 0 to 1, not smoothed.")
+      .def(
+          "B",
+          [](const OracleDocument& d, In<double> b) {
+            check_size(d, b.size());
+            return d.B(b.data());
+          },
+          "b"_a, "B of one candidate, eq. (3).")
+      .def(
+          "Bs",
+          [](const OracleDocument& d, In2<double> stats) {
+            return each_row(d, stats, [&](const double* row) { return d.B(row); });
+          },
+          "stats"_a, "B of every row.")
+      .def(
+          "update",
+          [](OracleDocument& d, In<double> b) {
+            check_size(d, b.size());
+            d.update(b.data());
+          },
+          "b"_a, "b-bar <- decay (b-bar + b).")
+      .def(
+          "decay_and_add",
+          [](OracleDocument& d, In<double> b) {
+            check_size(d, b.size());
+            d.decay_and_add(b.data());
+          },
+          "b"_a, "b-bar <- decay b-bar + b: the background corpus of Cherry and Foster (2012).")
+      .def(
+          "linear",
+          [](const OracleDocument& d) {
+            std::vector<double> weights(static_cast<size_t>(d.size()));
+            d.linear(weights.data());
+            return give(std::move(weights));
+          },
+          "Linear BLEU (A.3): weights whose product with b is B(b) to the first order.");
 
-  m.def("run_scores", [](const Metric& metric, In3 stats) { return give(run_scores(metric, runs(metric, stats))); },
-        "metric"_a, "stats"_a, "The score of each run: runs x sentences x statistics.");
-  m.def("bootstrap", [](const Metric& metric, const std::vector<In3>& stats, size_t samples, uint64_t seed, int jobs) {
-    std::vector<Runs> systems;
-    for (const auto& system : stats) systems.push_back(runs(metric, system));
-    if (systems.empty()) throw InputError("there is no system to resample");
-    for (const auto& system : systems)
-      if (system.sentences != systems[0].sentences) throw InputError("the systems must have the same number of sentences");
-    std::vector<double> scores;
-    {
-      nb::gil_scoped_release release;
-      scores = bootstrap(metric, systems, samples, seed, jobs);
-    }
-    return give(std::move(scores), systems.size());
-  }, "metric"_a, "stats"_a, "samples"_a, "seed"_a, "jobs"_a = 0, "Scores of resampled documents: a row a sample, a column a system.");
-  m.def("randomization", [](const Metric& metric, In3 a, In3 b, size_t samples, uint64_t seed, int jobs) {
-    const Runs first = runs(metric, a), second = runs(metric, b);
-    if (first.runs != second.runs || first.sentences != second.sentences) throw InputError("both systems must have the same number of runs and sentences");
-    std::vector<double> differences;
-    {
-      nb::gil_scoped_release release;
-      differences = randomization(metric, first, second, samples, seed, jobs);
-    }
-    return give(std::move(differences));
-  }, "metric"_a, "a"_a, "b"_a, "samples"_a, "seed"_a, "jobs"_a = 0, "Differences of scores after sentences have changed sides at random.");
+  m.def(
+      "run_scores", [](const Metric& metric, In3 stats) { return give(run_scores(metric, runs(metric, stats))); }, "metric"_a,
+      "stats"_a, "The score of each run: runs x sentences x statistics.");
+  m.def(
+      "bootstrap",
+      [](const Metric& metric, const std::vector<In3>& stats, size_t samples, uint64_t seed, int jobs) {
+        std::vector<Runs> systems;
+        for (const auto& system : stats) systems.push_back(runs(metric, system));
+        if (systems.empty()) throw InputError("there is no system to resample");
+        for (const auto& system : systems)
+          if (system.sentences != systems[0].sentences) throw InputError("the systems must have the same number of sentences");
+        std::vector<double> scores;
+        {
+          nb::gil_scoped_release release;
+          scores = bootstrap(metric, systems, samples, seed, jobs);
+        }
+        return give(std::move(scores), systems.size());
+      },
+      "metric"_a, "stats"_a, "samples"_a, "seed"_a, "jobs"_a = 0,
+      "Scores of resampled documents: a row a sample, a column a system.");
+  m.def(
+      "randomization",
+      [](const Metric& metric, In3 a, In3 b, size_t samples, uint64_t seed, int jobs) {
+        const Runs first = runs(metric, a), second = runs(metric, b);
+        if (first.runs != second.runs || first.sentences != second.sentences)
+          throw InputError("both systems must have the same number of runs and sentences");
+        std::vector<double> differences;
+        {
+          nb::gil_scoped_release release;
+          differences = randomization(metric, first, second, samples, seed, jobs);
+        }
+        return give(std::move(differences));
+      },
+      "metric"_a, "a"_a, "b"_a, "samples"_a, "seed"_a, "jobs"_a = 0,
+      "Differences of scores after sentences have changed sides at random.");
 
-  m.def("corpus_pool", [](const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references) {
-    nb::gil_scoped_release release;
-    return corpus_pool(hypotheses, references);
-  }, "hypotheses"_a, "references"_a, "Lines of text as a pool: one candidate a sentence, words as str.split() gives them.");
-  m.def("split_all", [](const std::vector<std::string>& texts, Vocab& vocab) {
-    std::vector<int64_t> begin;
-    std::vector<int32_t> words;
-    split_all(texts, vocab, begin, words);
-    return std::make_pair(give(std::move(begin)), give(std::move(words)));
-  }, "texts"_a, "vocab"_a, "The words of each string under ids of a vocabulary: what Pool.retokenized wants.");
-  m.def("with_texts", &with_texts, "pool"_a, "texts"_a, "references"_a, "A pool of lists with other words: a text for each candidate.");
+  m.def(
+      "corpus_pool",
+      [](const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references) {
+        nb::gil_scoped_release release;
+        return corpus_pool(hypotheses, references);
+      },
+      "hypotheses"_a, "references"_a, "Lines of text as a pool: one candidate a sentence, words as str.split() gives them.");
+  m.def(
+      "split_all",
+      [](const std::vector<std::string>& texts, Vocab& vocab) {
+        std::vector<int64_t> begin;
+        std::vector<int32_t> words;
+        split_all(texts, vocab, begin, words);
+        return std::make_pair(give(std::move(begin)), give(std::move(words)));
+      },
+      "texts"_a, "vocab"_a, "The words of each string under ids of a vocabulary: what Pool.retokenized wants.");
+  m.def("with_texts", &with_texts, "pool"_a, "texts"_a, "references"_a,
+        "A pool of lists with other words: a text for each candidate.");
   m.def("has_space", &has_space, "vocab"_a, "Whether str.split() would split one of the words.");
 }
 

@@ -26,60 +26,81 @@ void init_pool(nb::module_& m) {
   nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
       .def(nb::init<>())
       .def("__len__", &Pool::size)
-      .def("__getitem__", [](const Pool& p, int64_t i) { return at(p, i).forest; }, "index"_a, "The forest of one sentence.")
+      .def(
+          "__getitem__", [](const Pool& p, int64_t i) { return at(p, i).forest; }, "index"_a, "The forest of one sentence.")
       .def_prop_ro("vocab", [](const Pool& p) { return p.vocab; })
       .def_prop_ro("features", [](const Pool& p) { return p.features; })
-      .def_prop_ro("feature_names", [](const Pool& p) {
-        std::vector<std::string> names;
-        for (int32_t i = 0; i < p.features->size(); ++i) names.push_back((*p.features)[i]);
-        return names;
-      })
+      .def_prop_ro("feature_names",
+                   [](const Pool& p) {
+                     std::vector<std::string> names;
+                     for (int32_t i = 0; i < p.features->size(); ++i) names.push_back((*p.features)[i]);
+                     return names;
+                   })
       .def_ro("dense_width", &Pool::dense_width)
       .def_rw("number_names", &Pool::number_names)
       .def_prop_ro("is_lists", &Pool::is_lists)
-      .def_prop_ro("ids", [](const Pool& p) {
-        std::vector<std::string> ids;
-        for (const auto& s : p.sentences) ids.push_back(s.id);
-        return ids;
-      })
-      .def("source", [](const Pool& p, int64_t i) { return at(p, i).source; }, "index"_a)
-      .def("references", [](const Pool& p, int64_t i) {
-        std::vector<std::string> texts;
-        for (const auto& r : at(p, i).references) texts.push_back(join(*p.vocab, r));
-        return texts;
-      }, "index"_a)
-      .def("text", [](const Pool& p, int64_t i, int32_t e) {
-        const Forest& f = at(p, i).forest;
-        if (!f.is_list() || e < 0 || e >= f.edges()) throw nb::index_error("no such candidate");
-        return join(*p.vocab, f.edge_words(e));
-      }, "index"_a, "candidate"_a, "The words of one candidate of a list.")
-      .def("row_begin", [](const Pool& p) { return give(p.row_begin()); }, "Offsets of the rows of each sentence (lists only).")
-      .def("append", [](Pool& p, std::string id, const Forest& f, std::string source, const std::vector<std::string>& references) {
-        if (f.vocab != p.vocab || f.features != p.features) throw InputError("a forest joins a pool only over the pool's own vocab and features");
-        Sentence s{std::move(id), std::move(source), f, {}};
-        if (p.sentences.empty()) p.dense_width = f.dense_width;
-        if (f.dense_width != p.dense_width) throw InputError("all forests of a pool have the same dense features");
-        for (const auto& text : references) {
-          std::vector<int32_t> words;
-          size_t i = 0;
-          while ((i = text.find_first_not_of(" \t", i)) != std::string::npos) {
-            const size_t j = std::min(text.find_first_of(" \t", i), text.size());
-            words.push_back(p.vocab->add(std::string_view(text).substr(i, j - i)));
-            i = j;
-          }
-          s.references.push_back(std::move(words));
-        }
-        drop_missing(s.references);
-        p.sentences.push_back(std::move(s));
-      }, "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
-      .def("retokenized", [](const Pool& p, In<int64_t> map_begin, In<int32_t> map, std::shared_ptr<Vocab> vocab) {
-        if (map_begin.size() != static_cast<size_t>(p.vocab->size()) + 1) throw InputError("the map must cover the pool's vocabulary");
-        return retokenized(p, view(map_begin), view(map), std::move(vocab));
-      }, "map_begin"_a, "map"_a, "vocab"_a)
-      .def("subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a,
-           "The sentences with these indices; arrays are shared.");
-  m.def("merged", [](const std::vector<const Pool*>& pools) { return merged(pools); }, "pools"_a,
-        "Candidate lists under their sentence ids, duplicates removed, in a canonical order.");
+      .def_prop_ro("ids",
+                   [](const Pool& p) {
+                     std::vector<std::string> ids;
+                     for (const auto& s : p.sentences) ids.push_back(s.id);
+                     return ids;
+                   })
+      .def(
+          "source", [](const Pool& p, int64_t i) { return at(p, i).source; }, "index"_a)
+      .def(
+          "references",
+          [](const Pool& p, int64_t i) {
+            std::vector<std::string> texts;
+            for (const auto& r : at(p, i).references) texts.push_back(join(*p.vocab, r));
+            return texts;
+          },
+          "index"_a)
+      .def(
+          "text",
+          [](const Pool& p, int64_t i, int32_t e) {
+            const Forest& f = at(p, i).forest;
+            if (!f.is_list() || e < 0 || e >= f.edges()) throw nb::index_error("no such candidate");
+            return join(*p.vocab, f.edge_words(e));
+          },
+          "index"_a, "candidate"_a, "The words of one candidate of a list.")
+      .def(
+          "row_begin", [](const Pool& p) { return give(p.row_begin()); }, "Offsets of the rows of each sentence (lists only).")
+      .def(
+          "append",
+          [](Pool& p, std::string id, const Forest& f, std::string source, const std::vector<std::string>& references) {
+            if (f.vocab != p.vocab || f.features != p.features)
+              throw InputError("a forest joins a pool only over the pool's own vocab and features");
+            Sentence s{std::move(id), std::move(source), f, {}};
+            if (p.sentences.empty()) p.dense_width = f.dense_width;
+            if (f.dense_width != p.dense_width) throw InputError("all forests of a pool have the same dense features");
+            for (const auto& text : references) {
+              std::vector<int32_t> words;
+              size_t i = 0;
+              while ((i = text.find_first_not_of(" \t", i)) != std::string::npos) {
+                const size_t j = std::min(text.find_first_of(" \t", i), text.size());
+                words.push_back(p.vocab->add(std::string_view(text).substr(i, j - i)));
+                i = j;
+              }
+              s.references.push_back(std::move(words));
+            }
+            drop_missing(s.references);
+            p.sentences.push_back(std::move(s));
+          },
+          "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
+      .def(
+          "retokenized",
+          [](const Pool& p, In<int64_t> map_begin, In<int32_t> map, std::shared_ptr<Vocab> vocab) {
+            if (map_begin.size() != static_cast<size_t>(p.vocab->size()) + 1)
+              throw InputError("the map must cover the pool's vocabulary");
+            return retokenized(p, view(map_begin), view(map), std::move(vocab));
+          },
+          "map_begin"_a, "map"_a, "vocab"_a)
+      .def(
+          "subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a,
+          "The sentences with these indices; arrays are shared.");
+  m.def(
+      "merged", [](const std::vector<const Pool*>& pools) { return merged(pools); }, "pools"_a,
+      "Candidate lists under their sentence ids, duplicates removed, in a canonical order.");
 }
 
 }  // namespace hopefear

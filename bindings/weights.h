@@ -24,7 +24,8 @@ class Weights {
     if (size < count)
       throw InputError("the weight vector has " + std::to_string(size) + " numbers for " + std::to_string(count) + " features");
     for (size_t j = 0; j < count; ++j)
-      if (!std::isfinite(w[j])) throw InputError("the weight of " + features[static_cast<int32_t>(j)] + " is not a finite number");
+      if (!std::isfinite(w[j]))
+        throw InputError("the weight of " + features[static_cast<int32_t>(j)] + " is not a finite number");
     return w;
   }
 

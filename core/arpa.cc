@@ -112,7 +112,9 @@ class Reader {
       }
       if (error != std::errc() || p != end || order != counts_.size() + 1)
         fail(line_, "expected \"ngram " + std::to_string(counts_.size() + 1) + "=COUNT\". Is the head of the file whole?");
-      if (order > kMaxLmOrder) fail(line_, "order " + std::to_string(order) + ", where at most " + std::to_string(kMaxLmOrder) + " is possible. Estimate a model of lower order");
+      if (order > kMaxLmOrder)
+        fail(line_, "order " + std::to_string(order) + ", where at most " + std::to_string(kMaxLmOrder) +
+                        " is possible. Estimate a model of lower order");
       counts_.push_back(count);
     }
     if (counts_.empty()) fail(line_, "expected \"ngram 1=COUNT\" behind \\data\\");
@@ -123,13 +125,15 @@ class Reader {
     const uint64_t expected = counts_[n - 1];
     if (fields_.size() != 1 || fields_[0] != title) {
       if (expected == 0 && n > 1) return;
-      fail(line_, fields_.empty() ? "the file ends where " + title + " should follow. Was it cut off?" : "expected " + title + ". Is the count of the section before right?");
+      fail(line_, fields_.empty() ? "the file ends where " + title + " should follow. Was it cut off?"
+                                  : "expected " + title + ". Is the count of the section before right?");
     }
     const long title_line = line_;
     uint64_t count = 0;
     for (next_line(); !fields_.empty() && fields_[0][0] != '\\'; next_line(), ++count) read_ngram(n);
     if (count != expected)
-      fail(title_line, std::to_string(count) + " " + std::to_string(n) + "-grams follow, where the head of the file says " + std::to_string(expected) + ". Was the file cut off?");
+      fail(title_line, std::to_string(count) + " " + std::to_string(n) + "-grams follow, where the head of the file says " +
+                           std::to_string(expected) + ". Was the file cut off?");
   }
 
   float number(std::string_view field, const char* what) const {
@@ -171,8 +175,9 @@ class Reader {
     const auto words = static_cast<size_t>(n);
     const bool has_backoff = fields_.size() == words + 2;
     if (!has_backoff && fields_.size() != words + 1)
-      fail(line_, "expected a log10 probability, " + std::to_string(n) + (n == 1 ? " word" : " words") + " and perhaps a back-off weight, found " +
-                      std::to_string(fields_.size()) + " fields. Is a word empty, or has it a space in it?");
+      fail(line_, "expected a log10 probability, " + std::to_string(n) + (n == 1 ? " word" : " words") +
+                      " and perhaps a back-off weight, found " + std::to_string(fields_.size()) +
+                      " fields. Is a word empty, or has it a space in it?");
     float prob = number(fields_[0], "the log10 probability");
     if (prob > 1e-5f) fail(line_, "a log10 probability above 0: '" + shown(fields_[0]) + "'. Was the model normalised?");
     prob = std::min(prob, 0.0f);
@@ -186,14 +191,16 @@ class Reader {
     }
     const uint32_t suffix = ensure(last_suffix_, w.data() + 1, n - 1);
     const uint32_t context = ensure(last_context_, w.data(), n - 1);
-    if (index_[n - 1].find(suffix, w[0]) != Index::kMissing) fail(line_, "this n-gram is there twice. Take one of the two lines away");
+    if (index_[n - 1].find(suffix, w[0]) != Index::kMissing)
+      fail(line_, "this n-gram is there twice. Take one of the two lines away");
     index_[n - 1].insert(suffix, w[0], append(n, w[0], suffix, prob, backoff));
     extends_[n - 2][context] = true;
   }
 
   void read_unigram(std::string_view word, float prob, float backoff) {
     for (size_t i = 0; i < word.size();)
-      if (next_character(word, i) > 0x10ffff) fail(line_, "not UTF-8. Convert the file, for example with: iconv -f latin1 -t utf-8");
+      if (next_character(word, i) > 0x10ffff)
+        fail(line_, "not UTF-8. Convert the file, for example with: iconv -f latin1 -t utf-8");
     const auto id = word == "<UNK>" ? kUnk : static_cast<uint32_t>(model_.vocab->add(word));
     if (id < seen_.size() && seen_[id]) fail(line_, "'" + shown(word) + "' is there twice. Take one of the two lines away");
     if (id == model_.lists[0].size()) {
@@ -272,7 +279,8 @@ BackoffModel read_arpa(std::string_view text, const std::string& name) { return 
 
 void write_arpa(const BackoffModel& model, const std::function<void(std::string_view)>& write) {
   std::string out = "\\data\\\n";
-  for (int n = 1; n <= model.order(); ++n) out += "ngram " + std::to_string(n) + "=" + std::to_string(model.lists[n - 1].size()) + "\n";
+  for (int n = 1; n <= model.order(); ++n)
+    out += "ngram " + std::to_string(n) + "=" + std::to_string(model.lists[n - 1].size()) + "\n";
   const auto put = [&out](float value) {
     char digits[32];
     const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value + 0.0f);  // "-0" becomes "0"

@@ -10,7 +10,8 @@
 namespace hopefear {
 
 /// Line 8: w moves by min(C, (delta_gain - margin) / ||x||^2) along x = h(hope) - h(fear), where the margin is too small.
-inline bool mira_step(std::vector<double>& w, const SparseVector& x, double delta_gain, double margin, double C, const Bounds& bounds, Averager& averager) {
+inline bool mira_step(std::vector<double>& w, const SparseVector& x, double delta_gain, double margin, double C,
+                      const Bounds& bounds, Averager& averager) {
   const double norm = std::inner_product(x.values.begin(), x.values.end(), x.values.begin(), 0.0);
   if (!(margin < delta_gain) || !(norm > 0)) return false;
   step(w, x, std::min(C, (delta_gain - margin) / norm), bounds, averager);
@@ -19,7 +20,8 @@ inline bool mira_step(std::vector<double>& w, const SparseVector& x, double delt
 
 /// J passes over the sentences in random order. `learn(i, w, averager)` learns from sentence i and says how often it moved w.
 template <class Learn>
-std::vector<double> mira_passes(const Lists& lists, const double* initial, const KbmiraOptions& options, const OnEpoch& on_epoch, Learn&& learn) {
+std::vector<double> mira_passes(const Lists& lists, const double* initial, const KbmiraOptions& options, const OnEpoch& on_epoch,
+                                Learn&& learn) {
   std::vector<double> w(initial, initial + lists.features()), best = w;
   double best_gain = lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data());
   Random random(options.seed);

@@ -23,7 +23,8 @@ double reference_length(std::span<const int32_t> lengths, int32_t n, ReferenceLe
   int32_t best = lengths[0];
   for (int32_t length : lengths) {
     const int32_t gap = std::abs(length - n), best_gap = std::abs(best - n);
-    if (kind == ReferenceLength::shortest ? length < best : gap < best_gap || (gap == best_gap && length < best)) best = length;  // eq. (2)
+    if (kind == ReferenceLength::shortest ? length < best : gap < best_gap || (gap == best_gap && length < best))
+      best = length;  // eq. (2)
   }
   return best;
 }

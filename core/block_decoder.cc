@@ -17,7 +17,8 @@ namespace {
 constexpr double kLn10 = 2.302585092994045684;
 
 /// w.f and real-valued features of one block by itself.
-double inside_score(const BlockDecoder& d, const BlockView& b, uint32_t rule, uint8_t copy, const FeatureTable& table, const auto& real) {
+double inside_score(const BlockDecoder& d, const BlockView& b, uint32_t rule, uint8_t copy, const FeatureTable& table,
+                    const auto& real) {
   double sum = real(kWord) * static_cast<double>(b.target.size());
   if (copy) {
     sum += real(kCopy + copy - 1);
@@ -89,7 +90,8 @@ class ModelScorer {
     }
   }
 
-  double extend(double score, const State& state, const BlockOption* before, const BlockOption& option, Orientation o, int32_t jump, int32_t, State& next) const {
+  double extend(double score, const State& state, const BlockOption* before, const BlockOption& option, Orientation o,
+                int32_t jump, int32_t, State& next) const {
     double sum = score + option.score;
     uint64_t keys[16];
     int n = 0;
@@ -97,7 +99,8 @@ class ModelScorer {
       w_.table().prefetch(key);
       keys[n++] = key;
     }};
-    FeatureEmitter<BlockDecoder, decltype(sink)>(d_, which_, sink).between(before ? &before->view : nullptr, state.c, state.d, option.view, o, jump);
+    FeatureEmitter<BlockDecoder, decltype(sink)>(d_, which_, sink)
+        .between(before ? &before->view : nullptr, state.c, state.d, option.view, o, jump);
     if (o == Orientation::left) sum += w_.real(kSwap);
     const auto target = option.view.target;
     next.c = target.size() > 1 ? target[target.size() - 2] : state.d;
@@ -121,7 +124,9 @@ class ModelScorer {
   uint64_t hash(const State& state, const BlockOption& option) const {
     uint64_t h = 0;
     if (which_.phrase) h = option.copy ? ~static_cast<uint64_t>(option.view.target[0]) : option.rule;
-    if (which_.word) h = mix_key(h + static_cast<uint64_t>(static_cast<uint32_t>(state.c)) * 0x9fb21c651e98df25ULL) + static_cast<uint32_t>(state.d);
+    if (which_.word)
+      h = mix_key(h + static_cast<uint64_t>(static_cast<uint32_t>(state.c)) * 0x9fb21c651e98df25ULL) +
+          static_cast<uint32_t>(state.d);
     for (size_t m = 0; m < L; ++m) h = state.lm[m].hash(h);
     return h;
   }
@@ -142,7 +147,8 @@ class ModelScorer {
 
 }  // namespace
 
-BlockWeights::BlockWeights(std::shared_ptr<const FeatureTable> table, const BlockDecoder& decoder, bool precompute, int jobs) : table_(std::move(table)) {
+BlockWeights::BlockWeights(std::shared_ptr<const FeatureTable> table, const BlockDecoder& decoder, bool precompute, int jobs)
+    : table_(std::move(table)) {
   for (size_t i = 0; i < kBlockReals; ++i) real_[i] = table_->get(feature_key(kBlockReal[i]));
   if (!precompute) return;
   const Grammar& g = decoder.grammar();
@@ -179,7 +185,8 @@ BlockWeights::BlockWeights(std::shared_ptr<const FeatureTable> table, const Bloc
   });
 }
 
-BlockDecoder::BlockDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms, BlockFeatures features)
+BlockDecoder::BlockDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
+                           BlockFeatures features)
     : grammar_(std::move(grammar)), lms_(std::move(lms)), which_(features) {
   if (lms_.size() > kMaxLms) throw InputError("a decoder has at most " + std::to_string(kMaxLms) + " language models");
   const auto take = [](const Vocab& from, Vocab& to, std::vector<uint64_t>& hashes) {
@@ -231,7 +238,8 @@ BlockSource BlockDecoder::prepare(std::string id, std::string_view text, std::st
     }
     source.copies.push_back(copy);
   });
-  if (source.words.size() > 65535) throw InputError("sentence " + source.id + " has " + std::to_string(source.words.size()) + " words. Split it");
+  if (source.words.size() > 65535)
+    throw InputError("sentence " + source.id + " has " + std::to_string(source.words.size()) + " words. Split it");
   return source;
 }
 
@@ -248,7 +256,11 @@ std::vector<int32_t> BlockDecoder::reference(std::string_view text) {
 }
 
 BlockView BlockDecoder::view(const BlockSource& source, const StoredBlock& block) const {
-  BlockView view{std::span<const int32_t>(source.words).subspan(block.begin, block.length), target_of(source, block), kPhrase, kPhrase, block.begin,
+  BlockView view{std::span<const int32_t>(source.words).subspan(block.begin, block.length),
+                 target_of(source, block),
+                 kPhrase,
+                 kPhrase,
+                 block.begin,
                  block.begin + block.length};
   for (const int32_t f : view.source) view.source_hash = phrase_add(view.source_hash, this->source(f));
   for (const int32_t e : view.target) view.target_hash = phrase_add(view.target_hash, target(e));
@@ -273,8 +285,8 @@ constexpr size_t kBatch = 64;  // sentences a thread takes at a time
 
 }  // namespace
 
-BlockSequences BlockDecoder::best(const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references, const BlockWeights& w,
-                                  const BlockOptions& options, int jobs) const {
+BlockSequences BlockDecoder::best(const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
+                                  const BlockWeights& w, const BlockOptions& options, int jobs) const {
   if (!references.empty() && references.size() != sources.size()) throw InputError("one reference a sentence is needed");
   std::vector<std::vector<StoredBlock>> found(sources.size());
   std::vector<float> bleu(sources.size(), 0.0f);
@@ -335,7 +347,8 @@ namespace {
 template <class Search, class Draft>
 class EdgeFeatures {
  public:
-  EdgeFeatures(const BlockDecoder& d, const Search& search, const FeatureTable& known, Draft& draft) : d_(d), search_(search), known_(known), draft_(draft) {}
+  EdgeFeatures(const BlockDecoder& d, const Search& search, const FeatureTable& known, Draft& draft)
+      : d_(d), search_(search), known_(known), draft_(draft) {}
 
   /// Adds h of a block edge to the row, and its keys to the draft.
   void block(const BlockEdge& edge, double* h) {
@@ -345,7 +358,8 @@ class EdgeFeatures {
     auto sink = names();
     FeatureEmitter<BlockDecoder, decltype(sink)> emit(d_, d_.which(), sink);
     emit.inside(option.view);
-    emit.between(before ? &before->view : nullptr, tail.state.c, tail.state.d, option.view, edge.orientation, option.view.begin - tail.end);
+    emit.between(before ? &before->view : nullptr, tail.state.c, tail.state.d, option.view, edge.orientation,
+                 option.view.begin - tail.end);
     if (edge.orientation == Orientation::left) h[kSwap] += 1;
     h[kWord] += static_cast<double>(option.view.target.size());
     if (option.copy) {
@@ -366,7 +380,8 @@ class EdgeFeatures {
     const auto& node = search_.nodes()[static_cast<size_t>(v)];
     if (node.option < 0) return;
     auto sink = names();
-    FeatureEmitter<BlockDecoder, decltype(sink)>(d_, d_.which(), sink).end(&search_.options()[static_cast<size_t>(node.option)].view, node.state.c, node.state.d);
+    FeatureEmitter<BlockDecoder, decltype(sink)>(d_, d_.which(), sink)
+        .end(&search_.options()[static_cast<size_t>(node.option)].view, node.state.c, node.state.d);
     for (size_t m = 0; m < node.state.lm.size(); ++m) {
       LmContext out;
       h[kLm + m] += kLn10 * d_.lm(m).score(node.state.lm[m], kEos, out).prob;
@@ -445,7 +460,8 @@ Skeleton skeleton(const BlockDecoder& d, const Search& search) {
 }  // namespace
 
 template <class Fill>
-std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, Fill&& fill) const {
+std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSource>& sources, const BlockWeights& w,
+                                                      const BlockOptions& options, int jobs, Fill&& fill) const {
   std::vector<Draft> out(sources.size());
   parallel_for(sources.size(), jobs, [&](size_t i, int) {
     with_search(*this, w, [&](auto& search) {
@@ -453,8 +469,10 @@ std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSou
       const Skeleton lattice = skeleton(*this, search);
       EdgeFeatures<std::remove_reference_t<decltype(search)>, Draft> features(*this, search, *ids_, out[i]);
       const auto add = [&](int32_t edge, double* h) {
-        if (const int32_t e = lattice.edges[static_cast<size_t>(edge)]; e >= 0) features.block(search.edges()[static_cast<size_t>(e)], h);
-        else features.end(search.finals()[static_cast<size_t>(-1 - e)].node, h);
+        if (const int32_t e = lattice.edges[static_cast<size_t>(edge)]; e >= 0)
+          features.block(search.edges()[static_cast<size_t>(e)], h);
+        else
+          features.end(search.finals()[static_cast<size_t>(-1 - e)].node, h);
       };
       fill(lattice, out[i], add);
     });
@@ -462,7 +480,8 @@ std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSou
   return out;
 }
 
-std::vector<BlockDecoder::Draft> BlockDecoder::lattices(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs) const {
+std::vector<BlockDecoder::Draft> BlockDecoder::lattices(const std::vector<BlockSource>& sources, const BlockWeights& w,
+                                                        const BlockOptions& options, int jobs) const {
   return drafts(sources, w, options, jobs, [](const Skeleton& lattice, Draft& draft, auto&& add) {
     const Forest& f = lattice.forest;
     draft.dense.assign(static_cast<size_t>(f.edges()) * kBlockReals, 0.0);
@@ -478,18 +497,20 @@ std::vector<BlockDecoder::Draft> BlockDecoder::lattices(const std::vector<BlockS
   });
 }
 
-Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, const Locked& locked) {
+Pool BlockDecoder::decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs,
+                          const Locked& locked) {
   auto made = lattices(sources, w, options, jobs);
   return finish(made, sources, jobs, locked);
 }
 
 Forest BlockDecoder::lattice(const BlockSource& source, const BlockWeights& w, const BlockOptions& options) const {
-  if (which_.phrase || which_.word) throw InputError("online trainers learn the real-valued features of blocks only. Choose none of the binary ones");
+  if (which_.phrase || which_.word)
+    throw InputError("online trainers learn the real-valued features of blocks only. Choose none of the binary ones");
   return made(lattices({source}, w, options, 1).front());
 }
 
-Pool BlockDecoder::kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs,
-                         const Locked& locked) {
+Pool BlockDecoder::kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k,
+                         bool distinct, int jobs, const Locked& locked) {
   auto made = drafts(sources, w, options, jobs, [&](const Skeleton& lattice, Draft& draft, auto&& add) {
     draft.nodes.push_back({0, lattice.forest.source_length(), 0});
     std::vector<int32_t> words;
@@ -531,7 +552,8 @@ Pool BlockDecoder::finish(std::vector<Draft>& drafts, const std::vector<BlockSou
   pool.features = features_;
   pool.dense_width = static_cast<int32_t>(kBlockReals);
   pool.sentences.resize(sources.size());
-  parallel_for(sources.size(), jobs, [&](size_t i, int) { pool.sentences[i] = {sources[i].id, sources[i].text, made(drafts[i]), {}}; });
+  parallel_for(sources.size(), jobs,
+               [&](size_t i, int) { pool.sentences[i] = {sources[i].id, sources[i].text, made(drafts[i]), {}}; });
   return pool;
 }
 
@@ -544,7 +566,8 @@ Forest BlockDecoder::made(const Draft& draft) const {
     builder.add_node(node.begin, node.end);
     for (int32_t k = 0; k < node.edges; ++k, ++e) {
       ids.clear();
-      for (uint32_t key = draft.key_begin[e]; key < draft.key_begin[e + 1]; ++key) ids.push_back(static_cast<int32_t>(ids_->get(draft.keys[key])));
+      for (uint32_t key = draft.key_begin[e]; key < draft.key_begin[e + 1]; ++key)
+        ids.push_back(static_cast<int32_t>(ids_->get(draft.keys[key])));
       std::sort(ids.begin(), ids.end());
       unique.clear();
       values.clear();
@@ -557,9 +580,10 @@ Forest BlockDecoder::made(const Draft& draft) const {
         values.push_back(1.0);
       }
       const int32_t tail[] = {draft.tails[e]};
-      builder.add_edge({tail, draft.tails[e] >= 0 ? size_t{1} : size_t{0}},
-                       std::span<const int32_t>(draft.words).subspan(draft.word_begin[e], draft.word_begin[e + 1] - draft.word_begin[e]),
-                       draft.dense.data() + e * kBlockReals, unique, values);
+      builder.add_edge(
+          {tail, draft.tails[e] >= 0 ? size_t{1} : size_t{0}},
+          std::span<const int32_t>(draft.words).subspan(draft.word_begin[e], draft.word_begin[e + 1] - draft.word_begin[e]),
+          draft.dense.data() + e * kBlockReals, unique, values);
     }
   }
   return builder.finish();

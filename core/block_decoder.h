@@ -47,10 +47,10 @@ struct BlockSource {
 
 /// A block as relevant sets have it.
 struct StoredBlock {
-  uint32_t rule;     // of the grammar
-  uint16_t begin;    // source words [begin, begin + length)
+  uint32_t rule;   // of the grammar
+  uint16_t begin;  // source words [begin, begin + length)
   uint8_t length;
-  uint8_t copy;      // 0: a rule; 1 identity, 2 unknown, 3 number, 4 name
+  uint8_t copy;  // 0: a rule; 1 identity, 2 unknown, 3 number, 4 name
 };
 
 /// Block sequences of many sentences, with their BLEU.
@@ -62,8 +62,8 @@ struct BlockSequences {
 };
 
 /// The dense features, in the order of their columns.
-inline constexpr const char* kBlockReal[] = {"lm", "lm2", "phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule",
-                                             "word", "swap", "identity", "unknown", "number", "name"};
+inline constexpr const char* kBlockReal[] = {"lm",   "lm2",  "phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule",
+                                             "word", "swap", "identity",  "unknown",   "number",     "name"};
 inline constexpr size_t kBlockReals = 13;
 enum BlockReal : size_t { kLm, kLm2, kColumns, kRule = 6, kWord, kSwap, kCopy };  // kCopy + copy - 1
 
@@ -87,7 +87,8 @@ class BlockWeights {
 
 class BlockDecoder {
  public:
-  BlockDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms, BlockFeatures features);
+  BlockDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
+               BlockFeatures features);
 
   const std::shared_ptr<Vocab>& vocab() const { return vocab_; }
   const std::shared_ptr<Vocab>& features() const { return features_; }
@@ -103,7 +104,9 @@ class BlockDecoder {
 
   // what a FeatureEmitter asks
   uint64_t source(int32_t word) const { return source_hash_[static_cast<size_t>(word)]; }
-  uint64_t target(int32_t word) const { return word >= 0 ? target_hash_[static_cast<size_t>(word)] : word == kBosWord ? kStartHash : kEndHash; }
+  uint64_t target(int32_t word) const {
+    return word >= 0 ? target_hash_[static_cast<size_t>(word)] : word == kBosWord ? kStartHash : kEndHash;
+  }
   const Vocab* source_vocab() const { return source_vocab_.get(); }
   const Vocab* target_vocab() const { return vocab_.get(); }
 
@@ -117,13 +120,14 @@ class BlockDecoder {
 
   /// Everything below is constant, but that forests bring new names of features (added under `locked`): one such call at a time.
   /// The single best sequence of each sentence. `references` (or none) give its BLEU.
-  BlockSequences best(const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references, const BlockWeights& w,
-                      const BlockOptions& options, int jobs) const;
+  BlockSequences best(const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
+                      const BlockWeights& w, const BlockOptions& options, int jobs) const;
   /// Lattices of all that was looked at.
-  Pool decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, const Locked& locked);
+  Pool decode(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs,
+              const Locked& locked);
   /// Only the k best of each: lists, best first.
-  Pool kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k, bool distinct, int jobs,
-             const Locked& locked);
+  Pool kbest(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int64_t k,
+             bool distinct, int jobs, const Locked& locked);
 
   /// One lattice, where no binary features are on: threads may call it at once.
   Forest lattice(const BlockSource& source, const BlockWeights& w, const BlockOptions& options) const;
@@ -145,16 +149,19 @@ class BlockDecoder {
   struct Draft;
   void name(std::vector<Draft>& drafts);
   Forest made(const Draft& draft) const;
-  std::vector<Draft> lattices(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs) const;
+  std::vector<Draft> lattices(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options,
+                              int jobs) const;
   Pool finish(std::vector<Draft>& drafts, const std::vector<BlockSource>& sources, int jobs, const Locked& locked);
   template <class Fill>
-  std::vector<Draft> drafts(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs, Fill&& fill) const;
+  std::vector<Draft> drafts(const std::vector<BlockSource>& sources, const BlockWeights& w, const BlockOptions& options, int jobs,
+                            Fill&& fill) const;
 
   static constexpr uint64_t kStartHash = text_hash("<s>"), kEndHash = text_hash("</s>");
   std::shared_ptr<const Grammar> grammar_;
   std::vector<std::shared_ptr<const LanguageModel>> lms_;
   BlockFeatures which_;
-  std::shared_ptr<Vocab> source_vocab_ = std::make_shared<Vocab>(), vocab_ = std::make_shared<Vocab>(), features_ = std::make_shared<Vocab>();
+  std::shared_ptr<Vocab> source_vocab_ = std::make_shared<Vocab>(), vocab_ = std::make_shared<Vocab>(),
+                         features_ = std::make_shared<Vocab>();
   std::vector<uint64_t> source_hash_, target_hash_;
   std::vector<std::vector<uint32_t>> lm_words_;
   std::array<int, 4> columns_;
@@ -166,7 +173,8 @@ class BlockDecoder {
 /// real-valued one that is not 0, one call a block or word. `lms`: ask the language models.
 /// `bag`: blocks without order, whose identity features alone count (section 4.1).
 template <class Sink, class Real>
-void sequence_features(const BlockDecoder& d, const BlockSource& source, std::span<const StoredBlock> blocks, bool bag, bool lms, Sink& sink, Real&& real) {
+void sequence_features(const BlockDecoder& d, const BlockSource& source, std::span<const StoredBlock> blocks, bool bag, bool lms,
+                       Sink& sink, Real&& real) {
   FeatureEmitter<BlockDecoder, Sink> emit(d, d.which(), sink);
   BlockView views[2];
   const BlockView* before = nullptr;
@@ -180,7 +188,9 @@ void sequence_features(const BlockDecoder& d, const BlockSource& source, std::sp
       continue;
     }
     const int32_t end = before ? before->end : 0;
-    const Orientation o = b.begin == end ? Orientation::right : before && b.end == before->begin ? Orientation::left : Orientation::neutral;
+    const Orientation o = b.begin == end                     ? Orientation::right
+                          : before && b.end == before->begin ? Orientation::left
+                                                             : Orientation::neutral;
     emit.inside(b);
     emit.between(before, c, last, b, o, b.begin - end);
     if (o == Orientation::left) real(kSwap, 1.0);

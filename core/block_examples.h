@@ -8,7 +8,8 @@ namespace hopefear {
 /// The decoder must outlive this.
 class BlockExamples final : public Examples {
  public:
-  BlockExamples(const BlockDecoder& decoder, std::vector<BlockSource> sources, std::vector<References> references, BlockOptions options)
+  BlockExamples(const BlockDecoder& decoder, std::vector<BlockSource> sources, std::vector<References> references,
+                BlockOptions options)
       : decoder_(decoder), sources_(std::move(sources)), references_(std::move(references)), options_(options) {
     if (sources_.size() != references_.size()) throw InputError("one set of references a sentence");
   }

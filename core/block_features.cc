@@ -77,11 +77,13 @@ std::shared_ptr<FeatureTable> read_feature_table(const std::string& path, std::s
     const size_t blank = line.find(' ');
     double value = 0;
     const char* const end = line.data() + line.size();
-    if (blank == std::string_view::npos || std::from_chars(line.data() + blank + 1, end, value).ptr != end || !std::isfinite(value))
+    if (blank == std::string_view::npos || std::from_chars(line.data() + blank + 1, end, value).ptr != end ||
+        !std::isfinite(value))
       throw input_error(path, number, "is not a name and a finite number. Give it the weights.txt of a run");
     const std::string_view name = line.substr(0, blank);
     table->set(feature_key(name), value);
-    if (const std::string_view kind = name.substr(0, name.find('(')); value != 0 && kind != last) templates.insert(last = std::string(kind));
+    if (const std::string_view kind = name.substr(0, name.find('(')); value != 0 && kind != last)
+      templates.insert(last = std::string(kind));
   }
   if (table->size() == 0) throw input_error(path, 0, "no weights in this file. Give it the weights.txt of a run");
   return table;

@@ -72,7 +72,9 @@ inline constexpr uint64_t kTemplateKeys[] = {text_hash("block"), text_hash("sour
                                              text_hash("pair"),  text_hash("ngram"),  text_hash("jump")};
 
 inline uint64_t feature_key(Template t, uint64_t a) { return key_end(key_add(kTemplateKeys[static_cast<size_t>(t)], a)); }
-inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) { return key_end(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b)); }
+inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) {
+  return key_end(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b));
+}
 inline uint64_t feature_key(Template t, uint64_t a, uint64_t b, uint64_t c) {
   return key_end(key_add(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b), c));
 }
@@ -87,16 +89,16 @@ void append_escaped(std::string& name, std::string_view word);
 
 // ---- which features there are ----
 
-inline constexpr int32_t kBosWord = -1;     // <s> in the history of target words
-inline constexpr int32_t kNothing = -2;     // and what is before it
-inline constexpr int32_t kEosWord = -3;     // </s>
-inline constexpr int kLongestJump = 16;     // jumps beyond count as this
+inline constexpr int32_t kBosWord = -1;  // <s> in the history of target words
+inline constexpr int32_t kNothing = -2;  // and what is before it
+inline constexpr int32_t kEosWord = -3;  // </s>
+inline constexpr int kLongestJump = 16;  // jumps beyond count as this
 
 /// One block where it stands.
 struct BlockView {
-  std::span<const int32_t> source, target;      // words
-  uint64_t source_hash, target_hash;            // of the phrases
-  int32_t begin, end;                           // source words [begin, end)
+  std::span<const int32_t> source, target;  // words
+  uint64_t source_hash, target_hash;        // of the phrases
+  int32_t begin, end;                       // source words [begin, end)
 };
 
 /// Calls sink(template, phrases ...) for each feature; each phrase is a FeaturePart. `Words` tells the hash of a word.
@@ -114,7 +116,8 @@ class FeatureEmitter {
         const FeaturePart f{phrase_add(kPhrase, words_.source(b.source[i])), b.source.subspan(i, 1), words_.source_vocab()};
         for (size_t j = 0; j < b.target.size(); ++j)
           if (!repeated(b.target, j))
-            sink_(Template::pair, f, FeaturePart{phrase_add(kPhrase, words_.target(b.target[j])), b.target.subspan(j, 1), words_.target_vocab()});
+            sink_(Template::pair, f,
+                  FeaturePart{phrase_add(kPhrase, words_.target(b.target[j])), b.target.subspan(j, 1), words_.target_vocab()});
       }
   }
 
@@ -175,19 +178,23 @@ class FeatureEmitter {
     const uint64_t de = phrase_add(phrase_add(kPhrase, d), e);
     sink_(Template::ngram, FeaturePart{de, {gram + 1, 2}, words_.target_vocab()});
     if (gram[0] != kNothing)
-      sink_(Template::ngram, FeaturePart{phrase_add(phrase_add(phrase_add(kPhrase, words_.target(gram[0])), d), e), {gram, 3}, words_.target_vocab()});
+      sink_(Template::ngram,
+            FeaturePart{
+                phrase_add(phrase_add(phrase_add(kPhrase, words_.target(gram[0])), d), e), {gram, 3}, words_.target_vocab()});
     if (two) sink_(Template::ngram, FeaturePart{phrase_add(de, words_.target(gram[3])), {gram + 1, 3}, words_.target_vocab()});
   }
 
   void jumps(const BlockView* before, const BlockView& b, int32_t jump) {
-    static constexpr const char* kNames[] = {
-        "-16", "-15", "-14", "-13", "-12", "-11", "-10", "-9", "-8", "-7", "-6", "-5", "-4", "-3", "-2", "-1", "0",
-        "1",   "2",   "3",   "4",   "5",   "6",   "7",   "8",  "9",  "10", "11", "12", "13", "14", "15", "16"};
+    static constexpr const char* kNames[] = {"-16", "-15", "-14", "-13", "-12", "-11", "-10", "-9", "-8", "-7", "-6",
+                                             "-5",  "-4",  "-3",  "-2",  "-1",  "0",   "1",   "2",  "3",  "4",  "5",
+                                             "6",   "7",   "8",   "9",   "10",  "11",  "12",  "13", "14", "15", "16"};
     const FeaturePart k = literal(kNames[std::min(kLongestJump, std::max(-kLongestJump, jump)) + kLongestJump]);
     sink_(Template::jump, k);
-    sink_(Template::jump, k, FeaturePart{phrase_add(kPhrase, words_.source(b.source[0])), b.source.first(1), words_.source_vocab()});
+    sink_(Template::jump, k,
+          FeaturePart{phrase_add(kPhrase, words_.source(b.source[0])), b.source.first(1), words_.source_vocab()});
     if (before)
-      sink_(Template::jump, k, FeaturePart{phrase_add(kPhrase, words_.source(before->source.back())), before->source.last(1), words_.source_vocab()},
+      sink_(Template::jump, k,
+            FeaturePart{phrase_add(kPhrase, words_.source(before->source.back())), before->source.last(1), words_.source_vocab()},
             FeaturePart{kPhrase, {}, words_.source_vocab()});
   }
 
@@ -202,7 +209,9 @@ struct KeySink {
   Take take;
   void operator()(Template t, const FeaturePart& a) { take(feature_key(t, a.hash)); }
   void operator()(Template t, const FeaturePart& a, const FeaturePart& b) { take(feature_key(t, a.hash, b.hash)); }
-  void operator()(Template t, const FeaturePart& a, const FeaturePart& b, const FeaturePart& c) { take(feature_key(t, a.hash, b.hash, c.hash)); }
+  void operator()(Template t, const FeaturePart& a, const FeaturePart& b, const FeaturePart& c) {
+    take(feature_key(t, a.hash, b.hash, c.hash));
+  }
 };
 template <class Take>
 KeySink(Take) -> KeySink<Take>;
@@ -225,9 +234,12 @@ struct NameSink {
     for (size_t i = 0; i < part.words.size(); ++i) {
       if (i > 0) name += ',';
       const int32_t word = part.words[i];
-      if (word == kBosWord) name += "<s>";
-      else if (word == kEosWord) name += "</s>";
-      else append_escaped(name, (*part.vocab)[word]);
+      if (word == kBosWord)
+        name += "<s>";
+      else if (word == kEosWord)
+        name += "</s>";
+      else
+        append_escaped(name, (*part.vocab)[word]);
     }
   }
 };

@@ -17,8 +17,8 @@ constexpr int kOrder = 4;
 class BleuScorer {
  public:
   struct State {
-    uint32_t used;              // where its bits begin in used_, in units of width_
-    int32_t suffix[kOrder - 1]; // the n-gram of the reference that the last n words are, or -1
+    uint32_t used;               // where its bits begin in used_, in units of width_
+    int32_t suffix[kOrder - 1];  // the n-gram of the reference that the last n words are, or -1
     uint32_t length;
     uint16_t matches[kOrder];
   };
@@ -55,7 +55,8 @@ class BleuScorer {
     option.rank = worth;
   }
 
-  double extend(double, const State& from, const BlockOption*, const BlockOption& option, Orientation, int32_t, int32_t covered, State& next) {
+  double extend(double, const State& from, const BlockOption*, const BlockOption& option, Orientation, int32_t, int32_t covered,
+                State& next) {
     next = from;
     next.used = static_cast<uint32_t>(used_.size() / width_);
     used_.resize(used_.size() + width_);
@@ -67,7 +68,8 @@ class BleuScorer {
       found[0] = ngrams_.child(ReferenceNgrams::kRoot, e);
       for (int n = 0; n < kOrder; ++n) {
         if (found[n] < 0) continue;
-        for (uint32_t b = bit_[static_cast<size_t>(found[n])], end = b + static_cast<uint32_t>(ngrams_.clip(found[n])); b < end; ++b)
+        for (uint32_t b = bit_[static_cast<size_t>(found[n])], end = b + static_cast<uint32_t>(ngrams_.clip(found[n])); b < end;
+             ++b)
           if (!(used[b / 64] >> (b % 64) & 1)) {
             used[b / 64] |= uint64_t{1} << (b % 64);
             ++next.matches[n];
@@ -160,7 +162,8 @@ void best_ways(const BlockDecoder& d, const BlockSearch<BleuScorer>& search, int
   }
   const Forest forest = builder.finish();
   for (const Derivation& way : kbest(forest, scores, k, false)) {
-    for (size_t i = way.edges.size(); i-- > 1;) found.blocks.push_back(search.options()[edges[order[static_cast<size_t>(way.edges[i])]].option].stored());
+    for (size_t i = way.edges.size(); i-- > 1;)
+      found.blocks.push_back(search.options()[edges[order[static_cast<size_t>(way.edges[i])]].option].stored());
     found.ends.push_back(found.blocks.size());
     found.bleu.push_back(static_cast<float>(scores[static_cast<size_t>(way.edges[0])]));
   }
@@ -170,8 +173,9 @@ constexpr size_t kBatch = 64;
 
 }  // namespace
 
-BlockSequences oracle_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
-                                const BlockOptions& options, int64_t k, bool few, int jobs) {
+BlockSequences oracle_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources,
+                                const std::vector<std::vector<int32_t>>& references, const BlockOptions& options, int64_t k,
+                                bool few, int jobs) {
   if (references.size() != sources.size()) throw InputError("one reference a sentence is needed");
   if (k < 1) throw InputError("there must be at least one truth a sentence");
   std::vector<Found> found(sources.size());
@@ -214,8 +218,8 @@ BlockSequences bags_of_blocks(const BlockDecoder& decoder, const std::vector<Blo
   return joined(found);
 }
 
-BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
-                                int64_t count, uint64_t seed, int jobs) {
+BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources,
+                                const std::vector<std::vector<int32_t>>& references, int64_t count, uint64_t seed, int jobs) {
   if (references.size() != sources.size()) throw InputError("one reference a sentence is needed");
   constexpr uint64_t kOptions = 10;
   const Grammar& g = decoder.grammar();
@@ -236,16 +240,19 @@ BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<B
         node = g.child(node, source.words[end]);
         if (node == Grammar::kNone) break;
         const auto [first, last] = g.rules_of(node);
-        if (first != last) choices[begin].push_back({first, std::min<uint32_t>(kOptions, last - first), static_cast<uint8_t>(end + 1 - begin), 0});
+        if (first != last)
+          choices[begin].push_back({first, std::min<uint32_t>(kOptions, last - first), static_cast<uint8_t>(end + 1 - begin), 0});
       }
       const bool alone = !choices[begin].empty() && choices[begin].front().length == 1;
       if (!alone)
-        if (const uint8_t copy = BlockDecoder::copy_kind(source, begin, decoder.knows(source.words[begin]), false)) choices[begin].push_back({0, 1, 1, copy});
+        if (const uint8_t copy = BlockDecoder::copy_kind(source, begin, decoder.knows(source.words[begin]), false))
+          choices[begin].push_back({0, 1, 1, copy});
     }
     Random random(seed, i);
     const auto draw = [&](size_t begin) {
       const Choice& c = choices[begin][random.below(choices[begin].size())];
-      return StoredBlock{c.copy ? 0 : c.first + static_cast<uint32_t>(random.below(c.count)), static_cast<uint16_t>(begin), c.length, c.copy};
+      return StoredBlock{c.copy ? 0 : c.first + static_cast<uint32_t>(random.below(c.count)), static_cast<uint16_t>(begin),
+                         c.length, c.copy};
     };
     const ReferenceNgrams ngrams({references[i]}, kOrder);
     BleuCounter counter(ngrams, kOrder, ReferenceLength::closest);

@@ -10,8 +10,9 @@
 
 namespace hopefear {
 
-BlockSequences oracle_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
-                                const BlockOptions& options, int64_t k, bool few, int jobs);
+BlockSequences oracle_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources,
+                                const std::vector<std::vector<int32_t>>& references, const BlockOptions& options, int64_t k,
+                                bool few, int jobs);
 
 /// The bag of blocks z_0(S) of section 4.1: for each source interval that is matched by some block, the first of its blocks in the
 /// grammar (the most frequent). It has no order and no BLEU.
@@ -19,7 +20,7 @@ BlockSequences bags_of_blocks(const BlockDecoder& decoder, const std::vector<Blo
 
 /// `count` block sequences of each sentence drawn at random: at each place the length of the source phrase, then one of its first blocks in
 /// the grammar, where blocks can swap one step in four is a swap.
-BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
-                                int64_t count, uint64_t seed, int jobs);
+BlockSequences random_sequences(const BlockDecoder& decoder, const std::vector<BlockSource>& sources,
+                                const std::vector<std::vector<int32_t>>& references, int64_t count, uint64_t seed, int jobs);
 
 }  // namespace hopefear

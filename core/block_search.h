@@ -24,14 +24,16 @@ struct BlockOption {
   uint32_t rule = 0;
   uint8_t copy = 0;
 
-  StoredBlock stored() const { return {rule, static_cast<uint16_t>(view.begin), static_cast<uint8_t>(view.end - view.begin), copy}; }
+  StoredBlock stored() const {
+    return {rule, static_cast<uint16_t>(view.begin), static_cast<uint8_t>(view.end - view.begin), copy};
+  }
 };
 
 struct BlockEdge {
   int32_t head, tail;  // nodes; tail -1: the start
   uint32_t option;
   Orientation orientation;
-  double score;        // what it added
+  double score;  // what it added
 };
 
 template <class Scorer>
@@ -70,7 +72,8 @@ class BlockSearch {
         }
       cubes_.clear();
       for (int32_t j = std::max(0, l - widest_); j < l; ++j)
-        if (span(j, l).second && size(cells_[static_cast<size_t>(j)])) cubes_.push_back({cells_[static_cast<size_t>(j)], span(j, l)});
+        if (span(j, l).second && size(cells_[static_cast<size_t>(j)]))
+          cubes_.push_back({cells_[static_cast<size_t>(j)], span(j, l)});
       cubes_.insert(cubes_.end(), gaps_.begin(), gaps_.end());
       cells_[static_cast<size_t>(l)] = fill(limits_.pop_limit, l);
     }
@@ -98,7 +101,8 @@ class BlockSearch {
 
   /// The blocks on the best way to the best end; scores of equal worth: the first.
   void best(std::vector<StoredBlock>& blocks) const {
-    const auto found = std::max_element(finals_.begin(), finals_.end(), [](const Final& a, const Final& b) { return a.score < b.score; });
+    const auto found =
+        std::max_element(finals_.begin(), finals_.end(), [](const Final& a, const Final& b) { return a.score < b.score; });
     const size_t first = blocks.size();
     for (int32_t v = found->node; nodes_[static_cast<size_t>(v)].option >= 0; v = nodes_[static_cast<size_t>(v)].back)
       blocks.push_back(options_[static_cast<size_t>(nodes_[static_cast<size_t>(v)].option)].stored());
@@ -127,7 +131,10 @@ class BlockSearch {
   };
 
   static uint32_t size(const Cell& cell) { return cell.end - cell.begin; }
-  Range span(int32_t i, int32_t j) const { return j - i <= widest_ ? spans_[static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i)] : Range{0, 0}; }
+  Range span(int32_t i, int32_t j) const {
+    return j - i <= widest_ ? spans_[static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i)]
+                            : Range{0, 0};
+  }
 
   /// All blocks of the sentence, by source span.
   void find_options() {
@@ -153,7 +160,8 @@ class BlockSearch {
         if (j == i + 1)
           if (const uint8_t copy = BlockDecoder::copy_kind(*source_, static_cast<size_t>(i), d_.knows(word), alone))
             add(words, std::span<const int32_t>(source_->copies).subspan(static_cast<size_t>(i), 1), phrase, i, j, 0, copy);
-        std::stable_sort(options_.begin() + first, options_.end(), [](const BlockOption& a, const BlockOption& b) { return a.rank > b.rank; });
+        std::stable_sort(options_.begin() + first, options_.end(),
+                         [](const BlockOption& a, const BlockOption& b) { return a.rank > b.rank; });
         if (limits_.max_options > 0 && options_.size() - first > static_cast<size_t>(limits_.max_options))
           options_.resize(first + static_cast<size_t>(limits_.max_options));
         for (size_t k = first; k < options_.size(); ++k) {
@@ -161,13 +169,15 @@ class BlockSearch {
           for (const int32_t e : options_[k].view.target) hash = phrase_add(hash, d_.target(e));
           options_[k].view.target_hash = hash;
         }
-        spans_[static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i)] = {first, static_cast<uint32_t>(options_.size()) - first};
+        spans_[static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i)] = {
+            first, static_cast<uint32_t>(options_.size()) - first};
         if (node == Grammar::kNone) break;
       }
     }
   }
 
-  void add(std::span<const int32_t> source, std::span<const int32_t> target, uint64_t source_hash, int32_t begin, int32_t end, uint32_t rule, uint8_t copy) {
+  void add(std::span<const int32_t> source, std::span<const int32_t> target, uint64_t source_hash, int32_t begin, int32_t end,
+           uint32_t rule, uint8_t copy) {
     BlockOption option{{source, target, source_hash, 0, begin, end}, 0.0, 0.0, rule, copy};
     scorer_.option(option);
     options_.push_back(option);
@@ -194,18 +204,21 @@ class BlockSearch {
     }
     const auto begin = static_cast<uint32_t>(sorted_.size());
     for (auto v = first_node; v < static_cast<int32_t>(nodes_.size()); ++v) sorted_.push_back(v);
-    std::stable_sort(sorted_.begin() + begin, sorted_.end(),
-                     [&](int32_t a, int32_t b) { return nodes_[static_cast<size_t>(a)].score > nodes_[static_cast<size_t>(b)].score; });
+    std::stable_sort(sorted_.begin() + begin, sorted_.end(), [&](int32_t a, int32_t b) {
+      return nodes_[static_cast<size_t>(a)].score > nodes_[static_cast<size_t>(b)].score;
+    });
     return {begin, static_cast<uint32_t>(sorted_.size())};
   }
 
-  const Node& node_at(uint32_t cube, uint32_t rank) const { return nodes_[static_cast<size_t>(sorted_[cubes_[cube].cell.begin + rank])]; }
+  const Node& node_at(uint32_t cube, uint32_t rank) const {
+    return nodes_[static_cast<size_t>(sorted_[cubes_[cube].cell.begin + rank])];
+  }
 
   void push(uint32_t cube, uint32_t option, uint32_t rank) {
     const Node& from = node_at(cube, rank);
     const BlockOption& block = options_[cubes_[cube].options.first + option];
     const BlockOption* before = from.option >= 0 ? &options_[static_cast<size_t>(from.option)] : nullptr;
-    const Orientation o = block.view.begin == from.end                   ? Orientation::right
+    const Orientation o = block.view.begin == from.end                     ? Orientation::right
                           : before && block.view.end == before->view.begin ? Orientation::left
                                                                            : Orientation::neutral;
     Place& place = places_.emplace_back();
@@ -227,7 +240,8 @@ class BlockSearch {
     int32_t v = -1;
     for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
       const Node& known = nodes_[static_cast<size_t>(table_[slot])];
-      if (known.end == block.view.end && scorer_.same(known.state, options_[static_cast<size_t>(known.option)], place.state, block)) {
+      if (known.end == block.view.end &&
+          scorer_.same(known.state, options_[static_cast<size_t>(known.option)], place.state, block)) {
         v = table_[slot];
         break;
       }
@@ -235,7 +249,8 @@ class BlockSearch {
     if (v < 0) {
       v = static_cast<int32_t>(nodes_.size());
       table_[slot] = v;
-      nodes_.push_back({place.score, place.state, static_cast<int32_t>(option), from, block.view.end, place.orientation, covered_});
+      nodes_.push_back(
+          {place.score, place.state, static_cast<int32_t>(option), from, block.view.end, place.orientation, covered_});
       if (static_cast<size_t>(v - first_node + 1) * 2 > table_.size()) regrow(first_node);
     } else if (Node& node = nodes_[static_cast<size_t>(v)]; place.score > node.score) {
       node.score = place.score;
@@ -244,7 +259,8 @@ class BlockSearch {
       node.back = from;
       node.orientation = place.orientation;
     }
-    if (keep_edges_) edges_.push_back({v, from, option, place.orientation, place.score - nodes_[static_cast<size_t>(from)].score});
+    if (keep_edges_)
+      edges_.push_back({v, from, option, place.orientation, place.score - nodes_[static_cast<size_t>(from)].score});
   }
   uint64_t hash(const State& state, const BlockOption& block) const {
     const uint64_t h = mix_key(scorer_.hash(state, block) + static_cast<uint64_t>(block.view.end) * 0x9e3779b97f4a7c15ULL);
@@ -265,7 +281,8 @@ class BlockSearch {
     const Cell& cell = cells_[static_cast<size_t>(length_)];
     for (uint32_t k = cell.begin; k < cell.end; ++k) {
       const Node& node = nodes_[static_cast<size_t>(sorted_[k])];
-      finals_.push_back({sorted_[k], scorer_.finish(node.score, node.state, node.option >= 0 ? &options_[static_cast<size_t>(node.option)] : nullptr)});
+      finals_.push_back({sorted_[k], scorer_.finish(node.score, node.state,
+                                                    node.option >= 0 ? &options_[static_cast<size_t>(node.option)] : nullptr)});
     }
   }
 

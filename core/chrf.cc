@@ -30,7 +30,9 @@ double Chrf::score(const double* stats) const {
 
 namespace {
 
-bool is_punctuation(unsigned char c) { return (c > 32 && c < 48) || (c > 57 && c < 65) || (c > 90 && c < 97) || (c > 122 && c < 127); }
+bool is_punctuation(unsigned char c) {
+  return (c > 32 && c < 48) || (c > 57 && c < 65) || (c > 90 && c < 97) || (c > 122 && c < 127);
+}
 
 void append_characters(std::string_view word, std::vector<uint32_t>& symbols) {
   for (size_t i = 0; i < word.size();) symbols.push_back(next_character(word, i));
@@ -57,8 +59,13 @@ void separate_punctuation(std::string_view word, Each&& each) {
 class ChrfScorer final : public Scorer {
  public:
   ChrfScorer(const Chrf& metric, int char_order, int word_order, const Vocab& vocab, const References& references)
-      : metric_(metric), char_order_(char_order), word_order_(word_order), vocab_(vocab), references_(at_least_one(references)),
-        characters_(read(char_order, references_, false), char_order), words_(read(word_order, references_, true), word_order),
+      : metric_(metric),
+        char_order_(char_order),
+        word_order_(word_order),
+        vocab_(vocab),
+        references_(at_least_one(references)),
+        characters_(read(char_order, references_, false), char_order),
+        words_(read(word_order, references_, true), word_order),
         best_(static_cast<size_t>(metric.size())) {
     for (auto& reference : references_) {
       symbols_.clear();
@@ -79,7 +86,8 @@ class ChrfScorer final : public Scorer {
     symbols_.clear();
     if (word_order_ > 0)
       for (int32_t word : words)
-        separate_punctuation(vocab_[word], [&](std::string_view piece) { symbols_.push_back(static_cast<uint32_t>(pieces_.find(piece))); });
+        separate_punctuation(vocab_[word],
+                             [&](std::string_view piece) { symbols_.push_back(static_cast<uint32_t>(pieces_.find(piece))); });
     const auto pieces = static_cast<int64_t>(symbols_.size());
     words_.matches(symbols_, word_matches_);
 
@@ -108,8 +116,11 @@ class ChrfScorer final : public Scorer {
     if (order > 0)
       for (size_t r = 0; r < references.size(); ++r)
         for (int32_t word : references[r]) {
-          if (words) separate_punctuation(vocab_[word], [&](std::string_view piece) { texts[r].push_back(static_cast<uint32_t>(pieces_.add(piece))); });
-          else append_characters(vocab_[word], texts[r]);
+          if (words)
+            separate_punctuation(vocab_[word],
+                                 [&](std::string_view piece) { texts[r].push_back(static_cast<uint32_t>(pieces_.add(piece))); });
+          else
+            append_characters(vocab_[word], texts[r]);
         }
     return texts;
   }

@@ -28,10 +28,11 @@ void sum_stats(const Lists& lists, Corpus& corpus) {
 
 /// Lines 3 to 8: the hope and fear of each sentence under BLEU+1, joined; and in the same pass over the features, since that is what
 /// costs, the best candidates under the average of the epoch before.
-void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average, const std::vector<double>& sentence_gain,
-                    int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
+void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average,
+                    const std::vector<double>& sentence_gain, int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
   std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
-  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size() : 0);  // side by side: one cache line
+  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size()
+                                                                                    : 0);  // side by side: one cache line
   for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
@@ -92,7 +93,8 @@ std::vector<Corpus> beam_search(const Lists& lists, const std::vector<double>& w
         const double* row = lists.row_stats(i, e);
         for (size_t s = 0; s < lists.width; ++s) sum[s] = stack[b].stats[s] + row[s];
         // w.H and B over the prefix; H is the mean over the whole corpus, so B is weighed by the prefix's share.
-        const double value = stack[b].model + share * model[static_cast<size_t>(e)] + sign * share * static_cast<double>(i + 1) * lists.metric.gain(sum.data());
+        const double value = stack[b].model + share * model[static_cast<size_t>(e)] +
+                             sign * share * static_cast<double>(i + 1) * lists.metric.gain(sum.data());
         next.emplace_back(-value, static_cast<int32_t>(b), e);
       }
     }
@@ -142,7 +144,8 @@ double cmira_step(double delta_gain, double margin, double norm, double C) {
   return std::max(0.0, std::min(C, (delta_gain - margin) / norm));
 }
 
-std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options, const OnEpoch& on_epoch) {
+std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options,
+                          const OnEpoch& on_epoch) {
   const int32_t features = lists.features();
   std::vector<double> w(initial, initial + features), average = w, answer = w;
   std::vector<double> sentence_gain(lists.rows());

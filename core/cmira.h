@@ -9,13 +9,14 @@ namespace hopefear {
 
 struct CmiraOptions {
   double C = 0.001;
-  int epochs = 400;     // T
-  int beam = 0;         // 0: join the sentences' hopes and fears (lines 3 to 8); else section 4.3: beam over the corpus, this stack size
+  int epochs = 400;  // T
+  int beam = 0;  // 0: join the sentences' hopes and fears (lines 3 to 8); else section 4.3: beam over the corpus, this stack size
   int constraints = 1;  // with a beam: this many corpus hypotheses, solved by SMO
   int jobs = 0;
 };
 
-std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options, const OnEpoch& on_epoch);
+std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options,
+                          const OnEpoch& on_epoch);
 
 /// One closed-form step of line 11, exposed for the comparison with a QP solver.
 double cmira_step(double delta_gain, double margin, double norm, double C);

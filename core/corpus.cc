@@ -4,7 +4,8 @@
 
 namespace hopefear {
 
-Pool corpus_pool(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references) {
+Pool corpus_pool(const std::vector<std::string>& hypotheses,
+                 const std::vector<std::vector<std::optional<std::string>>>& references) {
   Pool pool;
   pool.sentences.reserve(hypotheses.size());
   std::vector<int32_t> words;
@@ -38,7 +39,8 @@ void split_all(const std::vector<std::string>& texts, Vocab& vocab, std::vector<
   }
 }
 
-Pool with_texts(const Pool& pool, const std::vector<std::string>& texts, const std::vector<std::vector<std::string>>& references) {
+Pool with_texts(const Pool& pool, const std::vector<std::string>& texts,
+                const std::vector<std::vector<std::string>>& references) {
   struct Words {
     std::vector<int32_t> begin{0}, words;
     std::shared_ptr<const void> rest;  // the arrays that did not change

@@ -10,7 +10,8 @@ namespace hopefear {
 
 /// Sentence i has hypotheses[i] and those references[r][i] that are there; words as str.split() gives them.
 /// The ids are line numbers, from 1.
-Pool corpus_pool(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references);
+Pool corpus_pool(const std::vector<std::string>& hypotheses,
+                 const std::vector<std::vector<std::optional<std::string>>>& references);
 
 /// The words of each string under ids of `vocab`, and offsets: the map that retokenized() wants.
 void split_all(const std::vector<std::string>& texts, Vocab& vocab, std::vector<int64_t>& begin, std::vector<int32_t>& words);

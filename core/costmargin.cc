@@ -23,15 +23,15 @@ struct CostMargin::Local {
   };
   std::vector<uint64_t> keys;
   std::vector<Entry> entries;
-  std::vector<size_t> begin;     // of each sequence's entries
+  std::vector<size_t> begin;  // of each sequence's entries
   std::vector<double> bleu;
   size_t truths = 0;
-  std::vector<size_t> slots;     // of the table
-  std::vector<double> w, before; // of each feature
+  std::vector<size_t> slots;      // of the table
+  std::vector<double> w, before;  // of each feature
   std::vector<double> scores, x;
 
-  std::vector<uint32_t> index;   // an open hash table of features; ~0: empty
-  std::vector<double> values;    // of the sequence at hand
+  std::vector<uint32_t> index;  // an open hash table of features; ~0: empty
+  std::vector<double> values;   // of the sequence at hand
   std::vector<uint32_t> touched;
 
   void clear() {
@@ -87,12 +87,15 @@ CostMargin::CostMargin(const BlockDecoder& decoder, const std::vector<BlockSourc
   for (size_t i = kCopy; i < kBlockReals; ++i) reals_[i] = true;
   for (size_t m = 0; m < 2; ++m)
     if (reals_[kLm + m]) {
-      if (m >= decoder.lms()) throw InputError("the model has no language model for the feature " + std::string(kBlockReal[kLm + m]));
+      if (m >= decoder.lms())
+        throw InputError("the model has no language model for the feature " + std::string(kBlockReal[kLm + m]));
       lms_ = true;
     }
 }
 
-void CostMargin::add(std::shared_ptr<const SequenceFile> file, bool truths) { (truths ? truths_ : alternatives_).push_back(std::move(file)); }
+void CostMargin::add(std::shared_ptr<const SequenceFile> file, bool truths) {
+  (truths ? truths_ : alternatives_).push_back(std::move(file));
+}
 
 /// F of all sequences of a sentence, truths first.
 void CostMargin::expand(size_t sentence, Local& local) const {
@@ -101,7 +104,8 @@ void CostMargin::expand(size_t sentence, Local& local) const {
   KeySink sink{[&](uint64_t key) { local.add(key, 1.0); }};
   const auto sequence = [&](const SequenceFile& file, uint64_t s) {
     std::fill(reals, reals + kBlockReals, 0.0);
-    sequence_features(decoder_, sources_[sentence], file.blocks(s), file.bag(), lms_, sink, [&](size_t i, double value) { reals[i] += value; });
+    sequence_features(decoder_, sources_[sentence], file.blocks(s), file.bag(), lms_, sink,
+                      [&](size_t i, double value) { reals[i] += value; });
     for (size_t i = 0; i < kBlockReals; ++i)
       if (reals_[i] && reals[i] != 0) local.add(feature_key(kBlockReal[i]), reals[i]);
     local.end_sequence(static_cast<double>(file.bleu(s)));
@@ -112,7 +116,10 @@ void CostMargin::expand(size_t sentence, Local& local) const {
   const auto is_truth = [&](std::span<const StoredBlock> blocks) {
     for (const auto& file : truths_)
       for (auto [s, end] = file->of(sentence); s < end; ++s)
-        if (const auto truth = file->blocks(s); truth.size() == blocks.size() && (blocks.empty() || std::memcmp(truth.data(), blocks.data(), blocks.size_bytes()) == 0)) return true;
+        if (const auto truth = file->blocks(s);
+            truth.size() == blocks.size() &&
+            (blocks.empty() || std::memcmp(truth.data(), blocks.data(), blocks.size_bytes()) == 0))
+          return true;
     return false;
   };
   for (const auto& file : alternatives_)
@@ -151,7 +158,8 @@ void CostMargin::find_features(bool drop_once, int jobs) {
       for (const uint64_t key : local.keys) {
         const uint64_t bit = bit_of(key);
         if (!(std::atomic_ref(once[word_of(key)]).fetch_or(bit, std::memory_order_relaxed) & bit)) continue;
-        if (!(std::atomic_ref(twice[word_of(key)]).fetch_or(bit, std::memory_order_relaxed) & bit)) candidates.fetch_add(1, std::memory_order_relaxed);
+        if (!(std::atomic_ref(twice[word_of(key)]).fetch_or(bit, std::memory_order_relaxed) & bit))
+          candidates.fetch_add(1, std::memory_order_relaxed);
       }
     });
     once = {};
@@ -174,7 +182,8 @@ void CostMargin::find_features(bool drop_once, int jobs) {
         if (drop_once && !(twice[word_of(key)] & bit_of(key))) continue;
         std::atomic_ref<uint8_t> seen(count[counted->insert(key)]);
         const uint8_t before = seen.load(std::memory_order_relaxed);
-        if (before == 0 ? seen.fetch_add(1, std::memory_order_relaxed) == 1 : before == 1) seen.store(2, std::memory_order_relaxed);
+        if (before == 0 ? seen.fetch_add(1, std::memory_order_relaxed) == 1 : before == 1)
+          seen.store(2, std::memory_order_relaxed);
       }
     });
     if (!full) break;
@@ -184,7 +193,8 @@ void CostMargin::find_features(bool drop_once, int jobs) {
   uint64_t real_keys[kBlockReals];
   for (size_t i = 0; i < kBlockReals; ++i) real_keys[i] = feature_key(kBlockReal[i]);
   const auto keeps = [&](size_t slot) {
-    return counted->key(slot) && (!drop_once || count[slot] >= 2 || std::find(real_keys, real_keys + kBlockReals, counted->key(slot)) != real_keys + kBlockReals);
+    return counted->key(slot) && (!drop_once || count[slot] >= 2 ||
+                                  std::find(real_keys, real_keys + kBlockReals, counted->key(slot)) != real_keys + kBlockReals);
   };
   size_t kept = 0;
   for (size_t slot = 0; slot < counted->capacity(); ++slot) kept += keeps(slot);
@@ -213,7 +223,8 @@ double CostMargin::phi(Local& local, double eta, uint64_t& updates) const {
   const auto rescore = [&] {
     for (size_t s = 0; s < n; ++s) {
       double sum = 0;
-      for (size_t e = local.begin[s]; e < local.begin[s + 1]; ++e) sum += local.w[local.entries[e].feature] * static_cast<double>(local.entries[e].value);
+      for (size_t e = local.begin[s]; e < local.begin[s + 1]; ++e)
+        sum += local.w[local.entries[e].feature] * static_cast<double>(local.entries[e].value);
       local.scores[s] = sum;
     }
   };
@@ -234,8 +245,10 @@ double CostMargin::phi(Local& local, double eta, uint64_t& updates) const {
     total += worst;
     if (chosen == n || eta <= 0) continue;
     local.x.assign(local.keys.size(), 0.0);  // x_k = F(z_k) - F(z'_k), of the features that are learnt
-    for (size_t e = local.begin[k]; e < local.begin[k + 1]; ++e) local.x[local.entries[e].feature] += static_cast<double>(local.entries[e].value);
-    for (size_t e = local.begin[chosen]; e < local.begin[chosen + 1]; ++e) local.x[local.entries[e].feature] -= static_cast<double>(local.entries[e].value);
+    for (size_t e = local.begin[k]; e < local.begin[k + 1]; ++e)
+      local.x[local.entries[e].feature] += static_cast<double>(local.entries[e].value);
+    for (size_t e = local.begin[chosen]; e < local.begin[chosen + 1]; ++e)
+      local.x[local.entries[e].feature] -= static_cast<double>(local.entries[e].value);
     double norm = 0;
     for (size_t f = 0; f < local.x.size(); ++f) {
       if (local.slots[f] == FeatureTable::kNone) local.x[f] = 0;
@@ -312,7 +325,8 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
       });
       const size_t shares = count > 1 ? threads : 1;
       parallel_for(shares, jobs, [&](size_t share, int) {  // each weight by one thread, in the order of the sentences
-        const size_t low = table.capacity() / shares * share, high = share + 1 == shares ? table.capacity() : table.capacity() / shares * (share + 1);
+        const size_t low = table.capacity() / shares * share,
+                     high = share + 1 == shares ? table.capacity() : table.capacity() / shares * (share + 1);
         IdMap places(1024);
         std::vector<Mean> means;
         for (size_t i = 0; i < count; ++i)
@@ -350,7 +364,8 @@ double CostMargin::objective(double lambda, int jobs) const {
   if (lambda > 0)
     for (size_t slot = 0; slot < table_->capacity(); ++slot)
       if (table_->key(slot)) squares += table_->weight(slot) * table_->weight(slot);
-  return (losses.empty() ? 0.0 : std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size())) + lambda * squares;
+  return (losses.empty() ? 0.0 : std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size())) +
+         lambda * squares;
 }
 
 size_t CostMargin::write_weights(const std::string& path) const {

@@ -8,13 +8,14 @@
 // (the factor 2 of the gradient is part of eta, and so is 1/K).
 //
 // Where the paper is silent:
-// - A step never goes beyond the place where (1 - w.x_k) is 0: its length is at most (1 - w.x_k) / |x_k|^2. The bag of blocks repeats its
-//   features so often that a fixed eta would otherwise diverge.
+// - A step never goes beyond the place where (1 - w.x_k) is 0: its length is at most (1 - w.x_k) / |x_k|^2. The bag of blocks
+//   repeats its features so often that a fixed eta would otherwise diverge.
 // - An alternative that is one of the truths, or has no lower BLEU, gives no pair.
 // - Features are "seen once" when they are in the sequences of one sentence only.
 // - Sentences are taken in a random order, `batch` at a time: each begins with the weights that the batch began with, and a
-//   weight that several of them change moves by the mean of their changes: no step overshoots. So the result depends on the batch, but not on the number of threads. batch = 1 is eq. (7) as it
-//   stands. lock_free (Niu et al. 2011) lets threads write as they please: as fast as it gets, another result each time.
+//   weight that several of them change moves by the mean of their changes: no step overshoots. So the result depends on the
+//   batch, but not on the number of threads. batch = 1 is eq. (7) as it stands. lock_free (Niu et al. 2011) lets threads write
+//   as they please: as fast as it gets, another result each time.
 //
 // Features are computed from the blocks again in each pass: that is cheaper than to keep them. Only weights are in memory.
 #pragma once

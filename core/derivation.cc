@@ -9,7 +9,9 @@ void throw_too_long() {
                    " edges or words: edges that use one node twice double it again and again. Prune the forest");
 }
 
-void throw_no_derivation() { throw InputError("the forest has no derivation: its goal cannot be built from edges without tails"); }
+void throw_no_derivation() {
+  throw InputError("the forest has no derivation: its goal cannot be built from edges without tails");
+}
 
 void throw_out_of_range() { throw InputError("a score is beyond the range of numbers: scale the weights down"); }
 

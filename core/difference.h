@@ -7,14 +7,16 @@ namespace hopefear {
 
 class Difference {
  public:
-  Difference(int32_t features, const Bounds& bounds) : dense_(static_cast<size_t>(features), 0.0), seen_(dense_.size(), 0), bounds_(bounds) {}
+  Difference(int32_t features, const Bounds& bounds)
+      : dense_(static_cast<size_t>(features), 0.0), seen_(dense_.size(), 0), bounds_(bounds) {}
 
   /// Adds factor * h(e).
   void add(const Forest& list, int32_t e, double factor) {
     const double* row = list.dense.data() + static_cast<size_t>(e) * list.dense_width;
     for (int32_t j = 0; j < list.dense_width; ++j) put(j, factor * row[j]);
     if (list.sparse_begin.empty()) return;
-    for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k) put(list.sparse_ids[k], factor * list.sparse_values[k]);
+    for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k)
+      put(list.sparse_ids[k], factor * list.sparse_values[k]);
   }
   void put(int32_t j, double value) {
     if (value == 0 || !bounds_.free(j)) return;

@@ -11,9 +11,12 @@ namespace hopefear {
 class EditDistance {
  public:
   EditDistance(std::span<const int32_t> reference, int32_t symbols)
-      : length_(static_cast<int32_t>(reference.size())), blocks_((reference.size() + 63) / 64), top_(1ULL << ((reference.size() + 63) % 64)),
+      : length_(static_cast<int32_t>(reference.size())),
+        blocks_((reference.size() + 63) / 64),
+        top_(1ULL << ((reference.size() + 63) % 64)),
         masks_(blocks_ * static_cast<size_t>(symbols), 0) {
-    for (size_t j = 0; j < reference.size(); ++j) masks_[static_cast<size_t>(reference[j]) * blocks_ + j / 64] |= 1ULL << (j % 64);
+    for (size_t j = 0; j < reference.size(); ++j)
+      masks_[static_cast<size_t>(reference[j]) * blocks_ + j / 64] |= 1ULL << (j % 64);
   }
 
   int32_t operator()(std::span<const int32_t> words) {

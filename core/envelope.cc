@@ -172,14 +172,17 @@ class ForestEnvelope {
   /// The derivation that the last sweep found in a lane: the first edge whose score is the best, to the last bit.
   Found winner(size_t lane, double x) const {
     Found found{};
-    unroll(forest_, [&](int32_t v) {
-      const double best = best_[v][lane];
-      for (int32_t e = forest_.edge_begin[v];; ++e) {
-        double s = a_[e] + x * b_[e];
-        for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][lane];
-        if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
-      }
-    }, found.edges);
+    unroll(
+        forest_,
+        [&](int32_t v) {
+          const double best = best_[v][lane];
+          for (int32_t e = forest_.edge_begin[v];; ++e) {
+            double s = a_[e] + x * b_[e];
+            for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][lane];
+            if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
+          }
+        },
+        found.edges);
     return found;
   }
 

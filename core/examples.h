@@ -43,7 +43,8 @@ class PoolExamples final : public Examples {
 /// Sentences that the hierarchical decoder translates anew each time. The decoder must outlive this.
 class HieroExamples final : public Examples {
  public:
-  HieroExamples(const HieroDecoder& decoder, std::vector<HieroSource> sources, std::vector<References> references, HieroOptions options)
+  HieroExamples(const HieroDecoder& decoder, std::vector<HieroSource> sources, std::vector<References> references,
+                HieroOptions options)
       : decoder_(decoder), sources_(std::move(sources)), references_(std::move(references)), options_(options) {
     if (sources_.size() != references_.size()) throw InputError("one set of references a sentence");
   }

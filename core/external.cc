@@ -19,11 +19,13 @@ void External::list_stats(const Pool& pool, const Sentence& sentence, double* ro
   if (column == names.size() || column >= static_cast<size_t>(f.number_width)) {
     std::string known;
     for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-    throw InputError("the candidates have no number called " + column_ + (known.empty() ? ", nor any other" : ". There is: " + known));
+    throw InputError("the candidates have no number called " + column_ +
+                     (known.empty() ? ", nor any other" : ". There is: " + known));
   }
   for (int32_t e = 0; e < f.edges(); ++e) {
     const double value = f.numbers[static_cast<size_t>(e) * static_cast<size_t>(f.number_width) + column];
-    if (!std::isfinite(value)) throw InputError("candidate " + std::to_string(e) + " has no finite " + column_ + ". Give every candidate one");
+    if (!std::isfinite(value))
+      throw InputError("candidate " + std::to_string(e) + " has no finite " + column_ + ". Give every candidate one");
     rows[2 * e] = value;
     rows[2 * e + 1] = 1;
   }

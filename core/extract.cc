@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <utility>
 #include <string>
+#include <utility>
 
 #include "forest.h"
 #include "lexical.h"
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kMaxSymbols = 15;  // positions are nibbles
 constexpr int kShardBits = 9, kShards = 1 << kShardBits;
-constexpr size_t kBuffer = 128;                 // entries that a thread collects for a shard before it takes the lock
-constexpr uint64_t kOne = uint64_t{1} << 36;    // a count of one
+constexpr size_t kBuffer = 128;               // entries that a thread collects for a shard before it takes the lock
+constexpr uint64_t kOne = uint64_t{1} << 36;  // a count of one
 enum Orientation { kLeft, kRight, kNeutral };
 
 uint64_t mix(uint64_t h, uint64_t x) {
@@ -39,8 +39,8 @@ struct Phrase {
 struct Where {
   uint32_t sentence = 0;
   uint16_t s = 0, t = 0;
-  uint8_t size = 0;             // source words << 4 | target words
-  uint8_t hole[2][2] = {};      // source and target: offset << 4 | words; no words, no hole
+  uint8_t size = 0;         // source words << 4 | target words
+  uint8_t hole[2][2] = {};  // source and target: offset << 4 | words; no words, no hole
   uint8_t extra[3] = {};
 
   int s_size() const { return size >> 4; }
@@ -243,7 +243,9 @@ class Record {
 
  private:
   static uint32_t packed(const Rule& rule, int k) {
-    return k < rule.link_count ? static_cast<uint32_t>(rule.links[static_cast<size_t>(k)].s << 8 | rule.links[static_cast<size_t>(k)].t) : 0u;
+    return k < rule.link_count
+               ? static_cast<uint32_t>(rule.links[static_cast<size_t>(k)].s << 8 | rule.links[static_cast<size_t>(k)].t)
+               : 0u;
   }
   const uint32_t* p_;
 };
@@ -315,7 +317,8 @@ Extractor::Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions op
   if (!text->aligned()) throw InputError("the parallel text has no word alignment yet");
   const auto check = [](const char* name, int value, int low, int high) {
     if (value < low || value > high)
-      throw InputError(std::string(name) + ": " + std::to_string(value) + " is not between " + std::to_string(low) + " and " + std::to_string(high));
+      throw InputError(std::string(name) + ": " + std::to_string(value) + " is not between " + std::to_string(low) + " and " +
+                       std::to_string(high));
   };
   check("max_phrase", options.max_phrase, 1, kMaxSymbols);
   check("max_source_symbols", options.max_source_symbols, 1, kMaxSymbols);
@@ -324,7 +327,8 @@ Extractor::Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions op
   check("min_occurrences", options.min_occurrences, 1, 1 << 22);
   check("min_hierarchical", options.min_hierarchical, 1, 1 << 22);
   check("max_options", options.max_options, 0, std::numeric_limits<int>::max());
-  if (options.orientations && options.max_nonterminals) throw InputError("orientations are counted for phrase pairs only: max_nonterminals must be 0");
+  if (options.orientations && options.max_nonterminals)
+    throw InputError("orientations are counted for phrase pairs only: max_nonterminals must be 0");
   state_->lexical = LexicalTable(*text);
   state_->text = std::move(text);
   state_->options = options;
@@ -362,7 +366,8 @@ void Extractor::State::initial_phrases(size_t n, Work& w) const {
       if (options.tight && (w.t_high[static_cast<size_t>(s)] < 0 || w.t_high[index] < 0)) continue;
       bool consistent = true;
       for (int t = low; t <= high && consistent; ++t)
-        consistent = w.s_high[static_cast<size_t>(t)] < 0 || (w.s_low[static_cast<size_t>(t)] >= s && w.s_high[static_cast<size_t>(t)] <= last);
+        consistent = w.s_high[static_cast<size_t>(t)] < 0 ||
+                     (w.s_low[static_cast<size_t>(t)] >= s && w.s_high[static_cast<size_t>(t)] <= last);
       if (!consistent) continue;
       const int count = w.link_begin[index + 1] - w.link_begin[static_cast<size_t>(s)];
       for (int t = low; t >= 0 && high - t < longest; --t) {
@@ -400,7 +405,9 @@ void Extractor::State::extract_pair(size_t n, Work& w) {
     }
   }
   const auto inside = [](const Phrase& q, const Phrase& p) { return q.t >= p.t && q.t_end() <= p.t_end(); };
-  const auto place = [&](int s, int words) { return static_cast<size_t>(s) * static_cast<size_t>(longest) + static_cast<size_t>(words - 1); };
+  const auto place = [&](int s, int words) {
+    return static_cast<size_t>(s) * static_cast<size_t>(longest) + static_cast<size_t>(words - 1);
+  };
 
   for (const Phrase& p : w.phrases) {
     Where where;
@@ -478,7 +485,8 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
   end = std::min(end, state.text->size());
   if (begin >= end) return;
   std::vector<Work> work(static_cast<size_t>(resolve_jobs(jobs)));
-  parallel_for(end - begin, jobs, [&](size_t i, int thread) { state.extract_pair(begin + i, work[static_cast<size_t>(thread)]); });
+  parallel_for(end - begin, jobs,
+               [&](size_t i, int thread) { state.extract_pair(begin + i, work[static_cast<size_t>(thread)]); });
   for (Work& w : work) {
     for (size_t shard = 0; shard < kShards; ++shard)
       if (!w.buffers[shard].empty()) state.flush(w, shard);
@@ -487,14 +495,16 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
 }
 
 void Extractor::begin_part(int part, int parts, int jobs) {
-  if (parts < 1 || parts > kShards || part < 0 || part >= parts) throw InputError("parts: not between 1 and " + std::to_string(kShards));
+  if (parts < 1 || parts > kShards || part < 0 || part >= parts)
+    throw InputError("parts: not between 1 and " + std::to_string(kShards));
   state_->end_part(jobs);
   state_->part_begin = static_cast<size_t>(kShards) * static_cast<size_t>(part) / static_cast<size_t>(parts);
   state_->part_end = static_cast<size_t>(kShards) * static_cast<size_t>(part + 1) / static_cast<size_t>(parts);
 }
 
 /// Joins the alignments of each rule, adds up target sides, and drops what the options drop.
-void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>& target_counts, size_t& rules_seen) {
+void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>& target_counts,
+                                   size_t& rules_seen) {
   const std::vector<Entry> entries = shard.table.take();
   if (entries.empty()) return;
   // Every rule is read off the text once, here.
@@ -518,7 +528,8 @@ void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pa
     Record::append(rule, lexical.weights(rule.gamma(), rule.alpha(), rule.alignment()), records);
     if (records.size() > std::numeric_limits<uint32_t>::max()) throw InputError("too many rules at once. Extract in more parts");
   }
-  std::sort(refs.begin(), refs.end(), [](const Ref& a, const Ref& b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
+  std::sort(refs.begin(), refs.end(),
+            [](const Ref& a, const Ref& b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
 
   std::vector<std::pair<uint64_t, Record>> variants;  // alignments of one rule with their counts
   std::vector<Candidate> group;
@@ -532,16 +543,20 @@ void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pa
       for (; k < refs.size() && refs[k].source == refs[j].source && refs[k].target == refs[j].target; ++k) {
         const Entry& e = entries[refs[k].index];
         kept.count += e.count;
-        kept.seen = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{kept.seen} + e.where.seen(), std::numeric_limits<uint32_t>::max()));
+        kept.seen =
+            static_cast<uint32_t>(std::min<uint64_t>(uint64_t{kept.seen} + e.where.seen(), std::numeric_limits<uint32_t>::max()));
         kept.orientations[static_cast<size_t>(e.where.orientation())] += e.count;
         const Record record(records.data() + refs[k].record);
-        const auto known = std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.second.compare_links(record) == 0; });
-        if (known != variants.end()) known->first += e.count;
-        else variants.push_back({e.count, record});
+        const auto known =
+            std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.second.compare_links(record) == 0; });
+        if (known != variants.end())
+          known->first += e.count;
+        else
+          variants.push_back({e.count, record});
       }
       kept.record = std::max_element(variants.begin(), variants.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : b.second.compare_links(a.second) < 0;
-      })->second;
+                      return a.first != b.first ? a.first < b.first : b.second.compare_links(a.second) < 0;
+                    })->second;
       ++rules_seen;
       total += kept.count;
       target_counts[shard_of(kept.target_hash)].push_back({kept.target_hash, kept.count});
@@ -584,7 +599,8 @@ void Extractor::State::append_side(Shard& shard, const std::vector<Candidate>& g
     side.target_size += static_cast<uint32_t>(kept.record.m());
     side.links += static_cast<uint32_t>(kept.record.links());
   }
-  if (out.size() > std::numeric_limits<uint32_t>::max()) throw InputError("too many rules. Drop rare rules (min_hierarchical, max_options)");
+  if (out.size() > std::numeric_limits<uint32_t>::max())
+    throw InputError("too many rules. Drop rare rules (min_hierarchical, max_options)");
   shard.sides.push_back(side);
 }
 
@@ -626,7 +642,9 @@ RuleTable Extractor::finish(int jobs) {
       rule_count += side.rules;
     }
   }
-  const auto symbols_of = [](const Ref& ref) { return std::span<const int32_t>(reinterpret_cast<const int32_t*>(ref.stream + 1), *ref.stream); };
+  const auto symbols_of = [](const Ref& ref) {
+    return std::span<const int32_t>(reinterpret_cast<const int32_t*>(ref.stream + 1), *ref.stream);
+  };
   parallel_sort(sides, jobs, [&](const Ref& a, const Ref& b) {
     if (a.key[0] != b.key[0]) return a.key[0] < b.key[0];
     if (a.key[1] != b.key[1]) return a.key[1] < b.key[1];
@@ -649,7 +667,8 @@ RuleTable Extractor::finish(int jobs) {
       __builtin_prefetch(sides[i + ahead].stream);
     }
     side_target[i] = static_cast<uint32_t>(target_size), side_links[i] = static_cast<uint32_t>(links);
-    source_size += *sides[i].stream, target_size += sides[i].side->target_size, links += sides[i].side->links, rules += sides[i].side->rules;
+    source_size += *sides[i].stream, target_size += sides[i].side->target_size, links += sides[i].side->links,
+        rules += sides[i].side->rules;
     table.source_begin[i + 1] = static_cast<uint32_t>(source_size);
     table.rule_begin[i + 1] = static_cast<uint32_t>(rules);
   }
@@ -675,7 +694,9 @@ RuleTable Extractor::finish(int jobs) {
     };
     const auto wide = [](const uint32_t* p) { return static_cast<uint64_t>(p[0]) << 32 | p[1]; };
     for (size_t i = begin; i < end; ++i)
-      each_rule(i, [&](size_t, const uint32_t* p, const uint32_t*, uint32_t, uint32_t) { state.totals[shard_of(wide(p))].prefetch(wide(p)); });
+      each_rule(i, [&](size_t, const uint32_t* p, const uint32_t*, uint32_t, uint32_t) {
+        state.totals[shard_of(wide(p))].prefetch(wide(p));
+      });
     for (size_t i = begin; i < end; ++i) {
       std::ranges::copy(symbols_of(sides[i]), table.source.begin() + table.source_begin[i]);
       uint32_t target_at = side_target[i], link_at = side_links[i];

@@ -26,16 +26,16 @@
 namespace hopefear {
 
 struct ExtractOptions {
-  int max_phrase = 10;          // words of an initial phrase, either side; at most 15
-  int max_source_symbols = 5;   // terminals and nonterminals; at most 15
-  int max_nonterminals = 2;     // 0: phrase pairs only
-  int min_hole = 1;             // source words that a nonterminal covers at least
+  int max_phrase = 10;         // words of an initial phrase, either side; at most 15
+  int max_source_symbols = 5;  // terminals and nonterminals; at most 15
+  int max_nonterminals = 2;    // 0: phrase pairs only
+  int min_hole = 1;            // source words that a nonterminal covers at least
   bool tight = true;
-  bool fractional = true;       // false: every rule of an occurrence counts 1
-  int min_occurrences = 1;      // rules without nonterminals seen less often are dropped (after estimation)
-  int min_hierarchical = 1;     // the same for rules with nonterminals
-  int max_options = 0;          // rules kept a source side, by p(e|f); 0: all
-  bool orientations = false;    // count where a phrase's predecessor on the target side stands on the source side
+  bool fractional = true;     // false: every rule of an occurrence counts 1
+  int min_occurrences = 1;    // rules without nonterminals seen less often are dropped (after estimation)
+  int min_hierarchical = 1;   // the same for rules with nonterminals
+  int max_options = 0;        // rules kept a source side, by p(e|f); 0: all
+  bool orientations = false;  // count where a phrase's predecessor on the target side stands on the source side
 };
 
 class Extractor {

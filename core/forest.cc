@@ -23,8 +23,7 @@ void check_offsets(std::span<const int32_t> begin, size_t count, size_t total, c
   if (begin.size() != count + 1 || begin[0] != 0 || static_cast<size_t>(begin[count]) != total)
     throw InputError(where + ": the array " + name + " does not fit the forest. Was the file cut off or changed?");
   for (size_t i = 0; i < count; ++i)
-    if (begin[i] > begin[i + 1])
-      throw InputError(where + ": the array " + name + " runs backwards. Was the file changed?");
+    if (begin[i] > begin[i + 1]) throw InputError(where + ": the array " + name + " runs backwards. Was the file changed?");
 }
 
 void check_finite(std::span<const double> values, const std::string& where, const char* name) {
@@ -57,7 +56,8 @@ void validate(const Forest& f, const std::string& where) {
   }
   const int32_t feature_count = f.features ? f.features->size() : 0;
   for (int32_t id : f.sparse_ids)
-    if (id < f.dense_width || id >= feature_count) throw InputError(where + ": sparse feature id " + std::to_string(id) + " is out of range");
+    if (id < f.dense_width || id >= feature_count)
+      throw InputError(where + ": sparse feature id " + std::to_string(id) + " is out of range");
   if (f.dense_width > feature_count) throw InputError(where + ": more dense features than feature names");
   const int32_t word_count = f.vocab ? f.vocab->size() : 0;
   std::vector<uint8_t> seen;
@@ -67,7 +67,8 @@ void validate(const Forest& f, const std::string& where) {
       for (int32_t tail : tails)
         if (tail < 0 || static_cast<size_t>(tail) >= v)
           throw InputError(where + ": edge " + std::to_string(e) + " of node " + std::to_string(v) + " uses node " +
-                           std::to_string(tail) + ", which does not come before it: the forest is cyclic or not in topological order");
+                           std::to_string(tail) +
+                           ", which does not come before it: the forest is cyclic or not in topological order");
       seen.assign(tails.size(), 0);
       for (int32_t word : f.edge_words(e)) {
         if (word >= word_count) throw InputError(where + ": edge " + std::to_string(e) + " has a word id out of range");
@@ -91,7 +92,8 @@ struct ForestBuilder::Arrays {
   bool has_spans = false;
 };
 
-ForestBuilder::ForestBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features, int32_t dense_width, int32_t number_width)
+ForestBuilder::ForestBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features, int32_t dense_width,
+                             int32_t number_width)
     : a_(std::make_shared<Arrays>()) {
   a_->vocab = std::move(vocab);
   a_->features = std::move(features);
@@ -121,16 +123,21 @@ int32_t ForestBuilder::add_node(int32_t span_begin, int32_t span_end) {
 }
 
 int32_t ForestBuilder::add_edge(std::span<const int32_t> tails, std::span<const int32_t> words, const double* dense,
-                                std::span<const int32_t> sparse_ids, std::span<const double> sparse_values, const double* numbers) {
+                                std::span<const int32_t> sparse_ids, std::span<const double> sparse_values,
+                                const double* numbers) {
   Arrays& a = *a_;
   a.tails.insert(a.tails.end(), tails.begin(), tails.end());
   a.tail_begin.push_back(static_cast<int32_t>(a.tails.size()));
   a.words.insert(a.words.end(), words.begin(), words.end());
   a.word_begin.push_back(static_cast<int32_t>(a.words.size()));
-  if (dense) a.dense.insert(a.dense.end(), dense, dense + a.dense_width);
-  else a.dense.resize(a.dense.size() + static_cast<size_t>(a.dense_width));
-  if (numbers) a.numbers.insert(a.numbers.end(), numbers, numbers + a.number_width);
-  else a.numbers.resize(a.numbers.size() + static_cast<size_t>(a.number_width));
+  if (dense)
+    a.dense.insert(a.dense.end(), dense, dense + a.dense_width);
+  else
+    a.dense.resize(a.dense.size() + static_cast<size_t>(a.dense_width));
+  if (numbers)
+    a.numbers.insert(a.numbers.end(), numbers, numbers + a.number_width);
+  else
+    a.numbers.resize(a.numbers.size() + static_cast<size_t>(a.number_width));
   a.sparse_ids.insert(a.sparse_ids.end(), sparse_ids.begin(), sparse_ids.end());
   a.sparse_values.insert(a.sparse_values.end(), sparse_values.begin(), sparse_values.end());
   a.sparse_begin.push_back(static_cast<int32_t>(a.sparse_ids.size()));
@@ -142,7 +149,8 @@ int32_t ForestBuilder::copy_node(const Forest& from, int32_t v) {
 }
 
 int32_t ForestBuilder::copy_edge(const Forest& from, int32_t e, std::span<const int32_t> tails) {
-  const size_t begin = from.sparse_begin.empty() ? 0 : from.sparse_begin[e], end = from.sparse_begin.empty() ? 0 : from.sparse_begin[e + 1];
+  const size_t begin = from.sparse_begin.empty() ? 0 : from.sparse_begin[e],
+               end = from.sparse_begin.empty() ? 0 : from.sparse_begin[e + 1];
   return add_edge(tails, from.edge_words(e), from.dense.data() + static_cast<size_t>(e) * from.dense_width,
                   from.sparse_ids.subspan(begin, end - begin), from.sparse_values.subspan(begin, end - begin),
                   from.numbers.data() + static_cast<size_t>(e) * from.number_width);
@@ -150,7 +158,8 @@ int32_t ForestBuilder::copy_edge(const Forest& from, int32_t e, std::span<const 
 
 Forest ForestBuilder::finish() {
   Arrays& a = *a_;
-  for (auto* v : {&a.edge_begin, &a.tail_begin, &a.tails, &a.word_begin, &a.words, &a.spans, &a.sparse_begin, &a.sparse_ids}) v->shrink_to_fit();
+  for (auto* v : {&a.edge_begin, &a.tail_begin, &a.tails, &a.word_begin, &a.words, &a.spans, &a.sparse_begin, &a.sparse_ids})
+    v->shrink_to_fit();
   for (auto* v : {&a.dense, &a.sparse_values, &a.numbers}) v->shrink_to_fit();
   Forest f;
   f.edge_begin = a.edge_begin;

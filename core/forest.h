@@ -27,21 +27,21 @@ inline constexpr int32_t slot(int32_t tail) { return -1 - tail; }
 inline constexpr int32_t slot_tail(int32_t word) { return -1 - word; }
 
 struct Forest {
-  std::span<const int32_t> edge_begin;    // nodes + 1
-  std::span<const int32_t> tail_begin;    // edges + 1
+  std::span<const int32_t> edge_begin;  // nodes + 1
+  std::span<const int32_t> tail_begin;  // edges + 1
   std::span<const int32_t> tails;
-  std::span<const int32_t> word_begin;    // edges + 1
+  std::span<const int32_t> word_begin;  // edges + 1
   std::span<const int32_t> words;
   std::span<const int32_t> spans;         // 2 * nodes: the source words [i, j) below each node; empty when not known
   std::span<const double> dense;          // edges * dense_width
   std::span<const int32_t> sparse_begin;  // edges + 1, or empty: no sparse features
   std::span<const int32_t> sparse_ids;
   std::span<const double> sparse_values;
-  std::span<const double> numbers;        // edges * number_width
+  std::span<const double> numbers;  // edges * number_width
   int32_t dense_width = 0;
   int32_t number_width = 0;
-  std::shared_ptr<Vocab> vocab;           // of the words
-  std::shared_ptr<Vocab> features;        // of the feature names
+  std::shared_ptr<Vocab> vocab;     // of the words
+  std::shared_ptr<Vocab> features;  // of the feature names
   std::shared_ptr<const void> owner;
 
   int32_t nodes() const { return static_cast<int32_t>(edge_begin.size()) - 1; }

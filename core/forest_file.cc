@@ -162,7 +162,8 @@ void write_all(int descriptor, const char* data, size_t size, uint64_t at, const
     const ssize_t done = ::pwrite(descriptor, data, size, static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0)
-      throw input_error(file, 0, std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
+      throw input_error(
+          file, 0, std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
     data += done;
     at += static_cast<uint64_t>(done);
     size -= static_cast<size_t>(done);
@@ -172,7 +173,8 @@ void write_all(int descriptor, const char* data, size_t size, uint64_t at, const
 /// Bytes at the end of a file, through a buffer.
 class Appender {
  public:
-  Appender(int descriptor, const std::string& file, uint64_t at) : descriptor_(descriptor), file_(file), place_(at), flushed_(at) {}
+  Appender(int descriptor, const std::string& file, uint64_t at)
+      : descriptor_(descriptor), file_(file), place_(at), flushed_(at) {}
   uint64_t place() const { return place_; }
   void put(const char* data, size_t size) {
     if (size == 0) return;
@@ -233,7 +235,8 @@ class Writer {
     header.sentences = sentences;
     header.checksum = Checksum::of(&header, 56);
     write_all(descriptor_, reinterpret_cast<const char*>(&header), sizeof header, 0, file_);
-    write_all(descriptor_, reinterpret_cast<const char*>(sections_.data()), sections_.size() * sizeof(Section), sizeof header, file_);
+    write_all(descriptor_, reinterpret_cast<const char*>(sections_.data()), sections_.size() * sizeof(Section), sizeof header,
+              file_);
   }
 
  private:
@@ -259,7 +262,10 @@ class Spools {
     if (now_) return;
     std::string name = folder_ + "/.forests.XXXXXX";
     const int descriptor = ::mkstemp(name.data());
-    if (descriptor < 0) throw input_error(file_, 0, std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
+    if (descriptor < 0)
+      throw input_error(
+          file_, 0,
+          std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
     ::unlink(name.c_str());
     spools_[kind] = std::make_unique<Spool>(descriptor, file_);
     now_ = spools_[kind].get();
@@ -344,8 +350,11 @@ void write_names(Out& out, const Pool& pool) {
 template <class Out>
 void write_sentences(Out& out, const Pool& pool, Totals& total) {
   const bool first = total.sentences == 0;
-  write_strings(out, id_ends, pool.size(), [&](size_t i) -> const std::string& { return pool.sentences[i].id; }, total.id_end, first);
-  write_strings(out, source_ends, pool.size(), [&](size_t i) -> const std::string& { return pool.sentences[i].source; }, total.source_end, first);
+  write_strings(
+      out, id_ends, pool.size(), [&](size_t i) -> const std::string& { return pool.sentences[i].id; }, total.id_end, first);
+  write_strings(
+      out, source_ends, pool.size(), [&](size_t i) -> const std::string& { return pool.sentences[i].source; }, total.source_end,
+      first);
 
   std::vector<uint64_t> lines, ends;
   lines.reserve((pool.size() + 1) * kColumns);

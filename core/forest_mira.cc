@@ -16,7 +16,8 @@ std::vector<double> forest_mira(const Lists& forests, const double* initial, con
     if (hope.gain > fear.gain) {
       for (int32_t e : hope.derivation.edges) difference.add(forest, e, 1);
       for (int32_t e : fear.derivation.edges) difference.add(forest, e, -1);
-      updates = mira_step(w, difference.take(), hope.gain - fear.gain, hope.derivation.score - fear.derivation.score, options.C, bounds, averager);
+      updates = mira_step(w, difference.take(), hope.gain - fear.gain, hope.derivation.score - fear.derivation.score, options.C,
+                          bounds, averager);
     }
     background.decay_and_add(hope.b.data());
     return updates;

@@ -18,11 +18,26 @@ namespace {
 constexpr char kMagic[16] = "hopefear rules\n";
 constexpr size_t kAlign = 64;
 
-enum Section { kNames, kSourceBegin, kSourceText, kTargetBegin, kTargetText, kChildBegin, kSymbol, kFirstSide, kRuleBegin,
-               kRuleTarget, kSymbols, kRuleLinks, kLinks, kColumns, kSections };
+enum Section {
+  kNames,
+  kSourceBegin,
+  kSourceText,
+  kTargetBegin,
+  kTargetText,
+  kChildBegin,
+  kSymbol,
+  kFirstSide,
+  kRuleBegin,
+  kRuleTarget,
+  kSymbols,
+  kRuleLinks,
+  kLinks,
+  kColumns,
+  kSections
+};
 constexpr std::array<const char*, kSections> kSectionNames = {
-    "names", "source_begin", "source_text", "target_begin", "target_text", "child_begin", "symbol", "first_side", "rule_begin",
-    "rule_target", "symbols", "rule_links", "links", "columns"};
+    "names",      "source_begin", "source_text", "target_begin", "target_text", "child_begin", "symbol",
+    "first_side", "rule_begin",   "rule_target", "symbols",      "rule_links",  "links",       "columns"};
 
 struct Header {
   char magic[16];
@@ -93,10 +108,20 @@ std::shared_ptr<Grammar> Grammar::build(const RuleTable& table, int jobs) {
   links.reserve(table.links.size());
   for (const Link link : table.links) links.push_back({static_cast<uint8_t>(link.s), static_cast<uint8_t>(link.t)});
 
-  const std::array<std::span<const std::byte>, kSections> sections = {
-      std::as_bytes(std::span(names)), as_bytes(source_begin), std::as_bytes(std::span(source_text)), as_bytes(target_begin),
-      std::as_bytes(std::span(target_text)), as_bytes(child_begin), as_bytes(symbol), as_bytes(first_side), as_bytes(table.rule_begin),
-      as_bytes(table.target_begin), as_bytes(table.target), as_bytes(table.link_begin), as_bytes(links), as_bytes(table.columns)};
+  const std::array<std::span<const std::byte>, kSections> sections = {std::as_bytes(std::span(names)),
+                                                                      as_bytes(source_begin),
+                                                                      std::as_bytes(std::span(source_text)),
+                                                                      as_bytes(target_begin),
+                                                                      std::as_bytes(std::span(target_text)),
+                                                                      as_bytes(child_begin),
+                                                                      as_bytes(symbol),
+                                                                      as_bytes(first_side),
+                                                                      as_bytes(table.rule_begin),
+                                                                      as_bytes(table.target_begin),
+                                                                      as_bytes(table.target),
+                                                                      as_bytes(table.link_begin),
+                                                                      as_bytes(links),
+                                                                      as_bytes(table.columns)};
   const auto aligned = [](size_t place) { return (place + kAlign - 1) / kAlign * kAlign; };
   std::array<SectionEntry, kSections> entries{};
   size_t place = aligned(kTableSize);
@@ -134,19 +159,23 @@ std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, cons
   if (memory->size() < kTableSize || std::memcmp(data, kMagic, sizeof kMagic) != 0)
     throw input_error(name, 0, "not a grammar of hopefear, or cut short. Build the model again");
   std::memcpy(&header, data, sizeof header);
-  if (header.byte_order != kByteOrder) throw input_error(name, 0, "written on a machine with another byte order. Build the model here");
+  if (header.byte_order != kByteOrder)
+    throw input_error(name, 0, "written on a machine with another byte order. Build the model here");
   if (header.version != kVersion)
-    throw input_error(name, 0, "a grammar of version " + std::to_string(header.version) + ", this hopefear reads version " +
-                                   std::to_string(kVersion) + ". Build the model again");
+    throw input_error(name, 0,
+                      "a grammar of version " + std::to_string(header.version) + ", this hopefear reads version " +
+                          std::to_string(kVersion) + ". Build the model again");
   if (header.sections != kSections || header.checksum != table_checksum(data))
     throw input_error(name, 0, "the header is damaged. Copy the model again, or build it again");
   if (header.size != memory->size())
-    throw input_error(name, 0, "has " + std::to_string(memory->size()) + " bytes instead of " + std::to_string(header.size) +
-                                   ". Was it cut off? Copy the model again, or build it again");
+    throw input_error(name, 0,
+                      "has " + std::to_string(memory->size()) + " bytes instead of " + std::to_string(header.size) +
+                          ". Was it cut off? Copy the model again, or build it again");
   std::array<SectionEntry, kSections> entries;
   std::memcpy(entries.data(), data + sizeof header, sizeof entries);
   const auto damaged = [&](size_t i) {
-    return input_error(name, 0, std::string("section ") + kSectionNames[i] + " is damaged. Copy the model again, or build it again");
+    return input_error(name, 0,
+                       std::string("section ") + kSectionNames[i] + " is damaged. Copy the model again, or build it again");
   };
   for (size_t i = 0; i < kSections; ++i) {
     const SectionEntry& e = entries[i];
@@ -154,7 +183,8 @@ std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, cons
   }
   if (verify) {
     std::array<char, kSections> bad{};
-    parallel_for(kSections, jobs, [&](size_t i, int) { bad[i] = checksum({data + entries[i].offset, entries[i].size}) != entries[i].checksum; });
+    parallel_for(kSections, jobs,
+                 [&](size_t i, int) { bad[i] = checksum({data + entries[i].offset, entries[i].size}) != entries[i].checksum; });
     for (size_t i = 0; i < kSections; ++i)
       if (bad[i]) throw damaged(i);
   }
@@ -173,7 +203,7 @@ std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, cons
   attach_to(g.child_begin_, kChildBegin), attach_to(g.symbol_, kSymbol), attach_to(g.first_side_, kFirstSide);
   attach_to(g.rule_begin_, kRuleBegin), attach_to(g.target_begin_, kRuleTarget), attach_to(g.target_, kSymbols);
   attach_to(g.link_begin_, kRuleLinks), attach_to(g.links_, kLinks), attach_to(g.columns_, kColumns);
-  for (const char* p = names.data(), *end = p + names.size(); p < end;) {
+  for (const char *p = names.data(), *end = p + names.size(); p < end;) {
     const char* stop = std::find(p, end, '\n');
     g.names_.emplace_back(p, stop);
     p = stop + 1;
@@ -198,7 +228,8 @@ std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, cons
     auto vocab = std::make_shared<Vocab>();
     for (size_t w = 0; w + 1 < begin.size(); ++w) {
       if (begin[w + 1] < begin[w] || begin[w + 1] > text.size()) throw damaged(i);
-      if (vocab->add({text.data() + begin[w], begin[w + 1] - begin[w]}) != static_cast<int32_t>(w)) throw damaged(i);  // twice the same word
+      if (vocab->add({text.data() + begin[w], begin[w + 1] - begin[w]}) != static_cast<int32_t>(w))
+        throw damaged(i);  // twice the same word
     }
     return vocab;
   };
@@ -237,7 +268,8 @@ void Grammar::check(const std::string& name, int jobs) const {
     if (first_side_[n] > sides() || (n > 0 && first_side_[n] == sides())) throw damaged(kFirstSide);
     for (uint32_t c = child_begin_[n]; c < child_begin_[n + 1]; ++c) {
       const bool first = c == child_begin_[n];
-      if (symbol_[c] < kX || symbol_[c] >= source_vocab_->size() || (!first && symbol_[c] <= symbol_[c - 1])) throw damaged(kSymbol);
+      if (symbol_[c] < kX || symbol_[c] >= source_vocab_->size() || (!first && symbol_[c] <= symbol_[c - 1]))
+        throw damaged(kSymbol);
       if (first ? first_side_[c] != first_side_[n] && first_side_[c] != first_side_[n] + 1 : first_side_[c] <= first_side_[c - 1])
         throw damaged(kFirstSide);
       if (depth[n] == kMaxSymbols) throw damaged(kChildBegin);
@@ -278,14 +310,17 @@ int Grammar::column(const std::string& name) const {
 }
 
 std::vector<int32_t> Grammar::source(uint32_t rule) const {
-  const auto side = static_cast<uint32_t>(std::upper_bound(rule_begin_.begin(), rule_begin_.end(), rule) - rule_begin_.begin()) - 1;
+  const auto side =
+      static_cast<uint32_t>(std::upper_bound(rule_begin_.begin(), rule_begin_.end(), rule) - rule_begin_.begin()) - 1;
   std::vector<int32_t> symbols;
   for (uint32_t node = kRoot;;) {
     const auto [begin, end] = rules_of(node);
     if (begin <= rule && rule < end) return symbols;
     if (!has_children(node)) return symbols;
     const auto [first, last] = children(node);
-    node = static_cast<uint32_t>(std::upper_bound(first_side_.begin() + first, first_side_.begin() + last, side) - first_side_.begin()) - 1;
+    node = static_cast<uint32_t>(std::upper_bound(first_side_.begin() + first, first_side_.begin() + last, side) -
+                                 first_side_.begin()) -
+           1;
     symbols.push_back(symbol_[node]);
   }
 }
@@ -339,7 +374,8 @@ void Grammar::mark(std::span<const int32_t> words, int max_span, std::vector<cha
     if (at >= words.size()) return;
     if (words[at] >= 0) visit(child(node, words[at]), at + 1);
     const uint32_t x = child(node, kX);
-    for (size_t next = at + 1; x != kNone && next <= words.size() && next - at <= static_cast<size_t>(max_span); ++next) visit(x, next);
+    for (size_t next = at + 1; x != kNone && next <= words.size() && next - at <= static_cast<size_t>(max_span); ++next)
+      visit(x, next);
   };
   for (size_t i = 0; i < words.size(); ++i) advance(kRoot, i);
   while (!queue.empty()) {

@@ -52,7 +52,8 @@ class Grammar {
 
   /// The node behind `node` and one more symbol (a word of source_vocab, or kX), or kNone.
   uint32_t child(uint32_t node, int32_t symbol) const {
-    if (node == kRoot && symbol >= 0) return static_cast<size_t>(symbol) < root_child_.size() ? root_child_[static_cast<size_t>(symbol)] : kNone;
+    if (node == kRoot && symbol >= 0)
+      return static_cast<size_t>(symbol) < root_child_.size() ? root_child_[static_cast<size_t>(symbol)] : kNone;
     const int32_t *begin = symbol_.data() + child_begin_[node], *end = symbol_.data() + child_begin_[node + 1];
     const int32_t* found = std::lower_bound(begin, end, symbol);
     return found != end && *found == symbol ? static_cast<uint32_t>(found - symbol_.data()) : kNone;
@@ -67,8 +68,12 @@ class Grammar {
     return {rule_begin_[side], rule_begin_[side + 1]};
   }
 
-  std::span<const int32_t> target(uint32_t rule) const { return {target_.data() + target_begin_[rule], target_begin_[rule + 1] - target_begin_[rule]}; }
-  std::span<const PackedLink> links(uint32_t rule) const { return {links_.data() + link_begin_[rule], link_begin_[rule + 1] - link_begin_[rule]}; }
+  std::span<const int32_t> target(uint32_t rule) const {
+    return {target_.data() + target_begin_[rule], target_begin_[rule + 1] - target_begin_[rule]};
+  }
+  std::span<const PackedLink> links(uint32_t rule) const {
+    return {links_.data() + link_begin_[rule], link_begin_[rule + 1] - link_begin_[rule]};
+  }
   std::span<const float> row(uint32_t rule) const { return {columns_.data() + rule * width(), width()}; }
   std::span<const float> columns() const { return columns_; }
 

@@ -26,10 +26,13 @@ int nonterminal_number(std::string_view token, bool bare) {
   return comma == std::string_view::npos || inside.substr(0, comma) == "X" ? number : -1;
 }
 
-bool needs_backslash(std::string_view word) { return word == "|||" || word.starts_with('\\') || nonterminal_number(word, true) != 0; }
+bool needs_backslash(std::string_view word) {
+  return word == "|||" || word.starts_with('\\') || nonterminal_number(word, true) != 0;
+}
 
 std::string_view without_backslash(std::string_view token) {
-  return token.size() > 1 && token[0] == '\\' && (token[1] == '[' || token[1] == '|' || token[1] == '\\') ? token.substr(1) : token;
+  return token.size() > 1 && token[0] == '\\' && (token[1] == '[' || token[1] == '|' || token[1] == '\\') ? token.substr(1)
+                                                                                                          : token;
 }
 
 void append_word(std::string& out, std::string_view word) {
@@ -69,24 +72,29 @@ void GrammarTextReader::add(std::string_view line, const std::string& where, lon
       const bool before = stop == 0 || is_blank(line[stop - 1]), after = stop + 3 == line.size() || is_blank(line[stop + 3]);
       if (before && after) break;
     }
-    if (count == fields.size()) throw fail("more than 5 fields between |||. Expected [X] ||| source ||| target ||| features ||| alignment");
+    if (count == fields.size())
+      throw fail("more than 5 fields between |||. Expected [X] ||| source ||| target ||| features ||| alignment");
     fields[count++] = trim(line.substr(begin, stop - begin));
     begin = stop + 3;
     if (stop == line.size()) break;
   }
-  if (count < 3) throw fail("expected [X] ||| source ||| target ||| features ||| alignment, found " + std::to_string(count) + " fields. Was the line cut off?");
+  if (count < 3)
+    throw fail("expected [X] ||| source ||| target ||| features ||| alignment, found " + std::to_string(count) +
+               " fields. Was the line cut off?");
   if (fields[0] == "[S]") {
     ++glue_;
     return;
   }
-  if (fields[0] != "[X]") throw fail("the left-hand side " + quoted(fields[0]) + " is not [X]. Only grammars with the one nonterminal X are read");
+  if (fields[0] != "[X]")
+    throw fail("the left-hand side " + quoted(fields[0]) + " is not [X]. Only grammars with the one nonterminal X are read");
 
   std::vector<int> numbers;  // of the nonterminals, in source order
   std::vector<int32_t> source, target;
   for_each_word(fields[1], [&](std::string_view token) {
     const int n = nonterminal_number(token, false);
     if (n < 0) throw fail("nonterminal " + quoted(token) + ": only X is read");
-    if (n > 0 && std::find(numbers.begin(), numbers.end(), n) != numbers.end()) throw fail("nonterminal " + quoted(token) + " stands twice on the source side");
+    if (n > 0 && std::find(numbers.begin(), numbers.end(), n) != numbers.end())
+      throw fail("nonterminal " + quoted(token) + " stands twice on the source side");
     if (n > 0) numbers.push_back(n);
     source.push_back(n > 0 ? kX : raw_.source_vocab->add(without_backslash(token)));
   });
@@ -101,15 +109,18 @@ void GrammarTextReader::add(std::string_view line, const std::string& where, lon
     const auto place = std::find(numbers.begin(), numbers.end(), n);
     if (place == numbers.end()) throw fail("nonterminal " + quoted(token) + " of the target side is not on the source side");
     const int32_t symbol = slot(static_cast<int32_t>(place - numbers.begin()));
-    if (std::find(target.begin(), target.end(), symbol) != target.end()) throw fail("nonterminal " + quoted(token) + " stands twice on the target side");
+    if (std::find(target.begin(), target.end(), symbol) != target.end())
+      throw fail("nonterminal " + quoted(token) + " stands twice on the target side");
     target.push_back(symbol);
     ++slots;
   });
   if (source.empty()) throw fail("the source side is empty");
   if (slots != numbers.size()) throw fail("a nonterminal of the source side is missing on the target side");
   if (numbers.size() > 2) throw fail("has " + std::to_string(numbers.size()) + " nonterminals, at most 2 are read");
-  if (numbers.size() == source.size() && source.size() == 1) throw fail("X -> X has no word: decoding would never end. Leave this rule out");
-  if (std::max(source.size(), target.size()) > Grammar::kMaxSymbols) throw fail("has more than " + std::to_string(Grammar::kMaxSymbols) + " symbols on one side");
+  if (numbers.size() == source.size() && source.size() == 1)
+    throw fail("X -> X has no word: decoding would never end. Leave this rule out");
+  if (std::max(source.size(), target.size()) > Grammar::kMaxSymbols)
+    throw fail("has more than " + std::to_string(Grammar::kMaxSymbols) + " symbols on one side");
 
   int unnamed = 0;
   const size_t first_value = values_.size();
@@ -169,7 +180,9 @@ RuleTable GrammarTextReader::finish(int jobs) {
   table.target_vocab = raw_.target_vocab;
   for (size_t i = 0; i < width; ++i) table.names.push_back(columns_[static_cast<int32_t>(i)]);
   std::vector<uint32_t> of_side;  // rules of the current side by target side, to find repetitions
-  const auto before = [&](uint32_t a, uint32_t b) { return std::ranges::lexicographical_compare(raw_.target_of(a), raw_.target_of(b)); };
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return std::ranges::lexicographical_compare(raw_.target_of(a), raw_.target_of(b));
+  };
   for (size_t i = 0, j; i < count; i = j) {
     for (j = i; j < count && std::ranges::equal(raw_.source_of(order[j]), raw_.source_of(order[i]));) ++j;
     of_side.assign(order.begin() + static_cast<std::ptrdiff_t>(i), order.begin() + static_cast<std::ptrdiff_t>(j));
@@ -205,8 +218,10 @@ std::string grammar_text(const RuleTable& table, size_t begin, size_t end) {
     int number = 0;
     for (int32_t symbol : table.source_of(side)) {
       source += ' ';
-      if (symbol == kX) append_nonterminal(source, ++number);
-      else append_word(source, (*table.source_vocab)[symbol]);
+      if (symbol == kX)
+        append_nonterminal(source, ++number);
+      else
+        append_word(source, (*table.source_vocab)[symbol]);
     }
     for (size_t r = table.rule_begin[side]; r < table.rule_begin[side + 1]; ++r) {
       out += "[X] |||";
@@ -214,8 +229,10 @@ std::string grammar_text(const RuleTable& table, size_t begin, size_t end) {
       out += " |||";
       for (int32_t symbol : table.target_of(r)) {
         out += ' ';
-        if (symbol < 0) append_nonterminal(out, slot_tail(symbol) + 1);
-        else append_word(out, (*table.target_vocab)[symbol]);
+        if (symbol < 0)
+          append_nonterminal(out, slot_tail(symbol) + 1);
+        else
+          append_word(out, (*table.target_vocab)[symbol]);
       }
       out += " |||";
       const auto row = table.row(r);

@@ -26,8 +26,7 @@ class GrammarTextReader {
   size_t repeated() const { return repeated_; }
 
  private:
-
-  RuleTable raw_;                          // one "side" a rule, unsorted
+  RuleTable raw_;                                  // one "side" a rule, unsorted
   std::vector<std::pair<int32_t, float>> values_;  // (column, value)
   std::vector<size_t> value_begin_{0};
   Vocab columns_;

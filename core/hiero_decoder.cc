@@ -12,7 +12,6 @@
 #include "kbest.h"
 #include "parallel.h"
 #include "prune.h"
-#include "text.h"
 
 namespace hopefear {
 namespace {
@@ -27,9 +26,9 @@ struct Rule {
 
 /// One target side of a source side, or a rule that the grammar does not have.
 struct Option : Rule {
-  double score = 0;    // w.h without language models
-  int64_t rule = -1;   // of the grammar
-  int32_t extra = -1;  // the feature that counts this rule, if it is not the grammar's
+  double score = 0;                   // w.h without language models
+  int64_t rule = -1;                  // of the grammar
+  int32_t extra = -1;                 // the feature that counts this rule, if it is not the grammar's
   bool begins = false, ends = false;  // with <s>, with </s>
 };
 
@@ -159,12 +158,15 @@ class HieroSearch {
     item_end_.assign(spans, 0);
   }
 
-  size_t at(int32_t i, int32_t width) const { return static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(width); }
+  size_t at(int32_t i, int32_t width) const {
+    return static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(width);
+  }
 
   /// The fewest words between any two nodes of a lattice, as far as rules reach: this is how wide a span is.
   void measure() {
-    const int32_t reach = std::max(static_cast<int32_t>(std::min<int64_t>(std::numeric_limits<int32_t>::max() / 2, limits_.max_span)),
-                                   static_cast<int32_t>(g_.max_source_symbols()));
+    const int32_t reach =
+        std::max(static_cast<int32_t>(std::min<int64_t>(std::numeric_limits<int32_t>::max() / 2, limits_.max_span)),
+                 static_cast<int32_t>(g_.max_source_symbols()));
     std::vector<int32_t> farthest(static_cast<size_t>(length_) + 1, 0), row(static_cast<size_t>(length_) + 1);
     for (size_t a = 0; a < source_->words.size(); ++a) {
       int32_t& far = farthest[static_cast<size_t>(source_->from[a])];
@@ -176,7 +178,8 @@ class HieroSearch {
       for (int32_t j = i + 1; j <= end; ++j) {
         int32_t& fewest = row[static_cast<size_t>(j)] = kFar;
         for (int32_t a = source_->into[static_cast<size_t>(j)]; a < source_->into[static_cast<size_t>(j) + 1]; ++a)
-          if (const int32_t k = source_->from[static_cast<size_t>(a)]; k >= i) fewest = std::min(fewest, row[static_cast<size_t>(k)] + 1);
+          if (const int32_t k = source_->from[static_cast<size_t>(a)]; k >= i)
+            fewest = std::min(fewest, row[static_cast<size_t>(k)] + 1);
         if (fewest < reach) end = std::max(end, farthest[static_cast<size_t>(j)]);
         if (fewest > reach) fewest = kFar;
       }
@@ -187,8 +190,8 @@ class HieroSearch {
     for (int32_t i = 0; i < length_; ++i) widest_ = std::max(widest_, from_node(i) - i);
     const size_t spans = static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1);
     if (spans > kMostSpans)
-      throw InputError("sentence " + source_->id + ": a lattice of " + std::to_string(length_ + 1) + " nodes with arcs over " + std::to_string(widest_) +
-                       " of them is too large. Split it");
+      throw InputError("sentence " + source_->id + ": a lattice of " + std::to_string(length_ + 1) + " nodes with arcs over " +
+                       std::to_string(widest_) + " of them is too large. Split it");
     fewest_.assign(spans, kFar);
     for (int32_t i = 0; i < length_; ++i) {
       const int32_t end = from_node(i);
@@ -248,7 +251,8 @@ class HieroSearch {
     const size_t at = paths_.size();
     paths_.resize(at + scores);
     for (size_t k = 0; k < scores; ++k)
-      paths_[at + k] = source_->scores[static_cast<size_t>(arc) * scores + k] + (path >= 0 ? paths_[static_cast<size_t>(path) * scores + k] : 0.0);
+      paths_[at + k] = source_->scores[static_cast<size_t>(arc) * scores + k] +
+                       (path >= 0 ? paths_[static_cast<size_t>(path) * scores + k] : 0.0);
     return static_cast<int32_t>(at / scores);
   }
 
@@ -285,8 +289,11 @@ class HieroSearch {
       for (size_t l = 0; l < models_; ++l) estimate += weight_of(l) * rule.lm[l];
       ranked_.push_back({score, estimate, k});
     }
-    std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) { return a.estimate > b.estimate || (a.estimate == b.estimate && a.rule < b.rule); });
-    if (limits_.max_options > 0 && ranked_.size() > static_cast<size_t>(limits_.max_options)) ranked_.resize(static_cast<size_t>(limits_.max_options));
+    std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
+      return a.estimate > b.estimate || (a.estimate == b.estimate && a.rule < b.rule);
+    });
+    if (limits_.max_options > 0 && ranked_.size() > static_cast<size_t>(limits_.max_options))
+      ranked_.resize(static_cast<size_t>(limits_.max_options));
     side.sentence = sentence_;
     side.option = static_cast<uint32_t>(options_.size());
     side.options = static_cast<uint32_t>(ranked_.size());
@@ -303,7 +310,8 @@ class HieroSearch {
   int32_t new_side(uint32_t node, uint32_t begin, uint32_t end, int32_t before) {
     if (d_.templates_) {
       side_.assign(1, g_.symbol(node));
-      for (int32_t k = before; k >= 0; k = items_[static_cast<size_t>(k)].before) side_.push_back(g_.symbol(items_[static_cast<size_t>(k)].node));
+      for (int32_t k = before; k >= 0; k = items_[static_cast<size_t>(k)].before)
+        side_.push_back(g_.symbol(items_[static_cast<size_t>(k)].node));
       std::reverse(side_.begin(), side_.end());
     }
     const auto number = static_cast<int32_t>(sides_.size());
@@ -325,7 +333,8 @@ class HieroSearch {
     targets_.insert(targets_.end(), target.begin(), target.end());
     for (size_t l = 0; l < models_; ++l)
       for (const int32_t symbol : target)
-        lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : d_.lm_words_[l][static_cast<size_t>(symbol)]));
+        lm_targets_[l].push_back(
+            symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : d_.lm_words_[l][static_cast<size_t>(symbol)]));
     for (size_t l = 0; l < models_; ++l) rule.lm[l] = lm_alone(rule, l);
     return rule;
   }
@@ -380,11 +389,16 @@ class HieroSearch {
     const auto k = static_cast<size_t>(arc);
     const int32_t word = source_->words[k];
     int32_t extra = -1;
-    if (source_->kinds[k] == WordKind::number) extra = d_.number_id_;
-    else if (source_->kinds[k] == WordKind::name) extra = d_.name_id_;
-    else if (word < 0) extra = d_.unknown_id_;
-    else if (!translated) extra = d_.identity_id_;
-    else return;
+    if (source_->kinds[k] == WordKind::number)
+      extra = d_.number_id_;
+    else if (source_->kinds[k] == WordKind::name)
+      extra = d_.name_id_;
+    else if (word < 0)
+      extra = d_.unknown_id_;
+    else if (!translated)
+      extra = d_.identity_id_;
+    else
+      return;
     const int32_t target[1] = {source_->copies[k]};
     Option option = new_option(target, &source_->lm[k], extra);
     if (d_.templates_) {
@@ -451,7 +465,8 @@ class HieroSearch {
     }
     const auto begin = static_cast<uint32_t>(sorted_.size());
     for (auto v = first_node; v < static_cast<int32_t>(scores_.size()); ++v) sorted_.push_back(v);
-    std::stable_sort(sorted_.begin() + begin, sorted_.end(), [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
+    std::stable_sort(sorted_.begin() + begin, sorted_.end(),
+                     [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
     cells_.push_back({begin, static_cast<uint32_t>(sorted_.size()), i, j});
     return cell;
   }
@@ -465,7 +480,8 @@ class HieroSearch {
   void push(const Place& place) {
     place_lm_.resize(place_lm_.size() + models_);
     place_state_.resize(place_state_.size() + models_);
-    queue_.push_back({score(place, place_lm_.data() + places_.size() * models_, place_state_.data() + places_.size() * models_), static_cast<uint32_t>(places_.size())});
+    queue_.push_back({score(place, place_lm_.data() + places_.size() * models_, place_state_.data() + places_.size() * models_),
+                      static_cast<uint32_t>(places_.size())});
     std::push_heap(queue_.begin(), queue_.end());
     places_.push_back(place);
   }
@@ -475,7 +491,8 @@ class HieroSearch {
     const int32_t tails[2] = {tail(place, 0), tail(place, 1)};
     double sum = option.score;
     if (const int32_t path = cubes_[place.cube].path; path >= 0)
-      for (size_t k = 0; k < d_.arc_ids_.size(); ++k) sum += w_[d_.arc_ids_[k]] * paths_[static_cast<size_t>(path) * d_.arc_ids_.size() + k];
+      for (size_t k = 0; k < d_.arc_ids_.size(); ++k)
+        sum += w_[d_.arc_ids_[k]] * paths_[static_cast<size_t>(path) * d_.arc_ids_.size() + k];
     for (int t = 0; t < 2; ++t)
       if (tails[t] >= 0) sum += scores_[static_cast<size_t>(tails[t])];
     for (size_t l = 0; l < models_; ++l) {
@@ -483,8 +500,10 @@ class HieroSearch {
       if (option.begins) rule.begin_sentence();
       const int32_t* symbols = lm_targets_[l].data() + option.target;
       for (uint32_t k = 0; k < option.symbols; ++k) {
-        if (symbols[k] >= 0) rule.terminal(static_cast<uint32_t>(symbols[k]));
-        else rule.nonterminal(states_[static_cast<size_t>(tails[slot_tail(symbols[k])]) * models_ + l]);
+        if (symbols[k] >= 0)
+          rule.terminal(static_cast<uint32_t>(symbols[k]));
+        else
+          rule.nonterminal(states_[static_cast<size_t>(tails[slot_tail(symbols[k])]) * models_ + l]);
       }
       if (option.ends) rule.terminal(kEos);
       lm[l] = kLn10 * rule.finish();
@@ -498,7 +517,12 @@ class HieroSearch {
     const int32_t v = node_of(place_state_.data() + top.place * models_, first_node, cell);
     double& best = scores_[static_cast<size_t>(v)];
     best = std::max(best, top.score);
-    Edge& edge = edges_.emplace_back(Edge{v, cubes_[place.cube].option + place.rank[0], {tail(place, 0), tail(place, 1)}, cubes_[place.cube].path, top.score, {0, 0}});
+    Edge& edge = edges_.emplace_back(Edge{v,
+                                          cubes_[place.cube].option + place.rank[0],
+                                          {tail(place, 0), tail(place, 1)},
+                                          cubes_[place.cube].path,
+                                          top.score,
+                                          {0, 0}});
     for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[top.place * models_ + l];
   }
 
@@ -585,7 +609,8 @@ class HieroSearch {
         const std::span<const int32_t> target{targets_.data() + option.target, option.symbols};
         features_of(option, edge, dense.data());
         const size_t fired = option.sparse_end - option.sparse;
-        builder.add_edge({tails, arity}, target, dense.data(), {sparse_ids_.data() + option.sparse, fired}, {sparse_values_.data() + option.sparse, fired});
+        builder.add_edge({tails, arity}, target, dense.data(), {sparse_ids_.data() + option.sparse, fired},
+                         {sparse_values_.data() + option.sparse, fired});
       }
     }
     return builder.finish();
@@ -608,13 +633,16 @@ class HieroSearch {
         const double merit = outside_[v] + edge.score;
         merits.push_back(merit);
         for (const int32_t tail : edge.tail)
-          if (tail >= 0) outside_[static_cast<size_t>(tail)] = std::max(outside_[static_cast<size_t>(tail)], merit - scores_[static_cast<size_t>(tail)]);
+          if (tail >= 0)
+            outside_[static_cast<size_t>(tail)] =
+                std::max(outside_[static_cast<size_t>(tail)], merit - scores_[static_cast<size_t>(tail)]);
       }
     }
     if (limits_.beam >= 0) worst = scores_.back() - limits_.beam;
     if (most < merits.size()) {
       std::nth_element(merits.begin(), merits.begin() + static_cast<ptrdiff_t>(most), merits.end(), std::greater<>());
-      worst = std::max(worst, std::nextafter(merits[most], std::numeric_limits<double>::infinity()));  // equals stay or go together
+      worst =
+          std::max(worst, std::nextafter(merits[most], std::numeric_limits<double>::infinity()));  // equals stay or go together
     }
     return worst;
   }
@@ -626,7 +654,8 @@ class HieroSearch {
     if (d_.word_id_ >= 0) h[d_.word_id_] = option.words;
     if (option.extra >= 0) h[option.extra] = 1.0;
     if (edge.path >= 0)
-      for (size_t k = 0; k < d_.arc_ids_.size(); ++k) h[d_.arc_ids_[k]] = paths_[static_cast<size_t>(edge.path) * d_.arc_ids_.size() + k];
+      for (size_t k = 0; k < d_.arc_ids_.size(); ++k)
+        h[d_.arc_ids_[k]] = paths_[static_cast<size_t>(edge.path) * d_.arc_ids_.size() + k];
     if (option.rule < 0) return;
     if (d_.rule_id_ >= 0) h[d_.rule_id_] = 1.0;
     const auto row = g_.row(static_cast<uint32_t>(option.rule));
@@ -673,7 +702,7 @@ class HieroSearch {
   std::vector<double> outside_;
 
   std::vector<Cube> cubes_;
-  std::vector<Place> places_;  // all that were pushed
+  std::vector<Place> places_;     // all that were pushed
   std::vector<double> place_lm_;  // and what each language model says of them
   std::vector<LmState> place_state_;
   std::vector<Waiting> queue_;
@@ -705,151 +734,11 @@ HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
   for (const auto& name : arcs) arc_ids_.push_back(id(name.c_str()));
   const std::array own{lm_id_[0], lm_id_[1], rule_id_, word_id_, glue_id_, identity_id_, unknown_id_, number_id_, name_id_};
   for (size_t c = 0; c < grammar_->width(); ++c)
-    if (const int32_t found = id(grammar_->names()[c].c_str()); found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
+    if (const int32_t found = id(grammar_->names()[c].c_str());
+        found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
       columns_.push_back({static_cast<int32_t>(c), found});
   for (const auto& lm : lms_) lm->map_words(*vocab_, lm_words_.emplace_back());
   if (templates_) stateful_ = stateful_features(templates_);
-}
-
-void HieroDecoder::add_word(HieroSource& source, std::string_view word, char kind) {
-  source.words.push_back(grammar_->source_vocab()->find(word));
-  source.kinds.push_back(kind == 'n' ? WordKind::number : kind == 'c' ? WordKind::name : WordKind::word);
-  const auto alone = [&](int32_t known) {
-    const auto [begin, end] = grammar_->rules_of(grammar_->child(Grammar::kRoot, known));
-    return begin != end;
-  };
-  const int32_t known = source.words.back();
-  const bool may_copy = kind != 'w' || known < 0 || grammar_->child(Grammar::kRoot, known) == Grammar::kNone || !alone(known);
-  source.copies.push_back(may_copy ? vocab_->add(word) : -1);
-  auto& ids = source.lm.emplace_back();
-  for (size_t l = 0; l < lms_.size(); ++l) ids[l] = may_copy ? lms_[l]->find_in_text(word) : kUnk;
-}
-
-HieroSource HieroDecoder::prepare(std::string id, std::string_view text, std::string_view kinds) {
-  HieroSource source;
-  source.id = std::move(id);
-  source.text = text;
-  for_each_word(text, [&](std::string_view word) {
-    const size_t place = source.words.size();
-    add_word(source, word, place < kinds.size() ? kinds[place] : 'w');
-    source.from.push_back(static_cast<int32_t>(place));
-  });
-  source.into.assign(1, 0);
-  for (size_t j = 0; j <= source.words.size(); ++j) source.into.push_back(static_cast<int32_t>(j));
-  return source;
-}
-
-HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::string_view kinds) {
-  struct Arc {
-    int32_t from, to, word;  // word -1: none
-    std::vector<double> scores;
-  };
-  for (int32_t e = 0; e < lattice.edges(); ++e)
-    if (const size_t tails = lattice.edge_tails(e).size(); tails > 1 || (tails == 1 && lattice.edge_words(e).front() >= 0))
-      throw InputError("this is no lattice of words from left to right. Give a lattice, or text");
-  std::vector<int32_t> arc_of(static_cast<size_t>(lattice.features->size()), -1);  // which score a feature is
-  for (size_t k = 0; k < arc_ids_.size(); ++k)
-    if (const int32_t found = lattice.features->find((*features_)[arc_ids_[k]]); found >= 0) arc_of[static_cast<size_t>(found)] = static_cast<int32_t>(k);
-  const auto add = [&](std::vector<double>& scores, int32_t feature, double value) {
-    if (value == 0) return;
-    const int32_t k = arc_of[static_cast<size_t>(feature)];
-    if (k < 0) throw InputError("the lattice has the feature " + (*lattice.features)[feature] + ", which the decoder was not told of");
-    scores[static_cast<size_t>(k)] += value;
-  };
-
-  // Node v of the forest is node v + 1 here, and 0 is where edges without tails begin.
-  std::vector<std::vector<Arc>> out(1);  // by node, in the order of nodes
-  std::vector<int32_t> place{0};         // of the lattice's nodes, as edges with several words have nodes between
-  std::vector<Arc> arcs;
-  for (int32_t v = 0; v < lattice.nodes(); ++v) {
-    std::vector<std::vector<int32_t>> texts;
-    int32_t between = 0;  // nodes between, of this node's edges
-    for (int32_t e = lattice.edge_begin[static_cast<size_t>(v)]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
-      const auto tails = lattice.edge_tails(e);
-      const auto words = lattice.edge_words(e);
-      texts.emplace_back(words.begin() + static_cast<ptrdiff_t>(tails.size()), words.end());
-      between += std::max(0, static_cast<int32_t>(texts.back().size()) - 1);
-    }
-    int32_t next = place.back() + 1;
-    place.push_back(next + between);
-    size_t number = 0;
-    for (int32_t e = lattice.edge_begin[static_cast<size_t>(v)]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e, ++number) {
-      std::vector<double> scores(arc_ids_.size(), 0.0);
-      for (int32_t f = 0; f < lattice.dense_width; ++f) add(scores, f, lattice.dense[static_cast<size_t>(e) * static_cast<size_t>(lattice.dense_width) + static_cast<size_t>(f)]);
-      if (!lattice.sparse_begin.empty())
-        for (auto k = static_cast<size_t>(lattice.sparse_begin[static_cast<size_t>(e)]); k < static_cast<size_t>(lattice.sparse_begin[static_cast<size_t>(e) + 1]); ++k)
-          add(scores, lattice.sparse_ids[k], lattice.sparse_values[k]);
-      const auto tails = lattice.edge_tails(e);
-      int32_t from = tails.empty() ? 0 : place[static_cast<size_t>(tails[0]) + 1];
-      const auto& text = texts[number];
-      for (size_t k = 0; k + 1 < text.size(); ++k) {
-        arcs.push_back({from, next, text[k], std::move(scores)});
-        scores.assign(arc_ids_.size(), 0.0);
-        from = next++;
-      }
-      arcs.push_back({from, place.back(), text.empty() ? -1 : text.back(), std::move(scores)});
-    }
-  }
-  const int32_t end = place.back();
-
-  // Arcs without a word: what leaves their ends also leaves their beginnings, and what enters a node from which they lead to the end also enters the end.
-  std::stable_sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) { return a.from < b.from; });
-  out.assign(static_cast<size_t>(end) + 1, {});
-  std::vector<std::vector<std::vector<double>>> to_end(static_cast<size_t>(end) + 1);  // scores of paths to the end without words
-  const auto sum = [](std::vector<double> a, const std::vector<double>& b) {
-    for (size_t k = 0; k < a.size(); ++k) a[k] += b[k];
-    return a;
-  };
-  to_end[static_cast<size_t>(end)].push_back(std::vector<double>(arc_ids_.size(), 0.0));
-  for (size_t a = arcs.size(); a-- > 0;) {  // from the last node to the first: all arcs of a node are done before those that lead to it
-    const Arc& arc = arcs[a];
-    auto& here = out[static_cast<size_t>(arc.from)];
-    if (arc.word >= 0) {
-      if (arc.to != end) here.push_back(arc);
-      for (const auto& scores : to_end[static_cast<size_t>(arc.to)]) here.push_back({arc.from, end, arc.word, sum(arc.scores, scores)});
-    } else {
-      for (const Arc& later : out[static_cast<size_t>(arc.to)]) here.push_back({arc.from, later.to, later.word, sum(arc.scores, later.scores)});
-      for (const auto& scores : to_end[static_cast<size_t>(arc.to)]) to_end[static_cast<size_t>(arc.from)].push_back(sum(arc.scores, scores));
-    }
-    if (here.size() > kKept || to_end[static_cast<size_t>(arc.from)].size() > kKept) throw InputError("the lattice has too many arcs without words in a row");
-  }
-
-  HieroSource source;
-  source.id = std::move(id);
-  source.into.assign(1, 0);
-  // Nodes that some path of words goes through, numbered anew.
-  std::vector<uint8_t> leads(static_cast<size_t>(end) + 1, 0);
-  leads.back() = 1;
-  for (size_t v = static_cast<size_t>(end); v-- > 0;) {
-    std::erase_if(out[v], [&](const Arc& arc) { return !leads[static_cast<size_t>(arc.to)]; });
-    leads[v] = !out[v].empty();
-  }
-  std::vector<int32_t> number(static_cast<size_t>(end) + 1, -1);
-  if (leads[0]) number[0] = 0;
-  for (int32_t v = 0; v <= end; ++v)
-    if (number[static_cast<size_t>(v)] >= 0)
-      for (const Arc& arc : out[static_cast<size_t>(v)]) number[static_cast<size_t>(arc.to)] = 0;
-  int32_t count = 0;
-  std::vector<const Arc*> kept;
-  for (int32_t v = 0; v <= end; ++v) {
-    if (number[static_cast<size_t>(v)] < 0) continue;
-    number[static_cast<size_t>(v)] = count++;
-    for (const Arc& arc : out[static_cast<size_t>(v)]) kept.push_back(&arc);
-  }
-  source.lattice = true;
-  if (kept.empty()) {  // nothing to translate
-    source.into.push_back(0);
-    return source;
-  }
-  std::stable_sort(kept.begin(), kept.end(), [](const Arc* a, const Arc* b) { return a->to < b->to; });
-  for (const Arc* arc : kept) {
-    add_word(source, (*lattice.vocab)[arc->word], static_cast<size_t>(arc->word) < kinds.size() ? kinds[static_cast<size_t>(arc->word)] : 'w');
-    source.from.push_back(number[static_cast<size_t>(arc->from)]);
-    source.scores.insert(source.scores.end(), arc->scores.begin(), arc->scores.end());
-    source.into.resize(static_cast<size_t>(number[static_cast<size_t>(arc->to)]) + 1, static_cast<int32_t>(source.words.size()) - 1);
-  }
-  source.into.push_back(static_cast<int32_t>(source.words.size()));
-  return source;
 }
 
 HieroDecoder::~HieroDecoder() = default;
@@ -896,12 +785,14 @@ Pool HieroDecoder::empty_pool() const {
   return pool;
 }
 
-Pool HieroDecoder::each(const std::vector<HieroSource>& sources, int jobs, const std::function<Forest(const HieroSource&)>& body) const {
+Pool HieroDecoder::each(const std::vector<HieroSource>& sources, int jobs,
+                        const std::function<Forest(const HieroSource&)>& body) const {
   Pool pool = empty_pool();
   pool.sentences.resize(sources.size());
   std::vector<size_t> order(sources.size());  // long sentences first, so that no thread is left with one at the end
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sources[a].words.size() > sources[b].words.size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].words.size() > sources[b].words.size(); });
   parallel_for(sources.size(), jobs, [&](size_t k, int) {
     const size_t i = order[k];
     pool.sentences[i] = {sources[i].id, sources[i].text, body(sources[i]), {}};
@@ -913,7 +804,8 @@ Pool HieroDecoder::decode(const std::vector<HieroSource>& sources, const double*
   return each(sources, jobs, [&](const HieroSource& source) { return decode(source, w, options); });
 }
 
-Pool HieroDecoder::kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct, int jobs) const {
+Pool HieroDecoder::kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k,
+                         bool distinct, int jobs) const {
   HieroOptions limits = options;
   if (k == 1) limits.beam = 1e-6;  // the best, and all that might be the best but for rounding
   return each(sources, jobs, [&](const HieroSource& source) {

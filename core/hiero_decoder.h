@@ -38,12 +38,12 @@ namespace hopefear {
 inline constexpr size_t kMaxLms = 2;
 
 struct HieroOptions {
-  int64_t pop_limit = 200;    // rule applications kept a span; 0: all
-  int64_t max_options = 20;   // target sides of one source side; 0: all
-  int64_t max_span = 10;      // source words below a rule with nonterminals
+  int64_t pop_limit = 200;   // rule applications kept a span; 0: all
+  int64_t max_options = 20;  // target sides of one source side; 0: all
+  int64_t max_span = 10;     // source words below a rule with nonterminals
   // Which edges of the forest stay, by the best derivation that uses them (prune.h); the rest is never written out.
-  int64_t max_edges = 0;      // at most so many; 0: all
-  double beam = -1;           // those whose best derivation is worse than the best by at most this; below 0: all
+  int64_t max_edges = 0;  // at most so many; 0: all
+  double beam = -1;       // those whose best derivation is worse than the best by at most this; below 0: all
   // Features that see more than one rule are added to the forest by cube pruning (rescore.h), if there are any.
   int64_t rescore_edges = 2000;  // so many edges of the forest take part; 0: all
   int64_t rescore_limit = 100;   // edges kept a node then; 0: all
@@ -56,19 +56,21 @@ enum class WordKind : uint8_t { word, number, name };
 struct HieroSource {
   std::string id, text;
   // of each arc
-  std::vector<int32_t> words;                      // of the grammar's source vocabulary; -1: unknown
+  std::vector<int32_t> words;  // of the grammar's source vocabulary; -1: unknown
   std::vector<WordKind> kinds;
-  std::vector<int32_t> copies;                     // the same words in the decoder's target vocabulary
-  std::vector<std::array<uint32_t, kMaxLms>> lm;   // and in the language models
-  std::vector<int32_t> from;                       // the node where it begins
-  std::vector<double> scores;                      // as many an arc as the decoder has features for them; none of text
+  std::vector<int32_t> copies;                    // the same words in the decoder's target vocabulary
+  std::vector<std::array<uint32_t, kMaxLms>> lm;  // and in the language models
+  std::vector<int32_t> from;                      // the node where it begins
+  std::vector<double> scores;                     // as many an arc as the decoder has features for them; none of text
 
   std::vector<int32_t> into;  // the arcs that end at node j are into[j] .. into[j + 1]
   bool lattice = false;
 
   int32_t length() const { return static_cast<int32_t>(into.size()) - 2; }
   bool is_text() const { return !lattice; }
-  int32_t to(size_t arc) const { return static_cast<int32_t>(std::upper_bound(into.begin(), into.end(), static_cast<int32_t>(arc)) - into.begin()) - 1; }
+  int32_t to(size_t arc) const {
+    return static_cast<int32_t>(std::upper_bound(into.begin(), into.end(), static_cast<int32_t>(arc)) - into.begin()) - 1;
+  }
 };
 
 class HieroSearch;
@@ -79,8 +81,8 @@ class HieroDecoder {
   /// grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids. `arcs` are those of `names`
   /// that are scores of the arcs of lattices.
   HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
-               const std::vector<std::string>& names, const std::vector<std::string>& sparse, std::shared_ptr<const FeatureTemplates> templates,
-               const std::vector<std::string>& arcs = {});
+               const std::vector<std::string>& names, const std::vector<std::string>& sparse,
+               std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs = {});
   ~HieroDecoder();
 
   const std::shared_ptr<Vocab>& vocab() const { return vocab_; }
@@ -99,7 +101,8 @@ class HieroDecoder {
   /// The forests of many, in order.
   Pool decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const;
   /// Only the k best of each: lists, best first.
-  Pool kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct, int jobs) const;
+  Pool kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct,
+             int jobs) const;
 
  private:
   friend class HieroSearch;
@@ -117,8 +120,8 @@ class HieroDecoder {
   std::array<int32_t, kMaxLms> lm_id_{-1, -1};
   int32_t rule_id_, word_id_, glue_id_, identity_id_, unknown_id_, number_id_, name_id_;  // -1: no such feature
   std::vector<int32_t> arc_ids_;
-  std::vector<std::pair<int32_t, int32_t>> columns_;                                      // of the grammar, and their ids
-  std::vector<std::vector<uint32_t>> lm_words_;                                           // [model][word of the grammar]
+  std::vector<std::pair<int32_t, int32_t>> columns_;  // of the grammar, and their ids
+  std::vector<std::vector<uint32_t>> lm_words_;       // [model][word of the grammar]
   mutable std::mutex idle_mutex_;
   mutable std::vector<std::unique_ptr<HieroSearch>> idle_;
 };

@@ -171,8 +171,10 @@ Rated HopeFear::search_forest(double model, double gain) {
       if (!alive) continue;
       BoundaryJoin join(automaton_, b.data());
       for (int32_t word : forest_.edge_words(e)) {
-        if (word >= 0) join.add(word);
-        else join.add(state[tails[slot_tail(word)]]);
+        if (word >= 0)
+          join.add(word);
+        else
+          join.add(state[tails[slot_tail(word)]]);
       }
       for (int k = 0; k < K; ++k) n[k] = ngram_count(join.state().length, k);
       n[K] = rho_[v];

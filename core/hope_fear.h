@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "derivation.h"
 #include "boundary.h"
+#include "derivation.h"
 #include "oracle_document.h"
 #include "pool.h"
 

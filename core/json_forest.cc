@@ -27,14 +27,22 @@ class Reader {
     std::string key;
     json_.begin_object("a forest");
     while (json_.next_key(key)) {
-      if (key == "rules") rules();
-      else if (key == "features") feature_list();
-      else if (key == "edges") edge_list();
-      else if (key == "node") cdec_node();
-      else if (key == "nodes") nodes();
-      else if (key == "goal") goal();
-      else if (key == "words") source_words();
-      else json_.skip();
+      if (key == "rules")
+        rules();
+      else if (key == "features")
+        feature_list();
+      else if (key == "edges")
+        edge_list();
+      else if (key == "node")
+        cdec_node();
+      else if (key == "nodes")
+        nodes();
+      else if (key == "goal")
+        goal();
+      else if (key == "words")
+        source_words();
+      else
+        json_.skip();
     }
     json_.end();
     if (dialect_ == Dialect::unknown) json_.fail("there are no nodes. Is this a forest of cdec, Travatar or Cicada?");

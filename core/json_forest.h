@@ -26,9 +26,12 @@ class JsonDocuments {
       text_ += c;
       line_ += c == '\n';
       if (in_string_) {
-        if (escaped_) escaped_ = false;
-        else if (c == '\\') escaped_ = true;
-        else if (c == '"') in_string_ = false;
+        if (escaped_)
+          escaped_ = false;
+        else if (c == '\\')
+          escaped_ = true;
+        else if (c == '"')
+          in_string_ = false;
       } else if (c == '"' && depth_ > 0) {
         in_string_ = true;
       } else if (c == '{' || c == '[') {

@@ -29,8 +29,10 @@ void JsonlNbestReader::line(std::string_view text) {
       id = number_id ? std::to_string(json.integer("the id")) : std::string(json.string("the id"));
     } else if (key == "source") {
       once(has_source);
-      if (json.peek() == Json::Kind::null) json.skip();
-      else source = json.string("the source");
+      if (json.peek() == Json::Kind::null)
+        json.skip();
+      else
+        source = json.string("the source");
     } else if (key == "references") {
       once(has_references);
       if (json.peek() == Json::Kind::null) {

@@ -38,11 +38,11 @@ class KBest {
     uint64_t hash, power;  // of a polynomial hash, so that hashes of parts can be joined
   };
   struct Node {
-    std::vector<Item> heap, best;      // cand and D-hat of the paper
-    std::vector<Yield> yields;         // of best, if distinct
-    std::vector<int32_t> seen;         // an open hash table of places in best, by yield
-    Item last{};                       // the derivation that was popped last
-    int32_t next_tail = 0;             // its successors at this tail and later ones have not been pushed yet
+    std::vector<Item> heap, best;  // cand and D-hat of the paper
+    std::vector<Yield> yields;     // of best, if distinct
+    std::vector<int32_t> seen;     // an open hash table of places in best, by yield
+    Item last{};                   // the derivation that was popped last
+    int32_t next_tail = 0;         // its successors at this tail and later ones have not been pushed yet
     bool pending = false, exhausted = false;
   };
 
@@ -62,7 +62,7 @@ class KBest {
   Viterbi viterbi_;
   std::vector<Yield> viterbi_yields_;  // of each node, if distinct
   std::vector<int32_t> ranks_;
-  std::vector<int32_t> index_;         // of a node's entry in nodes_, -1: nobody has asked yet
+  std::vector<int32_t> index_;  // of a node's entry in nodes_, -1: nobody has asked yet
   std::deque<Node> nodes_;
   int32_t given_ = 0;
 };

@@ -14,7 +14,9 @@ void join_top(const std::vector<double>& values, int c, std::vector<int32_t>& sc
   std::iota(scratch.begin(), scratch.end(), 0);
   const size_t n = std::min(values.size(), static_cast<size_t>(c));
   std::partial_sort(scratch.begin(), scratch.begin() + static_cast<ptrdiff_t>(n), scratch.end(), [&](int32_t a, int32_t b) {
-    return values[static_cast<size_t>(a)] != values[static_cast<size_t>(b)] ? values[static_cast<size_t>(a)] > values[static_cast<size_t>(b)] : a < b;
+    return values[static_cast<size_t>(a)] != values[static_cast<size_t>(b)]
+               ? values[static_cast<size_t>(a)] > values[static_cast<size_t>(b)]
+               : a < b;
   });
   for (size_t k = 0; k < n; ++k)
     if (std::find(into.begin(), into.end(), scratch[k]) == into.end()) into.push_back(scratch[k]);
@@ -23,8 +25,9 @@ void join_top(const std::vector<double>& values, int c, std::vector<int32_t>& sc
 /// The quadratic program of the c best, c hope and c fear candidates against the hope.
 class ManyConstraints {
  public:
-  int64_t step(const Forest& list, const std::vector<double>& model, const std::vector<double>& gain, int32_t hope, const KbmiraOptions& options,
-               const Bounds& bounds, std::vector<double>& w, Difference& difference, Averager& averager) {
+  int64_t step(const Forest& list, const std::vector<double>& model, const std::vector<double>& gain, int32_t hope,
+               const KbmiraOptions& options, const Bounds& bounds, std::vector<double>& w, Difference& difference,
+               Averager& averager) {
     chosen_.clear();
     hope_score_.resize(model.size());
     fear_score_.resize(model.size());
@@ -63,7 +66,8 @@ class ManyConstraints {
 
 }  // namespace
 
-std::vector<double> kbmira(const Lists& lists, const double* initial, const Bounds& bounds, const KbmiraOptions& options, const OnEpoch& on_epoch) {
+std::vector<double> kbmira(const Lists& lists, const double* initial, const Bounds& bounds, const KbmiraOptions& options,
+                           const OnEpoch& on_epoch) {
   Difference difference(lists.features(), bounds);
   ManyConstraints many;
   std::vector<double> background(lists.width, 1.0);  // b: starts with pseudo-counts of one

@@ -27,6 +27,7 @@ struct EpochReport {
 using OnEpoch = std::function<bool(const EpochReport&)>;  // false stops
 
 /// Returns the average with the highest gain over the lists (the initial weights count as pass 0).
-std::vector<double> kbmira(const Lists& lists, const double* initial, const Bounds& bounds, const KbmiraOptions& options, const OnEpoch& on_epoch);
+std::vector<double> kbmira(const Lists& lists, const double* initial, const Bounds& bounds, const KbmiraOptions& options,
+                           const OnEpoch& on_epoch);
 
 }  // namespace hopefear

@@ -93,15 +93,19 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
   if (std::memcmp(h.magic, kMagic, sizeof kMagic) != 0)
     throw input_error(name, 0, "not a language model of hopefear. An ARPA file is read by LanguageModel.read_arpa");
   if (h.version != kVersion || h.byte_order != kByteOrder)
-    throw input_error(name, 0, "a language model of format " + std::to_string(h.version) + ", where this program reads format " +
-                                   std::to_string(kVersion) + " of this machine's byte order." + cure);
+    throw input_error(name, 0,
+                      "a language model of format " + std::to_string(h.version) + ", where this program reads format " +
+                          std::to_string(kVersion) + " of this machine's byte order." + cure);
   if (h.own_checksum() != h.header_checksum) throw input_error(name, 0, "the header is damaged (checksum differs)." + cure);
   if (h.file_bytes != memory->size())
-    throw input_error(name, 0, std::to_string(memory->size()) + " bytes where there should be " + std::to_string(h.file_bytes) +
-                                   ". Was the file cut off?" + cure);
+    throw input_error(name, 0,
+                      std::to_string(memory->size()) + " bytes where there should be " + std::to_string(h.file_bytes) +
+                          ". Was the file cut off?" + cure);
   // From here on the header is what we wrote, unless somebody forges checksums: then still no read leaves the file.
-  bool sane = h.order >= 1 && h.order <= kMaxLmOrder && h.vocab_size >= 3 && h.word_slots > 0 && std::has_single_bit(h.word_slots);
-  for (uint64_t part : {h.text_bytes, h.word_slots * 8, h.buckets[1] * 64, h.buckets[2] * 64, h.buckets[3] * 64, h.buckets[4] * 64, h.buckets[5] * 64})
+  bool sane =
+      h.order >= 1 && h.order <= kMaxLmOrder && h.vocab_size >= 3 && h.word_slots > 0 && std::has_single_bit(h.word_slots);
+  for (uint64_t part : {h.text_bytes, h.word_slots * 8, h.buckets[1] * 64, h.buckets[2] * 64, h.buckets[3] * 64,
+                        h.buckets[4] * 64, h.buckets[5] * 64})
     sane = sane && part <= h.file_bytes;
   for (uint32_t n = 2; sane && n <= h.order; ++n) sane = h.buckets[n - 1] > 0 && h.buckets[n - 1] <= (1ULL << 32) / 4;
   const Header::Offsets at = sane ? h.offsets() : Header::Offsets{};
@@ -208,7 +212,8 @@ LanguageModel LanguageModel::build(BackoffModel&& model) {
       place(reinterpret_cast<Bucket*>(data + at.tables[n - 1]),
             [&](Bucket& b, int way, size_t j) { b.value[way] = {marked(n, j), list.backoff[j]}; });
     else
-      place(reinterpret_cast<TopBucket*>(data + at.tables[n - 1]), [&](TopBucket& b, int way, size_t j) { b.prob[way] = list.prob[j]; });
+      place(reinterpret_cast<TopBucket*>(data + at.tables[n - 1]),
+            [&](TopBucket& b, int way, size_t j) { b.prob[way] = list.prob[j]; });
     hash.swap(next_hash);
     slot.swap(next_slot);
     lists[n - 2] = {};  // no longer needed: the order above has its keys
@@ -277,7 +282,8 @@ BackoffModel LanguageModel::lists() const {
     list.prob.push_back(-std::fabs(unigrams_[i].prob));
     list.backoff.push_back(unigrams_[i].backoff);
   }
-  if (static_cast<uint32_t>(m.vocab->size()) != vocab_size_) throw InputError("the language model has a word twice. Make it anew");
+  if (static_cast<uint32_t>(m.vocab->size()) != vocab_size_)
+    throw InputError("the language model has a word twice. Make it anew");
   // An n-gram's key names the slot of its suffix; index_of[slot] is where that one went in the list.
   std::vector<uint32_t> index_of(vocab_size_), next;
   std::iota(index_of.begin(), index_of.end(), 0);
@@ -297,16 +303,20 @@ BackoffModel LanguageModel::lists() const {
         const uint64_t key = bucket.key[s % ways];
         if (key == kEmpty) continue;
         const auto [prob, backoff] = value(bucket, s % ways);
-        if (key >> 32 >= index_of.size() || static_cast<uint32_t>(key) >= vocab_size_) throw InputError("the language model is damaged. Make it anew");
+        if (key >> 32 >= index_of.size() || static_cast<uint32_t>(key) >= vocab_size_)
+          throw InputError("the language model is damaged. Make it anew");
         rows.push_back({static_cast<uint32_t>(key), index_of[key >> 32], static_cast<uint32_t>(s), -std::fabs(prob), backoff});
       }
     };
     if (n < order_)
-      collect(reinterpret_cast<const Bucket*>(tables_[n - 2].buckets), [](const Bucket& b, uint64_t way) { return b.value[way]; });
+      collect(reinterpret_cast<const Bucket*>(tables_[n - 2].buckets),
+              [](const Bucket& b, uint64_t way) { return b.value[way]; });
     else
-      collect(reinterpret_cast<const TopBucket*>(tables_[n - 2].buckets), [](const TopBucket& b, uint64_t way) { return Value{b.prob[way], 0}; });
+      collect(reinterpret_cast<const TopBucket*>(tables_[n - 2].buckets),
+              [](const TopBucket& b, uint64_t way) { return Value{b.prob[way], 0}; });
     // Suffixes are in the order of their words already, so this is the order of the words of the n-grams.
-    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.word != b.word ? a.word < b.word : a.suffix < b.suffix; });
+    std::sort(rows.begin(), rows.end(),
+              [](const Row& a, const Row& b) { return a.word != b.word ? a.word < b.word : a.suffix < b.suffix; });
     NgramList& list = m.lists[n - 1];
     next.assign(n < order_ ? slots : 0, 0);
     for (const Row& row : rows) {

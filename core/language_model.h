@@ -217,7 +217,9 @@ class LanguageModel {
     bool extends;
   };
 
-  static uint64_t home_of(uint64_t hash, uint64_t size) { return static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * size) >> 64); }
+  static uint64_t home_of(uint64_t hash, uint64_t size) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(hash) * size) >> 64);
+  }
   static uint64_t hash_word(uint32_t word) { return (word + 1ULL) * 0x9e3779b97f4a7c15ULL; }
   static uint64_t hash_extend(uint64_t hash, uint32_t word) {
     return ((hash ^ (hash >> 29)) + (word + 1ULL) * 0xbf58476d1ce4e5b9ULL) * 0x94d049bb133111ebULL;
@@ -265,7 +267,7 @@ class LanguageModel {
   std::array<Table, kMaxLmContext> tables_;  // tables_[n - 2] has order n
   const uint64_t* text_begin_ = nullptr;     // words() + 1 offsets into text_
   const char* text_ = nullptr;
-  const uint64_t* word_slots_ = nullptr;     // hash << 32 | id + 1, or 0: linear probing
+  const uint64_t* word_slots_ = nullptr;  // hash << 32 | id + 1, or 0: linear probing
   uint64_t word_mask_ = 0;
 };
 
@@ -296,7 +298,7 @@ class RuleScore {
     const LmContext in = out_.right;
     const LmLeft& left = child.left;
     if (left.length == 0 && !left.full) return;  // an empty span
-    if (in.length == 0) {                         // nothing to our left matters to it: we are empty, or closed already
+    if (in.length == 0) {                        // nothing to our left matters to it: we are empty, or closed already
       if (!left_done_) {
         out_.left = left;
         left_done_ = left.full;
@@ -368,7 +370,8 @@ class RuleScore {
     model_.fetch(hash, n, in.word, use, line);
     if (n == 1) return model_.at_unigram(left.word[0]);
     const uint32_t slot = left.slot[n - 1];
-    const auto* bucket = reinterpret_cast<const LanguageModel::Bucket*>(model_.tables_[n - 2].buckets) + slot / LanguageModel::Bucket::kWays;
+    const auto* bucket =
+        reinterpret_cast<const LanguageModel::Bucket*>(model_.tables_[n - 2].buckets) + slot / LanguageModel::Bucket::kWays;
     const auto& value = bucket->value[slot % LanguageModel::Bucket::kWays];
     return {slot, -std::fabs(value.prob), value.backoff, true};
   }

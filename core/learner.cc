@@ -6,7 +6,6 @@
 #include <ctime>
 #include <limits>
 
-#include "each_sentence.h"
 #include "expectations.h"
 #include "kbest.h"
 #include "linear_bleu.h"
@@ -37,13 +36,19 @@ double cpu() {
 }  // namespace
 
 Objective objective_by_name(const std::string& name) {
-  return by_name<Objective>("objective", name, {{"hinge", Objective::hinge}, {"perceptron", Objective::perceptron}, {"risk", Objective::risk}, {"secant", Objective::secant}});
+  return by_name<Objective>("objective", name,
+                            {{"hinge", Objective::hinge},
+                             {"perceptron", Objective::perceptron},
+                             {"risk", Objective::risk},
+                             {"secant", Objective::secant}});
 }
 Algorithm algorithm_by_name(const std::string& name) {
   return by_name<Algorithm>("algorithm", name, {{"sgd", Algorithm::sgd}, {"mira", Algorithm::mira}, {"arow", Algorithm::arow}});
 }
 Target target_by_name(const std::string& name) {
-  return by_name<Target>("reference", name, {{"hope", Target::hope}, {"local", Target::local}, {"max-bleu", Target::max_bleu}, {"bold", Target::bold}});
+  return by_name<Target>(
+      "reference", name,
+      {{"hope", Target::hope}, {"local", Target::local}, {"max-bleu", Target::max_bleu}, {"bold", Target::bold}});
 }
 
 // ---- messages
@@ -182,7 +187,8 @@ Learnt Learner::learn(const Examples& examples, size_t i, double mu) {
     if (!found) {
       learnt.skipped = true;
     } else if (steps()) {  // (5)
-      const Rated fear = options_.objective == Objective::perceptron ? best : search.find(options_.objective == Objective::secant ? -mu : 1.0);
+      const Rated fear =
+          options_.objective == Objective::perceptron ? best : search.find(options_.objective == Objective::secant ? -mu : 1.0);
       const SparseVector x = difference(forest, hope.derivation, fear.derivation);
       learnt.fear = fear.gain;
       learnt.loss = hope.gain - fear.gain - x.dot(w_.data());
@@ -200,7 +206,8 @@ Learnt Learner::learn(const Examples& examples, size_t i, double mu) {
 }
 
 /// Section 4.
-Rated Learner::reference_derivation(HopeFear& search, const Forest& forest, const References& references, double mu, bool& found) {
+Rated Learner::reference_derivation(HopeFear& search, const Forest& forest, const References& references, double mu,
+                                    bool& found) {
   switch (options_.target) {
     case Target::hope: return search.find(mu);
     case Target::local: return HopeFear(forest, references, w_.data(), document_, Approximation::kbest, options_.k).max_bleu();
@@ -299,7 +306,8 @@ void Learner::optimize_sets(const Forest& forest, HopeFear& search, const Rated&
       if (set.alpha(d) > 0)
         for (size_t k = 0; k < set.x(d).ids.size(); ++k) difference_.put(set.x(d).ids[k], set.alpha(d) * set.x(d).values[k]);
     moved.push_back(difference_.take());
-    for (size_t k = 0; k < moved.back().ids.size(); ++k) averager_.changed(moved.back().ids[k], rate[moved.back().ids[k]] * moved.back().values[k]);
+    for (size_t k = 0; k < moved.back().ids.size(); ++k)
+      averager_.changed(moved.back().ids[k], rate[moved.back().ids[k]] * moved.back().values[k]);
   }
   for (const SparseVector& x : moved) shrink_sigma(x);
   if (options_.broadcast) {
@@ -369,7 +377,8 @@ SparseVector Learner::risk_gradient(const Forest& forest, HopeFear& search) {
   Expectations expected;
   expectations(forest, scores, gains, expected);
   dense_.resize(w_.size());
-  for (int32_t e = 0; e < forest.edges(); ++e) add_features(forest, e, expected.covariance[static_cast<size_t>(e)] / options_.temperature, dense_.data());
+  for (int32_t e = 0; e < forest.edges(); ++e)
+    add_features(forest, e, expected.covariance[static_cast<size_t>(e)] / options_.temperature, dense_.data());
   return gathered(forest);
 }
 
@@ -386,7 +395,8 @@ SparseVector Learner::secant(const Forest& forest, HopeFear& search, double mu) 
     for (size_t e = 0; e < scores.size(); ++e) scores[e] = (scores[e] + sign * mu * gains[e]) / options_.temperature;
     Expectations expected;
     posteriors(forest, scores, expected);
-    for (int32_t e = 0; e < forest.edges(); ++e) add_features(forest, e, sign * expected.edge[static_cast<size_t>(e)] / mu, dense_.data());
+    for (int32_t e = 0; e < forest.edges(); ++e)
+      add_features(forest, e, sign * expected.edge[static_cast<size_t>(e)] / mu, dense_.data());
   }
   return gathered(forest);
 }
@@ -398,7 +408,8 @@ SparseVector Learner::kbest_gradient(const Forest& forest, HopeFear& search, dou
   const auto probabilities = [&](double gain) {  // proportional to exp 1/T (w.h + gain B)
     std::vector<double> p;
     double top = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (const Rated& d : all) p.push_back((d.derivation.score + gain * d.gain) / options_.temperature), top = std::max(top, p.back());
+    for (const Rated& d : all)
+      p.push_back((d.derivation.score + gain * d.gain) / options_.temperature), top = std::max(top, p.back());
     for (double& each : p) sum += each = std::exp(each - top);
     for (double& each : p) each /= sum;
     return p;
@@ -420,8 +431,8 @@ SparseVector Learner::kbest_gradient(const Forest& forest, HopeFear& search, dou
 
 // ---- several learners in one process
 
-std::vector<std::vector<Learnt>> learn(std::span<Learner* const> learners, const Examples& examples, const std::vector<std::vector<int64_t>>& work,
-                                       double mu, int jobs) {
+std::vector<std::vector<Learnt>> learn(std::span<Learner* const> learners, const Examples& examples,
+                                       const std::vector<std::vector<int64_t>>& work, double mu, int jobs) {
   std::vector<std::vector<Learnt>> all(learners.size());
   parallel_for(learners.size(), jobs, [&](size_t k, int) {
     for (int64_t i : work[k]) {

@@ -24,7 +24,6 @@
 // - bold: the reference counts as reachable if the search for max-BLEU finds it. A sentence that is skipped changes nothing.
 // - working sets travel with 32-bit numbers.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -51,7 +50,7 @@ struct LearnerOptions {
   Algorithm algorithm = Algorithm::mira;
   Target target = Target::hope;
   Approximation approximation = Approximation::forest;
-  int k = 100;                 // of the k-best approximation, and of local updating
+  int k = 100;  // of the k-best approximation, and of local updating
   double eta = 0.01;
   double lambda = 0.01;        // of AROW
   double epsilon = 0.01;       // how much worse a violator must be to enter a working set
@@ -82,13 +81,13 @@ Message deserialized(std::string_view bytes, int32_t features);
 /// What happened at an example.
 struct Learnt {
   int64_t sentence = 0;
-  bool skipped = false;         // bold: no derivation of a reference
+  bool skipped = false;                 // bold: no derivation of a reference
   double hope = 0, best = 0, fear = 0;  // B of d_i, of the 1-best, of the first d+
-  double loss = 0;              // L_i before the update: v of the first d+
-  int64_t constraints = 0;      // size of S_i, d_i not counted
-  int64_t heard = 0;            // working sets of others
-  double decoding = 0, learning = 0;  // seconds of CPU time
-  std::vector<double> b;        // of the 1-best
+  double loss = 0;                      // L_i before the update: v of the first d+
+  int64_t constraints = 0;              // size of S_i, d_i not counted
+  int64_t heard = 0;                    // working sets of others
+  double decoding = 0, learning = 0;    // seconds of CPU time
+  std::vector<double> b;                // of the 1-best
 };
 
 class Learner {
@@ -120,9 +119,11 @@ class Learner {
   void restore(State state);
 
  private:
-  struct Found;
   Rates rates() const { return {options_.eta, sigma_.empty() ? nullptr : sigma_.data()}; }
-  bool steps() const { return options_.algorithm == Algorithm::sgd || options_.objective == Objective::risk || options_.objective == Objective::secant; }
+  bool steps() const {
+    return options_.algorithm == Algorithm::sgd || options_.objective == Objective::risk ||
+           options_.objective == Objective::secant;
+  }
   Rated reference_derivation(HopeFear& search, const Forest& forest, const References& references, double mu, bool& found);
   SparseVector difference(const Forest& forest, const Derivation& plus, const Derivation& minus);
   void optimize_sets(const Forest& forest, HopeFear& search, const Rated& hope, Learnt& learnt);
@@ -145,8 +146,8 @@ class Learner {
 };
 
 /// Each learner goes through its own examples, in order; learners run side by side. The result does not depend on jobs.
-std::vector<std::vector<Learnt>> learn(std::span<Learner* const> learners, const Examples& examples, const std::vector<std::vector<int64_t>>& work,
-                                       double mu, int jobs);
+std::vector<std::vector<Learnt>> learn(std::span<Learner* const> learners, const Examples& examples,
+                                       const std::vector<std::vector<int64_t>>& work, double mu, int jobs);
 
 /// Every learner hears what the others have said since the last time, in the order of the learners.
 void exchange(std::span<Learner* const> learners);

@@ -7,7 +7,8 @@
 namespace hopefear {
 
 LexicalTable::LexicalTable(const ParallelText& text)
-    : source_total_(static_cast<size_t>(text.source_vocab->size()) + 1), target_total_(static_cast<size_t>(text.target_vocab->size()) + 1) {
+    : source_total_(static_cast<size_t>(text.source_vocab->size()) + 1),
+      target_total_(static_cast<size_t>(text.target_vocab->size()) + 1) {
   std::vector<uint64_t> keys;
   keys.reserve(text.link_count() + text.link_count() / 4);
   std::vector<char> s_aligned, t_aligned;
@@ -72,7 +73,8 @@ std::pair<double, double> LexicalTable::weights(std::span<const int32_t> source,
 std::vector<LexicalTable::Pair> LexicalTable::pairs() const {
   std::vector<Pair> all;
   for (const Cell& cell : cells_)
-    if (cell.key) all.push_back({static_cast<int32_t>(cell.key >> 32) - 1, static_cast<int32_t>(cell.key & 0xffffffffU) - 1, cell.count});
+    if (cell.key)
+      all.push_back({static_cast<int32_t>(cell.key >> 32) - 1, static_cast<int32_t>(cell.key & 0xffffffffU) - 1, cell.count});
   std::sort(all.begin(), all.end(), [](const Pair& a, const Pair& b) { return a.f != b.f ? a.f < b.f : a.e < b.e; });
   return all;
 }

@@ -21,13 +21,23 @@ class LexicalTable {
   explicit LexicalTable(const ParallelText& text);
 
   /// 0 for a pair that was never linked.
-  double ef(int32_t f, int32_t e) const { const Cell* c = find(f, e); return c ? c->count / source_total_[static_cast<size_t>(f + 1)] : 0.0; }
-  double fe(int32_t f, int32_t e) const { const Cell* c = find(f, e); return c ? c->count / target_total_[static_cast<size_t>(e + 1)] : 0.0; }
-  double count(int32_t f, int32_t e) const { const Cell* c = find(f, e); return c ? c->count : 0.0; }
+  double ef(int32_t f, int32_t e) const {
+    const Cell* c = find(f, e);
+    return c ? c->count / source_total_[static_cast<size_t>(f + 1)] : 0.0;
+  }
+  double fe(int32_t f, int32_t e) const {
+    const Cell* c = find(f, e);
+    return c ? c->count / target_total_[static_cast<size_t>(e + 1)] : 0.0;
+  }
+  double count(int32_t f, int32_t e) const {
+    const Cell* c = find(f, e);
+    return c ? c->count : 0.0;
+  }
 
   /// log of the lexical weights of a phrase or rule with its alignment: eq. (8) there, in both directions. Nonterminals are
   /// negative symbols and do not take part; an unaligned word is translated by NULL.
-  std::pair<double, double> weights(std::span<const int32_t> source, std::span<const int32_t> target, std::span<const Link> links) const;
+  std::pair<double, double> weights(std::span<const int32_t> source, std::span<const int32_t> target,
+                                    std::span<const Link> links) const;
 
   struct Pair {
     int32_t f, e;
@@ -41,7 +51,9 @@ class LexicalTable {
     uint64_t key = 0;  // (f + 1) << 32 | (e + 1); 0 (NULL with NULL) is an empty cell
     double count = 0;
   };
-  static uint64_t key(int32_t f, int32_t e) { return static_cast<uint64_t>(static_cast<uint32_t>(f + 1)) << 32 | static_cast<uint32_t>(e + 1); }
+  static uint64_t key(int32_t f, int32_t e) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(f + 1)) << 32 | static_cast<uint32_t>(e + 1);
+  }
   static size_t hash(uint64_t k) { return static_cast<size_t>((k ^ (k >> 29)) * 0x9e3779b97f4a7c15ULL >> 20); }
   const Cell* find(int32_t f, int32_t e) const;
 

@@ -48,8 +48,10 @@ template <class TailState>
 Boundary join_edge(const Forest& forest, int32_t e, const BoundaryAutomaton& automaton, double* matches, TailState&& tail_state) {
   BoundaryJoin join(automaton, matches);
   for (int32_t word : forest.edge_words(e)) {
-    if (word >= 0) join.add(word);
-    else join.add(tail_state(slot_tail(word)));
+    if (word >= 0)
+      join.add(word);
+    else
+      join.add(tail_state(slot_tail(word)));
   }
   return join.state();
 }
@@ -108,8 +110,8 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
     int32_t edge;
     size_t tails;  // where they begin in new_tails
   };
-  std::vector<Boundary> states;                               // of new nodes
-  std::vector<std::vector<int32_t>> variants(nodes);            // the new nodes of an old one
+  std::vector<Boundary> states;                       // of new nodes
+  std::vector<std::vector<int32_t>> variants(nodes);  // the new nodes of an old one
   std::vector<double> scratch(K);
   std::vector<int32_t> new_tails, choice;
   std::vector<NewEdge> edges;
@@ -128,9 +130,9 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
           throw InputError("a forest of " + std::to_string(forest.edges()) + " edges has more than " + std::to_string(max_edges) +
                            " after splitting its nodes by n-grams. Prune it first");
         const auto chosen = [&](size_t t) { return variants[tails[t]][choice[t]]; };
-        const Boundary state = reduced(
-            join_edge(forest, e, automaton, scratch.data(), [&](size_t t) { return states[chosen(t)]; }),
-            open.left[v], open.right[v], K);
+        const Boundary state =
+            reduced(join_edge(forest, e, automaton, scratch.data(), [&](size_t t) { return states[chosen(t)]; }), open.left[v],
+                    open.right[v], K);
         const auto [it, added] = known.emplace(std::make_tuple(state.length, state.left, state.right), found.size());
         if (added) found.push_back(state);
         edges.push_back({it->second, e, new_tails.size()});

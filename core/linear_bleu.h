@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "forest.h"
 #include "boundary.h"
+#include "forest.h"
 #include "pool.h"
 
 namespace hopefear {

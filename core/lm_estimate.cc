@@ -83,14 +83,16 @@ void LmText::add(std::string_view text, const std::string& name, int jobs) {
   size_t total = words.size();
   for (const auto& piece : pieces) {
     if (piece->bad_line > 0)
-      throw input_error(name, static_cast<long>(lines + piece->bad_line), "not UTF-8. Convert the file, for example with: iconv -f latin1 -t utf-8");
+      throw input_error(name, static_cast<long>(lines + piece->bad_line),
+                        "not UTF-8. Convert the file, for example with: iconv -f latin1 -t utf-8");
     lines += piece->sentences;
     total += piece->words.size();
   }
   words.reserve(total);
   for (auto& piece : pieces) {
     std::vector<uint32_t> map(static_cast<size_t>(piece->vocab.size()));
-    for (size_t id = 0; id < map.size(); ++id) map[id] = static_cast<uint32_t>(vocab->add(piece->vocab[static_cast<int32_t>(id)]));
+    for (size_t id = 0; id < map.size(); ++id)
+      map[id] = static_cast<uint32_t>(vocab->add(piece->vocab[static_cast<int32_t>(id)]));
     for (uint32_t word : piece->words) words.push_back(map[word]);
     sentences += piece->sentences;
     skipped += piece->skipped;
@@ -194,7 +196,8 @@ std::vector<Counted> count_ngrams(const LmText& text, int order, const std::vect
   std::vector<std::array<size_t, kMaxLmOrder>> offset(segments + 1);
   parallel_for(segments, jobs, [&](size_t s, int) {
     for (uint32_t w = segment[s]; w < segment[s + 1]; ++w)
-      if (depth > 0) std::sort(items.get() + begin[w], items.get() + begin[w + 1], [](const auto& a, const auto& b) { return a.key < b.key; });
+      if (depth > 0)
+        std::sort(items.get() + begin[w], items.get() + begin[w + 1], [](const auto& a, const auto& b) { return a.key < b.key; });
     std::array<size_t, kMaxLmOrder> count{};
     scan(s, [&](uint32_t, uint32_t, int common, int length) {
       for (int n = common + 1; n <= length; ++n) ++count[n - 1];
@@ -298,17 +301,21 @@ BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vect
   if (order < 1 || order > kMaxLmOrder)
     throw InputError("the order of a language model is 1 to " + std::to_string(kMaxLmOrder) + ", not " + std::to_string(order));
   std::vector<uint64_t> prune = options.prune;
-  if (prune.size() > static_cast<size_t>(order)) throw InputError("more pruning thresholds than orders. Give at most one an order");
+  if (prune.size() > static_cast<size_t>(order))
+    throw InputError("more pruning thresholds than orders. Give at most one an order");
   prune.resize(static_cast<size_t>(order), prune.empty() ? 0 : prune.back());
   if (prune[0] != 0) throw InputError("unigrams cannot be pruned: the first threshold must be 0");
-  if (!std::is_sorted(prune.begin(), prune.end())) throw InputError("pruning thresholds must not fall from one order to the next");
+  if (!std::is_sorted(prune.begin(), prune.end()))
+    throw InputError("pruning thresholds must not fall from one order to the next");
   for (int k = 1; k <= 3; ++k)
     if (!(options.fallback_discounts[k - 1] > 0 && options.fallback_discounts[k - 1] <= k))
-      throw InputError("the fall-back discount for count " + std::to_string(k) + " must be above 0 and at most " + std::to_string(k));
+      throw InputError("the fall-back discount for count " + std::to_string(k) + " must be above 0 and at most " +
+                       std::to_string(k));
   if (text.sentences == 0) throw InputError("no text to estimate a language model from. Give at least one line");
   if (text.words.size() >= 0xffffffff) throw InputError("more than four billion words. Take a part of the corpus");
   const auto width = static_cast<int>(std::bit_width(static_cast<size_t>(text.vocab->size())));
-  if (width * (order - 1) > 128) throw InputError("too many distinct words for this order. Lower the order or replace rare words by <unk>");
+  if (width * (order - 1) > 128)
+    throw InputError("too many distinct words for this order. Lower the order or replace rare words by <unk>");
 
   auto counted = width * (order - 1) <= 64 ? count_ngrams<uint64_t>(text, order, prune, jobs)
                                            : count_ngrams<unsigned __int128>(text, order, prune, jobs);
@@ -330,8 +337,8 @@ BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vect
   model.vocab = std::move(text.vocab);
   model.lists.resize(n_orders);
   const double uniform = 1.0 / (model.vocab->size() - 1);  // without <s>
-  std::vector<double> p, lower;                           // p(w_n | w_1..w_{n-1}) of this order and of the one below
-  std::vector<uint32_t> index, lower_index;               // where a kept n-gram goes
+  std::vector<double> p, lower;                            // p(w_n | w_1..w_{n-1}) of this order and of the one below
+  std::vector<uint32_t> index, lower_index;                // where a kept n-gram goes
   for (size_t k = 0; k < n_orders; ++k) {
     Counted& list = counted[k];
     const size_t size = list.word.size();

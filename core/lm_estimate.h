@@ -45,7 +45,7 @@ struct LmDiscounts {
 
 struct LmEstimateOptions {
   int order = 5;
-  std::vector<uint64_t> prune;                         // per order, the last one repeats; empty: nothing
+  std::vector<uint64_t> prune;                            // per order, the last one repeats; empty: nothing
   std::array<double, 3> fallback_discounts{0.5, 1, 1.5};  // as lmplz --discount_fallback
   int jobs = 0;
 };

@@ -39,7 +39,8 @@ const Loss& loss_by_name(const std::string& name) {
 
 namespace {
 
-double list_term(const double* scores, const double* costs, int32_t count, const Term& term, double factor, double* coefficients) {
+double list_term(const double* scores, const double* costs, int32_t count, const Term& term, double factor,
+                 double* coefficients) {
   double lowest = std::numeric_limits<double>::infinity();
   if (term.over != Over::all)
     for (int32_t e = 0; e < count; ++e) lowest = std::min(lowest, costs[e]);
@@ -76,7 +77,8 @@ std::vector<uint8_t> tight_edges(const Forest& forest, const double* costs) {
   return tight;
 }
 
-double forest_term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor, double* coefficients) {
+double forest_term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor,
+                   double* coefficients) {
   std::vector<double> value(static_cast<size_t>(forest.edges()));
   for (size_t e = 0; e < value.size(); ++e) value[e] = term.cost == 0 ? scores[e] : scores[e] + term.cost * costs[e];
   if (term.over == Over::oracles) {
@@ -91,8 +93,10 @@ double forest_term(const Forest& forest, const double* scores, const double* cos
     return x.log_z;
   }
   Viterbi best;
-  if (term.over == Over::oracle) viterbi(forest, [&](int32_t e) { return -costs[e]; }, best);
-  else viterbi(forest, [&](int32_t e) { return value[static_cast<size_t>(e)]; }, best);
+  if (term.over == Over::oracle)
+    viterbi(forest, [&](int32_t e) { return -costs[e]; }, best);
+  else
+    viterbi(forest, [&](int32_t e) { return value[static_cast<size_t>(e)]; }, best);
   double sum = 0;
   for (int32_t e : viterbi_derivation(forest, best).edges) {
     sum += value[static_cast<size_t>(e)];
@@ -103,7 +107,8 @@ double forest_term(const Forest& forest, const double* scores, const double* cos
 
 }  // namespace
 
-double term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor, double* coefficients) {
+double term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor,
+            double* coefficients) {
   if (forest.edges() == 0) return 0;
   return forest.is_list() ? list_term(scores, costs, forest.edges(), term, factor, coefficients)
                           : forest_term(forest, scores, costs, term, factor, coefficients);

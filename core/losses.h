@@ -37,7 +37,8 @@ const std::vector<Loss>& losses();
 const Loss& loss_by_name(const std::string& name);
 
 /// The value of one term; factor * d(term)/d(score of e) is added to coefficients[e].
-double term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor, double* coefficients);
+double term(const Forest& forest, const double* scores, const double* costs, const Term& term, double factor,
+            double* coefficients);
 
 /// The value of a loss on one forest; its coefficients are added to `coefficients`.
 double loss_value(const Forest& forest, const double* scores, const double* costs, const Loss& loss, double* coefficients);

@@ -16,7 +16,7 @@ namespace hopefear {
 std::shared_ptr<MemoryMap> MemoryMap::file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw input_error(path, 0, std::string("cannot be read: ") + std::strerror(errno) + ". Is the path right?");
-  struct stat about {};
+  struct stat about{};
   if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
     ::close(descriptor);
     throw input_error(path, 0, "not a regular file. Give the path of a file");

@@ -15,9 +15,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-AxisColumns::AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs) : rows(lists.rows()), slope(axes.size() * rows) {
+AxisColumns::AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs)
+    : rows(lists.rows()), slope(axes.size() * rows) {
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
-    for (size_t k = 0; k < axes.size(); ++k) edge_scores(lists.list(i), axes[k].d.data(), slope.data() + k * rows + lists.row_begin[i]);
+    for (size_t k = 0; k < axes.size(); ++k)
+      edge_scores(lists.list(i), axes[k].d.data(), slope.data() + k * rows + lists.row_begin[i]);
   });
 }
 
@@ -27,7 +29,8 @@ void ListEnvelopes::set_origin(const double* w) {
 
 void ListEnvelopes::set_direction(const Direction& direction) {
   if (direction.mixture.empty() || !columns_) {
-    for (size_t i = 0; i < lists_.sentences(); ++i) edge_scores(lists_.list(i), direction.d.data(), b_.data() + lists_.row_begin[i]);
+    for (size_t i = 0; i < lists_.sentences(); ++i)
+      edge_scores(lists_.list(i), direction.d.data(), b_.data() + lists_.row_begin[i]);
     return;
   }
   std::fill(b_.begin(), b_.end(), 0.0);
@@ -65,7 +68,8 @@ void LineSearch::collect(EnvelopeSource& source, size_t width) {
       }
     }
   }
-  std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) { return a.x != b.x ? a.x < b.x : a.index < b.index; });
+  std::sort(events_.begin(), events_.end(),
+            [](const Event& a, const Event& b) { return a.x != b.x ? a.x < b.x : a.index < b.index; });
 }
 
 void LineSearch::apply(const Event& event, size_t width) {
@@ -109,7 +113,8 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
     left = std::max(left, lower);
     right = std::min(right, upper);
     // A piece this narrow is made of rounding: where a line passes w = 0, say, all candidates meet.
-    const bool noise = std::isfinite(left) && std::isfinite(right) && right - left <= 1e-10 * std::max(std::abs(left), std::abs(right));
+    const bool noise =
+        std::isfinite(left) && std::isfinite(right) && right - left <= 1e-10 * std::max(std::abs(left), std::abs(right));
     if (left >= right || noise) return;
     const double distance = left > 0 ? left : right < 0 ? -right : 0;
     if (gain < best.gain || (gain == best.gain && distance >= best_distance)) return;
@@ -128,10 +133,14 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
   }
   consider(left, kInfinity, metric.gain(stats_.data()));
   // The middle of the piece; an endless piece is entered by a tenth of where it begins.
-  if (best.left == -kInfinity && best.right == kInfinity) best.x = 0;
-  else if (best.left == -kInfinity) best.x = best.right - std::max(1e-3, 0.1 * std::abs(best.right));
-  else if (best.right == kInfinity) best.x = best.left + std::max(1e-3, 0.1 * std::abs(best.left));
-  else best.x = 0.5 * (best.left + best.right);
+  if (best.left == -kInfinity && best.right == kInfinity)
+    best.x = 0;
+  else if (best.left == -kInfinity)
+    best.x = best.right - std::max(1e-3, 0.1 * std::abs(best.right));
+  else if (best.right == kInfinity)
+    best.x = best.left + std::max(1e-3, 0.1 * std::abs(best.left));
+  else
+    best.x = 0.5 * (best.left + best.right);
   return best;
 }
 
@@ -155,7 +164,14 @@ class Ascent {
  public:
   Ascent(EnvelopeSource& source, const Metric& metric, const std::vector<Direction>& axes, const Bounds& bounds, int32_t features,
          const MertOptions& options, Random random, MertStart& start)
-      : source_(source), metric_(metric), axes_(axes), bounds_(bounds), features_(features), options_(options), random_(random), start_(start) {}
+      : source_(source),
+        metric_(metric),
+        axes_(axes),
+        bounds_(bounds),
+        features_(features),
+        options_(options),
+        random_(random),
+        start_(start) {}
 
   /// Passes over all axes and some random directions until a pass gains nothing.
   void climb() {
@@ -210,7 +226,8 @@ class Ascent {
 
   void move(const Direction& direction, double x) {
     std::vector<double>& w = start_.w;
-    for (int32_t j = 0; j < features_; ++j) w[static_cast<size_t>(j)] = bounds_.clip(j, w[static_cast<size_t>(j)] + x * direction.d[static_cast<size_t>(j)]);
+    for (int32_t j = 0; j < features_; ++j)
+      w[static_cast<size_t>(j)] = bounds_.clip(j, w[static_cast<size_t>(j)] + x * direction.d[static_cast<size_t>(j)]);
     source_.advance(x);
   }
 
@@ -240,10 +257,12 @@ class Ascent {
 }  // namespace
 
 std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial,
-                            const std::vector<Direction>& axes, const Bounds& bounds, int32_t features, const MertOptions& options) {
+                            const std::vector<Direction>& axes, const Bounds& bounds, int32_t features,
+                            const MertOptions& options) {
   std::vector<MertStart> starts(static_cast<size_t>(options.restarts) + 1);
   auto ascent = [&](MertStart& start, int thread, uint64_t stream) {
-    return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream), start);
+    return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream),
+                  start);
   };
   std::mutex telling;
   int ascents = 0;
@@ -265,7 +284,8 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
         for (int32_t j = 0; j < features; ++j)
           if (bounds.free(j)) starts[r].initial[static_cast<size_t>(j)] += z * axis.d[static_cast<size_t>(j)];
       }
-      for (int32_t j = 0; j < features; ++j) starts[r].initial[static_cast<size_t>(j)] = bounds.clip(j, starts[r].initial[static_cast<size_t>(j)]);
+      for (int32_t j = 0; j < features; ++j)
+        starts[r].initial[static_cast<size_t>(j)] = bounds.clip(j, starts[r].initial[static_cast<size_t>(j)]);
     }
     starts[r].w = starts[r].initial;
     ascent(starts[r], thread, r).climb();

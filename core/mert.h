@@ -16,7 +16,7 @@ namespace hopefear {
 
 /// A piece of one sentence's envelope: from x on (until the next piece) the candidate with these statistics is the best.
 struct Piece {
-  double x;             // -infinity for the first
+  double x;  // -infinity for the first
   const double* stats;
 };
 
@@ -41,9 +41,9 @@ struct EnvelopeSource {
 struct LineOptimum {
   double x = 0;
   double gain = -std::numeric_limits<double>::infinity();  // at x
-  double gain_at_zero = 0;     // just to the right of it if 0 is where two pieces meet
-  bool border = false;         // whether it is
-  double left = 0, right = 0;  // the piece that x is the middle of
+  double gain_at_zero = 0;                                 // just to the right of it if 0 is where two pieces meet
+  bool border = false;                                     // whether it is
+  double left = 0, right = 0;                              // the piece that x is the middle of
 };
 
 /// The best x in [lower, upper]: the middle of the best piece, of equally good ones the piece nearest to 0.
@@ -76,9 +76,9 @@ struct MertOptions {
   int restarts = 20;
   int random_directions = 7;  // a pass tries them after the axes
   int max_passes = 50;
-  double min_gain = 1e-6;     // a line that improves by less gained nothing
-  int kick_rounds = 5;        // afterwards: times four random kicks from the best point, each with an ascent
-  double kick_share = 0.3;    // a kick changes about this share of the sentences
+  double min_gain = 1e-6;   // a line that improves by less gained nothing
+  int kick_rounds = 5;      // afterwards: times four random kicks from the best point, each with an ascent
+  double kick_share = 0.3;  // a kick changes about this share of the sentences
   uint64_t seed = 1;
   std::function<void(int)> on_ascent;  // after each ascent, from any thread, one at a time: how many are done
 };
@@ -92,7 +92,8 @@ struct MertStart {
 /// Ascent along `axes` (rows of features numbers: Och's coordinates, or the principal axes of the feature differences) and random
 /// mixtures of them, from `initial` (start 0) and from random points: a random mixture of the axes, of either sign. One source a thread.
 std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const Metric& metric, const double* initial,
-                            const std::vector<Direction>& axes, const Bounds& bounds, int32_t features, const MertOptions& options);
+                            const std::vector<Direction>& axes, const Bounds& bounds, int32_t features,
+                            const MertOptions& options);
 
 /// The slopes of every row along each axis, computed once and shared by the threads: a mixture of axes is then a few columns.
 struct AxisColumns {
@@ -104,7 +105,8 @@ struct AxisColumns {
 /// Lists: a cached score for each row.
 class ListEnvelopes : public EnvelopeSource {
  public:
-  ListEnvelopes(const Lists& lists, const AxisColumns* columns) : lists_(lists), columns_(columns), a_(lists.rows()), b_(lists.rows()) {}
+  ListEnvelopes(const Lists& lists, const AxisColumns* columns)
+      : lists_(lists), columns_(columns), a_(lists.rows()), b_(lists.rows()) {}
   size_t sentences() const override { return lists_.sentences(); }
   void set_origin(const double* w) override;
   void set_direction(const Direction& direction) override;

@@ -11,7 +11,8 @@ std::unique_ptr<Scorer> Metric::scorer(const Vocab&, const References&) const {
 
 void Metric::list_stats(const Pool& pool, const Sentence& sentence, double* rows) const {
   const auto counter = scorer(*pool.vocab, sentence.references);
-  for (int32_t e = 0; e < sentence.forest.edges(); ++e) counter->stats(sentence.forest.edge_words(e), rows + static_cast<ptrdiff_t>(e) * size());
+  for (int32_t e = 0; e < sentence.forest.edges(); ++e)
+    counter->stats(sentence.forest.edge_words(e), rows + static_cast<ptrdiff_t>(e) * size());
 }
 
 std::vector<double> pool_stats(const Metric& metric, const Pool& pool, int jobs) {

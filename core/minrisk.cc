@@ -41,7 +41,8 @@ std::vector<double> gain_slope(const Metric& metric, const double* stats) {
   return slope;
 }
 
-Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, double temperature, bool corpus, double entropy_weight, int jobs) {
+Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, double temperature, bool corpus,
+                          double entropy_weight, int jobs) {
   std::vector<double> p(lists.rows()), entropy(lists.sentences(), 0.0), expected_stats(lists.sentences() * lists.width, 0.0);
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const int32_t count = lists.candidates(i);

@@ -84,11 +84,11 @@ class NgramAutomaton {
   }
 
   int max_order_;
-  size_t width_;  // references
-  IdMap nodes_;   // (node, symbol) -> node - 1
+  size_t width_;                              // references
+  IdMap nodes_;                               // (node, symbol) -> node - 1
   std::vector<int32_t> suffix_{-1}, counts_;  // counts_: a row of width_ a node, the root left out
   std::vector<int8_t> order_{0};
-  std::vector<int32_t> count_;               // of the candidate; zeros between candidates
+  std::vector<int32_t> count_;              // of the candidate; zeros between candidates
   std::vector<std::vector<int32_t>> seen_;  // nodes that the candidate has, by order
 };
 

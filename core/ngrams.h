@@ -33,17 +33,19 @@ class ReferenceNgrams {
     for (size_t slot = hash(k) & (slots_.size() - 1);; slot = (slot + 1) & (slots_.size() - 1))
       if (slots_[slot].id < 0 || slots_[slot].key == k) return slots_[slot].id;
   }
-  int32_t size() const { return static_cast<int32_t>(order_.size()); }      // nodes, root included
-  int32_t order(int32_t node) const { return order_[node]; }                // 1 for a unigram
-  int32_t clip(int32_t node) const { return clip_[node]; }                  // the most that one reference has of it, eq. (1)
-  std::span<const int32_t> lengths() const { return lengths_; }             // of the references
+  int32_t size() const { return static_cast<int32_t>(order_.size()); }  // nodes, root included
+  int32_t order(int32_t node) const { return order_[node]; }            // 1 for a unigram
+  int32_t clip(int32_t node) const { return clip_[node]; }              // the most that one reference has of it, eq. (1)
+  std::span<const int32_t> lengths() const { return lengths_; }         // of the references
 
  private:
   struct Slot {
     uint64_t key;
     int32_t id;
   };
-  static uint64_t key(int32_t node, int32_t word) { return (static_cast<uint64_t>(static_cast<uint32_t>(node)) << 32) | static_cast<uint32_t>(word); }
+  static uint64_t key(int32_t node, int32_t word) {
+    return (static_cast<uint64_t>(static_cast<uint32_t>(node)) << 32) | static_cast<uint32_t>(word);
+  }
   static uint64_t hash(uint64_t k) { return (k * 0x9e3779b97f4a7c15ULL) >> 31; }
   int32_t add(int32_t node, int32_t word) {
     const int32_t known = child(node, word);

@@ -19,7 +19,8 @@ namespace hopefear {
 class OracleDocument {
  public:
   explicit OracleDocument(int max_order = 4, double decay = 0.9) : K_(max_order), decay_(decay) {
-    if (K_ < 1 || K_ > Bleu::kLargestOrder) throw InputError("max_order of an oracle document must be 1 to " + std::to_string(Bleu::kLargestOrder));
+    if (K_ < 1 || K_ > Bleu::kLargestOrder)
+      throw InputError("max_order of an oracle document must be 1 to " + std::to_string(Bleu::kLargestOrder));
     if (!(decay_ > 0 && decay_ <= 1)) throw InputError("decay of an oracle document must be above 0 and at most 1");
     for (int k = 0; k < K_; ++k) b_[k] = b_[K_ + k] = K_ - k;
     b_[2 * K_] = K_;
@@ -31,7 +32,8 @@ class OracleDocument {
   double decay() const { return decay_; }
   std::span<const double> counts() const { return {b_.data(), static_cast<size_t>(size())}; }
   void set_counts(std::span<const double> counts) {
-    if (counts.size() != static_cast<size_t>(size())) throw InputError("an oracle document has " + std::to_string(size()) + " counts");
+    if (counts.size() != static_cast<size_t>(size()))
+      throw InputError("an oracle document has " + std::to_string(size()) + " counts");
     for (double count : counts)
       if (!(std::isfinite(count) && count >= 0)) throw InputError("the counts of an oracle document are finite and not negative");
     std::copy(counts.begin(), counts.end(), b_.begin());

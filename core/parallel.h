@@ -11,9 +11,7 @@
 namespace hopefear {
 
 /// 0 means every core.
-inline int resolve_jobs(int jobs) {
-  return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
+inline int resolve_jobs(int jobs) { return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 /// body(index, thread) for every index below count. The exception of the lowest index is thrown again here: chunks are taken in order,
 /// so every index below a failing one is tried, whatever the number of threads.

@@ -26,14 +26,17 @@ void ParallelText::add(std::string_view source, std::string_view target) {
   target_begin_.push_back(static_cast<int64_t>(target_.size()));
   const size_t n = size() - 1;
   if (this->source(n).size() > kMaxWords || this->target(n).size() > kMaxWords)
-    throw InputError("sentence pair " + std::to_string(n + 1) + ": more than " + std::to_string(kMaxWords) + " words. Leave it out");
+    throw InputError("sentence pair " + std::to_string(n + 1) + ": more than " + std::to_string(kMaxWords) +
+                     " words. Leave it out");
 }
 
 std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> forward, std::span<const int32_t> backward) {
   const auto at = [m](int s, int t) { return static_cast<size_t>(s) * static_cast<size_t>(m) + static_cast<size_t>(t); };
   std::vector<char> in_union(static_cast<size_t>(n) * static_cast<size_t>(m)), chosen(in_union.size());
   std::vector<char> s_aligned(static_cast<size_t>(n)), t_aligned(static_cast<size_t>(m));
-  const auto add = [&](int s, int t) { chosen[at(s, t)] = s_aligned[static_cast<size_t>(s)] = t_aligned[static_cast<size_t>(t)] = 1; };
+  const auto add = [&](int s, int t) {
+    chosen[at(s, t)] = s_aligned[static_cast<size_t>(s)] = t_aligned[static_cast<size_t>(t)] = 1;
+  };
   for (int t = 0; t < m; ++t)
     if (forward[static_cast<size_t>(t)] >= 0) in_union[at(forward[static_cast<size_t>(t)], t)] = 1;
   for (int s = 0; s < n; ++s) {
@@ -67,7 +70,8 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
   }
   for (int t = 0; t < m; ++t)
     for (int s = 0; s < n; ++s)
-      if (backward[static_cast<size_t>(s)] == t && !s_aligned[static_cast<size_t>(s)] && !t_aligned[static_cast<size_t>(t)]) add(s, t);
+      if (backward[static_cast<size_t>(s)] == t && !s_aligned[static_cast<size_t>(s)] && !t_aligned[static_cast<size_t>(t)])
+        add(s, t);
 
   std::vector<Link> links;
   for (int s = 0; s < n; ++s)
@@ -85,9 +89,11 @@ void ParallelText::symmetrize(std::span<const int32_t> forward, std::span<const 
     const auto b = backward.subspan(static_cast<size_t>(source_begin_[n]), source(n).size());
     const int source_size = static_cast<int>(b.size()), target_size = static_cast<int>(f.size());
     for (int32_t s : f)
-      if (s < -1 || s >= source_size) throw InputError("sentence pair " + std::to_string(n + 1) + ": a link beyond the source sentence");
+      if (s < -1 || s >= source_size)
+        throw InputError("sentence pair " + std::to_string(n + 1) + ": a link beyond the source sentence");
     for (int32_t t : b)
-      if (t < -1 || t >= target_size) throw InputError("sentence pair " + std::to_string(n + 1) + ": a link beyond the target sentence");
+      if (t < -1 || t >= target_size)
+        throw InputError("sentence pair " + std::to_string(n + 1) + ": a link beyond the target sentence");
     found[n] = grow_diag_final_and(source_size, target_size, f, b);
   });
   clear_links();
@@ -117,11 +123,13 @@ void ParallelText::add_pharaoh(std::string_view text, const std::string& where, 
     const bool dash = first.ec == std::errc() && first.ptr < token_end && *first.ptr == '-';
     const auto second = dash ? std::from_chars(first.ptr + 1, token_end, value[1]) : first;
     if (!dash || second.ec != std::errc() || second.ptr != token_end)
-      throw input_error(where, line, "\"" + token.substr(0, 40) + "\" is no alignment point. Expected source-target, as in 0-0 1-2");
+      throw input_error(where, line,
+                        "\"" + token.substr(0, 40) + "\" is no alignment point. Expected source-target, as in 0-0 1-2");
     for (int side = 0; side < 2; ++side)
       if (value[side] >= sizes[side])
-        throw input_error(where, line, token.substr(0, 40) + " is out of range: the " + (side ? "target" : "source") + " sentence has " +
-                                           std::to_string(sizes[side]) + " words (points count from 0). Was the text tokenised alike?");
+        throw input_error(where, line,
+                          token.substr(0, 40) + " is out of range: the " + (side ? "target" : "source") + " sentence has " +
+                              std::to_string(sizes[side]) + " words (points count from 0). Was the text tokenised alike?");
     links.push_back({static_cast<uint16_t>(value[0]), static_cast<uint16_t>(value[1])});
     p = token_end;
   }
@@ -134,7 +142,8 @@ void ParallelText::add_links(std::span<const int32_t> flat) {
   const size_t n = link_begin_.size() - 1;
   std::vector<Link> links;
   for (size_t i = 0; i < flat.size(); i += 2) {
-    if (flat[i] < 0 || flat[i] >= static_cast<int32_t>(source(n).size()) || flat[i + 1] < 0 || flat[i + 1] >= static_cast<int32_t>(target(n).size()))
+    if (flat[i] < 0 || flat[i] >= static_cast<int32_t>(source(n).size()) || flat[i + 1] < 0 ||
+        flat[i + 1] >= static_cast<int32_t>(target(n).size()))
       throw InputError("sentence pair " + std::to_string(n + 1) + ": alignment point out of range");
     links.push_back({static_cast<uint16_t>(flat[i]), static_cast<uint16_t>(flat[i + 1])});
   }

@@ -33,7 +33,9 @@ class ParallelText {
   std::span<const int32_t> source(size_t n) const { return slice(source_, source_begin_, n); }
   std::span<const int32_t> target(size_t n) const { return slice(target_, target_begin_, n); }
   /// The links of a pair, sorted by (s, t), each once. None before links are set.
-  std::span<const Link> links(size_t n) const { return link_begin_.size() <= n + 1 ? std::span<const Link>{} : slice(links_, link_begin_, n); }
+  std::span<const Link> links(size_t n) const {
+    return link_begin_.size() <= n + 1 ? std::span<const Link>{} : slice(links_, link_begin_, n);
+  }
   /// Hints before random access to pair n: first where it is, a little later its words and links.
   void prefetch_place(size_t n) const {
     __builtin_prefetch(&source_begin_[n]), __builtin_prefetch(&target_begin_[n]), __builtin_prefetch(&link_begin_[n]);

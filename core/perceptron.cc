@@ -23,7 +23,9 @@ class Ranges {
       }
     }
   }
-  double operator[](int32_t j) const { return static_cast<size_t>(j) < dense_.size() ? dense_[static_cast<size_t>(j)] : sparse_.at(j); }
+  double operator[](int32_t j) const {
+    return static_cast<size_t>(j) < dense_.size() ? dense_[static_cast<size_t>(j)] : sparse_.at(j);
+  }
 
  private:
   std::vector<double> dense_;

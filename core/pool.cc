@@ -25,15 +25,18 @@ std::vector<int64_t> Pool::row_begin() const {
   return begin;
 }
 
-Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span<const int32_t> map, std::shared_ptr<Vocab> vocab) {
+Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span<const int32_t> map,
+                 std::shared_ptr<Vocab> vocab) {
   struct Words {
     std::vector<int32_t> begin{0}, words;
     std::shared_ptr<const void> rest;  // the arrays that did not change
   };
   auto append = [&](std::span<const int32_t> from, std::vector<int32_t>& to) {
     for (int32_t word : from) {
-      if (word < 0) to.push_back(word);
-      else to.insert(to.end(), map.begin() + map_begin[word], map.begin() + map_begin[word + 1]);
+      if (word < 0)
+        to.push_back(word);
+      else
+        to.insert(to.end(), map.begin() + map_begin[word], map.begin() + map_begin[word + 1]);
     }
   };
   Pool out = pool;
@@ -67,7 +70,8 @@ Pool subset(const Pool& pool, std::span<const int64_t> indices) {
   out.dense_width = pool.dense_width;
   out.number_names = pool.number_names;
   for (int64_t i : indices) {
-    if (i < 0 || i >= static_cast<int64_t>(pool.size())) throw InputError("sentence index " + std::to_string(i) + " is out of range");
+    if (i < 0 || i >= static_cast<int64_t>(pool.size()))
+      throw InputError("sentence index " + std::to_string(i) + " is out of range");
     out.sentences.push_back(pool.sentences[static_cast<size_t>(i)]);
   }
   return out;
@@ -98,10 +102,12 @@ bool by_text(const Candidate& a, const Candidate& b, const Vocab& vocab) {
 bool same(const Candidate& a, const Candidate& b) { return a.words == b.words && a.dense == b.dense && a.sparse == b.sparse; }
 
 /// new id of each of a pool's features: dense ones first, each group by name.
-std::shared_ptr<Vocab> merge_features(const std::vector<const Pool*>& pools, int32_t& dense_width, std::vector<std::vector<int32_t>>& maps) {
+std::shared_ptr<Vocab> merge_features(const std::vector<const Pool*>& pools, int32_t& dense_width,
+                                      std::vector<std::vector<int32_t>>& maps) {
   std::vector<std::string> dense, sparse;
   for (const Pool* pool : pools)
-    for (int32_t id = 0; id < pool->features->size(); ++id) (id < pool->dense_width ? dense : sparse).push_back((*pool->features)[id]);
+    for (int32_t id = 0; id < pool->features->size(); ++id)
+      (id < pool->dense_width ? dense : sparse).push_back((*pool->features)[id]);
   auto unique = [](std::vector<std::string>& names) {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -167,20 +173,24 @@ Pool merged(const std::vector<const Pool*>& pools) {
         c.dense.assign(static_cast<size_t>(out.dense_width), 0.0);
         auto put = [&](int32_t id, double value) {
           const int32_t mapped = feature_maps[p][static_cast<size_t>(id)];
-          if (mapped < out.dense_width) c.dense[static_cast<size_t>(mapped)] += value;
-          else if (value != 0) c.sparse.emplace_back(mapped, value);
+          if (mapped < out.dense_width)
+            c.dense[static_cast<size_t>(mapped)] += value;
+          else if (value != 0)
+            c.sparse.emplace_back(mapped, value);
         };
         for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * f.dense_width + j]);
         if (!f.sparse_begin.empty())
           for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
         std::sort(c.sparse.begin(), c.sparse.end());
-        c.numbers.assign(f.numbers.begin() + static_cast<ptrdiff_t>(e) * f.number_width, f.numbers.begin() + static_cast<ptrdiff_t>(e + 1) * f.number_width);
+        c.numbers.assign(f.numbers.begin() + static_cast<ptrdiff_t>(e) * f.number_width,
+                         f.numbers.begin() + static_cast<ptrdiff_t>(e + 1) * f.number_width);
         candidates.push_back(std::move(c));
       }
     }
     std::vector<size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out.vocab); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out.vocab); });
     ForestBuilder builder(out.vocab, out.features, out.dense_width, static_cast<int32_t>(out.number_names.size()));
     builder.add_node();
     const Candidate* last = nullptr;

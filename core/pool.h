@@ -36,7 +36,8 @@ struct Pool {
 
 /// The same pool with each word replaced by the words map[map_begin[id]] .. map[map_begin[id+1]] of `vocab`.
 /// This is how a metric's tokenisation and lower-casing reach lists, lattices and forests alike.
-Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span<const int32_t> map, std::shared_ptr<Vocab> vocab);
+Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span<const int32_t> map,
+                 std::shared_ptr<Vocab> vocab);
 
 /// The candidates of several pools of lists under their sentence ids, duplicates (same words and features) removed, in a
 /// canonical order: features by name, sentences by id as in the first pool, candidates by words, then features. A result

@@ -165,8 +165,10 @@ NbestSentence PoolBuilder::build(const Staged& s, std::string id, std::string so
     row.clear();
     for (size_t k = s.feature_begin[e]; k < s.feature_begin[e + 1]; ++k) {
       const int32_t feature = s.feature_ids[k];
-      if (feature < dense_width_) dense[e * width + static_cast<size_t>(feature)] = s.feature_values[k];
-      else row.emplace_back(feature, s.feature_values[k]);
+      if (feature < dense_width_)
+        dense[e * width + static_cast<size_t>(feature)] = s.feature_values[k];
+      else
+        row.emplace_back(feature, s.feature_values[k]);
     }
     if (!sparse) continue;
     std::sort(row.begin(), row.end());

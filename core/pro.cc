@@ -58,7 +58,8 @@ double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, 
   parallel_for(blocks, jobs, [&](size_t b, int) {
     for (size_t r = b * kBlock; r < std::min(pairs.rows(), (b + 1) * kBlock); ++r) {
       double margin = 0;
-      for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k) margin += pairs.values[static_cast<size_t>(k)] * w[pairs.ids[static_cast<size_t>(k)]];
+      for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k)
+        margin += pairs.values[static_cast<size_t>(k)] * w[pairs.ids[static_cast<size_t>(k)]];
       // log(1 + exp(-m)) without overflow
       value[b] += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
       factor[r] = -1.0 / (1.0 + std::exp(margin));
@@ -68,7 +69,8 @@ double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, 
   double total = 0;
   for (double v : value) total += v;
   for (size_t r = 0; r < pairs.rows(); ++r)
-    for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k) gradient[pairs.ids[static_cast<size_t>(k)]] += factor[r] * pairs.values[static_cast<size_t>(k)];
+    for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k)
+      gradient[pairs.ids[static_cast<size_t>(k)]] += factor[r] * pairs.values[static_cast<size_t>(k)];
   const double scale = pairs.rows() ? 1.0 / static_cast<double>(pairs.rows()) : 0.0;
   for (size_t j = 0; j < features; ++j) gradient[j] *= scale;
   return total * scale;

@@ -44,8 +44,7 @@ Pruned pruned(const Forest& forest, const double* w, const PruneOptions& options
     inside<Tropical>(forest, score, node, merit);
     outside<Tropical>(forest, score, node, out);
     for (int32_t v = 0; v < forest.nodes(); ++v)
-      for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e)
-        merit[e] += out[v];
+      for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) merit[e] += out[v];
     if (options.beam)
       for (size_t e = 0; e < edges; ++e) keep[e] = merit[e] >= node.back() - *options.beam;
     if (options.max_edges && *options.max_edges < static_cast<int64_t>(edges)) {

@@ -10,8 +10,8 @@
 
 namespace hopefear {
 
-std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds, const RampionOptions& options,
-                            const OnEpoch& on_epoch) {
+std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds,
+                            const RampionOptions& options, const OnEpoch& on_epoch) {
   const Loss& loss = loss_by_name(options.loss);
   const int32_t features = lists.features();
   std::vector<double> w(initial, initial + features);
@@ -62,7 +62,7 @@ std::vector<double> rampion(const Lists& lists, const double* costs, const doubl
         for (size_t e = 0; e < count; ++e)
           if (coefficients[e] != 0) difference.add(list, static_cast<int32_t>(e), -coefficients[e]);
         const SparseVector x = difference.take();
-        scale *= shrink;  // line 11
+        scale *= shrink;                             // line 11
         for (size_t k = 0; k < x.ids.size(); ++k) {  // line 12
           const auto j = static_cast<size_t>(x.ids[k]);
           d[j] += options.eta * x.values[k] / scale;

@@ -12,17 +12,17 @@ namespace hopefear {
 struct RampionOptions {
   std::string loss = "ramp3";
   double eta = 0.0001;
-  double C = 1;          // l2
-  double l1 = 0;         // towards theta_0 too, by truncation
-  int cccp = 10;         // T'
-  int passes = 5;        // T''
+  double C = 1;    // l2
+  double l1 = 0;   // towards theta_0 too, by truncation
+  int cccp = 10;   // T'
+  int passes = 5;  // T''
   uint64_t seed = 1;
   bool shuffle = false;  // the paper goes through the sentences in order
   int jobs = 0;
 };
 
 /// costs: one for each row, e.g. 10 (1 - BLEU+1). Reports after each CCCP iteration; returns the weights it ends with.
-std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds, const RampionOptions& options,
-                            const OnEpoch& on_epoch);
+std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds,
+                            const RampionOptions& options, const OnEpoch& on_epoch);
 
 }  // namespace hopefear

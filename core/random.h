@@ -10,7 +10,10 @@ class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
   /// An independent stream for the i-th task of a job, whatever thread runs it.
-  Random(uint64_t seed, uint64_t stream) : state_(seed) { state_ = bits() ^ (stream * 0xda942042e4dd58b5ULL + 1); bits(); }
+  Random(uint64_t seed, uint64_t stream) : state_(seed) {
+    state_ = bits() ^ (stream * 0xda942042e4dd58b5ULL + 1);
+    bits();
+  }
 
   uint64_t bits() {
     uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);

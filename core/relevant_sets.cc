@@ -42,14 +42,18 @@ std::string SequenceFile::bytes(const BlockSequences& s, bool bag, uint64_t mode
   return out;
 }
 
-std::shared_ptr<SequenceFile> SequenceFile::open(const std::string& path, const BlockDecoder& decoder, const std::vector<BlockSource>& sources, uint64_t model) {
-  const auto fail = [&](const char* finding) -> InputError { return input_error(path, 0, std::string(finding) + ". Start again with --overwrite"); };
+std::shared_ptr<SequenceFile> SequenceFile::open(const std::string& path, const BlockDecoder& decoder,
+                                                 const std::vector<BlockSource>& sources, uint64_t model) {
+  const auto fail = [&](const char* finding) -> InputError {
+    return input_error(path, 0, std::string(finding) + ". Start again with --overwrite");
+  };
   auto out = std::make_shared<SequenceFile>();
   out->memory_ = MemoryMap::file(path);
   Header header;
   if (out->memory_->size() < sizeof(Header)) throw fail("is no file of block sequences");
   std::memcpy(&header, out->memory_->data(), sizeof(Header));
-  if (std::memcmp(header.magic, kMagic, 8) != 0 || header.version != kVersion) throw fail("is no file of block sequences of this version");
+  if (std::memcmp(header.magic, kMagic, 8) != 0 || header.version != kVersion)
+    throw fail("is no file of block sequences of this version");
   const uint64_t limit = out->memory_->size();
   if (header.sentences > limit || header.sequences > limit || header.blocks > limit ||
       limit != sizeof(Header) + body_size(header.sentences, header.sequences, header.blocks))

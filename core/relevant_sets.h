@@ -17,7 +17,8 @@ class SequenceFile {
   /// The bytes of a file. `model` tells for which blocks it is.
   static std::string bytes(const BlockSequences& sequences, bool bag, uint64_t model);
   /// Maps a file and checks all of it: that it is whole, belongs to this model and fits these sentences.
-  static std::shared_ptr<SequenceFile> open(const std::string& path, const BlockDecoder& decoder, const std::vector<BlockSource>& sources, uint64_t model);
+  static std::shared_ptr<SequenceFile> open(const std::string& path, const BlockDecoder& decoder,
+                                            const std::vector<BlockSource>& sources, uint64_t model);
 
   bool bag() const { return bag_; }
   size_t sentences() const { return sentence_begin_.size() - 1; }

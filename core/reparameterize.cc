@@ -7,7 +7,8 @@
 
 namespace hopefear {
 
-Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<const double> factor, std::shared_ptr<Vocab> features, int32_t dense_width) {
+Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<const double> factor,
+                     std::shared_ptr<Vocab> features, int32_t dense_width) {
   struct Arrays {
     std::vector<double> dense, values;
     std::vector<int32_t> begin{0}, ids;
@@ -38,7 +39,8 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
         a->ids.push_back(to);
         a->values.push_back(scaled);
       };
-      for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
+      for (int32_t j = 0; j < f.dense_width; ++j)
+        put(j, f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
       if (!f.sparse_begin.empty())
         for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
       a->begin.push_back(static_cast<int32_t>(a->ids.size()));
@@ -84,8 +86,10 @@ Pool centred(const Pool& pool, int jobs) {
     std::vector<int32_t> common;  // features with a value that is not 0 and held by most
     for (int32_t j : seen) {
       Votes& v = votes[static_cast<size_t>(j)];
-      if (v.lead > f.edges() - v.present && v.value != 0) common.push_back(j);
-      else v.value = 0;
+      if (v.lead > f.edges() - v.present && v.value != 0)
+        common.push_back(j);
+      else
+        v.value = 0;
     }
     auto a = std::make_shared<Arrays>();
     auto put = [&](int32_t j, double value) {
@@ -137,7 +141,8 @@ std::vector<double> within_variance(const Pool& pool) {
     const double n = f.edges();
     for (int32_t j = 0; j < f.dense_width; ++j) {
       Moments moments;
-      for (int32_t e = 0; e < f.edges(); ++e) moments.add(f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
+      for (int32_t e = 0; e < f.edges(); ++e)
+        moments.add(f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
       variance[static_cast<size_t>(j)] += moments.variance(n);
     }
     if (f.sparse_begin.empty()) continue;

@@ -5,7 +5,8 @@
 namespace hopefear {
 
 /// Feature j becomes factor[j] times feature id[j] of `features`; those with the same id are added up. Ids below `dense_width` are dense.
-Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<const double> factor, std::shared_ptr<Vocab> features, int32_t dense_width);
+Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<const double> factor,
+                     std::shared_ptr<Vocab> features, int32_t dense_width);
 
 /// The same lists with sparse features told relative to the value that most candidates of the list share. Differences between the
 /// candidates of a list, which is all that ranking looks at, stay; what they have in common is not stored 200 times.

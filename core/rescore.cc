@@ -11,7 +11,8 @@ namespace {
 
 class Search {
  public:
-  Search(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features, const std::vector<int32_t>* source, const double* w)
+  Search(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features,
+         const std::vector<int32_t>* source, const double* w)
       : f_(forest), feature_names_(feature_names), features_(features), source_(source), w_(w) {}
 
   Forest run(int64_t pop_limit) {
@@ -27,10 +28,10 @@ class Search {
   };
   struct Place {
     int32_t edge;
-    uint32_t rank;     // where its ranks begin
-    uint32_t raised;   // the last tail whose rank is not zero: an earlier one is raised no more, so that no place comes twice
+    uint32_t rank;    // where its ranks begin
+    uint32_t raised;  // the last tail whose rank is not zero: an earlier one is raised no more, so that no place comes twice
     uint32_t fired, fired_end;
-    uint32_t state;    // where its states begin among place_begin_
+    uint32_t state;  // where its states begin among place_begin_
   };
   struct Waiting {
     double score;
@@ -45,11 +46,12 @@ class Search {
 
   void check_source() const {
     if (f_.spans.empty())
-      throw InputError("pair features need to know the source words below each edge, and this forest does not tell. Leave them out");
+      throw InputError(
+          "pair features need to know the source words below each edge, and this forest does not tell. Leave them out");
     for (int32_t v = 0; v < f_.nodes(); ++v)
       if (f_.spans[2 * static_cast<size_t>(v) + 1] > static_cast<int32_t>(source_->size()))
-        throw InputError("a node ends at source word " + std::to_string(f_.spans[2 * static_cast<size_t>(v) + 1]) + " of " + std::to_string(source_->size()) +
-                         ". Name the source text of these forests");
+        throw InputError("a node ends at source word " + std::to_string(f_.spans[2 * static_cast<size_t>(v) + 1]) + " of " +
+                         std::to_string(source_->size()) + ". Name the source text of these forests");
   }
 
   void node(int32_t v, int64_t pop_limit) {
@@ -88,7 +90,8 @@ class Search {
     }
     Cell cell{static_cast<uint32_t>(sorted_.size()), 0};
     for (int32_t u = first_; u < nodes(); ++u) sorted_.push_back(u);
-    std::stable_sort(sorted_.begin() + cell.begin, sorted_.end(), [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
+    std::stable_sort(sorted_.begin() + cell.begin, sorted_.end(),
+                     [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
     cell.end = static_cast<uint32_t>(sorted_.size());
     cells_.push_back(cell);
     old_node_.resize(scores_.size(), v);
@@ -96,7 +99,9 @@ class Search {
 
   int32_t nodes() const { return static_cast<int32_t>(scores_.size()); }
   uint32_t size_of(int32_t v) const { return cells_[static_cast<size_t>(v)].end - cells_[static_cast<size_t>(v)].begin; }
-  int32_t tail_node(const Place& place, size_t t) const { return sorted_[cells_[static_cast<size_t>(f_.edge_tails(place.edge)[t])].begin + ranks_[place.rank + t]]; }
+  int32_t tail_node(const Place& place, size_t t) const {
+    return sorted_[cells_[static_cast<size_t>(f_.edge_tails(place.edge)[t])].begin + ranks_[place.rank + t]];
+  }
 
   void push(int32_t e, uint32_t rank, uint32_t raised, int32_t v) {
     Place place{e, rank, raised, static_cast<uint32_t>(place_fired_.size()), 0, static_cast<uint32_t>(place_begin_.size())};
@@ -127,7 +132,9 @@ class Search {
   void own_source(int32_t e, int32_t v) {
     own_.clear();
     if (!source_) return;
-    const auto span = [&](int32_t u) { return std::pair(f_.spans[2 * static_cast<size_t>(u)], f_.spans[2 * static_cast<size_t>(u) + 1]); };
+    const auto span = [&](int32_t u) {
+      return std::pair(f_.spans[2 * static_cast<size_t>(u)], f_.spans[2 * static_cast<size_t>(u) + 1]);
+    };
     const auto [begin, end] = span(v);
     for (int32_t i = std::max(begin, 0); i < end; ++i) {
       const auto below = [&](int32_t tail) { return span(tail).first <= i && i < span(tail).second; };
@@ -141,7 +148,8 @@ class Search {
     return {states_.data() + state_begin_[at], state_begin_[at + 1] - state_begin_[at]};
   }
   std::span<const int32_t> state_of(const Place& place, size_t k) const {
-    return {place_states_.data() + place_begin_[place.state + k], place_begin_[place.state + k + 1] - place_begin_[place.state + k]};
+    return {place_states_.data() + place_begin_[place.state + k],
+            place_begin_[place.state + k + 1] - place_begin_[place.state + k]};
   }
 
   void accept(const Place& place, double score) {
@@ -246,7 +254,9 @@ class Search {
     }
     return builder.finish();
   }
-  std::span<const int32_t> tails_of(const Edge& edge) const { return {tails_.data() + edge.tail, f_.edge_tails(edge.old).size()}; }
+  std::span<const int32_t> tails_of(const Edge& edge) const {
+    return {tails_.data() + edge.tail, f_.edge_tails(edge.old).size()};
+  }
 
   const Forest& f_;
   const std::shared_ptr<Vocab>& feature_names_;
@@ -255,9 +265,9 @@ class Search {
   const double* w_;
 
   // of the new forest
-  std::vector<Cell> cells_;        // of each old node
-  std::vector<int32_t> sorted_;    // its new ones, best first
-  std::vector<double> scores_;     // of each new node
+  std::vector<Cell> cells_;      // of each old node
+  std::vector<int32_t> sorted_;  // its new ones, best first
+  std::vector<double> scores_;   // of each new node
   std::vector<int32_t> old_node_;
   std::vector<size_t> state_begin_;  // features_.size() of each new node
   std::vector<int32_t> states_;
@@ -290,8 +300,8 @@ StatefulFeatures stateful_features(const std::shared_ptr<const FeatureTemplates>
   return features;
 }
 
-Forest rescored(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features, const std::vector<int32_t>* source,
-                const double* w, int64_t pop_limit) {
+Forest rescored(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features,
+                const std::vector<int32_t>* source, const double* w, int64_t pop_limit) {
   return Search(forest, feature_names, features, source, w).run(pop_limit);
 }
 
@@ -302,20 +312,24 @@ Rescorer::Rescorer(const Pool& pool, const std::vector<std::string>& names,
   const int32_t first = feature_names_->size();
   const auto add = [&](const std::string& name) {
     const int32_t before = feature_names_->size();
-    if (feature_names_->add(name) < before) throw InputError("feature \"" + name + "\" is there already. Rescore with new features only");
+    if (feature_names_->add(name) < before)
+      throw InputError("feature \"" + name + "\" is there already. Rescore with new features only");
   };
   for (const auto& name : names) {
     const std::string kind = name.substr(0, name.find('('));
     if (kind != "unigram" && kind != "bigram" && kind != "trigram" && kind != "trigger" && kind != "pair")
-      throw InputError("feature \"" + name + "\" cannot be added to a forest: only unigram, bigram, trigram, trigger and pair can");
+      throw InputError("feature \"" + name +
+                       "\" cannot be added to a forest: only unigram, bigram, trigram, trigger and pair can");
     needs_source_ = needs_source_ || kind == "pair";
     add(name);
   }
   if (needs_source_)
     for (const Sentence& s : pool.sentences) for_each_word(s.source, [&](std::string_view word) { source_vocab_->add(word); });
-  const auto templates = std::make_shared<const FeatureTemplates>(names, first, *source_vocab_, *pool.vocab, std::vector<std::string>{}, "features");
+  const auto templates =
+      std::make_shared<const FeatureTemplates>(names, first, *source_vocab_, *pool.vocab, std::vector<std::string>{}, "features");
   features_ = stateful_features(templates);
-  if (std::any_of(names.begin(), names.end(), [](const auto& name) { return name.starts_with("unigram(") || name.starts_with("pair("); }))
+  if (std::any_of(names.begin(), names.end(),
+                  [](const auto& name) { return name.starts_with("unigram(") || name.starts_with("pair("); }))
     features_.push_back(std::make_shared<EdgeFeature>(templates));
   for (const auto& [name, model] : lms) {
     add(name);

@@ -25,8 +25,8 @@ StatefulFeatures stateful_features(const std::shared_ptr<const FeatureTemplates>
 
 /// `feature_names` begin with those of the forest. `source` has the words of the source if some feature asks for them, else null.
 /// pop_limit: edges kept a node; 0: all.
-Forest rescored(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features, const std::vector<int32_t>* source,
-                const double* w, int64_t pop_limit);
+Forest rescored(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features,
+                const std::vector<int32_t>* source, const double* w, int64_t pop_limit);
 
 /// Rescores all of a pool with features by name.
 class Rescorer {

@@ -18,7 +18,10 @@ namespace {
 class RougeScorer final : public Scorer {
  public:
   RougeScorer(const References& references, int skip, double beta)
-      : references_(at_least_one(references)), width_(references_.size()), skip_(static_cast<size_t>(skip)), factor_(beta * beta) {
+      : references_(at_least_one(references)),
+        width_(references_.size()),
+        skip_(static_cast<size_t>(skip)),
+        factor_(beta * beta) {
     for (size_t r = 0; r < width_; ++r) {
       totals_.push_back(0);
       each_pair(references_[r], [&](uint64_t pair) {

@@ -17,17 +17,20 @@ std::vector<Derivation> sample(const Forest& forest, const double* w, int64_t co
   Random random(seed, stream);
   std::vector<Derivation> drawn(count);
   for (Derivation& d : drawn) {
-    unroll(forest, [&](int32_t v) {
-      double left = random.uniform();
-      int32_t chosen = -1;
-      for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
-        const double p = x.conditional[e];
-        if (p == 0.0) continue;
-        chosen = e;  // the last one possible, should rounding leave something over
-        if ((left -= p) < 0.0) break;
-      }
-      return chosen;
-    }, d.edges);
+    unroll(
+        forest,
+        [&](int32_t v) {
+          double left = random.uniform();
+          int32_t chosen = -1;
+          for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
+            const double p = x.conditional[e];
+            if (p == 0.0) continue;
+            chosen = e;  // the last one possible, should rounding leave something over
+            if ((left -= p) < 0.0) break;
+          }
+          return chosen;
+        },
+        d.edges);
     for (int32_t e : d.edges) d.score += scores[e];
   }
   return drawn;

@@ -23,7 +23,8 @@ void append(const Application& a, int32_t symbol, bool known, std::vector<int32_
 
 }  // namespace
 
-NgramFeature::NgramFeature(std::shared_ptr<const FeatureTemplates> templates) : templates_(std::move(templates)), keep_(templates_->has_trigrams() ? 2 : 1) {}
+NgramFeature::NgramFeature(std::shared_ptr<const FeatureTemplates> templates)
+    : templates_(std::move(templates)), keep_(templates_->has_trigrams() ? 2 : 1) {}
 
 /// The state: all words if they are at most 2 keep_, or the first keep_, a gap, and the last keep_.
 void NgramFeature::apply(const Application& a, Fired& fired, std::vector<int32_t>& state) const {
@@ -60,7 +61,9 @@ void TriggerFeature::apply(const Application& a, Fired& fired, std::vector<int32
     part.resize(state.size() - begin, at);
   }
   const int32_t* words = state.data() + begin;
-  const auto seen = [&](size_t from, size_t to, int32_t word) { return from < to && std::find(words + from, words + to, word) != words + to; };
+  const auto seen = [&](size_t from, size_t to, int32_t word) {
+    return from < to && std::find(words + from, words + to, word) != words + to;
+  };
   for (size_t e = FeatureTemplates::kTriggerDistance; e < part.size(); ++e) {
     const auto own = static_cast<size_t>(part[e]);
     if (own == 0 || !templates_->is_triggered(words[e])) continue;
@@ -79,13 +82,15 @@ void EdgeFeature::apply(const Application& a, Fired& fired, std::vector<int32_t>
     if (const int32_t id = templates_->unigram(word); id >= 0) fired.push_back({id, 1.0});
     for (size_t k = 0; k < a.source.size(); ++k) {
       const int32_t id = templates_->pair(a.source[k], word);
-      if (id >= 0 && std::find(a.source.begin(), a.source.begin() + static_cast<ptrdiff_t>(k), a.source[k]) == a.source.begin() + static_cast<ptrdiff_t>(k))
+      if (id >= 0 && std::find(a.source.begin(), a.source.begin() + static_cast<ptrdiff_t>(k), a.source[k]) ==
+                         a.source.begin() + static_cast<ptrdiff_t>(k))
         fired.push_back({id, 1.0});
     }
   }
 }
 
-LmFeature::LmFeature(std::shared_ptr<const LanguageModel> model, const Vocab& words, int32_t id) : model_(std::move(model)), id_(id) {
+LmFeature::LmFeature(std::shared_ptr<const LanguageModel> model, const Vocab& words, int32_t id)
+    : model_(std::move(model)), id_(id) {
   model_->map_words(words, map_);
 }
 

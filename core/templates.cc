@@ -11,7 +11,9 @@
 namespace hopefear {
 namespace {
 
-bool is_plain(char c) { return !(c == '(' || c == ')' || c == ',' || c == '%' || c == '=' || c == '|' || (c >= 0 && c <= ' ') || c == 0x7f); }
+bool is_plain(char c) {
+  return !(c == '(' || c == ')' || c == ',' || c == '%' || c == '=' || c == '|' || (c >= 0 && c <= ' ') || c == 0x7f);
+}
 
 std::string escaped(const std::string& word, bool first) {
   static constexpr char kHex[] = "0123456789ABCDEF";
@@ -39,7 +41,8 @@ std::string unescaped(std::string_view text) {
     }
     int value = 0;
     const char *begin = text.data() + i + 1, *end = begin + 2;
-    if (i + 2 >= text.size() || std::from_chars(begin, end, value, 16).ptr != end) throw std::invalid_argument("a % without two digits");
+    if (i + 2 >= text.size() || std::from_chars(begin, end, value, 16).ptr != end)
+      throw std::invalid_argument("a % without two digits");
     out += static_cast<char>(value);
     i += 2;
   }
@@ -146,7 +149,8 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
       size_t bounds[2] = {0, 0};
       for (size_t k = 0; k < 2; ++k) {
         const std::string& digits = parts[k + 2];
-        if (std::from_chars(digits.data(), digits.data() + digits.size(), bounds[k]).ptr != digits.data() + digits.size() || bounds[k] < 1 || bounds[k] > kGroups)
+        if (std::from_chars(digits.data(), digits.data() + digits.size(), bounds[k]).ptr != digits.data() + digits.size() ||
+            bounds[k] < 1 || bounds[k] > kGroups)
           throw fail("lengths are 1 to " + std::to_string(kGroups));
       }
       auto group = std::find_if(groups_.begin(), groups_.end(), [column](const auto& g) { return g.first == column; });
@@ -180,8 +184,8 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
   }
 }
 
-void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links,
-                                std::span<const float> row, Values& out) const {
+void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const int32_t> target,
+                                std::span<const PackedLink> links, std::span<const float> row, Values& out) const {
   const auto fire = [&out](int32_t id, float value) {
     if (id >= 0) out.push_back({id, value});
   };
@@ -210,7 +214,8 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
       for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[static_cast<size_t>(column)]);
 }
 
-std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std::span<const int32_t> rank, int32_t limit, int jobs) {
+std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std::span<const int32_t> rank, int32_t limit,
+                                                   int jobs) {
   // Keys of all threads are collected in rounds and counted by sorting, so that memory stays bounded.
   std::vector<std::pair<uint64_t, int32_t>> counts, merged;
   const size_t round = 20'000;
@@ -244,7 +249,8 @@ std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std
     counts.swap(merged);
   }
   std::vector<std::array<int32_t, 3>> rows;
-  for (const auto& [key, count] : counts) rows.push_back({static_cast<int32_t>(key >> 32), static_cast<int32_t>(key & 0xffffffffU), count});
+  for (const auto& [key, count] : counts)
+    rows.push_back({static_cast<int32_t>(key >> 32), static_cast<int32_t>(key & 0xffffffffU), count});
   return rows;
 }
 

@@ -69,7 +69,8 @@ class FeatureTemplates {
   static constexpr int kTriggerDistance = 3;
   static constexpr int kGroups = 10;  // lengths that group features tell apart
 
-  /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns, which group features read.
+  /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
+  /// which group features read.
   /// `where` opens the message of the InputError for a name that makes no sense.
   FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
                    const std::vector<std::string>& columns, const std::string& where);
@@ -101,7 +102,9 @@ class FeatureTemplates {
   int32_t size() const { return size_; }
 
  private:
-  static uint64_t pack(int32_t a, int32_t b) { return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b); }
+  static uint64_t pack(int32_t a, int32_t b) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
+  }
   static int32_t at(const std::vector<int32_t>& values, int32_t word, int32_t otherwise) {
     return word >= 0 && static_cast<size_t>(word) < values.size() ? values[static_cast<size_t>(word)] : otherwise;
   }
@@ -112,9 +115,9 @@ class FeatureTemplates {
   bool lex_ = false;
   std::vector<int32_t> source_class_, target_class_;  // 0 UNK, then the frequent words
   std::vector<int32_t> lex_e_, lex_null_;             // by class of e
-  PatternMap lex_fe_;                                      // by classes
+  PatternMap lex_fe_;                                 // by classes
   std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
-  std::vector<int32_t> unigram_, uses_;  // by word
+  std::vector<int32_t> unigram_, uses_;                                                            // by word
   PatternMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };
 
@@ -124,6 +127,7 @@ std::string feature_name(std::span<const std::string> parts);
 
 /// The number of places where word e stands and word d was seen kTriggerDistance or more words before, for words whose rank is
 /// below `limit` (rank[w]: the place of w by frequency). Rows (d, e, count), sorted.
-std::vector<std::array<int32_t, 3>> trigger_counts(const class ParallelText& text, std::span<const int32_t> rank, int32_t limit, int jobs);
+std::vector<std::array<int32_t, 3>> trigger_counts(const class ParallelText& text, std::span<const int32_t> rank, int32_t limit,
+                                                   int jobs);
 
 }  // namespace hopefear

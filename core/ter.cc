@@ -36,7 +36,9 @@ struct Symbols {
 class TerReference {
  public:
   TerReference(const std::vector<int32_t>& reference, int32_t symbols)
-      : reference_(reference), m_(static_cast<int32_t>(reference.size())), distance_(reference, symbols),
+      : reference_(reference),
+        m_(static_cast<int32_t>(reference.size())),
+        distance_(reference, symbols),
         positions_(static_cast<size_t>(symbols)) {
     for (int32_t j = 0; j < m_; ++j) positions_[static_cast<size_t>(reference[j])].push_back(j);
   }
@@ -73,7 +75,9 @@ class TerReference {
     std::fill(row, row + m_ + 1, kInfinity);
     int32_t left = kInfinity;
     for (int32_t j = begin_[i]; j < end_[i]; ++j) {
-      int32_t cost = j == 0 ? above[0] + 1 : std::min(above[j - 1] + (word != reference_[static_cast<size_t>(j) - 1]), std::min(above[j], left) + 1);
+      int32_t cost =
+          j == 0 ? above[0] + 1
+                 : std::min(above[j - 1] + (word != reference_[static_cast<size_t>(j) - 1]), std::min(above[j], left) + 1);
       row[j] = left = std::min(cost, kInfinity);
     }
   }
@@ -84,7 +88,8 @@ class TerReference {
     matrix_.resize((static_cast<size_t>(n_) + 1) * width);
     for (int32_t j = 0; j <= m_; ++j) matrix_[static_cast<size_t>(j)] = j;
     for (int32_t i = changed + 1; i <= n_; ++i)
-      fill_row(matrix_.data() + static_cast<size_t>(i - 1) * width, words_[static_cast<size_t>(i) - 1], i, matrix_.data() + static_cast<size_t>(i) * width);
+      fill_row(matrix_.data() + static_cast<size_t>(i - 1) * width, words_[static_cast<size_t>(i) - 1], i,
+               matrix_.data() + static_cast<size_t>(i) * width);
 
     // Backwards; of equal ways, a (mis)match goes first, then a word too many, then a word missing.
     aligned_.assign(static_cast<size_t>(m_), -1);
@@ -158,7 +163,8 @@ class TerReference {
     return {start, start + length, std::min(n_, goal + length)};
   }
 
-  void try_shift(int32_t start, int32_t length, int32_t goal, int32_t edits, std::tuple<int32_t, int32_t, int32_t, int32_t>& best) {
+  void try_shift(int32_t start, int32_t length, int32_t goal, int32_t edits,
+                 std::tuple<int32_t, int32_t, int32_t, int32_t>& best) {
     const auto [from, middle, to] = rotation(start, length, goal);
     // Two edits a word undo the move, of the block or of what it jumped over: so many can be saved at most.
     const int32_t most = std::min(2 * std::min(middle - from, to - middle), edits - std::abs(n_ - m_));
@@ -246,7 +252,11 @@ class WerScorer final : public Scorer {
 
 }  // namespace
 
-std::unique_ptr<Scorer> Ter::scorer(const Vocab&, const References& references) const { return std::make_unique<TerScorer>(references); }
-std::unique_ptr<Scorer> Wer::scorer(const Vocab&, const References& references) const { return std::make_unique<WerScorer>(references); }
+std::unique_ptr<Scorer> Ter::scorer(const Vocab&, const References& references) const {
+  return std::make_unique<TerScorer>(references);
+}
+std::unique_ptr<Scorer> Wer::scorer(const Vocab&, const References& references) const {
+  return std::make_unique<WerScorer>(references);
+}
 
 }  // namespace hopefear

@@ -20,9 +20,7 @@ class ErrorRate : public Metric {
  public:
   int size() const override { return 2; }
   bool higher_is_better() const override { return false; }
-  double score(const double* stats) const override {
-    return stats[1] > 0 ? 100 * stats[0] / stats[1] : stats[0] > 0 ? 100 : 0;
-  }
+  double score(const double* stats) const override { return stats[1] > 0 ? 100 * stats[0] / stats[1] : stats[0] > 0 ? 100 : 0; }
 };
 
 class Ter final : public ErrorRate {

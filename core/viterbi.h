@@ -10,8 +10,8 @@
 namespace hopefear {
 
 struct Viterbi {
-  std::vector<double> best;    // of each node; -inf where there is no derivation
-  std::vector<int32_t> back;   // the edge that gives it; -1 where there is none
+  std::vector<double> best;   // of each node; -inf where there is no derivation
+  std::vector<int32_t> back;  // the edge that gives it; -1 where there is none
 };
 
 /// score(e) is called once for each edge, in order.

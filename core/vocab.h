@@ -66,8 +66,7 @@ class Vocab {
   size_t find_slot(std::string_view text, uint64_t hash) const {
     const size_t mask = slots_.size() - 1;
     size_t slot = hash & mask;
-    while (slots_[slot].id >= 0 &&
-           (slots_[slot].hash != hash || texts_[static_cast<size_t>(slots_[slot].id)] != text))
+    while (slots_[slot].id >= 0 && (slots_[slot].hash != hash || texts_[static_cast<size_t>(slots_[slot].id)] != text))
       slot = (slot + 1) & mask;
     return slot;
   }

@@ -222,8 +222,10 @@ void append_travatar_forest(std::string& out, const Pool& pool, size_t sentence)
       }
       out += ", \"trg\": [{\"words\": [";
       append_list(out, u.f.edge_words(e), [&](int32_t word) {
-        if (word < 0) append_whole(out, word);
-        else append_json_string(out, u.word(word));
+        if (word < 0)
+          append_whole(out, word);
+        else
+          append_json_string(out, u.word(word));
       });
       out += "]}], \"features\": ";
       append_feature_object(out, u, e);

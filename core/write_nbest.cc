@@ -55,8 +55,10 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
     append_json_string(out, words);
   };
   out += "{\"id\": ";
-  if (s.id == std::to_string(sentence)) out += s.id;
-  else append_json_string(out, s.id);
+  if (s.id == std::to_string(sentence))
+    out += s.id;
+  else
+    append_json_string(out, s.id);
   if (!s.source.empty()) {
     out += ", \"source\": ";
     append_json_string(out, s.source);
@@ -102,8 +104,10 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
 void append_nbest(std::string& out, const Pool& pool, size_t sentence, NbestFormat format, const double* w) {
   if (!pool.sentences[sentence].forest.is_list())
     throw InputError("sentence " + std::to_string(sentence) + " is a forest, not a list of candidates. Take its k best first");
-  if (format == NbestFormat::jsonl) append_json_line(out, pool, sentence);
-  else append_text_lines(out, pool, sentence, format == NbestFormat::moses ? "= " : "=", w);
+  if (format == NbestFormat::jsonl)
+    append_json_line(out, pool, sentence);
+  else
+    append_text_lines(out, pool, sentence, format == NbestFormat::moses ? "= " : "=", w);
 }
 
 }  // namespace hopefear
