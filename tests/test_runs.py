@@ -88,6 +88,14 @@ def test_resume_needs_the_same_settings(tmp_path: Path) -> None:
         Run.open(tmp_path, settings={"seed": 1, "trainer": "pro"}, resume=True)
 
 
+def test_a_setting_within_another_is_named(tmp_path: Path) -> None:
+    Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {"C": 0.1}}}).close()
+    with pytest.raises(InputError, match=r"begun with another trainer options C \(0.1, now 0.2\)"):
+        Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {"C": 0.2}}}, resume=True)
+    with pytest.raises(InputError, match=r"begun with another trainer options \(.*, now \{\}\)"):
+        Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {}}}, resume=True)
+
+
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     with Run.open(tmp_path) as run:
         (tmp_path / "checkpoint" / "replicate-1.json").write_text('{"weights": ')

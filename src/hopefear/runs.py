@@ -259,12 +259,14 @@ def _old_record(path: Path) -> dict[str, Any] | None:
     return dict(record)
 
 
-def _same_settings(path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+def _same_settings(path: Path, old: dict[str, Any], new: dict[str, Any], of: str = "") -> None:
     for name in sorted({*old, *new}):
-        if old.get(name) != new.get(name):
-            was, now = _short(old.get(name)), _short(new.get(name))
+        was, now = old.get(name), new.get(name)
+        if isinstance(was, dict) and isinstance(now, dict) and was and now:
+            _same_settings(path, was, now, f"{of}{name} ")
+        elif was != now:
             raise InputError(
-                f"{path}: the run was begun with another {name} ({was}, now {now}). "
+                f"{path}: the run was begun with another {of}{name} ({_short(was)}, now {_short(now)}). "
                 "Give it the same, or start again with --overwrite"
             )
 

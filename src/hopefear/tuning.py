@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from hopefear.formats import iter_nbest, read_nbest
 from hopefear.metrics import Metric, by_name
 from hopefear.processes import Say, Task, cores, run_tasks
 from hopefear.runs import Run, plain
+
+if TYPE_CHECKING:
+    from hopefear.trainers.base import Trainer as BatchTrainer
 
 __all__ = [
     "Replicate",
@@ -97,6 +100,16 @@ def metric_key(metric: Metric) -> str:
 def record_metric(metric: Metric) -> dict[str, Any]:
     """A metric as ``run.json`` has it under ``measure``."""
     return {"name": metric.name, "options": plain(dataclasses.asdict(metric))}  # type: ignore[call-overload]
+
+
+def describe(trainer: BatchTrainer, metric: Metric) -> dict[str, Any]:
+    """What is learnt with, as ``run.json`` has it. Threads and seeds are not part of it."""
+    options = {name: value for name, value in trainer.options().items() if name not in ("jobs", "seed", "metric")}
+    return {
+        "trainer": {"name": trainer.name, "options": options},
+        "metric": f"{metric_key(metric)}|{metric.signature()}",
+        "measure": record_metric(metric),
+    }
 
 
 def metric_from(record: Mapping[str, Any]) -> Metric:

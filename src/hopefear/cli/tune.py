@@ -20,6 +20,7 @@ from hopefear.cli.options import InputFile, Many, count
 if TYPE_CHECKING:
     from hopefear._core import Pool
     from hopefear.metrics import Metric
+    from hopefear.runs import Run
     from hopefear.tuning import Tuned
 
 PARAMS = [
@@ -116,7 +117,7 @@ def command(
     from hopefear.diagnosis import diagnose
     from hopefear.formats import read_forests, read_weights
     from hopefear.runs import Run, record_inputs
-    from hopefear.tuning import metric_key, record_metric, split, tune
+    from hopefear.tuning import describe, metric_key, split, tune
 
     if [bool(nbest), bool(forests), bool(decoder_command)].count(True) != 1:
         raise click.UsageError("give one of --nbest, --forests, --decoder-command.", click.get_current_context())
@@ -174,10 +175,9 @@ def command(
         {"nbest": nbest, "forests": forests, "refs": refs, "dev_nbest": dev_nbest, "dev_refs": dev_refs}
         | {"initial": initial}
     )
+    recipe = describe(learner, measure)
     settings = {
-        "trainer": trainer,
-        "options": {name: value for name, value in learner.options().items() if name not in ("jobs", "seed", "metric")},
-        "metric": f"{metric_key(measure)}|{measure.signature()}",
+        **recipe,
         "seed": seed,
         "replicates": replicates,
         "holdout": holdout,
@@ -190,9 +190,7 @@ def command(
         )
         if not run.finished:
             run.record |= {
-                "trainer": {"name": trainer, "options": settings["options"]},
-                "metric": settings["metric"],
-                "measure": record_metric(measure),
+                **recipe,
                 "directory": str(Path.cwd()),
                 "inputs": inputs,
                 "sentences": {part: len(sentences) for part, sentences in parts.items()},
@@ -245,14 +243,7 @@ def command(
             for finding in findings:
                 run.warn(str(finding))
             run.finish(tuned.best.weights, tuned.final())
-        warnings = run.record["warnings"]
-    for warning in warnings:
-        console.warn(warning)
-    if json:
-        click.echo(json_module.dumps(tuned.final(), indent=2, ensure_ascii=False))
-    else:
-        print_scores(tuned, measure)
-    console.note(f"weights: {run.path / 'weights.txt'}")
+    tell(console, run, tuned, measure, tuned.final() if json else None)
 
 
 def refuse_unused(ctx: click.Context, decoder: bool, params: bool, dev: bool) -> None:
@@ -314,6 +305,17 @@ def need_references(pool: Pool, metric: Metric) -> None:
 
 
 TITLES = {"train": "train", "dev": "dev", "holdout": "held out"}
+
+
+def tell(console: Console, run: Run, tuned: Tuned, metric: Metric, final: Mapping[str, Any] | None) -> None:
+    """What came out, as a table or as JSON."""
+    for warning in run.record["warnings"]:
+        console.warn(warning)
+    if final is not None:
+        click.echo(json_module.dumps(final, indent=2, ensure_ascii=False))
+    else:
+        print_scores(tuned, metric)
+    console.note(f"weights: {run.path / 'weights.txt'}")
 
 
 def print_scores(tuned: Tuned, metric: Metric) -> None:

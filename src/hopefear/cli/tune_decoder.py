@@ -56,14 +56,14 @@ def tune_decoder(
 ) -> None:
     """Everything from the options to the run directory."""
     from hopefear.cli.trainers import find, parse_options
-    from hopefear.cli.tune import print_scores
+    from hopefear.cli.tune import tell
     from hopefear.coordinate_ascent import CoordinateAscent, read_parameters
     from hopefear.decoder_command import DecoderCommand
     from hopefear.errors import InputError
     from hopefear.formats import read_weights
     from hopefear.outer_loop import LOOP_DEFAULTS, OuterLoop
     from hopefear.runs import Run, record_inputs
-    from hopefear.tuning import metric_key, record_metric
+    from hopefear.tuning import describe, metric_key
 
     kind = find(trainer)
     options = {**LOOP_DEFAULTS.get(trainer, {}), **parse_options(kind, set)}
@@ -83,11 +83,10 @@ def tune_decoder(
     learner = kind(metric=measure, seed=seed, jobs=jobs, **options)
     loop = OuterLoop(learner, decoder, iterations, holdout=holdout, seed=seed)
     inputs = record_inputs({"refs": refs, "sources": sources, "initial": initial, "params": params})
+    recipe = describe(learner, measure)
     settings = {
         "decoder_command": decoder_command,
-        "trainer": trainer,
-        "options": {name: value for name, value in learner.options().items() if name not in ("jobs", "seed", "metric")},
-        "metric": f"{metric_key(measure)}|{measure.signature()}",
+        **recipe,
         "seed": seed,
         "iterations": iterations,
         "replicates": replicates,
@@ -102,13 +101,7 @@ def tune_decoder(
             Run.open(out, command=["hopefear", *sys.argv[1:]], settings=settings, resume=resume, overwrite=overwrite)
         )
         if not run.finished:
-            run.record |= {
-                "trainer": {"name": trainer, "options": settings["options"]},
-                "metric": settings["metric"],
-                "measure": record_metric(measure),
-                "directory": str(Path.cwd()),
-                "inputs": inputs,
-            }
+            run.record |= {**recipe, "directory": str(Path.cwd()), "inputs": inputs}
             run.save()
         total = max_evaluations if parameters else replicates * (iterations + 1)
         progress = stack.enter_context(console.progress(f"tune {trainer}", total))
@@ -143,17 +136,10 @@ def tune_decoder(
                 with atomic_write(run.path / "params.txt") as file:
                     file.writelines(f"{name} {value!r}\n" for name, value in outcome.setting.items())
             run.finish(outcome.tuned.best.weights, final)
-        warnings = run.record["warnings"]
-    for warning in warnings:
-        console.warn(warning)
-    if json:
-        click.echo(json_module.dumps(final, indent=2, ensure_ascii=False))
-    else:
-        print_scores(outcome.tuned, measure)
-        if outcome.setting is not None:
-            click.echo("params  " + "  ".join(f"{name}={value!r}" for name, value in outcome.setting.items()))
-    console.note(f"weights: {run.path / 'weights.txt'}")
+    tell(console, run, outcome.tuned, measure, final if json else None)
     if outcome.setting is not None:
+        if not json:
+            click.echo("params  " + "  ".join(f"{name}={value!r}" for name, value in outcome.setting.items()))
         console.note(f"params: {run.path / 'params.txt'}")
 
 
