@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.errors import InputError
 from hopefear.experiments import Lab, Outcome, find, load_all
-from hopefear.experiments.base import Claim, Curve, Experiment, Figure, Table, lines_of, write_outcome
+from hopefear.experiments.base import Claim, Curve, Experiment, Figure, Table, beats, level, lines_of, write_outcome
+from hopefear.experiments.chiang import Gap
 
 
 def test_every_experiment_states_paper_and_claim() -> None:
@@ -77,6 +79,20 @@ def test_outcome_is_written_as_text_json_and_picture(tmp_path: Path) -> None:
     assert len(picture.findall(".//{http://www.w3.org/2000/svg}circle")) == 3
     text = "\n".join(lines_of(one, lab, outcome))
     assert "HELD: one is more (2 > 1)" in text and "UNDECIDED: by a lot" in text
+
+
+def test_a_verdict_needs_significance() -> None:
+    assert [beats(1.0, 0.01), beats(-1.0, 0.01), beats(1.0, 0.05), beats(1.0, math.nan)] == [True, False, None, None]
+    assert [level(0.4, 0.01), level(0.6, 0.01), level(0.6, 0.2)] == [True, False, None]
+
+
+def test_replicates_are_told_apart_by_welch() -> None:
+    gap = Gap.between([30.0, 31.0, 32.0], [33.0, 34.0, 35.0])
+    assert gap.delta == pytest.approx(-3.0)
+    assert gap.p == pytest.approx(0.0213, abs=1e-4)  # t = -3.674 with 4 degrees of freedom
+    assert Gap.between([30.0], [31.0]).p == 1.0  # one replicate each says nothing
+    assert Gap.between([30.0, 30.0], [31.0, 31.0]).p == 0.0
+    assert Gap.between([30.0, 30.0], [30.0, 30.0]).p == 1.0
 
 
 @pytest.fixture(scope="module")

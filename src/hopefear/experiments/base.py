@@ -212,7 +212,12 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
 
 def beats(delta: float, p: float) -> bool | None:
     """The verdict on "this is better than that": yes or no only where the difference is significant."""
-    return None if p >= 0.05 else delta > 0
+    return delta > 0 if p < 0.05 else None
+
+
+def level(gap: float, p: float) -> bool | None:
+    """The verdict on "these are level": yes within half a point, no only where the difference is significant."""
+    return True if gap < 0.5 else False if p < 0.05 else None
 
 
 def with_spread(values: Sequence[float], digits: int = 2) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import pearsonr, ttest_ind_from_stats
 
 from hopefear.experiments.base import (
     Claim,
@@ -16,6 +18,7 @@ from hopefear.experiments.base import (
     Table,
     beats,
     experiment,
+    level,
     spread,
     with_spread,
 )
@@ -166,7 +169,8 @@ def table1(lab: Lab) -> Outcome:
                       f"{with_spread([run['test'] for run in found])}{mark(against) if found is not runs[0] else ''} "
                       f"[{row[8]:.1f}]"])  # fmt: skip
     means = [spread([run["test"] for run in found])[0] for found in runs]
-    small = max(means[1:4])
+    top, bottom = int(np.argmax(means[:4])), int(np.argmin(means[:4]))
+    apart = compare(on, runs[top], runs[bottom], lab)
     best = compare(on, runs[7], runs[0], lab)
     shared = compare(on, runs[6], runs[5], lab)
     gained = compare(on, runs[5], runs[3], lab)
@@ -174,9 +178,8 @@ def table1(lab: Lab) -> Outcome:
         tables=[Table(f"BLEU on {on.task.name}, ours [the paper's]; + - differ from MERT, p < 0.05",
                       ["model", "obj", "alg", "approx", "par", "epoch", "dev", "test"], table)],
         claims=[
-            Claim("on the small model all methods are within half a point", max(means[:4]) - min(means[:4]) < 0.5,
-                  f"{max(means[:4]) - min(means[:4]):.2f} BLEU between best and worst; MERT {means[0]:.2f}, "
-                  f"online at best {small:.2f}"),
+            Claim("on the small model all methods are within half a point", level(apart.delta, apart.p),
+                  f"{ROWS[top][2]} over {ROWS[bottom][2]} {_change(apart)}"),
             Claim("lexical features help MIRA", beats(gained.delta, gained.p), _change(gained)),
             Claim("asynchronous MIRA beats mixing on the large model", beats(shared.delta, shared.p), _change(shared)),
             Claim("AROW on the large model beats MERT on the small one", beats(best.delta, best.p), _change(best)),
@@ -191,22 +194,60 @@ def _change(found: Comparison) -> str:
     return f"{found.delta:+.2f} BLEU, p = {found.p:.2g}"
 
 
-def _listed(names: Sequence[float], values: Sequence[float]) -> str:
-    return ", ".join(f"{name:g}: {value:.2f}" for name, value in zip(names, values, strict=True))
+def _replicates(lab: Lab, label: str, name: str, **settings: Any) -> list[Run]:
+    return [online(lab, label, name, seed, **settings) for seed in lab.seeds]
 
 
-def _best(run: Run) -> float:
-    return max(float(score) for epoch, score in run["history"] if epoch > 0)
+def _listed(values: Mapping[Any, Sequence[float]]) -> str:
+    return ", ".join(f"{name:g}: {with_spread(value)}" for name, value in values.items())
 
 
-def _at(run: Run, epoch: int) -> float:
-    later = [float(score) for at, score in run["history"] if at == epoch]
-    return later[0] if later else _best(run)
+def _best(runs: Sequence[Run]) -> list[float]:
+    """Dev BLEU of each replicate at its best epoch."""
+    return [max(float(score) for epoch, score in run["history"] if epoch > 0) for run in runs]
+
+
+def _at(runs: Sequence[Run], epoch: int) -> list[float]:
+    """Dev BLEU of each replicate after an epoch."""
+    return [float(score) for run in runs for at, score in run["history"] if at == epoch] or _best(runs)
+
+
+def _mean(runs: Sequence[Run]) -> list[float]:
+    """Dev BLEU of each replicate, the mean over its epochs: how fast it converges."""
+    return [float(np.mean([score for epoch, score in run["history"] if epoch > 0])) for run in runs]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The difference of two groups of replicates, with Welch's t-test."""
+
+    delta: float
+    p: float
+
+    @classmethod
+    def between(cls, ours: Sequence[float], theirs: Sequence[float]) -> Gap:
+        delta = spread(ours)[0] - spread(theirs)[0]
+        if max(spread(ours)[1], spread(theirs)[1]) < 1e-9:  # one replicate, or methods that know no chance
+            return cls(delta, float(abs(delta) < 1e-9) if min(len(ours), len(theirs)) > 1 else 1.0)
+        groups = (*spread(ours), len(ours), *spread(theirs), len(theirs))
+        return cls(delta, float(ttest_ind_from_stats(*groups, equal_var=False).pvalue))
+
+    def __str__(self) -> str:
+        return f"{self.delta:+.2f} BLEU, p = {self.p:.2g}"
+
+
+def _all_of(verdicts: Sequence[bool | None]) -> bool | None:
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def _score_table(title: str, curves: list[Curve]) -> Table:
     longest = max(curves, key=lambda one: len(one.x)).x
-    rows = [[one.name, *(f"{one.y[k]:.2f}" if k < len(one.y) else "" for k in range(len(longest)))] for one in curves]
+
+    def cell(one: Curve, k: int) -> str:
+        error = f" ({one.error[k]:.2f})" if one.error else ""
+        return f"{one.y[k]:.2f}{error}" if k < len(one.y) else ""
+
+    rows = [[one.name, *(cell(one, k) for k in range(len(longest)))] for one in curves]
     return Table(title, ["", *(f"epoch {x:g}" for x in longest)], rows)
 
 
@@ -214,41 +255,42 @@ def _score_table(title: str, curves: list[Curve]) -> Table:
 def fig2(lab: Lab) -> Outcome:
     """On the small model SGD and minimum risk hardly depend on the learning rate, MIRA converges faster with higher
     ones; all reach the same level. The online algorithms converge more quickly and smoothly than MERT."""
-    seed = lab.seed
     rates = lab.pick(tiny=(0.01, 0.05), small=(0.005, 0.01, 0.05), full=(0.005, 0.01, 0.02, 0.05))
     runs = {
-        (name, eta): online(lab, f"chiang small {name} {eta}", name, seed, options={"eta": eta}, parallel="mix",
-                            learners=_learners(lab))
+        (name, eta): _replicates(lab, f"chiang small {name} {eta}", name, options={"eta": eta}, parallel="mix",
+                                 learners=_learners(lab))
         for name in ("sgd", "mira", "minrisk")
         for eta in rates
     }  # fmt: skip
-    mert = online(lab, "chiang small MERT -", "mert", seed, options=_mert(lab))
+    mert = _replicates(lab, "chiang small MERT -", "mert", options=_mert(lab))
     titles = {"sgd": "SGD", "mira": "MIRA", "minrisk": "minimum risk"}
     figures, tables = [], []
     for letter, name in zip("abc", titles, strict=True):
-        curves = [curve(f"{titles[name]} {eta:g}", [runs[name, eta]]) for eta in rates]
+        curves = [curve(f"{titles[name]} {eta:g}", runs[name, eta]) for eta in rates]
         figures.append(Figure(f"chiang-fig2{letter}", f"{titles[name]} by learning rate", "epoch", "dev BLEU", curves))
         tables.append(_score_table(f"({letter}) {titles[name]}, dev BLEU", curves))
-    best = {name: max((runs[name, eta] for eta in rates), key=_best) for name in titles}
-    against = [curve("MERT", [mert]), *(curve(titles[name], [best[name]]) for name in titles)]
+    tops = {place: spread(_best(found))[0] for place, found in runs.items()}
+    best = {name: max(rates, key=lambda eta, name=name: tops[name, eta]) for name in titles}  # type: ignore[misc]
+    against = [curve("MERT", mert), *(curve(titles[name], runs[name, best[name]]) for name in titles)]
     figures.append(Figure("chiang-fig2d", "online methods and MERT", "epoch", "dev BLEU", against))
     tables.append(_score_table("(d) the best rate of each, and MERT", against))
-    ranges = {name: max(_best(runs[name, eta]) for eta in rates) - min(_best(runs[name, eta]) for eta in rates)
-              for name in titles}  # fmt: skip
-    firsts = [_at(runs["mira", eta], 1) for eta in rates]
-    tops = {name: _best(run) for name, run in best.items()}
-    first = {name: _at(run, 1) for name, run in best.items()}
+    ranges = {name: max(tops[name, eta] for eta in rates) - min(tops[name, eta] for eta in rates) for name in titles}
+    speed = {eta: _mean(runs["mira", eta]) for eta in rates}
+    faster = Gap.between(speed[rates[-1]], speed[rates[0]])
+    reached = {name: tops[name, best[name]] for name in titles}
+    first = {name: Gap.between(_at(runs[name, best[name]], 1), _at(mert, 1)) for name in titles}
     return Outcome(
         tables=tables,
         claims=[
             Claim("SGD and minimum risk hardly depend on the rate", max(ranges["sgd"], ranges["minrisk"]) < 0.5,
                   ", ".join(f"{titles[name]} {ranges[name]:.2f}" for name in titles) + " BLEU between rates"),
-            Claim("MIRA converges faster with higher rates", firsts == sorted(firsts),
-                  "after one epoch " + _listed(rates, firsts)),
-            Claim("all reach the same level", max(tops.values()) - min(tops.values()) < 0.5,
-                  ", ".join(f"{titles[name]} {value:.2f}" for name, value in tops.items())),
-            Claim("online methods converge more quickly than MERT", min(first.values()) > _at(mert, 1),
-                  f"after one epoch at least {min(first.values()):.2f}, MERT {_at(mert, 1):.2f}"),
+            Claim("MIRA converges faster with higher rates", beats(faster.delta, faster.p),
+                  f"mean over epochs {_listed(speed)}; highest against lowest {faster}"),
+            Claim("all reach the same level", max(reached.values()) - min(reached.values()) < 0.5,
+                  ", ".join(f"{titles[name]} {value:.2f}" for name, value in reached.items())),
+            Claim("online methods converge more quickly than MERT",
+                  _all_of([beats(gap.delta, gap.p) for gap in first.values()]),
+                  "after one epoch, against MERT: " + "; ".join(f"{titles[n]} {gap}" for n, gap in first.items())),
         ],
         notes=[NOTE],
         figures=figures,
@@ -259,25 +301,27 @@ def fig2(lab: Lab) -> Outcome:
 def fig3(lab: Lab) -> Outcome:
     """Linear BLEU does as well as forest reranking. More negative loss weights mu give higher initial performance,
     less negative ones higher final performance; -1 is a good compromise."""
-    seed, team = lab.seed, _learners(lab)
-    ways = {how: online(lab, f"chiang small sgd {how}", "sgd", seed, options={"eta": 0.01, "approximation": how},
-                        parallel="mix", learners=team) for how in ("forest", "linear")}  # fmt: skip
+    team = _learners(lab)
+    ways = {how: _replicates(lab, f"chiang small sgd {how}", "sgd", options={"eta": 0.01, "approximation": how},
+                             parallel="mix", learners=team) for how in ("forest", "linear")}  # fmt: skip
     mus = lab.pick(tiny=(-2.0, -1.0), small=(-5.0, -1.0, -0.5, -0.2), full=(-5.0, -2.0, -1.0, -0.5, -0.2))
-    loss = {mu: online(lab, f"chiang small mira mu {mu}", "mira", seed, options={"eta": 0.01, "mu": mu},
-                       parallel="mix", learners=team) for mu in mus}  # fmt: skip
-    a = [curve(name, [ways[how]]) for how, name in (("forest", "forest reranking"), ("linear", "linear BLEU"))]
-    b = [curve(f"mu = {mu:g}", [loss[mu]]) for mu in mus]
-    gap = _best(ways["linear"]) - _best(ways["forest"])
-    firsts = [_at(loss[mu], 1) for mu in mus]
-    finals = {mu: _best(loss[mu]) for mu in mus}
+    loss = {mu: _replicates(lab, f"chiang small mira mu {mu}", "mira", options={"eta": 0.01, "mu": mu},
+                            parallel="mix", learners=team) for mu in mus}  # fmt: skip
+    a = [curve(name, ways[how]) for how, name in (("forest", "forest reranking"), ("linear", "linear BLEU"))]
+    b = [curve(f"mu = {mu:g}", loss[mu]) for mu in mus]
+    gap = Gap.between(_best(ways["linear"]), _best(ways["forest"]))
+    firsts, finals = {mu: _at(loss[mu], 1) for mu in mus}, {mu: _best(loss[mu]) for mu in mus}
+    early = Gap.between(firsts[mus[0]], firsts[mus[-1]])
+    other = max(mus[1:], key=lambda mu: spread(finals[mu])[0])
+    late = Gap.between(finals[other], finals[mus[0]])
     return Outcome(
         tables=[_score_table("(a) SGD, dev BLEU", a), _score_table("(b) MIRA by mu, dev BLEU", b)],
         claims=[
-            Claim("linear BLEU is as good as forest reranking", gap > -0.3, f"{gap:+.2f} BLEU at the best epoch"),
-            Claim("more negative mu is better at first", firsts == sorted(firsts, reverse=True),
-                  "after one epoch " + _listed(mus, firsts)),
-            Claim("the most negative mu is not the best in the end", max(finals, key=lambda mu: finals[mu]) != mus[0],
-                  ", ".join(f"{mu:g}: {value:.2f}" for mu, value in finals.items())),
+            Claim("linear BLEU is as good as forest reranking", gap.delta > -0.3, f"{gap}, at the best epoch"),
+            Claim("more negative mu is better at first", beats(early.delta, early.p),
+                  f"after one epoch {_listed(firsts)}; most against least negative {early}"),
+            Claim("the most negative mu is not the best in the end", beats(late.delta, late.p),
+                  f"at the best epoch {_listed(finals)}; {other:g} against {mus[0]:g} {late}"),
         ],
         notes=[NOTE],
         figures=[Figure("chiang-fig3a", "SGD by approximation of BLEU", "epoch", "dev BLEU", a),
@@ -294,38 +338,38 @@ def fig4(lab: Lab) -> Outcome:
     """On the small model asynchronous MIRA does not do as well as iterative parameter mixing, on the large model it is
     far better. From 20 to 50 processors mixing gets worse at each epoch, asynchronous MIRA does not."""
     few, many = _teams(lab)
+    models, names = ("small", "large"), {"mix": "mixing", "async": "async"}
     runs = {
-        (model, way, p): online(lab, f"chiang {model} mira {way} {p}", "mira", lab.seed, features=model,
-                                options={"eta": 0.01}, parallel=way, learners=p)
-        for model in ("small", "large") for way in ("mix", "async") for p in (few, many)
+        (model, way, p): _replicates(lab, f"chiang {model} mira {way} {p}", "mira", features=model,
+                                     options={"eta": 0.01}, parallel=way, learners=p)
+        for model in models for way in names for p in (few, many)
     }  # fmt: skip
-    names = {"mix": "mixing", "async": "async"}
     figures, tables = [], []
-    for model in ("small", "large"):
-        curves = [curve(f"{names[way]}, p = {p}", [runs[model, way, p]]) for way in names for p in (few, many)]
+    for model in models:
+        curves = [curve(f"{names[way]}, {p} learners", runs[model, way, p]) for way in names for p in (few, many)]
         figures.append(Figure(f"chiang-fig4-{model}", f"{model} model", "epoch", "dev BLEU", curves))
         tables.append(_score_table(f"{model} model, dev BLEU", curves))
-    small = _best(runs["small", "async", few]) - _best(runs["small", "mix", few])
-    large = _best(runs["large", "async", few]) - _best(runs["large", "mix", few])
-    mixing = [_mean(runs[model, "mix", many]) - _mean(runs[model, "mix", few]) for model in ("small", "large")]
-    sharing = [_mean(runs[model, "async", many]) - _mean(runs[model, "async", few]) for model in ("small", "large")]
+    small, large = (Gap.between(_best(runs[m, "async", few]), _best(runs[m, "mix", few])) for m in models)
+    more = {(way, model): Gap.between(_mean(runs[model, way, many]), _mean(runs[model, way, few]))
+            for way in names for model in models}  # fmt: skip
+
+    def told(way: str) -> str:
+        return "; ".join(f"{model} {more[way, model]}" for model in models) + " (mean over epochs)"
+
     return Outcome(
         tables=tables,
         claims=[
-            Claim("on the small model async is behind mixing", small < 0, f"{small:+.2f} dev BLEU, p = {few}"),
-            Claim("on the large model async is far ahead", large > 0.5, f"{large:+.2f} dev BLEU, p = {few}"),
-            Claim(f"mixing with {many} is worse than with {few} at the same epoch", max(mixing) < 0,
-                  ", ".join(f"{value:+.2f}" for value in mixing) + " (small, large; mean over epochs)"),
-            Claim(f"async with {many} is not", min(sharing) > -0.3,
-                  ", ".join(f"{value:+.2f}" for value in sharing) + " (small, large)"),
+            Claim("on the small model async is behind mixing", beats(-small.delta, small.p),
+                  f"{small}, {few} learners"),
+            Claim("on the large model async is far ahead", beats(large.delta - 0.5, large.p),
+                  f"{large}, {few} learners"),
+            Claim(f"mixing with {many} is worse than with {few} at the same epoch",
+                  _all_of([beats(-more["mix", m].delta, more["mix", m].p) for m in models]), told("mix")),
+            Claim(f"async with {many} is not", min(more["async", m].delta for m in models) > -0.3, told("async")),
         ],
         notes=[NOTE],
         figures=figures,
     )  # fmt: skip
-
-
-def _mean(run: Run) -> float:
-    return float(np.mean([score for epoch, score in run["history"] if epoch > 0]))
 
 
 @experiment("chiang-fig5", "asynchronous MIRA with more and more learners", f"{PAPER}, figure 5")
@@ -334,17 +378,18 @@ def fig5(lab: Lab) -> Outcome:
     model: sharing working sets is more than a way to be fast."""
     few, many = _teams(lab)
     sizes = sorted({1, *lab.pick(tiny=(), small=(5,), full=(5, 10)), few, many})
-    runs = {p: online(lab, f"chiang large mira async {p}", "mira", lab.seed, features="large", options={"eta": 0.01},
-                      parallel="async", learners=p) for p in sizes}  # fmt: skip
-    curves = [curve(f"p = {p}", [runs[p]]) for p in sizes]
-    means = [_mean(runs[p]) for p in sizes]
-    order = np.corrcoef(np.log(sizes), means)[0, 1] if len(set(means)) > 1 else 0.0
+    runs = {p: _replicates(lab, f"chiang large mira async {p}", "mira", features="large", options={"eta": 0.01},
+                           parallel="async", learners=p) for p in sizes}  # fmt: skip
+    curves = [curve(f"{p} learners", runs[p]) for p in sizes]
+    means = {p: _mean(runs[p]) for p in sizes}
+    points = [(np.log(p), value) for p, values in means.items() for value in values]
+    found = pearsonr(*zip(*points, strict=True))
     return Outcome(
         tables=[_score_table("large model, dev BLEU", curves)],
         claims=[
-            Claim("more learners are better at the same epoch", bool(order > 0.5),
-                  ", ".join(f"p = {p}: {value:.2f}" for p, value in zip(sizes, means, strict=True))
-                  + f" (mean over epochs; correlation with log p {order:+.2f})"),
+            Claim("more learners are better at the same epoch", beats(found.statistic, found.pvalue),
+                  f"mean over epochs by learners {_listed(means)}; correlation with their logarithm "
+                  f"{found.statistic:+.2f}, p = {found.pvalue:.2g}"),
         ],
         notes=[NOTE],
         figures=[Figure("chiang-fig5", "asynchronous MIRA by learners", "epoch", "dev BLEU", curves)],
@@ -357,31 +402,35 @@ def fig6(lab: Lab) -> Outcome:
     converges faster for larger lambda up to 0.01; at 0.1 it makes no progress."""
     team = _learners(lab)
 
-    def arow(eta: float, lambda_: float) -> Run:
-        return online(lab, f"chiang large arow {eta} {lambda_}", "arow", lab.seed, features="large",
-                      options={"eta": eta, "lambda_": lambda_}, parallel="async", learners=team)  # fmt: skip
+    def arow(eta: float, lambda_: float) -> list[Run]:
+        return _replicates(lab, f"chiang large arow {eta} {lambda_}", "arow", features="large",
+                           options={"eta": eta, "lambda_": lambda_}, parallel="async", learners=team)  # fmt: skip
 
     etas = lab.pick(tiny=(0.1, 1.0), small=(0.01, 0.1, 1.0, 10.0), full=(0.01, 0.1, 1.0, 10.0))
     lambdas = lab.pick(tiny=(0.01, 0.1), small=(0.0001, 0.001, 0.01, 0.1), full=(0.0001, 0.001, 0.01, 0.1))
     by_eta = {eta: arow(eta, 0.01) for eta in etas}
     by_lambda = {value: arow(1.0, value) for value in lambdas}
-    a = [curve(f"eta_0 = {eta:g}", [run]) for eta, run in by_eta.items()]
-    b = [curve(f"lambda = {value:g}", [run]) for value, run in by_lambda.items()]
-    tops = {eta: _best(run) for eta, run in by_eta.items()}
-    inside = abs(tops[0.1] - tops[1.0])
-    outside = [min(tops[0.1], tops[1.0]) - value for eta, value in tops.items() if eta not in (0.1, 1.0)]
-    firsts = {value: _at(run, 1) for value, run in by_lambda.items()}
-    upto = [firsts[value] for value in lambdas if value <= 0.01]
+    a = [curve(f"eta_0 = {eta:g}", runs) for eta, runs in by_eta.items()]
+    b = [curve(f"lambda = {value:g}", runs) for value, runs in by_lambda.items()]
+    tops = {eta: _best(runs) for eta, runs in by_eta.items()}
+    inside = Gap.between(tops[1.0], tops[0.1])
+    low = min((0.1, 1.0), key=lambda eta: spread(tops[eta])[0])
+    outside = {eta: Gap.between(tops[low], tops[eta]) for eta in etas if eta not in (0.1, 1.0)}
+    speed = {value: _mean(runs) for value, runs in by_lambda.items()}
+    faster = Gap.between(speed[0.01], speed[lambdas[0]])
+    finals = {value: _best(runs) for value, runs in by_lambda.items()}
+    last = Gap.between(finals[0.01], finals[0.1])
     return Outcome(
         tables=[_score_table("(a) by eta_0, dev BLEU", a), _score_table("(b) by lambda, dev BLEU", b)],
         claims=[
-            Claim("between 0.1 and 1 eta_0 hardly matters", inside < 0.5, f"{inside:.2f} BLEU"),
-            Claim("outside it is worse", bool(outside) and min(outside) > 0.3,
-                  ", ".join(f"eta_0 {eta:g}: {value:.2f}" for eta, value in tops.items())),
-            Claim("larger lambda converges faster up to 0.01", upto == sorted(upto),
-                  "after one epoch " + ", ".join(f"{key:g}: {value:.2f}" for key, value in firsts.items())),
-            Claim("lambda = 0.1 is worse than 0.01", _best(by_lambda[0.1]) < _best(by_lambda[0.01]) - 0.3,
-                  f"{_best(by_lambda[0.1]):.2f} against {_best(by_lambda[0.01]):.2f}"),
+            Claim("between 0.1 and 1 eta_0 hardly matters", abs(inside.delta) < 0.5, f"1 against 0.1 {inside}"),
+            Claim("outside it is worse", _all_of([beats(gap.delta, gap.p) for gap in outside.values()]),
+                  f"at the best epoch {_listed(tops)}; "
+                  + "; ".join(f"{low:g} against {eta:g} {gap}" for eta, gap in outside.items())),
+            Claim("larger lambda converges faster up to 0.01", beats(faster.delta, faster.p),
+                  f"mean over epochs {_listed(speed)}; 0.01 against {lambdas[0]:g} {faster}"),
+            Claim("lambda = 0.1 is worse than 0.01", beats(last.delta, last.p),
+                  f"at the best epoch {_listed(finals)}; 0.01 against 0.1 {last}"),
         ],
         notes=[NOTE],
         figures=[Figure("chiang-fig6a", "AROW by eta_0", "epoch", "dev BLEU", a),

@@ -89,7 +89,7 @@ def table1(lab: Lab) -> Outcome:
         rows.append([method, *cells, f"{averages[method]:.2f} [{AVERAGES[method]:.1f}]"])
     gap = max(averages.values()) - min(averages.values())
     versus = [compare(on, runs[on.task.name, "RAMPION"], runs[on.task.name, "MERT"], lab) for on in systems]
-    delta, p = float(np.mean([found.delta for found in versus])), min(found.p for found in versus)
+    delta, p = float(np.mean([found.delta for found in versus])), max(found.p for found in versus)
     return Outcome(
         tables=[
             Table(
@@ -108,7 +108,7 @@ def table1(lab: Lab) -> Outcome:
             Claim(
                 "RAMPION is slightly ahead on average",
                 beats(delta, p),
-                f"{delta:+.2f} over MERT on average, smallest p = {p:.2g}",
+                f"{delta:+.2f} over MERT on average, largest p = {p:.2g}",
             ),
         ],
         notes=[NOTE],
