@@ -215,6 +215,11 @@ def beats(delta: float, p: float) -> bool | None:
     return delta > 0 if p < 0.05 else None
 
 
+def all_of(verdicts: Sequence[bool | None]) -> bool | None:
+    """Of a claim with several parts."""
+    return False if False in verdicts else None if None in verdicts else True
+
+
 def level(gap: float, p: float) -> bool | None:
     """The verdict on "these are level": yes within half a point, no only where the difference is significant."""
     return True if gap < 0.5 else False if p < 0.05 else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hopefear.decode.blocks import Blocks, read_block_weights
-from hopefear.experiments.base import Claim, Curve, Figure, Lab, Outcome, Table, beats, experiment, spread
+from hopefear.experiments.base import Claim, Curve, Figure, Lab, Outcome, Table, all_of, beats, experiment, spread
 from hopefear.experiments.material import Task, tasks
 from hopefear.files import atomic_write, iter_lines
 from hopefear.metrics import Bleu
@@ -184,8 +184,7 @@ def table3(lab: Lab) -> Outcome:
             p = paired_bootstrap(ours, theirs, Bleu(), 1000, lab.seed, lab.jobs).p
             verdicts.append(beats(test[one] - test[other], p))
             evidence.append(f"{' '.join(one)} {test[one]:.3f} against {' '.join(other)} {test[other]:.3f}, p = {p:.3f}")
-        held = False if False in verdicts else None if None in verdicts else True
-        return Claim(text, held, "; ".join(evidence))
+        return Claim(text, all_of(verdicts), "; ".join(evidence))
 
     def above(text: str, pairs: list[tuple[float, float]]) -> Claim:
         return Claim(text, all(a > b for a, b in pairs), ", ".join(f"{a:.3f} against {b:.3f}" for a, b in pairs))
