@@ -69,6 +69,16 @@ def test_without_development_data_a_tenth_is_kept_aside(task: Path, tmp_path: Pa
     assert final["dev"]["bleu"] > final["before"]["dev"]["bleu"]  # of what was learnt from
 
 
+def test_starts_from_what_the_model_was_built_with(task: Path, tmp_path: Path) -> None:
+    more = [*dev(task), "--set", "epochs=1", "--initial", task / "model"]
+    assert main(arguments(task, *more, "--out", tmp_path / "own")) == 0
+    record = json.loads((tmp_path / "own" / "run.json").read_text())
+    own = json.loads((task / "model" / "model.json").read_text())["weights"]
+    assert record["initial"] == {name: value for name, value in own.items() if value}
+    assert main(arguments(task, *more[:-1], task / "dev.source", "--out", tmp_path / "no")) == 2
+    assert main(arguments(task, *more[:-1], task, "--out", tmp_path / "no")) == 2  # a folder that is no model
+
+
 def test_killed_and_resumed(task: Path, tmp_path: Path) -> None:
     """SIGKILL at any moment; --resume ends with the weights of a run that was left in peace."""
     more = [*dev(task), "--set", "epochs=40", "--checkpoint-every", 0]

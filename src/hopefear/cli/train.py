@@ -37,7 +37,12 @@ PARAMS = [
         help="small: the dense features; large: lex features as well; or templates, e.g. lex,group. "
         "[large, for batch trainers small]",
     ),
-    click.Option(["--initial"], type=InputFile(), help="Weights to start from. [1 for language models and phrases]"),
+    click.Option(
+        ["--initial"],
+        type=InputFile(folders=True),
+        help="Weights to start from: a file, or a model, for those it was built with. "
+        "[1 for language models and phrases]",
+    ),
     click.Option(
         ["--holdout"],
         type=float,
@@ -167,7 +172,11 @@ def command(
         console.note(f"weights: {Path(out) / 'weights.txt'}")
         return
     decoder = _decoder(opened, features or ("large" if online else "small"), pop_limit, max_options)
-    weights = read_weights(initial) if initial else None
+    weights: dict[str, float] | None = None
+    if initial and Path(initial).is_dir():
+        weights, initial = Model.open(initial, jobs=jobs).weights, str(Path(initial) / "model.json")
+    elif initial:
+        weights = read_weights(initial)
     _check_initial(console, initial, weights, decoder)
     tuning = Corpus.read(source, refs)
     dev = Corpus.read(dev_source, dev_refs) if dev_source else None
