@@ -100,12 +100,13 @@ void init_blocks(nb::module_& m) {
       .def(
           "table",
           [](const BlockDecoder& d, In<double> w) {
-            if (w.size() > d.keys().size()) throw InputError("the weight vector has more numbers than there are features");
+            if (w.size() > static_cast<size_t>(d.features()->size()))
+              throw InputError("the weight vector has more numbers than there are features");
             auto table = std::make_shared<FeatureTable>(w.size());
             for (size_t j = 0; j < w.size(); ++j) {
-              if (!std::isfinite(w.data()[j]))
-                throw InputError("the weight of " + (*d.features())[static_cast<int32_t>(j)] + " is not a finite number");
-              if (w.data()[j] != 0.0) table->set(d.keys()[j], w.data()[j]);
+              const std::string& name = (*d.features())[static_cast<int32_t>(j)];
+              if (!std::isfinite(w.data()[j])) throw InputError("the weight of " + name + " is not a finite number");
+              if (w.data()[j] != 0.0) table->set(feature_key(name), w.data()[j]);
             }
             return table;
           },

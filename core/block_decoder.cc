@@ -197,10 +197,7 @@ BlockDecoder::BlockDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
   };
   take(*grammar_->source_vocab(), *source_vocab_, source_hash_);
   take(*grammar_->target_vocab(), *vocab_, target_hash_);
-  for (const char* name : kBlockReal) {
-    features_->add(name);
-    keys_.push_back(feature_key(name));
-  }
+  for (const char* name : kBlockReal) features_->add(name);
   for (size_t k = 0; k < 4; ++k) columns_[k] = grammar_->column(kBlockReal[kColumns + k]);
   for (uint32_t rule = 0; rule < grammar_->rules(); ++rule) {
     if (grammar_->target(rule).empty()) throw InputError("a block has no target words. Build the model again");
@@ -217,6 +214,16 @@ uint8_t BlockDecoder::copy_kind(const BlockSource& source, size_t i, bool known,
   return has_blocks ? 0 : 1;
 }
 
+/// The id of a target word. Pools share the vocabulary and add words of their own, references say, of which we hear only here.
+int32_t BlockDecoder::target_word(std::string_view word) {
+  const int32_t id = vocab_->add(word);
+  for (auto next = static_cast<int32_t>(target_hash_.size()); next <= id; ++next) {
+    target_hash_.push_back(text_hash((*vocab_)[next]));
+    for (size_t m = 0; m < lms_.size(); ++m) lm_words_[m].push_back(lms_[m]->find_in_text((*vocab_)[next]));
+  }
+  return id;
+}
+
 BlockSource BlockDecoder::prepare(std::string id, std::string_view text, std::string_view kinds) {
   BlockSource source{std::move(id), std::string(text), {}, {}, {}};
   for_each_word(text, [&](std::string_view word) {
@@ -229,13 +236,7 @@ BlockSource BlockDecoder::prepare(std::string id, std::string_view text, std::st
     const uint32_t node = knows(id_of) ? grammar_->child(Grammar::kRoot, id_of) : Grammar::kNone;
     const bool alone = node != Grammar::kNone && grammar_->rules_of(node).first != grammar_->rules_of(node).second;
     int32_t copy = -1;
-    if (copy_kind(source, place, knows(id_of), alone)) {
-      copy = vocab_->add(word);
-      if (static_cast<size_t>(copy) == target_hash_.size()) {
-        target_hash_.push_back(text_hash(word));
-        for (size_t m = 0; m < lms_.size(); ++m) lm_words_[m].push_back(lms_[m]->find_in_text(word));
-      }
-    }
+    if (copy_kind(source, place, knows(id_of), alone)) copy = target_word(word);
     source.copies.push_back(copy);
   });
   if (source.words.size() > 65535)
@@ -245,13 +246,7 @@ BlockSource BlockDecoder::prepare(std::string id, std::string_view text, std::st
 
 std::vector<int32_t> BlockDecoder::reference(std::string_view text) {
   std::vector<int32_t> words;
-  for_each_word(text, [&](std::string_view word) {
-    words.push_back(vocab_->add(word));
-    if (static_cast<size_t>(words.back()) == target_hash_.size()) {
-      target_hash_.push_back(text_hash(word));
-      for (size_t m = 0; m < lms_.size(); ++m) lm_words_[m].push_back(lms_[m]->find_in_text(word));
-    }
-  });
+  for_each_word(text, [&](std::string_view word) { words.push_back(target_word(word)); });
   return words;
 }
 
@@ -536,11 +531,7 @@ void BlockDecoder::name(std::vector<Draft>& drafts) {
         if (ids_->key(i)) larger->set(ids_->key(i), ids_->weight(i));
       ids_ = std::move(larger);
     }
-    for (const auto& [key, name] : draft.names) {
-      const int32_t id = features_->add(name);
-      ids_->set(key, id);
-      if (static_cast<size_t>(id) == keys_.size()) keys_.push_back(key);
-    }
+    for (const auto& [key, name] : draft.names) ids_->set(key, features_->add(name));
     draft.names.clear();
   }
 }

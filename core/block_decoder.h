@@ -99,9 +99,6 @@ class BlockDecoder {
   /// A target word in a language model.
   uint32_t lm_word(size_t model, int32_t word) const { return lm_words_[model][static_cast<size_t>(word)]; }
 
-  /// The keys of the features named so far, by id.
-  const std::vector<uint64_t>& keys() const { return keys_; }
-
   // what a FeatureEmitter asks
   uint64_t source(int32_t word) const { return source_hash_[static_cast<size_t>(word)]; }
   uint64_t target(int32_t word) const {
@@ -162,10 +159,11 @@ class BlockDecoder {
   BlockFeatures which_;
   std::shared_ptr<Vocab> source_vocab_ = std::make_shared<Vocab>(), vocab_ = std::make_shared<Vocab>(),
                          features_ = std::make_shared<Vocab>();
+  int32_t target_word(std::string_view word);
+
   std::vector<uint64_t> source_hash_, target_hash_;
   std::vector<std::vector<uint32_t>> lm_words_;
   std::array<int, 4> columns_;
-  std::vector<uint64_t> keys_;
   std::shared_ptr<FeatureTable> ids_ = std::make_shared<FeatureTable>();  // key to id, of the features that forests have named
 };
 

@@ -19,7 +19,7 @@ class BlockExamples final : public Examples {
   const References& references(size_t i) const override { return references_[i]; }
   Forest decode(size_t i, const double* w, int64_t edges_per_word) const override {
     auto table = std::make_shared<FeatureTable>(kBlockReals);
-    for (size_t j = 0; j < kBlockReals; ++j) table->set(decoder_.keys()[j], w[j]);
+    for (size_t j = 0; j < kBlockReals; ++j) table->set(feature_key(kBlockReal[j]), w[j]);
     const Forest forest = decoder_.lattice(sources_[i], BlockWeights(std::move(table), decoder_, false, 1), options_);
     const int64_t limit = edges_per_word * static_cast<int64_t>(sources_[i].words.size());
     return limit > 0 ? pruned(forest, w, {.beam = {}, .posterior = {}, .max_edges = limit}).forest : forest;

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from hopefear._core import set_references
 
 from hopefear.decode import Blocks, Hiero, decoder_for
 from hopefear.decode.blocks import read_block_weights
@@ -95,6 +96,31 @@ def test_precomputed_scores_and_jobs_change_nothing(tmp_path: Path) -> None:
     many = decoder.translate(lines, tokens=True)
     assert many == decoder.translate(lines, tokens=True, jobs=1)
     assert many == [line for i in range(0, 2100, 300) for line in decoder.translate(lines[i : i + 300], tokens=True)]
+
+
+@pytest.mark.parametrize("features", ["none", "both"])
+def test_words_and_features_that_pools_added_are_known(features: str, tmp_path: Path) -> None:
+    """Pools share words and features with the decoder; references bring words that a sentence then copies."""
+    rng = random.Random(1)
+    model = block_model(tmp_path, random_pairs(rng, 12), (random_lm(rng, 3),))
+    new = [f"new{i}" for i in range(3000)]
+    lines = ["a " + " ".join(rng.sample(new, 5)) + " b" for _ in range(50)]
+
+    def fresh() -> Blocks:
+        return Blocks(model, {"lm": 1.0, "phrase_ef": 1.0, "word": 0.3}, features=features, lms=True)
+
+    decoder = fresh()
+    pool = decoder.kbest(["a b c"], 5)
+    set_references(pool, [[" ".join(new)]])
+    pool.features.add("other(x)")
+    again = decoder.kbest(lines, 5)
+    want = fresh().kbest(lines, 5)
+    weights = {name: rng.uniform(-1, 1) for name in want.feature_names}
+    for i in range(len(lines)):
+        assert [again.text(i, k) for k in range(5)] == [want.text(i, k) for k in range(5)]
+    assert decoder.kbest(lines, 1, weights=decoder.weights_over(again, weights)).text(7, 0) == fresh().kbest(
+        lines, 1, weights=weights
+    ).text(7, 0)
 
 
 def test_empty_lines_and_empty_input(tmp_path: Path) -> None:

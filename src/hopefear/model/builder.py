@@ -188,7 +188,7 @@ def build(
     counts |= extracted
     counts |= {"rules": len(grammar), "source_sides": grammar.sides}
     counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-    weights = dict(features.DEFAULT_WEIGHTS)
+    weights = {name: w for name, w in features.DEFAULT_WEIGHTS.items() if name != "glue" or options.kind == "hiero"}
     if len(models) > 1:
         weights |= {"lm": weights["lm"] / 2, "lm2": weights["lm"] / 2}
     info = {
