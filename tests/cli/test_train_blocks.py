@@ -69,6 +69,32 @@ def test_other_trainers_learn_real_valued_features(
     assert {"lm", "phrase_ef", "swap"} <= names
 
 
+def test_batch_trainers_learn_binary_features(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, dev = tmp_path / "run", ["--dev-source", task / "dev.de", "--dev-refs", task / "dev.en"]
+    (tmp_path / "poor").write_text("lm -0.1\nswap 0.5\n")
+    more = ["--features", "both", "--iterations", 3, "--kbest", 20, "--initial", tmp_path / "poor"]
+    assert train(task, "kbmira", run, *dev, *more, "--json") == 0
+    final = json.loads(capsys.readouterr().out)
+    assert final["dev"]["bleu"] > max(final["before"]["dev"]["bleu"] + 5, 70)
+    names = [line.split()[0] for line in (run / "weights.txt").read_text().splitlines()]
+    assert {name.split("(")[0] for name in names} >= {"lm", "block", "pair", "ngram"}
+    # and the decoder takes them
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((task / "dev.de").read_bytes())))
+    assert main(["translate", str(task / "model"), "--weights", str(run / "weights.txt")]) == 0
+    (tmp_path / "out").write_text(capsys.readouterr().out)
+    assert main(["score", str(tmp_path / "out"), "--refs", str(task / "dev.en"), "--json"]) == 0
+    scored = json.loads(capsys.readouterr().out)
+    assert any(abs(value - final["dev"]["bleu"]) < 0.01 for value in _numbers(scored))
+
+
+def _numbers(value: object) -> list[float]:
+    if isinstance(value, dict | list):
+        return [number for one in (value.values() if isinstance(value, dict) else value) for number in _numbers(one)]
+    return [value] if isinstance(value, float) else []
+
+
 def test_refuses(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train(task, "costmargin", tmp_path / "a", "--pop-limit", 3) == 2
     assert "Use --set pop_limit=VALUE" in capsys.readouterr().err
