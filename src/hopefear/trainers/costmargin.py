@@ -71,7 +71,7 @@ class Costmargin:
     iterations: int = option(20, "L: times the training text is decoded", paper=30, least=1)
     random: int = option(4, "random block sequences that are alternatives from the start", paper=0, least=0)
     passes: int = option(2, "passes of SGD over the sentences in each iteration", least=1)
-    eta: float = option(0.005, "step size of SGD", least=0)
+    eta: float = option(0.001, "step size of SGD", least=0)
     l2: float = option(0.0, "lambda: weight of w^2", least=0)
     average: bool = option(True, "decode with the mean of the weights after each iteration", paper=False)
     batch: int = option(32, "sentences that begin with the same weights; 1 is eq. (7) as it stands", paper=1, least=1)
