@@ -101,37 +101,47 @@ bool by_text(const Candidate& a, const Candidate& b, const Vocab& vocab) {
 
 bool same(const Candidate& a, const Candidate& b) { return a.words == b.words && a.dense == b.dense && a.sparse == b.sparse; }
 
-/// new id of each of a pool's features: dense ones first, each group by name.
-std::shared_ptr<Vocab> merge_features(const std::vector<const Pool*>& pools, int32_t& dense_width,
-                                      std::vector<std::vector<int32_t>>& maps) {
-  std::vector<std::string> dense, sparse;
-  for (const Pool* pool : pools)
-    for (int32_t id = 0; id < pool->features->size(); ++id)
-      (id < pool->dense_width ? dense : sparse).push_back((*pool->features)[id]);
-  auto unique = [](std::vector<std::string>& names) {
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-  };
-  unique(dense);
-  unique(sparse);
-  auto features = std::make_shared<Vocab>();
-  for (const auto& name : dense) features->add(name);
-  dense_width = features->size();
-  for (const auto& name : sparse) features->add(name);  // one that is dense elsewhere keeps its dense id
-  for (const Pool* pool : pools) {
-    std::vector<int32_t> map;
-    for (int32_t id = 0; id < pool->features->size(); ++id) map.push_back(features->find((*pool->features)[id]));
-    maps.push_back(std::move(map));
+/// Ids of the merged features: dense ones first, each group by name. Pools that share their features share a map.
+struct MergedFeatures {
+  std::shared_ptr<Vocab> features = std::make_shared<Vocab>();
+  int32_t dense_width = 0;
+  std::vector<std::vector<int32_t>> maps;
+  std::vector<size_t> of;  // the map of each pool
+
+  explicit MergedFeatures(const std::vector<const Pool*>& pools) {
+    std::vector<const Pool*> different;
+    for (const Pool* pool : pools) {
+      const auto found = std::find_if(different.begin(), different.end(), [&](const Pool* other) {
+        return other->features == pool->features && other->dense_width == pool->dense_width;
+      });
+      of.push_back(static_cast<size_t>(found - different.begin()));
+      if (found == different.end()) different.push_back(pool);
+    }
+    std::vector<std::string> dense, sparse;
+    for (const Pool* pool : different)
+      for (int32_t id = 0; id < pool->features->size(); ++id)
+        (id < pool->dense_width ? dense : sparse).push_back((*pool->features)[id]);
+    for (auto* names : {&dense, &sparse}) {
+      std::sort(names->begin(), names->end());
+      names->erase(std::unique(names->begin(), names->end()), names->end());
+    }
+    for (const auto& name : dense) features->add(name);
+    dense_width = features->size();
+    for (const auto& name : sparse) features->add(name);  // one that is dense elsewhere keeps its dense id
+    for (const Pool* pool : different) {
+      auto& map = maps.emplace_back();
+      for (int32_t id = 0; id < pool->features->size(); ++id) map.push_back(features->find((*pool->features)[id]));
+    }
   }
-  return features;
-}
+};
 
 }  // namespace
 
 Pool merged(const std::vector<const Pool*>& pools) {
   Pool out;
-  std::vector<std::vector<int32_t>> feature_maps;
-  out.features = merge_features(pools, out.dense_width, feature_maps);
+  const MergedFeatures merging(pools);
+  out.features = merging.features;
+  out.dense_width = merging.dense_width;
   if (!pools.empty()) out.number_names = pools[0]->number_names;
 
   std::unordered_map<std::string, size_t> index;
@@ -167,12 +177,13 @@ Pool merged(const std::vector<const Pool*>& pools) {
           sentence.references.push_back(std::move(mapped));
         }
       const Forest& f = s->forest;
+      const auto& feature_map = merging.maps[merging.of[p]];
       for (int32_t e = 0; e < f.edges(); ++e) {
         Candidate c;
         for (int32_t id : f.edge_words(e)) c.words.push_back(word(p, id));
         c.dense.assign(static_cast<size_t>(out.dense_width), 0.0);
         auto put = [&](int32_t id, double value) {
-          const int32_t mapped = feature_maps[p][static_cast<size_t>(id)];
+          const int32_t mapped = feature_map[static_cast<size_t>(id)];
           if (mapped < out.dense_width)
             c.dense[static_cast<size_t>(mapped)] += value;
           else if (value != 0)

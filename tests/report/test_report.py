@@ -19,7 +19,7 @@ from hopefear.metrics import Bleu, Ter
 from hopefear.report.gather import Reader, curve
 from hopefear.report.numbers import averaged_curve, moved_weights, outcome, surfaces, thinned
 from hopefear.report.page import data_script
-from hopefear.report.sentences import _joined, choose, cloud, diff, translations
+from hopefear.report.sentences import _joined, choose, clouds, diff, translations
 from hopefear.synthetic import Synthetic
 from hopefear.synthetic_forests import forest_pool
 from hopefear.tuning import score_of, vector
@@ -284,8 +284,10 @@ def test_diff() -> None:
 def test_hope_is_better_and_fear_is_worse_than_the_best(runs: Path, name: str) -> None:
     run = Reader(jobs=1).read(runs / name)
     pool = run.parts["dev"]
-    for one in choose(translations(run, "dev", 1), 5):
-        found = cloud(run, pool, one.index)
+    chosen = choose(translations(run, "dev", 1), 5)
+    made = clouds(run, pool, [one.index for one in chosen], jobs=2)
+    assert made == clouds(run, pool, [one.index for one in chosen], jobs=1)
+    for one, found in zip(chosen, made, strict=True):
         for when in ("before", "after"):
             now = found[when]
             marks = now["marks"]
@@ -307,8 +309,7 @@ def test_a_tree_says_the_translation(runs: Path) -> None:
         children = [said(child) for child in node["c"]]  # type: ignore[attr-defined]
         return [w for part in node["t"] for w in (children[part - 1] if isinstance(part, int) else [part])]  # type: ignore[attr-defined]
 
-    for i in range(len(pool)):
-        found = cloud(run, pool, i)
+    for i, found in enumerate(clouds(run, pool, range(len(pool)))):
         for kind in ("best", "hope", "fear"):
             text = found["texts"][found["points"][found["after"]["marks"][kind]][0]]
             assert " ".join(said(found["after"]["trees"][kind])) == text

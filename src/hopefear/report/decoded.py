@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_examples"]
 
 SENTENCES = 60  # decoded for lengths, n-grams and error surfaces
-EDGES = 20_000  # kept of a forest
+EDGES = 5_000  # kept of a forest
 
 
 def decode_examples(run: RunData, reader: Reader) -> None:
@@ -35,7 +35,7 @@ def decode_examples(run: RunData, reader: Reader) -> None:
     step = max(1, len(usable) // SENTENCES)
     chosen = [examples[i] for i in usable[::step][:SENTENCES]]
     texts = [one["source"] for one in chosen]
-    pool = _decoder(model, run.weights).decode(texts, jobs=reader.jobs)
+    pool = _decoder(model, run.weights).decode(texts, max_edges=EDGES, jobs=reader.jobs)
     count = min(len(one["references"]) for one in chosen)
     _core.set_references(pool, [[one["references"][r] for one in chosen] for r in range(count)])
     _core.set_sources(pool, [" ".join(model.source_text.tokens(text)) for text in texts])
@@ -43,7 +43,7 @@ def decode_examples(run: RunData, reader: Reader) -> None:
     if any(text is None for text in before):
         before = list(_decoder(model, run.initial).translate(texts, tokens=True, jobs=reader.jobs))
     run.said_before = {name: str(text) for name, text in zip(pool.ids, before, strict=True)}
-    run.parts = {"examples": pool.pruned(run.weights, max_edges=EDGES, jobs=reader.jobs)}
+    run.parts = {"examples": pool}
 
 
 def _decoder(model: Model, weights: Mapping[str, float]) -> Hiero:

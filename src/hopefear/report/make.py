@@ -14,7 +14,6 @@ from typing import Any
 import hopefear
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.experiments.clouds import typical_document
 from hopefear.files import atomic_write
 from hopefear.metrics.significance import paired_bootstrap
 from hopefear.report import page
@@ -28,7 +27,7 @@ from hopefear.report.numbers import (
     surfaces,
 )
 from hopefear.report.page import card, diff_markup, escape_metric, panels, plain_number, section, signed, table
-from hopefear.report.sentences import Translation, choose, cloud, diff, translations
+from hopefear.report.sentences import Translation, choose, clouds, diff, translations
 from hopefear.report.svg import line_chart
 
 __all__ = ["make_report"]
@@ -86,9 +85,8 @@ class Examined:
         self.changes = translations(run, run.part, jobs)
         wanted = set(run.chosen)
         picked = [one for one in self.changes if one.id in wanted] or choose(self.changes, count)
-        document = None if pool.is_lists else typical_document(pool, run.weights, jobs)
-        for one in picked[:count]:
-            self.clouds.append({**cloud(run, pool, one.index, document), "change": round(one.change, 4)})
+        made = clouds(run, pool, [one.index for one in picked[:count]], jobs)
+        self.clouds = [{**each, "change": round(one.change, 4)} for each, one in zip(made, picked, strict=False)]
 
 
 def _start(run: RunData, pool: Pool) -> Any:

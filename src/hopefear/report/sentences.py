@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear import _core
-from hopefear._core import Derivation, OracleDocument, Pool
+from hopefear._core import Derivation, HopeFear, OracleDocument, Pool
 from hopefear.experiments.clouds import typical_document
+from hopefear.processes import cores
 from hopefear.report.gather import RunData
 from hopefear.tuning import vector
 
-__all__ = ["Translation", "choose", "cloud", "diff", "translations"]
+__all__ = ["Translation", "choose", "clouds", "diff", "translations"]
 
 Vector = NDArray[np.float64]
 KBEST, SAMPLES = 100, 100
@@ -96,19 +98,39 @@ def diff(before: str, after: str) -> list[list[str]]:
     return found
 
 
-def cloud(run: RunData, pool: Pool, i: int, document: OracleDocument | None = None, seed: int = 1) -> dict[str, Any]:
-    """The cloud of one sentence under the weights before and after, with trees where there is a forest.
+def clouds(run: RunData, pool: Pool, chosen: Sequence[int], jobs: int = 0, seed: int = 1) -> list[dict[str, Any]]:
+    """The clouds of these sentences under the weights before and after, with trees where there are forests.
 
     On lists one standard deviation of the model score counts as much as one of the metric when hope and fear are
     chosen; in forests they are searched as in training, BLEU in the context of an oracle document.
     """
-    one = pool.subset(np.array([i]))
-    if document is None and not one.is_lists:
-        document = typical_document(pool, run.weights)
+    document = None if pool.is_lists else typical_document(pool, run.weights, jobs)
+    # Forests become merged lists, which order features anew, in the same way for every sentence.
+    like = pool if pool.is_lists else _core.merged([pool.subset(np.zeros(1, np.int64)).kbest(run.weights, 1, jobs=1)])
     both = {"before": run.initial, "after": run.weights}
-    vectors = {when: vector(one, weights) for when, weights in both.items()}
-    lists = one if document is None or one.is_lists else _sampled(one, vectors, document, seed)
-    own_vectors = {when: vector(lists, weights) for when, weights in both.items()}  # lists may order features anew
+    vectors, own = ({when: vector(of, weights) for when, weights in both.items()} for of in (pool, like))
+    names = like.feature_names
+    with ThreadPoolExecutor(jobs or cores()) as threads:  # most of the time is spent in the core
+        return list(threads.map(lambda i: _cloud(run, pool, i, vectors, own, names, document, seed), chosen))
+
+
+def _cloud(
+    run: RunData,
+    pool: Pool,
+    i: int,
+    vectors: Mapping[str, Vector],
+    own_vectors: Mapping[str, Vector],
+    names: Sequence[str],
+    document: OracleDocument | None,
+    seed: int,
+) -> dict[str, Any]:
+    """``vectors`` are over the features of the pool, ``own_vectors`` over those of its lists, which have ``names``."""
+    one = pool.subset(np.array([i]))
+    triples: dict[str, HopeFear] = {}
+    lists = one
+    if document is not None:
+        triples = {when: one.hope_fear(w, document, jobs=1)[0] for when, w in vectors.items()}
+        lists = _sampled(one, vectors, triples, seed)
     rows = _thin(run, lists, vectors, seed) if one.is_lists else np.arange(lists[0].edge_count)
     gains = run.metric.sentence_gains(run.metric.stats(lists, 1))
     scores = {when: np.asarray(lists[0].scores(w)) for when, w in own_vectors.items()}
@@ -131,8 +153,7 @@ def cloud(run: RunData, pool: Pool, i: int, document: OracleDocument | None = No
             sized = (gains - gains.mean()) / (float(gains.std()) or 1.0)
             marks |= {"hope": int(np.argmax(place + sized)), "fear": int(np.argmax(place - sized))}
         else:
-            assert document is not None
-            found = one.hope_fear(w, document, jobs=1)[0]
+            found = triples[when]
             trees = {"best": found.best, "hope": found.hope, "fear": found.fear}
             marks |= {kind: _find(lists, own, trees[kind]) for kind in ("hope", "fear", "best")}
         top = np.argsort(-own, kind="stable")[:KBEST]
@@ -142,7 +163,7 @@ def cloud(run: RunData, pool: Pool, i: int, document: OracleDocument | None = No
             "kbest": [int(int(row) in among) for row in rows],
             "marks": {kind: at[row] for kind, row in marks.items() if row in at},
         }
-        data[when]["why"] = _contributions(lists, marks, own_vectors[when])
+        data[when]["why"] = _contributions(lists, names, marks, own_vectors[when])
         if trees:
             data[when]["trees"] = {
                 kind: tree(derivation, one.source(0).split(), w) for kind, derivation in trees.items()
@@ -172,15 +193,14 @@ def _thin(run: RunData, lists: Pool, vectors: Mapping[str, Vector], seed: int) -
     return np.array(sorted(keep | {int(k) for k in some}), dtype=np.int64)
 
 
-def _sampled(one: Pool, vectors: Mapping[str, Vector], document: OracleDocument, seed: int) -> Pool:
+def _sampled(one: Pool, vectors: Mapping[str, Vector], triples: Mapping[str, HopeFear], seed: int) -> Pool:
     """Derivations of a forest as a list: the k best, random ones, hope and fear, under both weights."""
     pools = []
-    for number, w in enumerate(vectors.values()):
-        temperature = max(1.0, 0.02 * abs(float(one.viterbi(w, 1)[0].score)))
+    for number, (when, w) in enumerate(vectors.items()):
+        found = triples[when]
+        temperature = max(1.0, 0.02 * abs(found.best.score))
         pools += [one.kbest(w, KBEST, False, 1), one.sample(w, SAMPLES // 2, seed + number, temperature, 1)]
-        found = one.hope_fear(w, document, jobs=1)[0]
-        for kind in (found.hope, found.fear, found.best):
-            pools.append(_as_list(one, kind))
+        pools += [_as_list(one, derivation) for derivation in (found.hope, found.fear, found.best)]
     return _core.merged(pools)
 
 
@@ -212,10 +232,11 @@ def _find(lists: Pool, scores: Vector, derivation: Derivation) -> int:
     return min(rows, key=lambda row: abs(scores[row] - derivation.score)) if rows else int(np.argmax(scores))
 
 
-def _contributions(lists: Pool, marks: Mapping[str, int], w: Vector, most: int = 12) -> list[list[Any]]:
+def _contributions(
+    lists: Pool, names: Sequence[str], marks: Mapping[str, int], w: Vector, most: int = 12
+) -> list[list[Any]]:
     """Feature by feature what it gives to best, hope and fear, relative to the best: the largest differences first."""
     forest = lists[0]
-    names = lists.feature_names
     given: dict[str, dict[int, float]] = {}
     for kind, row in marks.items():
         own = {j: float(v) for j, v in enumerate(forest.dense[row].tolist()) if v}
