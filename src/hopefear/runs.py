@@ -31,7 +31,7 @@ from hopefear.files import atomic_write
 __all__ = ["Run", "checksum", "plain", "read_run", "record_inputs", "versions"]
 
 FORMAT = "hopefear-run-1"
-_OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint")
+_OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz")
 
 
 class Run:

@@ -6,11 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hopefear.cli.main import main
 from hopefear.experiments import Lab
 from hopefear.experiments.material import main_system, tasks
+from hopefear.metrics import Bleu
 from hopefear.report.gather import Reader
 from hopefear.report.numbers import averaged_curve
 from tests.report.test_report import parsed
@@ -57,3 +59,24 @@ def test_without_the_model(trained: Path, tmp_path: Path) -> None:
     found = parsed(tmp_path / "r.html")
     assert "sentence" not in found.ids and "scores" in found.ids
     assert "nowhere is gone" in "".join(found.text)
+
+
+def test_runs_are_compared_by_what_they_kept(trained: Path, tmp_path: Path) -> None:
+    run = Reader(jobs=1).read(trained)
+    kept = run.kept["dev"]
+    final = run.record["final"]
+    assert Bleu().score(kept.after.sum(axis=0)) == pytest.approx(final["dev"]["bleu"])
+    assert Bleu().score(kept.before.sum(axis=0)) == pytest.approx(final["before"]["dev"]["bleu"])
+    for name in ("same", "others", "damaged"):
+        shutil.copytree(trained, tmp_path / name)
+    with np.load(trained / "stats.npz") as held:
+        changed = dict(held)
+    changed["dev_references"] = np.array("of other sentences")
+    np.savez(tmp_path / "others" / "stats.npz", **changed)
+    (tmp_path / "damaged" / "stats.npz").write_bytes((trained / "stats.npz").read_bytes()[:100])
+    runs = [str(trained), *(str(tmp_path / name) for name in ("same", "others", "damaged"))]
+    assert main(["report", *runs, "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
+    text = (tmp_path / "r.html").read_text()
+    table = text[text.index("against the first run") : text.index('id="warnings"')]
+    assert table.count("+0.00 (p = 1)") == 1  # of the copy, and of it alone
+    assert table.count(" to ") == 3  # intervals of all but the damaged one

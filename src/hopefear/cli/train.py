@@ -363,7 +363,10 @@ def _finish(
     jobs: int,
 ) -> None:
     """Score before and after, say what is suspicious, write everything."""
+    import hashlib
     from dataclasses import asdict
+
+    import numpy as np
 
     from hopefear._core import corpus_pool
     from hopefear.diagnosis import examine_outcome
@@ -377,12 +380,15 @@ def _finish(
     # Without development data, dev is what was learnt from, as in tune.
     parts = [("dev", tuning if dev is None else dev), ("test", test)]
     findings = []
+    kept: dict[str, Any] = {}  # statistics of every sentence, so that reports can compare runs
     for part, corpus in parts:
         if corpus is None:
             continue
         old, new = (Translations.of(decoder, corpus, w, jobs) for w in (trained.initial, trained.weights))
         final[part] = {"bleu": new.score, "length_ratio": new.length_ratio}
         before[part] = {"bleu": old.score, "length_ratio": old.length_ratio}
+        digest = hashlib.sha256("\n".join(line for one in old.tokens for line in one).encode()).hexdigest()
+        kept |= {f"{part}_before": old.stats, f"{part}_after": new.stats, f"{part}_references": np.array(digest)}
         if part == "test":
             final[part]["p"] = paired_bootstrap(new.stats, old.stats, Bleu(), 1000, seed, jobs).p
         else:
@@ -391,6 +397,8 @@ def _finish(
             with atomic_write(run.path / "examples.json") as file:
                 json_module.dump(_examples(corpus, old, new), file, ensure_ascii=False, indent=1)
     final["before"] = before
+    with atomic_write(run.path / "stats.npz", "wb") as stats:
+        np.savez_compressed(stats, **kept)
     for warning in trained.warnings:
         run.warn(warning)
     for finding in findings:

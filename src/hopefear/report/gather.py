@@ -7,12 +7,14 @@ need it are left out and the report says so.
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
@@ -22,9 +24,18 @@ from hopefear.metrics import Bleu, Metric
 from hopefear.runs import checksum, read_run
 from hopefear.tuning import metric_from, read_lists, split
 
-__all__ = ["Reader", "RunData"]
+__all__ = ["Kept", "Reader", "RunData"]
 
 Weights = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """BLEU's statistics of every sentence of a part, as a run of ``hopefear train`` left them."""
+
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    references: str  # a checksum: runs with another one are not compared
 
 
 @dataclass
@@ -43,6 +54,7 @@ class RunData:
     missing: str | None = None  # why there is none
     chosen: list[str] = field(default_factory=list)  # ids of sentences to show, if the run named some
     said_before: dict[str, str] = field(default_factory=dict)  # id -> translation under the initial weights
+    kept: dict[str, Kept] = field(default_factory=dict)  # dev, test
 
     @property
     def trainer(self) -> str:
@@ -80,6 +92,7 @@ class Reader:
         weights = read_weights(path / "weights.txt")
         metric, key = _metric(record)
         run = RunData(path, _name(path), record, weights, {}, list(_replicates(path, record)), metric, key)
+        run.kept = _kept(path / "stats.npz")
         try:
             self._inputs(run)
         except (InputError, OSError, KeyError, ValueError) as error:
@@ -151,6 +164,18 @@ class Reader:
 def _name(path: Path) -> str:
     resolved = path.resolve()
     return resolved.name or str(path)
+
+
+def _kept(path: Path) -> dict[str, Kept]:
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            parts = [part for part in ("dev", "test") if f"{part}_after" in held]
+            return {
+                part: Kept(held[f"{part}_before"], held[f"{part}_after"], str(held[f"{part}_references"]))
+                for part in parts
+            }
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return {}  # an older run, or a damaged file: scores are in the record
 
 
 def _metric(record: Mapping[str, Any]) -> tuple[Metric, str]:

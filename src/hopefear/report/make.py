@@ -24,6 +24,7 @@ from hopefear.report.numbers import (
     influence,
     moved_weights,
     outcome,
+    recorded,
     surfaces,
 )
 from hopefear.report.page import card, diff_markup, escape_metric, panels, plain_number, section, signed, table
@@ -73,6 +74,8 @@ class Examined:
         self.changes: list[Translation] = []
         self.clouds: list[dict[str, Any]] = []
         self.deviations: dict[str, float] = {}
+        for part, kept in run.kept.items():
+            self.outcomes[part] = recorded(part, kept, jobs)
         if not run.parts:
             return
         for part in run.parts:
@@ -225,11 +228,9 @@ def _score_cells(one: Examined, part: str, first: Examined, jobs: int) -> list[s
     interval = f"{signed(got.interval[0])} to {signed(got.interval[1])}"
     against = ""
     other = first.outcomes.get(part)
-    if one is not first and other is not None and run.key == first.run.key:
-        same = run.parts[part].ids == first.run.parts[part].ids and got.stats.shape[1:] == other.stats.shape[1:]
-        if same:
-            test = paired_bootstrap(got.stats, other.stats, run.metric, 1000, 1, jobs)
-            against = f"{signed(test.delta)}{' <b>*</b>' if test.p < 0.05 else ''} (p = {test.p:.2g})"
+    if one is not first and other is not None and run.key == first.run.key and got.of == other.of:
+        test = paired_bootstrap(got.stats, other.stats, run.metric, 1000, 1, jobs)
+        against = f"{signed(test.delta)}{' <b>*</b>' if test.p < 0.05 else ''} (p = {test.p:.2g})"
     return [plain_number(got.before), shown, f"{signed(delta)}{star} (p = {got.p:.2g})", interval, against]
 
 

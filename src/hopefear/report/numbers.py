@@ -14,7 +14,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.metrics import Bleu
 from hopefear.metrics.significance import paired_bootstrap
-from hopefear.report.gather import RunData, curve
+from hopefear.report.gather import Kept, RunData, curve
 from hopefear.tuning import vector
 
 __all__ = ["Moved", "Outcome", "Surface", "averaged_curve", "moved_weights", "outcome", "surfaces"]
@@ -57,6 +57,7 @@ class Outcome:
     interval: tuple[float, float]
     stats: Vector  # replicates x sentences x statistics
     bleu: dict[str, dict[str, Any]] | None  # before, after: ratio, precisions, brevity penalty
+    of: object  # what tells these sentences from others
 
 
 def best_of(pool: Pool, weights: Mapping[str, float], jobs: int) -> Pool:
@@ -77,8 +78,20 @@ def outcome(run: RunData, part: str, jobs: int = 0) -> Outcome:
             for when, weights in (("before", run.initial), ("after", run.weights))
         }
     return Outcome(
-        part, len(pool), run.metric.score(before.sum(axis=0)), list(found.runs_a), found.p, found.ci, stats, bleu
-    )
+        part, len(pool), run.metric.score(before.sum(axis=0)), list(found.runs_a), found.p, found.ci, stats, bleu,
+        pool.ids,
+    )  # fmt: skip
+
+
+def recorded(part: str, kept: Kept, jobs: int = 0) -> Outcome:
+    """The same of a part whose statistics the run has kept."""
+    metric = Bleu()
+    sums = {"before": kept.before.sum(axis=0), "after": kept.after.sum(axis=0)}
+    found = paired_bootstrap(kept.after[None], kept.before, metric, 1000, 1, jobs)
+    bleu = {when: bleu_details(metric, total) for when, total in sums.items()}
+    before = metric.score(sums["before"])
+    after = list(found.runs_a)
+    return Outcome(part, len(kept.after), before, after, found.p, found.ci, kept.after[None], bleu, kept.references)
 
 
 def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:
