@@ -22,7 +22,7 @@ Where the paper is silent, or we differ:
 - SGD goes on from the weights of the iteration before, ``passes`` times over the sentences in random order; the step
   size is not given in the paper. Steps end at the margin, and sentences come in small batches: see core/costmargin.h.
 - Decoded with is the mean of the weights after each iteration so far (``average``): the weights themselves swing, as
-  each iteration answers to the last alternatives. After ten iterations that is worth some 5 BLEU.
+  each iteration answers to the last alternatives. After ten iterations that is worth some 4 BLEU (docs/papers.md).
 - Features in the sequences of one sentence only are dropped; the paper drops those "that occur only once".
 - With development data, the weights of its best iteration are returned; without, the last ones, as in the paper.
 """
