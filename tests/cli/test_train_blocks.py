@@ -80,6 +80,10 @@ def test_batch_trainers_learn_binary_features(
     assert final["dev"]["bleu"] > max(final["before"]["dev"]["bleu"] + 5, 70)
     names = [line.split()[0] for line in (run / "weights.txt").read_text().splitlines()]
     assert {name.split("(")[0] for name in names} >= {"lm", "block", "pair", "ngram"}
+    assert main(["report", str(run), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
+    page = (tmp_path / "r.html").read_text()
+    assert 'id="sentence"' in page and "no pictures" not in page
+    capsys.readouterr()
     # and the decoder takes them
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((task / "dev.de").read_bytes())))
     assert main(["translate", str(task / "model"), "--weights", str(run / "weights.txt")]) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear import _core
-from hopefear.decode import Hiero
+from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError
 from hopefear.files import iter_lines
 from hopefear.model import Model
@@ -46,8 +46,10 @@ def decode_examples(run: RunData, reader: Reader) -> None:
     run.parts = {"examples": pool}
 
 
-def _decoder(model: Model, weights: Mapping[str, float]) -> Hiero:
+def _decoder(model: Model, weights: Mapping[str, float]) -> Hiero | Blocks:
     """With the sparse features only if there are weights for them."""
+    if model.kind == "blocks":
+        return Blocks(model, weights)
     return Hiero(model, weights, templates=None if any(v for name, v in weights.items() if "(" in name) else ())
 
 

@@ -1,4 +1,4 @@
-"""costmargin: approximate relevant sets for the block-sequence model.
+"""Approximate relevant sets for the block-sequence model.
 
 Tillmann and Zhang 2006, "A discriminative global training algorithm for statistical MT", section 3 and table 2.
 
