@@ -67,16 +67,21 @@ def test_runs_are_compared_by_what_they_kept(trained: Path, tmp_path: Path) -> N
     final = run.record["final"]
     assert Bleu().score(kept.after.sum(axis=0)) == pytest.approx(final["dev"]["bleu"])
     assert Bleu().score(kept.before.sum(axis=0)) == pytest.approx(final["before"]["dev"]["bleu"])
-    for name in ("same", "others", "damaged"):
+    for name in ("same", "others", "damaged", "flipped", "misshapen"):
         shutil.copytree(trained, tmp_path / name)
     with np.load(trained / "stats.npz") as held:
         changed = dict(held)
     changed["dev_references"] = np.array("of other sentences")
     np.savez(tmp_path / "others" / "stats.npz", **changed)
     (tmp_path / "damaged" / "stats.npz").write_bytes((trained / "stats.npz").read_bytes()[:100])
-    runs = [str(trained), *(str(tmp_path / name) for name in ("same", "others", "damaged"))]
+    flipped = bytearray((trained / "stats.npz").read_bytes())
+    flipped[120:160] = bytes(255 - byte for byte in flipped[120:160])
+    (tmp_path / "flipped" / "stats.npz").write_bytes(flipped)
+    np.savez(tmp_path / "misshapen" / "stats.npz", **{**changed, "dev_after": changed["dev_after"][:-1]})
+    names = ("same", "others", "damaged", "flipped", "misshapen")
+    runs = [str(trained), *(str(tmp_path / name) for name in names)]
     assert main(["report", *runs, "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     text = (tmp_path / "r.html").read_text()
     table = text[text.index("against the first run") : text.index('id="warnings"')]
     assert table.count("+0.00 (p = 1)") == 1  # of the copy, and of it alone
-    assert table.count(" to ") == 3  # intervals of all but the damaged one
+    assert table.count(" to ") == 3  # intervals of all but the damaged ones

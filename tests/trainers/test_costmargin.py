@@ -132,6 +132,10 @@ def test_refuses(task: tuple[Model, list[str], list[str]], tmp_path: Path) -> No
     train_costmargin(model, lines[:10], references[:10], tmp_path / "d", options)
     with pytest.raises(InputError, match=r"truths\.bin: belongs to another model or other sentences"):
         train_costmargin(model, lines[:11], references[:11], tmp_path / "d", options)
+    last = tmp_path / "d" / "last.npz"
+    last.write_bytes(last.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"last\.npz: not a checkpoint"):
+        train_costmargin(model, lines[:10], references[:10], tmp_path / "d", options)
     (tmp_path / "d" / "state.json").write_text(json.dumps({"history": [{"iteration": 2}]}))
     with pytest.raises(InputError, match="not the state of a training"):
         train_costmargin(model, lines[:10], references[:10], tmp_path / "d", options)

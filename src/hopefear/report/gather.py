@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,15 +168,19 @@ def _name(path: Path) -> str:
 
 
 def _kept(path: Path) -> dict[str, Kept]:
+    """Statistics of all sentences; none of an older run or from a damaged file: the scores are in the record."""
+    found = {}
     try:
         with np.load(path, allow_pickle=False) as held:
-            parts = [part for part in ("dev", "test") if f"{part}_after" in held]
-            return {
-                part: Kept(held[f"{part}_before"], held[f"{part}_after"], str(held[f"{part}_references"]))
-                for part in parts
-            }
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return {}  # an older run, or a damaged file: scores are in the record
+            for part in ("dev", "test"):
+                if f"{part}_after" in held:
+                    before, after = (held[f"{part}_{when}"].astype(np.float64) for when in ("before", "after"))
+                    if before.shape != after.shape or after.shape[1:] != (2 * Bleu().max_order + 1,):
+                        return {}
+                    found[part] = Kept(before, after, str(held[f"{part}_references"]))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return {}
+    return found
 
 
 def _metric(record: Mapping[str, Any]) -> tuple[Metric, str]:

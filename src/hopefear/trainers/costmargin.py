@@ -32,6 +32,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -332,7 +333,7 @@ class _State:
         try:
             with np.load(path, allow_pickle=False) as held:
                 return cls(held["keys"], held["weights"], held["means"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise input_error(path, None, f"not a checkpoint ({error}). Start again with --overwrite") from None
 
 
