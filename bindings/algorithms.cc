@@ -1,7 +1,7 @@
 // The types that forest algorithms return; their methods are in forest_methods.cc and pool_methods.cc.
 #include "algorithms.h"
 
-#include "kbest.h"
+#include "forest/kbest.h"
 
 namespace hopefear {
 namespace {

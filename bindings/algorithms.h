@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "derivations.h"
-#include "envelope.h"
-#include "expectations.h"
-#include "hope_fear.h"
-#include "prune.h"
+#include "forest/envelope.h"
+#include "forest/expectations.h"
+#include "hope_fear/hope_fear.h"
+#include "forest/prune.h"
 #include "weights.h"
 
 namespace hopefear {

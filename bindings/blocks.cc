@@ -2,12 +2,12 @@
 #include <cmath>
 #include <iterator>
 
-#include "block_decoder.h"
-#include "block_examples.h"
-#include "block_oracle.h"
-#include "checksum.h"
+#include "blocks/block_decoder.h"
+#include "blocks/block_examples.h"
+#include "blocks/block_oracle.h"
+#include "util/checksum.h"
 #include "common.h"
-#include "costmargin.h"
+#include "trainers/blocks/costmargin.h"
 
 namespace hopefear {
 namespace {

@@ -2,9 +2,9 @@
 #include <nanobind/stl/pair.h>
 
 #include "common.h"
-#include "each_sentence.h"
-#include "examples.h"
-#include "hiero_decoder.h"
+#include "forest/each_sentence.h"
+#include "trainers/examples.h"
+#include "hiero/hiero_decoder.h"
 #include "weights.h"
 
 namespace hopefear {

@@ -1,9 +1,9 @@
 // A derivation as Python holds it: together with its forest, whose arrays it keeps alive.
 #pragma once
 #include "common.h"
-#include "derivation.h"
-#include "hope_fear.h"
-#include "pool.h"
+#include "forest/derivation.h"
+#include "hope_fear/hope_fear.h"
+#include "forest/pool.h"
 
 namespace hopefear {
 

@@ -1,10 +1,10 @@
 #include "common.h"
-#include "extract.h"
-#include "grammar.h"
-#include "lexical.h"
-#include "parallel_text.h"
-#include "rule_table.h"
-#include "templates.h"
+#include "grammar/extract.h"
+#include "grammar/grammar.h"
+#include "grammar/lexical.h"
+#include "grammar/parallel_text.h"
+#include "grammar/rule_table.h"
+#include "grammar/templates.h"
 
 namespace hopefear {
 namespace {

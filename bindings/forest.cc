@@ -1,4 +1,4 @@
-#include "forest.h"
+#include "forest/forest.h"
 
 #include "common.h"
 

@@ -1,10 +1,10 @@
 // The questions one can ask of a forest, as methods of Forest.
 #include "algorithms.h"
-#include "inside_outside.h"
-#include "kbest.h"
-#include "linear_bleu.h"
-#include "sample.h"
-#include "viterbi.h"
+#include "forest/inside_outside.h"
+#include "forest/kbest.h"
+#include "hope_fear/linear_bleu.h"
+#include "forest/sample.h"
+#include "forest/viterbi.h"
 
 namespace hopefear {
 namespace {

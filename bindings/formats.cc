@@ -2,16 +2,16 @@
 #include <new>
 
 #include "common.h"
-#include "forest_file.h"
-#include "json_forest.h"
-#include "jsonl_nbest.h"
-#include "moses_hypergraph.h"
-#include "moses_nbest.h"
-#include "plf.h"
-#include "pool_builder.h"
-#include "text.h"
-#include "write_forests.h"
-#include "write_nbest.h"
+#include "formats/forest_file.h"
+#include "formats/json_forest.h"
+#include "formats/jsonl_nbest.h"
+#include "formats/moses_hypergraph.h"
+#include "formats/moses_nbest.h"
+#include "formats/plf.h"
+#include "formats/pool_builder.h"
+#include "util/text.h"
+#include "formats/write_forests.h"
+#include "formats/write_nbest.h"
 
 namespace hopefear {
 namespace {

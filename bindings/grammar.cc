@@ -1,9 +1,9 @@
-#include "grammar.h"
+#include "grammar/grammar.h"
 
-#include "checksum.h"
+#include "util/checksum.h"
 #include "common.h"
-#include "grammar_text.h"
-#include "text.h"
+#include "grammar/grammar_text.h"
+#include "util/text.h"
 
 namespace hopefear {
 namespace {

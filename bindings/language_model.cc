@@ -1,4 +1,4 @@
-#include "language_model.h"
+#include "lm/language_model.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/variant.h>
@@ -7,13 +7,13 @@
 #include <atomic>
 #include <variant>
 
-#include "arpa.h"
+#include "lm/arpa.h"
 #include "common.h"
-#include "error.h"
-#include "lm_estimate.h"
-#include "memory_map.h"
-#include "parallel.h"
-#include "random.h"
+#include "util/error.h"
+#include "lm/lm_estimate.h"
+#include "util/memory_map.h"
+#include "util/parallel.h"
+#include "util/random.h"
 
 namespace hopefear {
 namespace {

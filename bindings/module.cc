@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "common.h"
-#include "error.h"
+#include "util/error.h"
 
 namespace hopefear {
 void init_forest(nb::module_&);

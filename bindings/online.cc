@@ -1,8 +1,8 @@
 #include <nanobind/stl/string.h>
 
 #include "algorithms.h"
-#include "examples.h"
-#include "learner.h"
+#include "trainers/examples.h"
+#include "trainers/online/learner.h"
 
 namespace hopefear {
 namespace {

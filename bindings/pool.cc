@@ -1,4 +1,4 @@
-#include "pool.h"
+#include "forest/pool.h"
 
 #include "common.h"
 

@@ -1,10 +1,10 @@
 // The questions one can ask of all forests of a pool at once, in parallel, as methods of Pool.
 #include "algorithms.h"
-#include "each_sentence.h"
-#include "kbest.h"
-#include "linear_bleu.h"
-#include "sample.h"
-#include "viterbi.h"
+#include "forest/each_sentence.h"
+#include "forest/kbest.h"
+#include "hope_fear/linear_bleu.h"
+#include "forest/sample.h"
+#include "forest/viterbi.h"
 
 namespace hopefear {
 

@@ -2,20 +2,20 @@
 
 #include <memory>
 
-#include "cmira.h"
+#include "trainers/batch/cmira.h"
 #include "common.h"
-#include "forest_mert.h"
-#include "forest_mira.h"
-#include "kbmira.h"
-#include "losses.h"
-#include "mert.h"
-#include "minrisk.h"
-#include "parallel.h"
-#include "perceptron.h"
-#include "pro.h"
-#include "rampion.h"
-#include "reparameterize.h"
-#include "smo.h"
+#include "trainers/batch/forest_mert.h"
+#include "trainers/batch/forest_mira.h"
+#include "trainers/batch/kbmira.h"
+#include "trainers/batch/losses.h"
+#include "trainers/batch/mert.h"
+#include "trainers/batch/minrisk.h"
+#include "util/parallel.h"
+#include "trainers/batch/perceptron.h"
+#include "trainers/batch/pro.h"
+#include "trainers/batch/rampion.h"
+#include "forest/reparameterize.h"
+#include "trainers/smo.h"
 
 namespace hopefear {
 namespace {

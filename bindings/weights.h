@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "common.h"
-#include "error.h"
-#include "vocab.h"
+#include "util/error.h"
+#include "util/vocab.h"
 
 namespace hopefear {
 

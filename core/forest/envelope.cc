@@ -1,0 +1,327 @@
+#include "forest/envelope.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "forest/each_sentence.h"
+#include "forest/semiring.h"
+
+namespace hopefear {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLanes = 8;
+typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+
+/// Keeps of lines sorted by slope those of the upper envelope. `line` gives (intercept, slope) of an entry.
+template <class Entry, class Line>
+void keep_envelope(std::vector<Entry>& sorted, std::vector<double>& x, Line&& line) {
+  x.clear();
+  size_t kept = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto [a, b] = line(sorted[i]);
+    double from = -kInfinity;
+    bool wins = true;
+    while (kept > 0) {
+      const auto [a_top, b_top] = line(sorted[kept - 1]);
+      if (b == b_top) {
+        if (!(a > a_top)) {  // parallel and not above
+          wins = false;
+          break;
+        }
+        from = -kInfinity;
+      } else {
+        from = (a_top - a) / (b - b_top);
+        if (from > x[kept - 1]) break;
+      }
+      --kept;
+      x.pop_back();
+      from = -kInfinity;
+    }
+    if (!wins || from == kInfinity) continue;
+    sorted[kept++] = sorted[i];
+    x.push_back(from);
+  }
+  sorted.resize(kept);
+}
+
+/// A derivation found so far.
+struct Found {
+  double a, b;
+  double magnitude_a, magnitude_b;  // sums of absolute edge scores: rounding is judged by them
+  std::vector<int32_t> edges;
+  const Found* checked = nullptr;  // the right neighbour with which it was shown that nothing lies in between
+
+  /// How far the score at x may be off by rounding.
+  double slack(double x) const {
+    const double additions = static_cast<double>(edges.size() + 4);
+    return 2.0 * additions * std::numeric_limits<double>::epsilon() * (magnitude_a + std::abs(x) * magnitude_b);
+  }
+};
+
+class ForestEnvelope {
+ public:
+  ForestEnvelope(const Forest& forest, std::span<const double> a, std::span<const double> b) : forest_(forest), a_(a), b_(b) {}
+
+  Envelope run() {
+    Found* left = add(extreme(-1.0));
+    Found* right = add(extreme(+1.0));
+    hull_ = {left, right};
+    rebuild();
+    if (hull_.size() > 1) {
+      ask(seeds());
+      while (true) {
+        std::vector<double> where;
+        std::vector<Found*> whose;
+        for (size_t i = 0; i + 1 < hull_.size() && where.size() < kLanes; ++i)
+          if (hull_[i]->checked != hull_[i + 1]) {
+            where.push_back(x_[i + 1]);
+            whose.push_back(hull_[i]);
+          }
+        if (where.empty()) break;
+        ask_between(where, whose);
+      }
+    }
+    Envelope out;
+    out.edge_begin.push_back(0);
+    for (size_t i = 0; i < hull_.size(); ++i) {
+      out.x.push_back(x_[i]);
+      out.intercept.push_back(hull_[i]->a);
+      out.slope.push_back(hull_[i]->b);
+      out.edges.insert(out.edges.end(), hull_[i]->edges.begin(), hull_[i]->edges.end());
+      out.edge_begin.push_back(static_cast<int64_t>(out.edges.size()));
+    }
+    return out;
+  }
+
+ private:
+  Found* add(Found&& found) {
+    for (int32_t e : found.edges) {
+      found.a += a_[e];
+      found.b += b_[e];
+      found.magnitude_a += std::abs(a_[e]);
+      found.magnitude_b += std::abs(b_[e]);
+    }
+    if (!std::isfinite(found.magnitude_a) || !std::isfinite(found.magnitude_b)) throw_out_of_range();
+    found_.push_back(std::make_unique<Found>(std::move(found)));
+    return found_.back().get();
+  }
+
+  void rebuild() {
+    // Equal lines: the one found first stays, so that what was checked stays checked.
+    const auto by_slope = [](const Found* p, const Found* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; };
+    std::stable_sort(hull_.begin(), hull_.end(), by_slope);
+    keep_envelope(hull_, x_, [](const Found* found) { return std::make_pair(found->a, found->b); });
+  }
+
+  /// The best derivation as x goes to -inf or +inf: the extreme slope first, then the intercept.
+  Found extreme(double sign) const {
+    const size_t nodes = forest_.nodes();
+    std::vector<double> first(nodes, kLogZero), second(nodes, kLogZero);
+    std::vector<int32_t> back(nodes, -1);
+    for (int32_t v = 0; v < forest_.nodes(); ++v)
+      for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
+        double p = sign * b_[e], q = a_[e];
+        for (int32_t tail : forest_.edge_tails(e)) {
+          p += first[tail];
+          q += second[tail];
+        }
+        if (p > first[v] || (p == first[v] && q > second[v])) {
+          first[v] = p;
+          second[v] = q;
+          back[v] = e;
+        }
+      }
+    if (back[forest_.goal()] < 0) throw_no_derivation();
+    Found found{};
+    unroll(forest_, [&](int32_t v) { return back[v]; }, found.edges);
+    return found;
+  }
+
+  /// Where the first questions go: around the size at which the direction matters as much as the weights do.
+  std::vector<double> seeds() const {
+    double a = 0.0, b = 0.0;
+    for (double s : a_) a += std::abs(s);
+    for (double s : b_) b += std::abs(s);
+    const double scale = a > 0.0 && std::isfinite(a / b) ? a / b : 1.0;
+    std::vector<double> where;
+    for (double x : {-3.0, -1.0, -0.4, -0.1, 0.1, 0.4, 1.0, 3.0}) where.push_back(x * scale);
+    return where;
+  }
+
+  /// Viterbi at up to eight x at once.
+  void sweep(const std::vector<double>& where) {
+    Lanes x{};
+    for (size_t l = 0; l < kLanes; ++l) x[l] = where[l < where.size() ? l : 0];
+    best_.resize(forest_.nodes());
+    const Lanes lowest = Lanes{} + kLogZero;
+    for (int32_t v = 0; v < forest_.nodes(); ++v) {
+      Lanes best = lowest;
+      for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
+        Lanes s = a_[e] + x * b_[e];
+        for (int32_t tail : forest_.edge_tails(e)) s += best_[tail];
+        best = s > best ? s : best;
+      }
+      best_[v] = best;
+    }
+  }
+
+  /// The derivation that the last sweep found in a lane: the first edge whose score is the best, to the last bit.
+  Found winner(size_t lane, double x) const {
+    Found found{};
+    unroll(
+        forest_,
+        [&](int32_t v) {
+          const double best = best_[v][lane];
+          for (int32_t e = forest_.edge_begin[v];; ++e) {
+            double s = a_[e] + x * b_[e];
+            for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][lane];
+            if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
+          }
+        },
+        found.edges);
+    return found;
+  }
+
+  void ask(const std::vector<double>& where) {
+    sweep(where);
+    for (size_t l = 0; l < where.size(); ++l) hull_.push_back(add(winner(l, where[l])));
+    rebuild();
+  }
+
+  void ask_between(const std::vector<double>& where, const std::vector<Found*>& whose) {
+    sweep(where);
+    bool grown = false;
+    const std::vector<Found*> hull = hull_;
+    for (size_t l = 0; l < where.size(); ++l) {
+      const double x = where[l];
+      Found* left = whose[l];
+      const Found* right = *(std::find(hull.begin(), hull.end(), left) + 1);
+      const double value = best_[forest_.goal()][l];
+      const double known = std::max(left->a + x * left->b, right->a + x * right->b);
+      if (std::isfinite(x) && value > known + std::max(left->slack(x), right->slack(x))) {
+        Found* between = add(winner(l, x));
+        if (between->b > left->b && between->b < right->b) {
+          hull_.push_back(between);
+          grown = true;
+          continue;
+        }
+      }
+      left->checked = right;
+    }
+    if (grown) rebuild();
+  }
+
+  const Forest& forest_;
+  std::span<const double> a_, b_;
+  std::vector<std::unique_ptr<Found>> found_;
+  std::vector<Found*> hull_;
+  std::vector<double> x_;
+  std::vector<Lanes> best_;
+};
+
+}  // namespace
+
+size_t Envelope::at(double where) const {
+  return static_cast<size_t>(std::upper_bound(x.begin() + 1, x.end(), where) - x.begin()) - 1;
+}
+
+namespace {
+
+/// arg max of a + x*b; the first of equal ones. Four lanes run beside each other, each with its first maximum.
+int32_t top_at(const double* a, const double* b, int32_t count, double x) {
+  using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+  using Index = int64_t __attribute__((vector_size(32)));
+  Four top = {-kInfinity, -kInfinity, -kInfinity, -kInfinity};
+  Index where = {0, 0, 0, 0}, here = {0, 1, 2, 3};
+  int32_t j = 0;
+  for (; j + 4 <= count; j += 4, here += 4) {
+    const Four value = *reinterpret_cast<const Four*>(a + j) + x * *reinterpret_cast<const Four*>(b + j);
+    const auto higher = value > top;
+    top = higher ? value : top;
+    where = higher ? here : where;
+  }
+  double best = top[0];
+  int64_t found = where[0];
+  for (int lane = 1; lane < 4; ++lane)
+    if (top[lane] > best || (top[lane] == best && where[lane] < found)) {
+      best = top[lane];
+      found = where[lane];
+    }
+  for (; j < count; ++j)
+    if (const double value = a[j] + x * b[j]; value > best) {
+      best = value;
+      found = j;
+    }
+  return static_cast<int32_t>(found);
+}
+
+/// The line that is highest far to the left (sign = -1) or right (+1): extreme slope, then the highest, then the first.
+int32_t extreme(const double* a, const double* b, int32_t count, double sign) {
+  int32_t best = 0;
+  for (int32_t j = 1; j < count; ++j)
+    if (sign * b[j] > sign * b[best] || (b[j] == b[best] && a[j] > a[best])) best = j;
+  return best;
+}
+
+}  // namespace
+
+void LineEnvelope::between(const double* a, const double* b, int32_t count, int32_t left, int32_t right) {
+  const double x = (a[left] - a[right]) / (b[right] - b[left]);
+  const int32_t top = top_at(a, b, count, x);
+  // A third line belongs between the two only if it is higher where they cross and its slope lies between theirs.
+  if (b[top] > b[left] && b[top] < b[right] && a[top] + x * b[top] > std::max(a[left] + x * b[left], a[right] + x * b[right])) {
+    between(a, b, count, left, top);
+    between(a, b, count, top, right);
+    return;
+  }
+  line.push_back(right);
+  begin.push_back(x);
+}
+
+void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
+  line.clear();
+  begin.clear();
+  if (count == 0) return;
+  const int32_t left = extreme(a, b, count, -1), right = extreme(a, b, count, +1);
+  line.push_back(left);
+  begin.push_back(-kInfinity);
+  if (b[left] < b[right]) between(a, b, count, left, right);
+  // Where rounding decided between lines that cross in one point, pieces may have come out with no length.
+  keep_envelope(line, begin, [&](int32_t j) { return std::make_pair(a[j], b[j]); });
+}
+
+Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes) {
+  if (!forest.is_list()) return ForestEnvelope(forest, intercepts, slopes).run();
+  Envelope out;
+  LineEnvelope lines;
+  lines.compute(intercepts.data(), slopes.data(), forest.edges());
+  if (lines.line.empty()) throw InputError("the list has no candidate");
+  out.edges = std::move(lines.line);
+  out.x = std::move(lines.begin);
+  out.edge_begin.push_back(0);
+  for (int32_t e : out.edges) {
+    out.intercept.push_back(intercepts[e]);
+    out.slope.push_back(slopes[e]);
+    out.edge_begin.push_back(out.edge_begin.back() + 1);
+  }
+  return out;
+}
+
+Envelope envelope(const Forest& forest, const double* w, const double* direction) {
+  std::vector<double> a(forest.edges()), b(a.size());
+  edge_scores(forest, w, a.data());
+  edge_scores(forest, direction, b.data());
+  return envelope(forest, a, b);
+}
+
+std::vector<Envelope> envelopes(const Pool& pool, const double* w, const double* direction, int jobs) {
+  std::vector<Envelope> all(pool.size());
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) { all[i] = envelope(s.forest, w, direction); });
+  return all;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,57 @@
+// The upper envelope along a line: for every x the best derivation under w + x * direction (Och 2003 on lists, Macherey et al.
+// 2008 on lattices, Kumar et al. 2009 on forests).
+//
+// A derivation is a line a + b x with a = w.h(d) and b = direction.h(d). The usual way through a forest is a semiring whose
+// values are whole envelopes: Minkowski sums at edges, unions at nodes. It does work for every segment of every node, though
+// most never reach the goal. We ask for the goal's segments instead (Eisner and Severance 1976): the best derivation at x is a
+// line of the envelope; where two neighbouring lines cross, the best one either lies in between or proves that there is
+// none. With K segments that is 2K - 1 questions. On a list a question is an arg max; on a forest it is Viterbi, and eight x are
+// asked in one pass over the edges, a vector instruction each. The answer is the same, which the tests show against the
+// semiring and by enumeration; no envelope of an inner node is ever stored.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "forest/derivation.h"
+#include "forest/forest.h"
+#include "forest/pool.h"
+
+namespace hopefear {
+
+/// Segment i, from x[i] to x[i + 1] (x[0] is -inf, the last one is open), belongs to the line intercept[i] + x slope[i] and to
+/// the derivation edges[edge_begin[i]] .. edges[edge_begin[i + 1]]; on a list that is one edge, the candidate.
+struct Envelope {
+  std::vector<double> x, intercept, slope;
+  std::vector<int64_t> edge_begin;
+  std::vector<int32_t> edges;
+
+  size_t size() const { return x.size(); }
+  std::span<const int32_t> derivation(size_t i) const {
+    return {edges.data() + edge_begin[i], static_cast<size_t>(edge_begin[i + 1] - edge_begin[i])};
+  }
+  /// The segment that x lies in.
+  size_t at(double where) const;
+};
+
+/// The upper envelope of lines a[j] + x*b[j]: indices of its lines by rising slope, and where each one begins.
+/// Of equal lines the first is taken. Works by repeated arg max, so nothing is sorted.
+class LineEnvelope {
+ public:
+  void compute(const double* a, const double* b, int32_t count);
+  std::vector<int32_t> line;
+  std::vector<double> begin;
+
+ private:
+  void between(const double* a, const double* b, int32_t count, int32_t left, int32_t right);
+};
+
+/// Of a list, lattice or forest with these edge scores under w and under the direction. Throws InputError when the goal has no
+/// derivation.
+Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes);
+Envelope envelope(const Forest& forest, const double* w, const double* direction);
+
+/// Of every sentence.
+std::vector<Envelope> envelopes(const Pool& pool, const double* w, const double* direction, int jobs);
+
+}  // namespace hopefear

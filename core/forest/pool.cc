@@ -1,0 +1,228 @@
+#include "forest/pool.h"
+
+#include <algorithm>
+#include <compare>
+#include <numeric>
+#include <unordered_map>
+
+namespace hopefear {
+
+bool Pool::is_lists() const {
+  return std::all_of(sentences.begin(), sentences.end(), [](const Sentence& s) { return s.forest.is_list(); });
+}
+
+void drop_missing(std::vector<std::vector<int32_t>>& references) {
+  const bool any = !references.empty();
+  std::erase_if(references, [](const auto& reference) { return reference.empty(); });
+  if (any && references.empty()) references.emplace_back();
+}
+
+std::vector<int64_t> Pool::row_begin() const {
+  if (!is_lists()) throw InputError("rows exist for candidate lists only: take k-best lists of the forests first");
+  std::vector<int64_t> begin{0};
+  begin.reserve(size() + 1);
+  for (const Sentence& s : sentences) begin.push_back(begin.back() + s.forest.edges());
+  return begin;
+}
+
+Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span<const int32_t> map,
+                 std::shared_ptr<Vocab> vocab) {
+  struct Words {
+    std::vector<int32_t> begin{0}, words;
+    std::shared_ptr<const void> rest;  // the arrays that did not change
+  };
+  auto append = [&](std::span<const int32_t> from, std::vector<int32_t>& to) {
+    for (int32_t word : from) {
+      if (word < 0)
+        to.push_back(word);
+      else
+        to.insert(to.end(), map.begin() + map_begin[word], map.begin() + map_begin[word + 1]);
+    }
+  };
+  Pool out = pool;
+  out.vocab = vocab;
+  for (Sentence& s : out.sentences) {
+    auto words = std::make_shared<Words>();
+    words->begin.reserve(s.forest.word_begin.size());
+    words->words.reserve(s.forest.words.size());
+    for (int32_t e = 0; e < s.forest.edges(); ++e) {
+      append(s.forest.edge_words(e), words->words);
+      words->begin.push_back(static_cast<int32_t>(words->words.size()));
+    }
+    words->rest = s.forest.owner;
+    s.forest.word_begin = words->begin;
+    s.forest.words = words->words;
+    s.forest.vocab = vocab;
+    s.forest.owner = words;
+    for (auto& reference : s.references) {
+      std::vector<int32_t> mapped;
+      append(reference, mapped);
+      reference = std::move(mapped);
+    }
+  }
+  return out;
+}
+
+Pool subset(const Pool& pool, std::span<const int64_t> indices) {
+  Pool out;
+  out.vocab = pool.vocab;
+  out.features = pool.features;
+  out.dense_width = pool.dense_width;
+  out.number_names = pool.number_names;
+  for (int64_t i : indices) {
+    if (i < 0 || i >= static_cast<int64_t>(pool.size()))
+      throw InputError("sentence index " + std::to_string(i) + " is out of range");
+    out.sentences.push_back(pool.sentences[static_cast<size_t>(i)]);
+  }
+  return out;
+}
+
+namespace {
+
+/// One candidate on its way into the merged pool: everything in the merged pool's ids.
+struct Candidate {
+  std::vector<int32_t> words;
+  std::vector<double> dense;
+  std::vector<std::pair<int32_t, double>> sparse;
+  std::vector<double> numbers;
+};
+
+bool by_text(const Candidate& a, const Candidate& b, const Vocab& vocab) {
+  const size_t n = std::min(a.words.size(), b.words.size());
+  for (size_t i = 0; i < n; ++i)
+    if (a.words[i] != b.words[i]) return vocab[a.words[i]] < vocab[b.words[i]];
+  if (a.words.size() != b.words.size()) return a.words.size() < b.words.size();
+  if (a.dense != b.dense) return a.dense < b.dense;
+  if (a.sparse != b.sparse) return a.sparse < b.sparse;
+  // Of candidates that differ in their numbers only the first stays: let that not be a matter of line order. NaN is a missing number.
+  return std::lexicographical_compare(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), b.numbers.end(),
+                                      [](double x, double y) { return std::strong_order(x, y) < 0; });
+}
+
+bool same(const Candidate& a, const Candidate& b) { return a.words == b.words && a.dense == b.dense && a.sparse == b.sparse; }
+
+/// Ids of the merged features: dense ones first, each group by name. Pools that share their features share a map.
+struct MergedFeatures {
+  std::shared_ptr<Vocab> features = std::make_shared<Vocab>();
+  int32_t dense_width = 0;
+  std::vector<std::vector<int32_t>> maps;
+  std::vector<size_t> of;  // the map of each pool
+
+  explicit MergedFeatures(const std::vector<const Pool*>& pools) {
+    std::vector<const Pool*> different;
+    for (const Pool* pool : pools) {
+      const auto found = std::find_if(different.begin(), different.end(), [&](const Pool* other) {
+        return other->features == pool->features && other->dense_width == pool->dense_width;
+      });
+      of.push_back(static_cast<size_t>(found - different.begin()));
+      if (found == different.end()) different.push_back(pool);
+    }
+    std::vector<std::string> dense, sparse;
+    for (const Pool* pool : different)
+      for (int32_t id = 0; id < pool->features->size(); ++id)
+        (id < pool->dense_width ? dense : sparse).push_back((*pool->features)[id]);
+    for (auto* names : {&dense, &sparse}) {
+      std::sort(names->begin(), names->end());
+      names->erase(std::unique(names->begin(), names->end()), names->end());
+    }
+    for (const auto& name : dense) features->add(name);
+    dense_width = features->size();
+    for (const auto& name : sparse) features->add(name);  // one that is dense elsewhere keeps its dense id
+    for (const Pool* pool : different) {
+      auto& map = maps.emplace_back();
+      for (int32_t id = 0; id < pool->features->size(); ++id) map.push_back(features->find((*pool->features)[id]));
+    }
+  }
+};
+
+}  // namespace
+
+Pool merged(const std::vector<const Pool*>& pools) {
+  Pool out;
+  const MergedFeatures merging(pools);
+  out.features = merging.features;
+  out.dense_width = merging.dense_width;
+  if (!pools.empty()) out.number_names = pools[0]->number_names;
+
+  std::unordered_map<std::string, size_t> index;
+  std::vector<std::vector<std::pair<size_t, const Sentence*>>> parts;  // of each merged sentence: (pool, sentence)
+  for (size_t p = 0; p < pools.size(); ++p) {
+    if (pools[p]->number_names != out.number_names)
+      throw InputError("the lists carry different metric columns: give every candidate the same ones");
+    for (const Sentence& s : pools[p]->sentences) {
+      if (!s.forest.is_list()) throw InputError("only candidate lists can be merged: take k-best lists of the forests first");
+      const auto [it, added] = index.emplace(s.id, parts.size());
+      if (added) parts.emplace_back();
+      parts[it->second].emplace_back(p, &s);
+    }
+  }
+
+  std::vector<std::vector<int32_t>> word_maps(pools.size());
+  for (size_t p = 0; p < pools.size(); ++p) word_maps[p].assign(static_cast<size_t>(pools[p]->vocab->size()), -1);
+  auto word = [&](size_t p, int32_t id) {
+    int32_t& mapped = word_maps[p][static_cast<size_t>(id)];
+    if (mapped < 0) mapped = out.vocab->add((*pools[p]->vocab)[id]);
+    return mapped;
+  };
+
+  for (const auto& group : parts) {
+    Sentence sentence{group[0].second->id, "", {}, {}};
+    std::vector<Candidate> candidates;
+    for (const auto& [p, s] : group) {
+      if (sentence.source.empty()) sentence.source = s->source;
+      if (sentence.references.empty())
+        for (const auto& reference : s->references) {
+          std::vector<int32_t> mapped;
+          for (int32_t id : reference) mapped.push_back(word(p, id));
+          sentence.references.push_back(std::move(mapped));
+        }
+      const Forest& f = s->forest;
+      const auto& feature_map = merging.maps[merging.of[p]];
+      for (int32_t e = 0; e < f.edges(); ++e) {
+        Candidate c;
+        for (int32_t id : f.edge_words(e)) c.words.push_back(word(p, id));
+        c.dense.assign(static_cast<size_t>(out.dense_width), 0.0);
+        auto put = [&](int32_t id, double value) {
+          const int32_t mapped = feature_map[static_cast<size_t>(id)];
+          if (mapped < out.dense_width)
+            c.dense[static_cast<size_t>(mapped)] += value;
+          else if (value != 0)
+            c.sparse.emplace_back(mapped, value);
+        };
+        for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * f.dense_width + j]);
+        if (!f.sparse_begin.empty())
+          for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
+        std::sort(c.sparse.begin(), c.sparse.end());
+        c.numbers.assign(f.numbers.begin() + static_cast<ptrdiff_t>(e) * f.number_width,
+                         f.numbers.begin() + static_cast<ptrdiff_t>(e + 1) * f.number_width);
+        candidates.push_back(std::move(c));
+      }
+    }
+    std::vector<size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out.vocab); });
+    ForestBuilder builder(out.vocab, out.features, out.dense_width, static_cast<int32_t>(out.number_names.size()));
+    builder.add_node();
+    const Candidate* last = nullptr;
+    std::vector<int32_t> ids;
+    std::vector<double> values;
+    for (size_t i : order) {
+      const Candidate& c = candidates[i];
+      if (last && same(*last, c)) continue;
+      last = &c;
+      ids.clear();
+      values.clear();
+      for (const auto& [id, value] : c.sparse) {
+        ids.push_back(id);
+        values.push_back(value);
+      }
+      builder.add_edge({}, c.words, c.dense.data(), ids, values, c.numbers.data());
+    }
+    sentence.forest = builder.finish();
+    out.sentences.push_back(std::move(sentence));
+  }
+  return out;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,40 @@
+// A forest as some program wrote it: nodes in any order, not known to be sound. Checked and sorted on its way into a pool.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/pool_builder.h"
+
+namespace hopefear {
+
+struct ForestDraft {
+  int32_t nodes = 0;
+  int32_t goal = -1;
+  std::vector<int32_t> spans;     // 2 * nodes, or empty
+  std::vector<int64_t> names;     // what the file calls each node; empty: its number
+  std::vector<uint8_t> optional;  // nodes that are left out when nothing uses them; empty: none
+  std::vector<int32_t> heads;     // one an edge
+  std::vector<size_t> tail_begin{0};
+  std::vector<int32_t> tails;
+  std::vector<size_t> word_begin{0};
+  std::vector<int32_t> words;  // of the builder's vocabulary, and slots
+  std::vector<size_t> feature_begin{0};
+  std::vector<int32_t> feature_ids;  // of the builder
+  std::vector<double> feature_values;
+
+  size_t edges() const { return heads.size(); }
+  /// Closes the edge whose tails, words and features were pushed last.
+  void end_edge(int32_t head) {
+    heads.push_back(head);
+    tail_begin.push_back(tails.size());
+    word_begin.push_back(words.size());
+    feature_begin.push_back(feature_ids.size());
+  }
+  /// Hands the forest over, its nodes in topological order with the goal last (in their own order if that is one already).
+  /// A cycle, a node without edges or with no way to the goal, a tail that its edge does not name once: InputError that
+  /// opens with `where`.
+  void emit(PoolBuilder& builder, const std::string& where) const;
+};
+
+}  // namespace hopefear

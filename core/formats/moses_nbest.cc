@@ -1,0 +1,175 @@
+#include "formats/moses_nbest.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/text.h"
+
+namespace hopefear {
+namespace {
+
+constexpr size_t kGuesses = 256;
+
+}  // namespace
+
+void MosesNbestReader::end_file() {
+  lines_.end_file([&](std::string_view text) { line(text); });
+  if (lines_.number() == 0) throw input_error(lines_.file(), 0, "the file is empty. Was the decoder interrupted?");
+  if (builder_.candidates()) end_sentence();
+}
+
+void MosesNbestReader::end_sentence() {
+  builder_.end_sentence(std::to_string(id_));
+  renumber();
+}
+
+void MosesNbestReader::renumber() {
+  const auto map = builder_.take_renumbering();
+  if (map.empty()) return;
+  auto follow = [&](std::vector<int32_t>& ids) {
+    for (int32_t& id : ids) id = map[static_cast<size_t>(id)];
+  };
+  for (Label& label : several_) follow(label.ids);
+  for (Guess& guess : guesses_) follow(guess.ids);
+  std::vector<uint8_t> single(single_.size(), 0);
+  for (size_t id = 0; id < std::min(map.size(), single_.size()); ++id) single[static_cast<size_t>(map[id])] = single_[id];
+  single_.swap(single);
+}
+
+void MosesNbestReader::line(std::string_view text) {
+  std::string_view id, words, names, score, extra;
+  bool more = true;
+  int fields = next_field(text, id, more);
+  fields += next_field(text, words, more);
+  fields += next_field(text, names, more);
+  fields += next_field(text, score, more);
+  if (fields < 4)
+    fail("expected 4 fields split by \" ||| \" (id, words, features, score), found " +
+         std::to_string(trim(id).empty() && fields == 1 ? 0 : fields) + ". Was the file cut off?");
+  sentence_id(trim(id));
+  if (words.starts_with(' ')) words.remove_prefix(1);  // the separator's own blanks
+  if (words.ends_with(' ')) words.remove_suffix(1);
+  builder_.add_text(words);
+  features(names);
+  score = trim(score);
+  if (!score.empty()) {
+    double value;
+    switch (parse_number(score, value)) {
+      case Number::good: break;
+      case Number::not_finite:
+        fail("the score " + quoted(score) + " is not finite. Replace it by a finite number (it is not used)");
+        break;
+      case Number::not_a_number: fail("the score " + quoted(score) + " is not a number. Does a word contain \"|||\"?");
+    }
+  }
+  builder_.end_candidate();
+}
+
+void MosesNbestReader::sentence_id(std::string_view field) {
+  int64_t id = -1;
+  const auto [p, error] = std::from_chars(field.data(), field.data() + field.size(), id);
+  if (error != std::errc() || p != field.data() + field.size() || id < 0)
+    fail("the sentence id " + quoted(field) +
+         " is not a whole number from 0 up. Write the line number of the sentence, counted from 0");
+  if (id == id_ && builder_.candidates()) return;
+  if (id <= id_)
+    fail("sentence " + std::to_string(id) + " comes after sentence " + std::to_string(id_) +
+         ". Keep the candidates of a sentence together and the ids in order (sort -s -n), or merge the files");
+  if (id > id_ + 1) {
+    if (id_ < 0)
+      fail("the first sentence id is " + std::to_string(id) + ", but ids count from 0. Renumber them, or add what is missing");
+    fail("sentence " + std::to_string(id_ + 1) + " has no candidates: the ids jump from " + std::to_string(id_) + " to " +
+         std::to_string(id) + ". Give each sentence at least one candidate");
+  }
+  if (builder_.candidates()) end_sentence();
+  id_ = id;
+}
+
+double MosesNbestReader::number(std::string_view token, std::string_view name) const {
+  double value = 0;
+  switch (parse_number(token, value)) {
+    case Number::good: break;
+    case Number::not_finite:
+      fail("feature " + quoted(name) + " has the value " + quoted(token) +
+           ". Replace it by a finite number, or drop the candidate");
+    case Number::not_a_number:
+      fail("feature " + quoted(name) + " has the value " + quoted(token) +
+           ", which is not a number. Write name= value or name=value");
+  }
+  return value;
+}
+
+void MosesNbestReader::add(int32_t id, double value) {
+  if (!builder_.add_feature(id, value))
+    fail("feature " + quoted((*builder_.features())[id]) + " occurs twice in one candidate. Give each feature its own name");
+}
+
+/// The values that belong to one name, which are in values_.
+void MosesNbestReader::values_of(std::string_view name, std::string_view label) {
+  if (place_ < guesses_.size()) {
+    const Guess& guess = guesses_[place_];
+    if (guess.text == label && guess.ids.size() == values_.size()) {
+      for (size_t k = 0; k < values_.size(); ++k) add(guess.ids[k], values_[k]);
+      ++place_;
+      return;
+    }
+  }
+  if (name.empty()) fail("a feature has no name before its \"=\". Name it");
+  auto ragged = [&](size_t before) {
+    fail("feature " + quoted(name) + " has " + std::to_string(values_.size()) + " values here and " + std::to_string(before) +
+         " before. Give it the same number in every candidate");
+  };
+  std::vector<int32_t> ids;
+  const int32_t known = labels_.size() ? labels_.find(name) : -1;
+  if (known >= 0) {
+    ids = several_[static_cast<size_t>(known)].ids;
+    if (ids.size() != values_.size()) ragged(ids.size());
+  } else if (values_.size() == 1) {
+    const int32_t id = builder_.feature(name);
+    if (static_cast<size_t>(id) >= single_.size()) single_.resize(static_cast<size_t>(id) + 1 + static_cast<size_t>(id) / 2, 0);
+    single_[static_cast<size_t>(id)] = 1;
+    ids.push_back(id);
+  } else {
+    const int32_t before = builder_.features()->find(name);
+    if (before >= 0 && static_cast<size_t>(before) < single_.size() && single_[static_cast<size_t>(before)]) ragged(1);
+    labels_.add(name);
+    for (size_t k = 0; k < values_.size(); ++k) ids.push_back(builder_.feature(std::string(name) + "_" + std::to_string(k)));
+    several_.push_back({ids});
+  }
+  for (size_t k = 0; k < values_.size(); ++k) add(ids[k], values_[k]);
+  if (place_ < kGuesses) {
+    if (place_ == guesses_.size()) guesses_.emplace_back();
+    guesses_[place_] = {std::string(label), std::move(ids)};
+  }
+  ++place_;
+}
+
+void MosesNbestReader::features(std::string_view field) {
+  place_ = 0;
+  std::string_view label;  // name= whose values follow
+  auto flush = [&] {
+    if (!label.empty()) values_of(label.substr(0, label.size() - 1), label);
+    label = {};
+  };
+  for_each_word(field, [&](std::string_view token) {
+    if (token.back() == '=') {
+      flush();
+      label = token;
+      values_.clear();
+      return;
+    }
+    const size_t equals = token.rfind('=');
+    if (equals != std::string_view::npos) {
+      flush();
+      const std::string_view name = token.substr(0, equals);
+      values_.assign(1, number(token.substr(equals + 1), name));
+      values_of(name, token.substr(0, equals + 1));
+      return;
+    }
+    if (label.empty()) fail("the feature value " + quoted(token) + " has no name. Write name= value or name=value");
+    values_.push_back(number(token, label.substr(0, label.size() - 1)));
+  });
+  flush();
+}
+
+}  // namespace hopefear

@@ -1,0 +1,14 @@
+// Writes candidate lists as text. Numbers have the fewest digits that read back as the same double.
+#pragma once
+#include <string>
+
+#include "forest/pool.h"
+
+namespace hopefear {
+
+enum class NbestFormat { moses, cdec, jsonl };
+
+/// Adds the lines of one sentence. `w`: for the score at the end of a line, or null (the score is then 0).
+void append_nbest(std::string& out, const Pool& pool, size_t sentence, NbestFormat format, const double* w);
+
+}  // namespace hopefear

@@ -1,0 +1,64 @@
+// Rule extraction for hierarchical phrase-based translation (Chiang 2007, sections 3.1 and 3.2), and phrase pairs with
+// orientations for the block-sequence model (Tillmann and Zhang 2006, section 2).
+//
+// An initial phrase pair has at least one link inside and none that leaves it. Every initial phrase pair yields rules by
+// replacing up to two of its sub-phrases by nonterminals; it has weight one, shared equally among its rules (fractional
+// counts), and relative frequencies of the sums are the phrase probabilities. The limits are Chiang's:
+//   1. words at the edges of initial phrases are aligned ("tight"; `tight` = false lifts it),
+//   2. initial phrases have at most max_phrase words on either side,
+//   3. rules have at most max_source_symbols symbols on the source side,
+//   4. at most max_nonterminals nonterminals (2),
+//   5. which are not adjacent on the source side,
+//   6. and at least one pair of aligned words remains in a rule.
+// Of the alignments that a rule was seen with, the most frequent is kept (ties: the first in lexicographic order).
+//
+// Each distinct (rule, alignment) is one 32-byte entry that points at one of its occurrences in the text; entries live in
+// hash tables split by the hash of the source side. Counts are integers (units of 2^-36), so that the result does not
+// depend on the number of threads. Rules are told apart by 73 bits of hash: a collision among 50 million rules has a
+// probability of about 1e-7.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "grammar/parallel_text.h"
+#include "grammar/rule_table.h"
+
+namespace hopefear {
+
+struct ExtractOptions {
+  int max_phrase = 10;         // words of an initial phrase, either side; at most 15
+  int max_source_symbols = 5;  // terminals and nonterminals; at most 15
+  int max_nonterminals = 2;    // 0: phrase pairs only
+  int min_hole = 1;            // source words that a nonterminal covers at least
+  bool tight = true;
+  bool fractional = true;     // false: every rule of an occurrence counts 1
+  int min_occurrences = 1;    // rules without nonterminals seen less often are dropped (after estimation)
+  int min_hierarchical = 1;   // the same for rules with nonterminals
+  int max_options = 0;        // rules kept a source side, by p(e|f); 0: all
+  bool orientations = false;  // count where a phrase's predecessor on the target side stands on the source side
+};
+
+class Extractor {
+ public:
+  Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions options);
+  ~Extractor();
+
+  /// Extracts from pairs [begin, end). Only rules of the current part are taken.
+  void run(size_t begin, size_t end, int jobs);
+  /// The rules are split into `parts` by source side, so that a huge text fits in memory: run over the whole text once a
+  /// part. Ends the part before it.
+  void begin_part(int part, int parts, int jobs);
+  /// Scores and sorts all rules. Columns: phrase_ef, phrase_fe, lexical_ef, lexical_fe (natural logarithms), count, and with
+  /// orientations left, right, neutral (counts).
+  RuleTable finish(int jobs);
+
+  size_t instances() const;  // rule occurrences seen
+  size_t entries() const;    // distinct (rule, alignment) held now
+  size_t rules() const;      // distinct rules of the parts that have ended, dropped ones included
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hopefear

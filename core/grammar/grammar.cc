@@ -1,0 +1,408 @@
+#include "grammar/grammar.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "util/checksum.h"
+#include "forest/forest.h"
+#include "util/parallel.h"
+#include "util/text.h"
+
+namespace hopefear {
+namespace {
+
+constexpr char kMagic[16] = "hopefear rules\n";
+constexpr size_t kAlign = 64;
+
+enum Section {
+  kNames,
+  kSourceBegin,
+  kSourceText,
+  kTargetBegin,
+  kTargetText,
+  kChildBegin,
+  kSymbol,
+  kFirstSide,
+  kRuleBegin,
+  kRuleTarget,
+  kSymbols,
+  kRuleLinks,
+  kLinks,
+  kColumns,
+  kSections
+};
+constexpr std::array<const char*, kSections> kSectionNames = {
+    "names",      "source_begin", "source_text", "target_begin", "target_text", "child_begin", "symbol",
+    "first_side", "rule_begin",   "rule_target", "symbols",      "rule_links",  "links",       "columns"};
+
+struct Header {
+  char magic[16];
+  uint32_t version, byte_order;
+  uint64_t size, checksum;  // of the file; of the header and section table with this field zero
+  uint32_t sections, unused;
+};
+struct SectionEntry {
+  char name[16];
+  uint64_t offset, size, checksum;
+};
+constexpr uint32_t kByteOrder = 0x01020304;
+constexpr size_t kTableSize = sizeof(Header) + kSections * sizeof(SectionEntry);
+
+uint64_t table_checksum(const std::byte* data) {
+  std::array<std::byte, kTableSize> copy;
+  std::memcpy(copy.data(), data, kTableSize);
+  std::memset(copy.data() + offsetof(Header, checksum), 0, sizeof(uint64_t));
+  return checksum(copy);
+}
+
+template <class T>
+std::span<const std::byte> as_bytes(const std::vector<T>& values) {
+  return std::as_bytes(std::span<const T>(values));
+}
+
+void pack_words(const Vocab& vocab, std::vector<uint32_t>& begin, std::string& text) {
+  begin.assign(1, 0);
+  for (int32_t i = 0; i < vocab.size(); ++i) {
+    text += vocab[i];
+    if (text.size() > std::numeric_limits<uint32_t>::max()) throw InputError("the words of the grammar take more than 4 GB");
+    begin.push_back(static_cast<uint32_t>(text.size()));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Grammar> Grammar::build(const RuleTable& table, int jobs) {
+  // The trie, level by level: each node holds the range of sides that begin with its symbols.
+  std::vector<uint32_t> child_begin, first_side{0}, side_end{static_cast<uint32_t>(table.sides())};
+  std::vector<int32_t> symbol{0};
+  size_t level_end = 1, depth = 0;
+  for (size_t n = 0; n < symbol.size(); ++n) {
+    if (n == level_end) level_end = symbol.size(), ++depth;
+    child_begin.push_back(static_cast<uint32_t>(symbol.size()));
+    const uint32_t end = side_end[n];
+    uint32_t i = first_side[n];
+    if (i < end && table.source_of(i).size() == depth) ++i;  // the node's own side
+    while (i < end) {
+      const int32_t next = table.source_of(i)[depth];
+      uint32_t j = i + 1;
+      while (j < end && table.source_of(j)[depth] == next) ++j;
+      symbol.push_back(next);
+      first_side.push_back(i);
+      side_end.push_back(j);
+      i = j;
+    }
+    if (symbol.size() > std::numeric_limits<uint32_t>::max()) throw InputError("the grammar has more than 2^32 source prefixes");
+  }
+  child_begin.push_back(static_cast<uint32_t>(symbol.size()));
+
+  std::string names, source_text, target_text;
+  for (const auto& name : table.names) names += name + "\n";
+  std::vector<uint32_t> source_begin, target_begin;
+  pack_words(*table.source_vocab, source_begin, source_text);
+  pack_words(*table.target_vocab, target_begin, target_text);
+  std::vector<PackedLink> links;
+  links.reserve(table.links.size());
+  for (const Link link : table.links) links.push_back({static_cast<uint8_t>(link.s), static_cast<uint8_t>(link.t)});
+
+  const std::array<std::span<const std::byte>, kSections> sections = {std::as_bytes(std::span(names)),
+                                                                      as_bytes(source_begin),
+                                                                      std::as_bytes(std::span(source_text)),
+                                                                      as_bytes(target_begin),
+                                                                      std::as_bytes(std::span(target_text)),
+                                                                      as_bytes(child_begin),
+                                                                      as_bytes(symbol),
+                                                                      as_bytes(first_side),
+                                                                      as_bytes(table.rule_begin),
+                                                                      as_bytes(table.target_begin),
+                                                                      as_bytes(table.target),
+                                                                      as_bytes(table.link_begin),
+                                                                      as_bytes(links),
+                                                                      as_bytes(table.columns)};
+  const auto aligned = [](size_t place) { return (place + kAlign - 1) / kAlign * kAlign; };
+  std::array<SectionEntry, kSections> entries{};
+  size_t place = aligned(kTableSize);
+  for (size_t i = 0; i < kSections; ++i) {
+    std::strncpy(entries[i].name, kSectionNames[i], sizeof entries[i].name - 1);
+    entries[i].offset = place;
+    entries[i].size = sections[i].size();
+    place = aligned(place + sections[i].size());
+  }
+  auto memory = MemoryMap::anonymous(place);
+  parallel_for(kSections, jobs, [&](size_t i, int) {
+    if (!sections[i].empty()) std::memcpy(memory->data() + entries[i].offset, sections[i].data(), sections[i].size());
+    entries[i].checksum = checksum(sections[i]);
+  });
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.byte_order = kByteOrder;
+  header.size = place;
+  header.sections = kSections;
+  std::memcpy(memory->data(), &header, sizeof header);
+  std::memcpy(memory->data() + sizeof header, entries.data(), sizeof entries);
+  header.checksum = table_checksum(memory->data());
+  std::memcpy(memory->data(), &header, sizeof header);
+  return attach(std::move(memory), "grammar", false, jobs);
+}
+
+std::shared_ptr<Grammar> Grammar::open(const std::string& path, bool verify, int jobs) {
+  return attach(MemoryMap::file(path), path, verify, jobs);
+}
+
+std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, const std::string& name, bool verify, int jobs) {
+  const std::byte* data = memory->data();
+  Header header;
+  if (memory->size() < kTableSize || std::memcmp(data, kMagic, sizeof kMagic) != 0)
+    throw input_error(name, 0, "not a grammar of hopefear, or cut short. Build the model again");
+  std::memcpy(&header, data, sizeof header);
+  if (header.byte_order != kByteOrder)
+    throw input_error(name, 0, "written on a machine with another byte order. Build the model here");
+  if (header.version != kVersion)
+    throw input_error(name, 0,
+                      "a grammar of version " + std::to_string(header.version) + ", this hopefear reads version " +
+                          std::to_string(kVersion) + ". Build the model again");
+  if (header.sections != kSections || header.checksum != table_checksum(data))
+    throw input_error(name, 0, "the header is damaged. Copy the model again, or build it again");
+  if (header.size != memory->size())
+    throw input_error(name, 0,
+                      "has " + std::to_string(memory->size()) + " bytes instead of " + std::to_string(header.size) +
+                          ". Was it cut off? Copy the model again, or build it again");
+  std::array<SectionEntry, kSections> entries;
+  std::memcpy(entries.data(), data + sizeof header, sizeof entries);
+  const auto damaged = [&](size_t i) {
+    return input_error(name, 0,
+                       std::string("section ") + kSectionNames[i] + " is damaged. Copy the model again, or build it again");
+  };
+  for (size_t i = 0; i < kSections; ++i) {
+    const SectionEntry& e = entries[i];
+    if (e.offset % kAlign || e.offset > memory->size() || e.size > memory->size() - e.offset) throw damaged(i);
+  }
+  if (verify) {
+    std::array<char, kSections> bad{};
+    parallel_for(kSections, jobs,
+                 [&](size_t i, int) { bad[i] = checksum({data + entries[i].offset, entries[i].size}) != entries[i].checksum; });
+    for (size_t i = 0; i < kSections; ++i)
+      if (bad[i]) throw damaged(i);
+  }
+
+  std::shared_ptr<Grammar> grammar(new Grammar);
+  Grammar& g = *grammar;
+  const auto attach_to = [&]<class T>(std::span<const T>& view, Section i) {
+    if (entries[i].size % sizeof(T)) throw damaged(i);
+    view = {reinterpret_cast<const T*>(data + entries[i].offset), entries[i].size / sizeof(T)};
+  };
+  std::span<const char> names, source_text, target_text;
+  std::span<const uint32_t> source_begin, target_begin;
+  attach_to(names, kNames);
+  attach_to(source_begin, kSourceBegin), attach_to(source_text, kSourceText);
+  attach_to(target_begin, kTargetBegin), attach_to(target_text, kTargetText);
+  attach_to(g.child_begin_, kChildBegin), attach_to(g.symbol_, kSymbol), attach_to(g.first_side_, kFirstSide);
+  attach_to(g.rule_begin_, kRuleBegin), attach_to(g.target_begin_, kRuleTarget), attach_to(g.target_, kSymbols);
+  attach_to(g.link_begin_, kRuleLinks), attach_to(g.links_, kLinks), attach_to(g.columns_, kColumns);
+  for (const char *p = names.data(), *end = p + names.size(); p < end;) {
+    const char* stop = std::find(p, end, '\n');
+    g.names_.emplace_back(p, stop);
+    p = stop + 1;
+  }
+  const size_t nodes = g.symbol_.size();
+  if (nodes == 0 || g.child_begin_.size() != nodes + 1) throw damaged(kChildBegin);
+  if (g.first_side_.size() != nodes) throw damaged(kFirstSide);
+  const auto offsets = [&](std::span<const uint32_t> begin, size_t end, Section i) {
+    if (begin.empty() || begin.front() != 0 || begin.back() != end) throw damaged(i);
+  };
+  offsets(source_begin, source_text.size(), kSourceBegin);
+  offsets(target_begin, target_text.size(), kTargetBegin);
+  if (g.target_begin_.empty()) throw damaged(kRuleTarget);
+  offsets(g.rule_begin_, g.target_begin_.size() - 1, kRuleBegin);
+  offsets(g.target_begin_, g.target_.size(), kRuleTarget);
+  offsets(g.link_begin_, g.links_.size(), kRuleLinks);
+  if (g.link_begin_.size() != g.target_begin_.size()) throw damaged(kRuleLinks);
+  if (g.columns_.size() != g.rules() * g.width()) throw damaged(kColumns);
+  g.memory_ = std::move(memory);
+
+  const auto read_words = [&](std::span<const uint32_t> begin, std::span<const char> text, Section i) {
+    auto vocab = std::make_shared<Vocab>();
+    for (size_t w = 0; w + 1 < begin.size(); ++w) {
+      if (begin[w + 1] < begin[w] || begin[w + 1] > text.size()) throw damaged(i);
+      if (vocab->add({text.data() + begin[w], begin[w + 1] - begin[w]}) != static_cast<int32_t>(w))
+        throw damaged(i);  // twice the same word
+    }
+    return vocab;
+  };
+  g.source_vocab_ = read_words(source_begin, source_text, kSourceBegin);
+  g.target_vocab_ = read_words(target_begin, target_text, kTargetBegin);
+  if (verify) g.check(name, jobs);
+
+  g.root_child_.assign(static_cast<size_t>(g.source_vocab_->size()), kNone);
+  for (uint32_t c = g.child_begin_[0]; c < std::min<size_t>(g.child_begin_[1], nodes); ++c)
+    if (g.symbol_[c] >= 0 && g.symbol_[c] < g.source_vocab_->size()) g.root_child_[static_cast<size_t>(g.symbol_[c])] = c;
+  for (uint32_t begin = g.child_begin_[0], end = g.child_begin_[1]; begin < end; ++g.max_source_symbols_) {  // level by level
+    if (end > nodes || g.child_begin_[end] < end) throw damaged(kChildBegin);
+    begin = std::exchange(end, g.child_begin_[end]);
+  }
+  return grammar;
+}
+
+/// Every index in range, every order kept, every nonterminal of a source side once on each target side.
+void Grammar::check(const std::string& name, int jobs) const {
+  const auto damaged = [&](Section i) {
+    return input_error(name, 0, std::string("section ") + kSectionNames[i] + " makes no sense. Build the model again");
+  };
+  const auto nodes = static_cast<uint32_t>(symbol_.size());
+  const auto rising = [&](std::span<const uint32_t> begin, Section i) {
+    for (size_t k = 1; k < begin.size(); ++k)
+      if (begin[k] < begin[k - 1]) throw damaged(i);
+  };
+  rising(child_begin_, kChildBegin);
+  rising(rule_begin_, kRuleBegin);
+  rising(target_begin_, kRuleTarget);
+  rising(link_begin_, kRuleLinks);
+  if (child_begin_[0] != 1 || child_begin_[nodes] != nodes) throw damaged(kChildBegin);
+  std::vector<uint8_t> depth(nodes, 0), nonterminals(nodes, 0);
+  for (uint32_t n = 0; n < nodes; ++n) {
+    if (child_begin_[n] <= n) throw damaged(kChildBegin);
+    if (first_side_[n] > sides() || (n > 0 && first_side_[n] == sides())) throw damaged(kFirstSide);
+    for (uint32_t c = child_begin_[n]; c < child_begin_[n + 1]; ++c) {
+      const bool first = c == child_begin_[n];
+      if (symbol_[c] < kX || symbol_[c] >= source_vocab_->size() || (!first && symbol_[c] <= symbol_[c - 1]))
+        throw damaged(kSymbol);
+      if (first ? first_side_[c] != first_side_[n] && first_side_[c] != first_side_[n] + 1 : first_side_[c] <= first_side_[c - 1])
+        throw damaged(kFirstSide);
+      if (depth[n] == kMaxSymbols) throw damaged(kChildBegin);
+      depth[c] = static_cast<uint8_t>(depth[n] + 1);
+      nonterminals[c] = static_cast<uint8_t>(nonterminals[n] + (symbol_[c] == kX));
+    }
+  }
+  if (nodes > 1 && has_children(kRoot) && first_side_[child_begin_[0]] != 0) throw damaged(kFirstSide);
+  const size_t pieces = 64;
+  parallel_for(pieces, jobs, [&](size_t piece, int) {
+    std::vector<char> used(kMaxSymbols + 1);
+    for (size_t n = nodes * piece / pieces; n < nodes * (piece + 1) / pieces; ++n) {
+      const auto [begin, end] = rules_of(static_cast<uint32_t>(n));
+      for (uint32_t r = begin; r < end; ++r) {
+        const auto symbols = target(r);
+        if (symbols.size() > kMaxSymbols) throw damaged(kSymbols);
+        std::fill_n(used.begin(), nonterminals[n], 0);
+        int slots = 0;
+        for (int32_t s : symbols) {
+          if (s >= target_vocab_->size()) throw damaged(kSymbols);
+          if (s >= 0) continue;
+          if (slot_tail(s) >= nonterminals[n] || used[static_cast<size_t>(slot_tail(s))]++) throw damaged(kSymbols);
+          ++slots;
+        }
+        if (slots != nonterminals[n]) throw damaged(kSymbols);
+        for (const PackedLink link : links(r))
+          if (link.s >= depth[n] || link.t >= symbols.size() || symbols[link.t] < 0) throw damaged(kLinks);
+        for (float value : row(r))
+          if (!std::isfinite(value)) throw damaged(kColumns);
+      }
+    }
+  });
+}
+
+int Grammar::column(const std::string& name) const {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
+}
+
+std::vector<int32_t> Grammar::source(uint32_t rule) const {
+  const auto side =
+      static_cast<uint32_t>(std::upper_bound(rule_begin_.begin(), rule_begin_.end(), rule) - rule_begin_.begin()) - 1;
+  std::vector<int32_t> symbols;
+  for (uint32_t node = kRoot;;) {
+    const auto [begin, end] = rules_of(node);
+    if (begin <= rule && rule < end) return symbols;
+    if (!has_children(node)) return symbols;
+    const auto [first, last] = children(node);
+    node = static_cast<uint32_t>(std::upper_bound(first_side_.begin() + first, first_side_.begin() + last, side) -
+                                 first_side_.begin()) -
+           1;
+    symbols.push_back(symbol_[node]);
+  }
+}
+
+RuleTable Grammar::selected(const std::vector<char>* wanted) const {
+  RuleTable table;
+  table.names = names_;
+  table.source_vocab = source_vocab_;
+  table.target_vocab = target_vocab_;
+  std::vector<int32_t> path;
+  const auto visit = [&](auto&& self, uint32_t node) -> void {  // as deep as a source side is long
+    const auto [begin, end] = rules_of(node);
+    if (begin < end && (!wanted || (*wanted)[first_side_[node]])) {
+      table.source.insert(table.source.end(), path.begin(), path.end());
+      table.source_begin.push_back(static_cast<uint32_t>(table.source.size()));
+      for (uint32_t r = begin; r < end; ++r) {
+        const auto symbols = target(r);
+        table.target.insert(table.target.end(), symbols.begin(), symbols.end());
+        table.target_begin.push_back(static_cast<uint32_t>(table.target.size()));
+        for (const PackedLink link : links(r)) table.links.push_back({link.s, link.t});
+        table.link_begin.push_back(static_cast<uint32_t>(table.links.size()));
+        const auto values = row(r);
+        table.columns.insert(table.columns.end(), values.begin(), values.end());
+      }
+      table.rule_begin.push_back(static_cast<uint32_t>(table.target_begin.size() - 1));
+    }
+    for (uint32_t c = child_begin_[node]; c < child_begin_[node + 1]; ++c) {
+      path.push_back(symbol_[c]);
+      self(self, c);
+      path.pop_back();
+    }
+  };
+  visit(visit, kRoot);
+  return table;
+}
+
+RuleTable Grammar::table() const { return selected(nullptr); }
+
+void Grammar::mark(std::span<const int32_t> words, int max_span, std::vector<char>& marked, std::vector<uint64_t>& queue) const {
+  std::unordered_set<uint64_t> seen;  // dotted items without their spans: (node, next word)
+  queue.clear();
+  const auto visit = [&](uint32_t node, size_t next) {
+    if (node == kNone) return;
+    const uint64_t item = static_cast<uint64_t>(node) << 32 | next;
+    if (!seen.insert(item).second) return;
+    queue.push_back(item);
+    const auto [begin, end] = rules_of(node);
+    if (begin < end) marked[first_side_[node]] = 1;
+  };
+  const auto advance = [&](uint32_t node, size_t at) {
+    if (at >= words.size()) return;
+    if (words[at] >= 0) visit(child(node, words[at]), at + 1);
+    const uint32_t x = child(node, kX);
+    for (size_t next = at + 1; x != kNone && next <= words.size() && next - at <= static_cast<size_t>(max_span); ++next)
+      visit(x, next);
+  };
+  for (size_t i = 0; i < words.size(); ++i) advance(kRoot, i);
+  while (!queue.empty()) {
+    const uint64_t item = queue.back();
+    queue.pop_back();
+    advance(static_cast<uint32_t>(item >> 32), static_cast<size_t>(item & 0xffffffffU));
+  }
+}
+
+RuleTable Grammar::filtered(const std::vector<std::string>& sentences, int max_span, int jobs) const {
+  if (max_span < 1) throw InputError("max_span: " + std::to_string(max_span) + " is too small: 1 or more");
+  std::vector<std::vector<char>> marked(static_cast<size_t>(resolve_jobs(jobs)));
+  std::vector<std::vector<uint64_t>> queues(marked.size());
+  parallel_for(sentences.size(), jobs, [&](size_t i, int thread) {
+    auto& mine = marked[static_cast<size_t>(thread)];
+    if (mine.empty()) mine.assign(sides(), 0);
+    std::vector<int32_t> words;
+    for_each_word(sentences[i], [&](std::string_view word) {
+      const int32_t id = source_vocab_->find(word);
+      words.push_back(id < 0 ? -2 : id);
+    });
+    mark(words, max_span, mine, queues[static_cast<size_t>(thread)]);
+  });
+  std::vector<char> wanted(sides(), 0);
+  for (const auto& mine : marked)
+    for (size_t i = 0; i < mine.size(); ++i) wanted[i] |= mine[i];
+  return selected(&wanted);
+}
+
+}  // namespace hopefear

@@ -1,0 +1,39 @@
+// Grammars as text, the way cdec and Joshua have them, one rule a line:
+//
+//   [X] ||| source ||| target ||| features ||| alignment
+//
+// Nonterminals are [X,1] and [X,2] (on the target side also [1] and [2]); features are name=value, or bare numbers, which
+// become tm_0, tm_1, ...; the alignment is 0-0 1-2, counted in symbols, and may be missing. Rules of [S] are glue rules:
+// they are counted and left out, because decoding brings its own. A word that would be taken for a nonterminal or a
+// separator has a backslash before it.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grammar/rule_table.h"
+
+namespace hopefear {
+
+class GrammarTextReader {
+ public:
+  GrammarTextReader();
+  void add(std::string_view line, const std::string& where, long number);
+  /// Sorted by source side; within a side, rules keep their order. Of equal rules the first stays.
+  RuleTable finish(int jobs);
+
+  size_t glue() const { return glue_; }
+  size_t repeated() const { return repeated_; }
+
+ private:
+  RuleTable raw_;                                  // one "side" a rule, unsorted
+  std::vector<std::pair<int32_t, float>> values_;  // (column, value)
+  std::vector<size_t> value_begin_{0};
+  Vocab columns_;
+  size_t glue_ = 0, repeated_ = 0;
+};
+
+/// The rules of sides [begin, end) as lines.
+std::string grammar_text(const RuleTable& table, size_t begin, size_t end);
+
+}  // namespace hopefear

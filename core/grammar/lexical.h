@@ -1,0 +1,64 @@
+// Word translation probabilities w(e|f) and w(f|e) from a word-aligned text (Koehn, Och and Marcu 2003, section 4).
+//
+//   w(e|f) = count(f, e) / sum over e' of count(f, e')
+//
+// Every link counts once; a word without a link counts as linked to NULL, so that each w(.|f) sums to one over the target
+// words and NULL.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "grammar/parallel_text.h"
+
+namespace hopefear {
+
+class LexicalTable {
+ public:
+  static constexpr int32_t kNull = -1;
+
+  LexicalTable() = default;
+  explicit LexicalTable(const ParallelText& text);
+
+  /// 0 for a pair that was never linked.
+  double ef(int32_t f, int32_t e) const {
+    const Cell* c = find(f, e);
+    return c ? c->count / source_total_[static_cast<size_t>(f + 1)] : 0.0;
+  }
+  double fe(int32_t f, int32_t e) const {
+    const Cell* c = find(f, e);
+    return c ? c->count / target_total_[static_cast<size_t>(e + 1)] : 0.0;
+  }
+  double count(int32_t f, int32_t e) const {
+    const Cell* c = find(f, e);
+    return c ? c->count : 0.0;
+  }
+
+  /// log of the lexical weights of a phrase or rule with its alignment: eq. (8) there, in both directions. Nonterminals are
+  /// negative symbols and do not take part; an unaligned word is translated by NULL.
+  std::pair<double, double> weights(std::span<const int32_t> source, std::span<const int32_t> target,
+                                    std::span<const Link> links) const;
+
+  struct Pair {
+    int32_t f, e;
+    double count;
+  };
+  /// All pairs with their counts, sorted by (f, e).
+  std::vector<Pair> pairs() const;
+
+ private:
+  struct Cell {
+    uint64_t key = 0;  // (f + 1) << 32 | (e + 1); 0 (NULL with NULL) is an empty cell
+    double count = 0;
+  };
+  static uint64_t key(int32_t f, int32_t e) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(f + 1)) << 32 | static_cast<uint32_t>(e + 1);
+  }
+  static size_t hash(uint64_t k) { return static_cast<size_t>((k ^ (k >> 29)) * 0x9e3779b97f4a7c15ULL >> 20); }
+  const Cell* find(int32_t f, int32_t e) const;
+
+  std::vector<Cell> cells_;
+  std::vector<double> source_total_, target_total_;  // by word + 1, NULL first
+};
+
+}  // namespace hopefear

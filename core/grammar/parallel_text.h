@@ -1,0 +1,83 @@
+// Word-aligned parallel text as flat arrays, and how two directed alignments become one.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/error.h"
+#include "util/vocab.h"
+
+namespace hopefear {
+
+/// One word alignment point: source word s goes with target word t (both counted from 0).
+struct Link {
+  uint16_t s, t;
+  friend auto operator<=>(const Link&, const Link&) = default;
+};
+
+class ParallelText {
+ public:
+  static constexpr size_t kMaxWords = 4000;  // bounds the matrix of symmetrisation
+
+  ParallelText() : source_vocab(std::make_shared<Vocab>()), target_vocab(std::make_shared<Vocab>()) {}
+
+  std::shared_ptr<Vocab> source_vocab, target_vocab;
+
+  size_t size() const { return source_begin_.size() - 1; }
+  /// Words are separated by blanks. A side of more than kMaxWords words is an error of the caller.
+  void add(std::string_view source, std::string_view target);
+
+  std::span<const int32_t> source(size_t n) const { return slice(source_, source_begin_, n); }
+  std::span<const int32_t> target(size_t n) const { return slice(target_, target_begin_, n); }
+  /// The links of a pair, sorted by (s, t), each once. None before links are set.
+  std::span<const Link> links(size_t n) const {
+    return link_begin_.size() <= n + 1 ? std::span<const Link>{} : slice(links_, link_begin_, n);
+  }
+  /// Hints before random access to pair n: first where it is, a little later its words and links.
+  void prefetch_place(size_t n) const {
+    __builtin_prefetch(&source_begin_[n]), __builtin_prefetch(&target_begin_[n]), __builtin_prefetch(&link_begin_[n]);
+  }
+  void prefetch_words(size_t n, size_t s, size_t t) const {
+    __builtin_prefetch(source_.data() + source_begin_[n] + static_cast<int64_t>(s));
+    __builtin_prefetch(target_.data() + target_begin_[n] + static_cast<int64_t>(t));
+    __builtin_prefetch(links_.data() + link_begin_[n]);
+  }
+  size_t source_words() const { return source_.size(); }
+  size_t target_words() const { return target_.size(); }
+  size_t link_count() const { return links_.size(); }
+  std::span<const int32_t> all_source() const { return source_; }
+  std::span<const int32_t> all_target() const { return target_; }
+  std::span<const int64_t> source_begin() const { return source_begin_; }
+  std::span<const int64_t> target_begin() const { return target_begin_; }
+
+  /// grow-diag-final-and of two directed alignments. `forward` gives each target word (all pairs in a row) its source
+  /// word, `backward` each source word its target word; -1 is no word.
+  void symmetrize(std::span<const int32_t> forward, std::span<const int32_t> backward, int jobs);
+
+  /// The links of the next pair: call once a pair, in order. "0-0 1-2"; `where` and `line` open the error message.
+  void add_pharaoh(std::string_view text, const std::string& where, long line);
+  /// The same from numbers, s0 t0 s1 t1 ...
+  void add_links(std::span<const int32_t> flat);
+  void clear_links() { links_.clear(), link_begin_.assign(1, 0); }
+  bool aligned() const { return link_begin_.size() == source_begin_.size(); }
+
+ private:
+  template <class T>
+  static std::span<const T> slice(const std::vector<T>& values, const std::vector<int64_t>& begin, size_t n) {
+    return {values.data() + begin[n], static_cast<size_t>(begin[n + 1] - begin[n])};
+  }
+  void finish_pair(std::vector<Link>& links);
+
+  std::vector<int32_t> source_, target_;
+  std::vector<Link> links_;
+  std::vector<int64_t> source_begin_{0}, target_begin_{0}, link_begin_{0};
+};
+
+/// grow-diag-final-and (Koehn, Och and Marcu 2003; the "and" of Koehn et al. 2005) for one pair of n and m words, in the
+/// order of the published pseudo-code, on which the result depends. forward has m entries, backward n; -1 is no word.
+std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> forward, std::span<const int32_t> backward);
+
+}  // namespace hopefear

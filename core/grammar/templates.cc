@@ -1,0 +1,257 @@
+#include "grammar/templates.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include "util/error.h"
+#include "util/parallel.h"
+#include "grammar/parallel_text.h"
+
+namespace hopefear {
+namespace {
+
+bool is_plain(char c) {
+  return !(c == '(' || c == ')' || c == ',' || c == '%' || c == '=' || c == '|' || (c >= 0 && c <= ' ') || c == 0x7f);
+}
+
+std::string escaped(const std::string& word, bool first) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (size_t i = 0; i < word.size(); ++i) {
+    const char c = word[i];
+    // NULL and UNK are no words
+    if (is_plain(c) && !(first && i == 0 && (word == "NULL" || word == "UNK"))) {
+      out += c;
+    } else {
+      out += '%';
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 15];
+    }
+  }
+  return out;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    int value = 0;
+    const char *begin = text.data() + i + 1, *end = begin + 2;
+    if (i + 2 >= text.size() || std::from_chars(begin, end, value, 16).ptr != end)
+      throw std::invalid_argument("a % without two digits");
+    out += static_cast<char>(value);
+    i += 2;
+  }
+  return out;
+}
+
+/// "NULL" and "UNK" as marks are the parts "\0NULL" and "\0UNK": no word has a null byte.
+const std::string kNullMark("\0NULL", 5), kUnkMark("\0UNK", 4);
+
+}  // namespace
+
+std::string feature_name(std::span<const std::string> parts) {
+  std::string name = parts[0] + "(";
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (i > 1) name += ',';
+    name += parts[i] == kNullMark ? "NULL" : parts[i] == kUnkMark ? "UNK" : escaped(parts[i], true);
+  }
+  return name + ")";
+}
+
+std::vector<std::string> parse_feature(std::string_view name) {
+  const size_t open = name.find('(');
+  if (open == std::string_view::npos || name.back() != ')') throw std::invalid_argument("expected template(word,...)");
+  std::vector<std::string> parts{std::string(name.substr(0, open))};
+  std::string_view inside = name.substr(open + 1, name.size() - open - 2);
+  for (;;) {
+    const size_t comma = inside.find(',');
+    const std::string_view part = inside.substr(0, comma);
+    parts.push_back(part == "NULL" ? kNullMark : part == "UNK" ? kUnkMark : unescaped(part));
+    if (comma == std::string_view::npos) return parts;
+    inside.remove_prefix(comma + 1);
+  }
+}
+
+FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
+                                   const std::vector<std::string>& columns, const std::string& where)
+    : size_(static_cast<int32_t>(names.size())) {
+  std::vector<std::vector<std::string>> all;
+  for (size_t i = 0; i < names.size(); ++i) {
+    try {
+      all.push_back(names[i].empty() ? std::vector<std::string>{""} : parse_feature(names[i]));
+    } catch (const std::invalid_argument& error) {
+      throw input_error(where, static_cast<long>(i) + 1, "feature \"" + names[i] + "\": " + error.what());
+    }
+  }
+  source_class_.assign(static_cast<size_t>(source.size()), 0);
+  target_class_.assign(static_cast<size_t>(target.size()), 0);
+  unigram_.assign(static_cast<size_t>(target.size()), -1);
+  uses_.assign(static_cast<size_t>(target.size()), 0);
+  int32_t source_classes = 1, target_classes = 1;
+  const auto word_of = [](const Vocab& vocab, const std::string& word) { return vocab.find(word); };
+  // The vocabulary of lex: words with lex(e), and words f of some lex(f,e).
+  for (const auto& parts : all) {
+    if (parts[0] != "lex") continue;
+    if (parts.size() == 2 && parts[1] != kUnkMark) {
+      const int32_t e = word_of(target, parts[1]);
+      if (e >= 0 && !target_class_[static_cast<size_t>(e)]) target_class_[static_cast<size_t>(e)] = target_classes++;
+    } else if (parts.size() == 3 && parts[1] != kUnkMark && parts[1] != kNullMark) {
+      const int32_t f = word_of(source, parts[1]);
+      if (f >= 0 && !source_class_[static_cast<size_t>(f)]) source_class_[static_cast<size_t>(f)] = source_classes++;
+    }
+  }
+  lex_e_.assign(static_cast<size_t>(target_classes), -1);
+  lex_null_.assign(static_cast<size_t>(target_classes), -1);
+  int32_t prefixes = 0;
+
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& parts = all[i];
+    const auto id = static_cast<int32_t>(first + static_cast<int32_t>(i));
+    const auto fail = [&](const std::string& finding) {
+      return input_error(where, static_cast<long>(i) + 1, "feature \"" + names[i] + "\": " + finding);
+    };
+    const auto once = [&](bool added) {
+      if (!added) throw fail("stands twice");
+    };
+    const auto once_at = [&](int32_t& place) {
+      once(place < 0);
+      place = id;
+    };
+    const auto target_word = [&](size_t k) {  // -1: a word that the grammar does not have, so that the feature never fires
+      return word_of(target, parts[k]);
+    };
+    const std::string& kind = parts[0];
+    if (names[i].empty()) continue;
+    if (kind == "lex" && (parts.size() == 2 || parts.size() == 3)) {
+      lex_ = true;
+      const std::string& e = parts.back();
+      const int32_t word = e == kUnkMark ? -1 : word_of(target, e);
+      if (e != kUnkMark && word < 0) continue;
+      const int32_t e_class = word < 0 ? 0 : target_class_[static_cast<size_t>(word)];
+      if (word >= 0 && !e_class) throw fail("its word has no lex(e) in the list");
+      if (parts.size() == 2) {
+        once_at(lex_e_[static_cast<size_t>(e_class)]);
+      } else if (parts[1] == kNullMark) {
+        once_at(lex_null_[static_cast<size_t>(e_class)]);
+      } else {
+        const int32_t f = parts[1] == kUnkMark ? -1 : word_of(source, parts[1]);
+        if (parts[1] != kUnkMark && f < 0) continue;
+        once(lex_fe_.add(pack(f < 0 ? 0 : source_class_[static_cast<size_t>(f)], e_class), id));
+      }
+    } else if (kind == "group" && parts.size() == 4) {
+      const auto column = static_cast<int>(std::find(columns.begin(), columns.end(), parts[1]) - columns.begin());
+      if (column == static_cast<int>(columns.size())) throw fail("the grammar has no column of this name");
+      size_t bounds[2] = {0, 0};
+      for (size_t k = 0; k < 2; ++k) {
+        const std::string& digits = parts[k + 2];
+        if (std::from_chars(digits.data(), digits.data() + digits.size(), bounds[k]).ptr != digits.data() + digits.size() ||
+            bounds[k] < 1 || bounds[k] > kGroups)
+          throw fail("lengths are 1 to " + std::to_string(kGroups));
+      }
+      auto group = std::find_if(groups_.begin(), groups_.end(), [column](const auto& g) { return g.first == column; });
+      if (group == groups_.end()) {
+        groups_.push_back({column, {}});
+        group = groups_.end() - 1;
+        for (auto& ids : group->second) ids.fill(-1);
+      }
+      once_at(group->second[bounds[0]][bounds[1]]);
+    } else if (kind == "unigram" && parts.size() == 2) {
+      if (const int32_t e = target_word(1); e >= 0) once_at(unigram_[static_cast<size_t>(e)]);
+    } else if (kind == "pair" && parts.size() == 3) {
+      const int32_t f = word_of(source, parts[1]), e = target_word(2);
+      if (f >= 0 && e >= 0) once(pair_.add(pack(f, e), id));
+    } else if ((kind == "bigram" || kind == "trigger") && parts.size() == 3) {
+      const int32_t d = target_word(1), e = target_word(2);
+      if (d < 0 || e < 0) continue;
+      once((kind == "bigram" ? bigram_ : trigger_).add(pack(d, e), id));
+      uses_[static_cast<size_t>(d)] |= kind == "bigram" ? kInNgram : kTriggers;
+      uses_[static_cast<size_t>(e)] |= kind == "bigram" ? kInNgram : kTriggered;
+    } else if (kind == "trigram" && parts.size() == 4) {
+      const int32_t c = target_word(1), d = target_word(2), e = target_word(3);
+      if (c < 0 || d < 0 || e < 0) continue;
+      int32_t prefix = trigram_prefix_.find(pack(c, d));
+      if (prefix < 0) trigram_prefix_.add(pack(c, d), prefix = prefixes++);
+      once(trigram_.add(pack(prefix, e), id));
+      for (const int32_t word : {c, d, e}) uses_[static_cast<size_t>(word)] |= kInNgram;
+    } else {
+      throw fail("no such template. Is the model of a newer hopefear?");
+    }
+  }
+}
+
+void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const int32_t> target,
+                                std::span<const PackedLink> links, std::span<const float> row, Values& out) const {
+  const auto fire = [&out](int32_t id, float value) {
+    if (id >= 0) out.push_back({id, value});
+  };
+  for (size_t t = 0; t < target.size(); ++t) {
+    const int32_t e = target[t];
+    if (e < 0) continue;
+    fire(unigram(e), 1.0f);
+    if (!lex_ && pair_.empty()) continue;
+    const int32_t e_class = at(target_class_, e, 0);
+    bool aligned = false;
+    for (const PackedLink link : links) {
+      if (link.t != t) continue;
+      aligned = true;
+      const int32_t f = source[link.s];
+      if (lex_) fire(lex_fe_.find(pack(at(source_class_, f, 0), e_class)), 1.0f);
+      if (!pair_.empty()) fire(pair_.find(pack(f, e)), 1.0f);
+    }
+    if (!lex_) continue;
+    fire(lex_e_[static_cast<size_t>(e_class)], 1.0f);
+    if (!aligned) fire(lex_null_[static_cast<size_t>(e_class)], 1.0f);
+  }
+  if (groups_.empty() || row.empty() || source.empty() || target.empty()) return;
+  const size_t low = std::min(source.size(), target.size()), high = std::max(source.size(), target.size());
+  for (const auto& [column, ids] : groups_)
+    for (size_t a = 1; a <= low && a <= kGroups; ++a)
+      for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[static_cast<size_t>(column)]);
+}
+
+std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std::span<const int32_t> rank, int32_t limit,
+                                                   int jobs) {
+  // Keys of all threads are collected in rounds and counted by sorting, so that memory stays bounded.
+  std::vector<std::pair<uint64_t, int32_t>> counts, merged;
+  const size_t round = 20'000;
+  for (size_t begin = 0; begin < text.size(); begin += round) {
+    const size_t count = std::min(round, text.size() - begin);
+    std::vector<std::vector<uint64_t>> keys(static_cast<size_t>(resolve_jobs(jobs)));
+    parallel_for(count, jobs, [&](size_t i, int thread) {
+      const auto words = text.target(begin + i);
+      auto& mine = keys[static_cast<size_t>(thread)];
+      for (size_t a = 0; a < words.size(); ++a) {
+        if (rank[static_cast<size_t>(words[a])] >= limit) continue;
+        const auto here = words.begin() + static_cast<std::ptrdiff_t>(a);
+        if (std::find(words.begin(), here, words[a]) != here) continue;  // only its first occurrence
+        for (size_t b = a + FeatureTemplates::kTriggerDistance; b < words.size(); ++b)
+          if (rank[static_cast<size_t>(words[b])] < limit)
+            mine.push_back(static_cast<uint64_t>(static_cast<uint32_t>(words[a])) << 32 | static_cast<uint32_t>(words[b]));
+      }
+    });
+    std::vector<uint64_t> all;
+    for (auto& mine : keys) all.insert(all.end(), mine.begin(), mine.end());
+    std::sort(all.begin(), all.end());
+    merged.clear();
+    size_t old = 0;
+    for (size_t i = 0, j; i < all.size(); i = j) {
+      for (j = i; j < all.size() && all[j] == all[i];) ++j;
+      while (old < counts.size() && counts[old].first < all[i]) merged.push_back(counts[old++]);
+      const bool known = old < counts.size() && counts[old].first == all[i];
+      merged.push_back({all[i], static_cast<int32_t>(j - i) + (known ? counts[old++].second : 0)});
+    }
+    merged.insert(merged.end(), counts.begin() + static_cast<std::ptrdiff_t>(old), counts.end());
+    counts.swap(merged);
+  }
+  std::vector<std::array<int32_t, 3>> rows;
+  for (const auto& [key, count] : counts)
+    rows.push_back({static_cast<int32_t>(key >> 32), static_cast<int32_t>(key & 0xffffffffU), count});
+  return rows;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,133 @@
+// Sparse feature templates of a model, declared by name: the feature with id first + i has the i-th name of the list.
+//
+//   lex(e)  lex(f,e)  lex(NULL,e)   an output word e is generated; ... aligned to the input word f; ... unaligned. Words that are
+//                                   not in the list of frequent words are UNK (Chiang 2012, section 7)
+//   group(type,a,b)                 the log probability `type` of a rule whose two sides have a to b symbols each (Tan et al.
+//                                   2013, section 4)
+//   pair(f,e)  unigram(e)  bigram(d,e)  trigram(c,d,e)  trigger(d,e)
+//                                   counts of frequent lexical patterns (Gimpel and Smith 2012, section 4.3); pairs are
+//                                   aligned, a trigger pair is d anywhere before e at a distance of at least kTriggerDistance
+//
+// In names, the characters ( ) , % = and blanks of words are written %XX, and the words NULL and UNK %4EULL and %55NK.
+//
+// add_rule gives the ids of all templates that see one rule only. The others need neighbouring words: bigram(), trigram(),
+// trigger() look one pattern up, for a decoder or rescorer that has those words.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "grammar/rule_table.h"
+#include "util/vocab.h"
+
+namespace hopefear {
+
+/// 64-bit keys to ids that the caller chooses.
+class PatternMap {
+ public:
+  /// -1 when the key is not there.
+  int32_t find(uint64_t key) const {
+    if (cells_.empty()) return -1;
+    for (size_t slot = hash(key) & (cells_.size() - 1);; slot = (slot + 1) & (cells_.size() - 1))
+      if (cells_[slot].second < 0 || cells_[slot].first == key) return cells_[slot].second;
+  }
+  /// False, and no change, when the key is there already.
+  bool add(uint64_t key, int32_t id) {
+    if (find(key) >= 0) return false;
+    if (++size_ * 2 > cells_.size()) {
+      std::vector<std::pair<uint64_t, int32_t>> old(cells_.empty() ? 64 : cells_.size() * 2, {0, -1});
+      old.swap(cells_);
+      for (const auto& cell : old)
+        if (cell.second >= 0) cells_[place(cell.first)] = cell;
+    }
+    cells_[place(key)] = {key, id};
+    return true;
+  }
+  bool empty() const { return size_ == 0; }
+  void clear() {
+    cells_.clear();
+    size_ = 0;
+  }
+
+ private:
+  static size_t hash(uint64_t key) { return static_cast<size_t>((key ^ (key >> 31)) * 0x9e3779b97f4a7c15ULL >> 22); }
+  size_t place(uint64_t key) const {
+    size_t slot = hash(key) & (cells_.size() - 1);
+    while (cells_[slot].second >= 0) slot = (slot + 1) & (cells_.size() - 1);
+    return slot;
+  }
+  std::vector<std::pair<uint64_t, int32_t>> cells_;
+  size_t size_ = 0;
+};
+
+class FeatureTemplates {
+ public:
+  static constexpr int kTriggerDistance = 3;
+  static constexpr int kGroups = 10;  // lengths that group features tell apart
+
+  /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
+  /// which group features read.
+  /// `where` opens the message of the InputError for a name that makes no sense.
+  FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
+                   const std::vector<std::string>& columns, const std::string& where);
+
+  using Values = std::vector<std::pair<int32_t, float>>;
+  /// Appends (id, value) of one rule application; an id may come several times. Symbols are as in a grammar; words with ids
+  /// beyond its vocabularies are unknown words. `row` has the rule's columns, or is empty.
+  void add_rule(std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links,
+                std::span<const float> row, Values& out) const;
+
+  int32_t unigram(int32_t e) const { return at(unigram_, e, -1); }
+  int32_t bigram(int32_t d, int32_t e) const { return bigram_.find(pack(d, e)); }
+  int32_t trigram(int32_t c, int32_t d, int32_t e) const {
+    const int32_t prefix = trigram_prefix_.find(pack(c, d));
+    return prefix < 0 ? -1 : trigram_.find(pack(prefix, e));
+  }
+  /// d stands kTriggerDistance or more words before e.
+  int32_t trigger(int32_t d, int32_t e) const { return trigger_.find(pack(d, e)); }
+  int32_t pair(int32_t f, int32_t e) const { return pair_.find(pack(f, e)); }
+  /// Whether some bigram or trigram, some trigger pair has this word; whether some pair has it as its second.
+  bool in_ngram(int32_t e) const { return at(uses_, e, 0) & kInNgram; }
+  bool in_trigger(int32_t e) const { return at(uses_, e, 0) & (kTriggers | kTriggered); }
+  bool is_triggered(int32_t e) const { return at(uses_, e, 0) & kTriggered; }
+  bool has_trigrams() const { return !trigram_.empty(); }
+  bool has_ngrams() const { return has_trigrams() || !bigram_.empty(); }
+  bool has_triggers() const { return !trigger_.empty(); }
+  bool has_pairs() const { return !pair_.empty(); }
+  bool stateful() const { return !bigram_.empty() || !trigram_.empty() || !trigger_.empty(); }
+  int32_t size() const { return size_; }
+
+ private:
+  static uint64_t pack(int32_t a, int32_t b) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
+  }
+  static int32_t at(const std::vector<int32_t>& values, int32_t word, int32_t otherwise) {
+    return word >= 0 && static_cast<size_t>(word) < values.size() ? values[static_cast<size_t>(word)] : otherwise;
+  }
+
+  static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;
+
+  int32_t size_ = 0;
+  bool lex_ = false;
+  std::vector<int32_t> source_class_, target_class_;  // 0 UNK, then the frequent words
+  std::vector<int32_t> lex_e_, lex_null_;             // by class of e
+  PatternMap lex_fe_;                                 // by classes
+  std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
+  std::vector<int32_t> unigram_, uses_;                                                            // by word
+  PatternMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
+};
+
+/// The parts of a feature name: template, then its words. Throws std::invalid_argument.
+std::vector<std::string> parse_feature(std::string_view name);
+std::string feature_name(std::span<const std::string> parts);
+
+/// The number of places where word e stands and word d was seen kTriggerDistance or more words before, for words whose rank is
+/// below `limit` (rank[w]: the place of w by frequency). Rows (d, e, count), sorted.
+std::vector<std::array<int32_t, 3>> trigger_counts(const class ParallelText& text, std::span<const int32_t> rank, int32_t limit,
+                                                   int jobs);
+
+}  // namespace hopefear

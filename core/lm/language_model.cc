@@ -1,0 +1,334 @@
+#include "lm/language_model.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "util/error.h"
+
+namespace hopefear {
+namespace {
+
+constexpr char kMagic[16] = "hopefear-lm\n";
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kByteOrder = 0x01020304;
+constexpr double kLoad = 0.75;  // of the buckets: most look-ups then end in their first cache line
+
+uint64_t round_up(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Eight independent lanes, so that it runs at the speed of memory. `bytes` is a multiple of 64.
+uint64_t checksum(const std::byte* data, size_t bytes) {
+  uint64_t lane[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (size_t i = 0; i < bytes; i += 64) {
+    uint64_t block[8];
+    std::memcpy(block, data + i, 64);
+    for (int k = 0; k < 8; ++k) {
+      lane[k] = (lane[k] ^ block[k]) * 0x9fb21c651e98df25ULL;
+      lane[k] ^= lane[k] >> 32;
+    }
+  }
+  uint64_t sum = bytes;
+  for (uint64_t value : lane) sum = (sum ^ (sum >> 29) ^ value) * 0xbf58476d1ce4e5b9ULL;
+  return sum ^ (sum >> 32);
+}
+
+uint64_t hash_text(std::string_view text) {
+  uint64_t hash = 0x9e3779b97f4a7c15ULL ^ text.size();
+  for (size_t i = 0; i < text.size(); i += 8) {
+    uint64_t block = 0;
+    std::memcpy(&block, text.data() + i, std::min<size_t>(8, text.size() - i));
+    hash = (hash ^ block) * 0xff51afd7ed558ccdULL;
+    hash ^= hash >> 32;
+  }
+  return hash * 0xc4ceb9fe1a85ec53ULL;
+}
+
+uint64_t buckets_for(uint64_t ngrams, int ways) {
+  return static_cast<uint64_t>(std::ceil(static_cast<double>(ngrams) / (ways * kLoad))) + 1;
+}
+
+}  // namespace
+
+/// All that is needed to find the parts of the file; they follow each other in the order of offsets().
+struct LanguageModel::Header {
+  char magic[16];
+  uint32_t version, byte_order, order, vocab_size;
+  uint64_t counts[kMaxLmOrder];
+  uint64_t buckets[kMaxLmOrder];    // [n - 1], 0 for unigrams
+  uint64_t max_probe[kMaxLmOrder];  // the farthest that any n-gram is from its home bucket
+  uint64_t text_bytes, word_slots;
+  uint64_t file_bytes;
+  uint64_t payload_checksum;
+  uint64_t unused[37];
+  uint64_t header_checksum;  // of all bytes before it, and zeros in its own place
+
+  struct Offsets {
+    uint64_t unigrams, tables[kMaxLmOrder], text_begin, text, word_slots, end;
+  };
+  Offsets offsets() const {
+    Offsets at{};
+    uint64_t end = sizeof(Header);
+    const auto take = [&end](uint64_t bytes) { return std::exchange(end, round_up(end + bytes)); };
+    at.unigrams = take(vocab_size * sizeof(Unigram));
+    for (uint32_t n = 2; n <= order; ++n) at.tables[n - 1] = take(buckets[n - 1] * 64);
+    at.text_begin = take((vocab_size + 1ULL) * sizeof(uint64_t));
+    at.text = take(text_bytes);
+    at.word_slots = take(word_slots * sizeof(uint64_t));
+    at.end = end;
+    return at;
+  }
+  uint64_t own_checksum() const {
+    Header copy = *this;
+    copy.header_checksum = 0;
+    return checksum(reinterpret_cast<const std::byte*>(&copy), sizeof copy);
+  }
+};
+
+LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std::string& name, bool verify) {
+  static_assert(sizeof(Header) == 512 && sizeof(Bucket) == 64 && sizeof(TopBucket) == 64);
+  const std::string cure = " Make it anew with LanguageModel.save";
+  if (memory->size() < sizeof(Header)) throw input_error(name, 0, "too short for a language model. Was the file cut off?" + cure);
+  Header h;
+  std::memcpy(&h, memory->data(), sizeof h);
+  if (std::memcmp(h.magic, kMagic, sizeof kMagic) != 0)
+    throw input_error(name, 0, "not a language model of hopefear. An ARPA file is read by LanguageModel.read_arpa");
+  if (h.version != kVersion || h.byte_order != kByteOrder)
+    throw input_error(name, 0,
+                      "a language model of format " + std::to_string(h.version) + ", where this program reads format " +
+                          std::to_string(kVersion) + " of this machine's byte order." + cure);
+  if (h.own_checksum() != h.header_checksum) throw input_error(name, 0, "the header is damaged (checksum differs)." + cure);
+  if (h.file_bytes != memory->size())
+    throw input_error(name, 0,
+                      std::to_string(memory->size()) + " bytes where there should be " + std::to_string(h.file_bytes) +
+                          ". Was the file cut off?" + cure);
+  // From here on the header is what we wrote, unless somebody forges checksums: then still no read leaves the file.
+  bool sane =
+      h.order >= 1 && h.order <= kMaxLmOrder && h.vocab_size >= 3 && h.word_slots > 0 && std::has_single_bit(h.word_slots);
+  for (uint64_t part : {h.text_bytes, h.word_slots * 8, h.buckets[1] * 64, h.buckets[2] * 64, h.buckets[3] * 64,
+                        h.buckets[4] * 64, h.buckets[5] * 64})
+    sane = sane && part <= h.file_bytes;
+  for (uint32_t n = 2; sane && n <= h.order; ++n) sane = h.buckets[n - 1] > 0 && h.buckets[n - 1] <= (1ULL << 32) / 4;
+  const Header::Offsets at = sane ? h.offsets() : Header::Offsets{};
+  if (!sane || at.end != h.file_bytes) throw input_error(name, 0, "the header contradicts itself." + cure);
+  const std::byte* data = memory->data();
+  if (verify && checksum(data + sizeof(Header), h.file_bytes - sizeof(Header)) != h.payload_checksum)
+    throw input_error(name, 0, "damaged (checksum differs)." + cure);
+
+  LanguageModel m;
+  m.order_ = static_cast<int>(h.order);
+  m.vocab_size_ = h.vocab_size;
+  std::copy(std::begin(h.counts), std::end(h.counts), m.counts_.begin());
+  m.unigrams_ = reinterpret_cast<const Unigram*>(data + at.unigrams);
+  for (uint32_t n = 2; n <= h.order; ++n) m.tables_[n - 2] = {data + at.tables[n - 1], h.buckets[n - 1], h.max_probe[n - 1]};
+  m.text_begin_ = reinterpret_cast<const uint64_t*>(data + at.text_begin);
+  m.text_ = reinterpret_cast<const char*>(data + at.text);
+  m.word_slots_ = reinterpret_cast<const uint64_t*>(data + at.word_slots);
+  m.word_mask_ = h.word_slots - 1;
+  for (uint32_t i = 0; i < h.vocab_size; ++i) sane = sane && m.text_begin_[i] <= m.text_begin_[i + 1];
+  if (!sane || m.text_begin_[0] != 0 || m.text_begin_[h.vocab_size] != h.text_bytes)
+    throw input_error(name, 0, "the vocabulary is damaged." + cure);
+  m.memory_ = std::move(memory);
+  return m;
+}
+
+LanguageModel LanguageModel::open(const std::string& path, bool verify) { return attach(MemoryMap::file(path), path, verify); }
+
+LanguageModel LanguageModel::build(BackoffModel&& model) {
+  const int order = model.order();
+  auto& lists = model.lists;
+  Header h{};
+  std::memcpy(h.magic, kMagic, sizeof kMagic);
+  h.version = kVersion;
+  h.byte_order = kByteOrder;
+  h.order = static_cast<uint32_t>(order);
+  h.vocab_size = static_cast<uint32_t>(model.vocab->size());
+  for (int n = 1; n <= order; ++n) {
+    h.counts[n - 1] = lists[n - 1].size();
+    if (n > 1) h.buckets[n - 1] = buckets_for(lists[n - 1].size(), n == order ? TopBucket::kWays : Bucket::kWays);
+    if (n > 1 && n < order && h.buckets[n - 1] * Bucket::kWays >= 1ULL << 32)
+      throw InputError("more than two billion " + std::to_string(n) + "-grams. Prune the model");
+  }
+  for (int32_t i = 0; i < model.vocab->size(); ++i) h.text_bytes += (*model.vocab)[i].size();
+  h.word_slots = std::bit_ceil(h.vocab_size * 2ULL);
+  const Header::Offsets at = h.offsets();
+  h.file_bytes = at.end;
+  auto memory = MemoryMap::anonymous(h.file_bytes);
+  std::byte* data = memory->data();
+
+  // A context that a longer one needs is needed too, so that states lose words from their far end only.
+  for (int n = order - 1; n >= 2; --n)
+    for (size_t i = 0; i < lists[n - 1].size(); ++i) {
+      float& shorter = lists[n - 2].backoff[lists[n - 1].suffix[i]];
+      if (has_extension(lists[n - 1].backoff[i]) && !has_extension(shorter)) shorter = 0.0f;
+    }
+  std::vector<std::vector<bool>> extends_left(static_cast<size_t>(order));
+  for (int n = 1; n <= order; ++n) extends_left[n - 1].resize(lists[n - 1].size());
+  for (int n = 2; n <= order; ++n)
+    for (uint32_t suffix : lists[n - 1].suffix) extends_left[n - 2][suffix] = true;
+  const auto marked = [&](int n, size_t i) {
+    const float magnitude = std::fabs(lists[n - 1].prob[i]);
+    return extends_left[n - 1][i] ? magnitude : -magnitude;
+  };
+
+  auto* unigrams = reinterpret_cast<Unigram*>(data + at.unigrams);
+  const size_t words = lists[0].size();
+  std::vector<uint64_t> hash(words), next_hash;
+  std::vector<uint32_t> slot(words), next_slot;
+  for (size_t i = 0; i < words; ++i) {
+    unigrams[i] = {marked(1, i), order > 1 ? lists[0].backoff[i] : kNoExtension};
+    hash[i] = hash_word(static_cast<uint32_t>(i));
+    slot[i] = static_cast<uint32_t>(i);
+  }
+  constexpr size_t kAhead = 16;
+  for (int n = 2; n <= order; ++n) {
+    const NgramList& list = lists[n - 1];
+    const uint64_t size = h.buckets[n - 1];
+    next_hash.resize(list.size());
+    next_slot.resize(list.size());
+    const auto place = [&](auto* buckets, auto&& put) {
+      using B = std::remove_pointer_t<decltype(buckets)>;
+      for (uint64_t b = 0; b < size; ++b) std::fill(std::begin(buckets[b].key), std::end(buckets[b].key), kEmpty);
+      for (size_t i = 0; i < list.size() + kAhead; ++i) {
+        if (i < list.size()) {
+          next_hash[i] = hash_extend(hash[list.suffix[i]], list.word[i]);
+          __builtin_prefetch(buckets + home_of(next_hash[i], size), 1);
+        }
+        if (i < kAhead) continue;
+        const size_t j = i - kAhead;
+        uint64_t b = home_of(next_hash[j], size), probe = 0;
+        while (buckets[b].key[B::kWays - 1] != kEmpty) {
+          if (++b == size) b = 0;
+          ++probe;
+        }
+        int way = 0;
+        while (buckets[b].key[way] != kEmpty) ++way;
+        buckets[b].key[way] = key_of(slot[list.suffix[j]], list.word[j]);
+        put(buckets[b], way, j);
+        next_slot[j] = static_cast<uint32_t>(b * B::kWays + static_cast<uint64_t>(way));
+        h.max_probe[n - 1] = std::max(h.max_probe[n - 1], probe);
+      }
+    };
+    if (n < order)
+      place(reinterpret_cast<Bucket*>(data + at.tables[n - 1]),
+            [&](Bucket& b, int way, size_t j) { b.value[way] = {marked(n, j), list.backoff[j]}; });
+    else
+      place(reinterpret_cast<TopBucket*>(data + at.tables[n - 1]),
+            [&](TopBucket& b, int way, size_t j) { b.prob[way] = list.prob[j]; });
+    hash.swap(next_hash);
+    slot.swap(next_slot);
+    lists[n - 2] = {};  // no longer needed: the order above has its keys
+  }
+
+  auto* text_begin = reinterpret_cast<uint64_t*>(data + at.text_begin);
+  auto* text = reinterpret_cast<char*>(data + at.text);
+  auto* word_slots = reinterpret_cast<uint64_t*>(data + at.word_slots);
+  uint64_t end = 0;
+  for (int32_t i = 0; i < model.vocab->size(); ++i) {
+    const std::string& word = (*model.vocab)[i];
+    text_begin[i] = end;
+    std::memcpy(text + end, word.data(), word.size());
+    end += word.size();
+    const uint64_t hash_of_word = hash_text(word);
+    uint64_t s = (hash_of_word >> 32) & (h.word_slots - 1);
+    while (word_slots[s] != 0) s = (s + 1) & (h.word_slots - 1);
+    word_slots[s] = hash_of_word << 32 | (static_cast<uint64_t>(i) + 1);
+  }
+  text_begin[model.vocab->size()] = end;
+
+  h.payload_checksum = checksum(data + sizeof(Header), h.file_bytes - sizeof(Header));
+  h.header_checksum = h.own_checksum();
+  std::memcpy(data, &h, sizeof h);
+  return attach(std::move(memory), "language model", false);
+}
+
+uint32_t LanguageModel::find(std::string_view text) const {
+  const uint64_t hash = hash_text(text);
+  uint64_t s = (hash >> 32) & word_mask_;
+  for (uint64_t probe = 0; probe <= word_mask_ && word_slots_[s] != 0; ++probe, s = (s + 1) & word_mask_) {
+    const auto id = static_cast<uint32_t>(word_slots_[s]) - 1;
+    if (word_slots_[s] >> 32 == (hash & 0xffffffff) && id < vocab_size_ && word(id) == text) return id;
+  }
+  return kUnk;
+}
+
+void LanguageModel::map_words(const Vocab& vocab, std::vector<uint32_t>& map) const {
+  for (auto id = static_cast<int32_t>(map.size()); id < vocab.size(); ++id) map.push_back(find_in_text(vocab[id]));
+}
+
+double LanguageModel::score_text(std::string_view line, bool bos, bool eos, std::vector<WordScore>* each) const {
+  LmContext contexts[2];
+  if (bos) contexts[0] = begin_sentence();
+  int now = 0;
+  double sum = 0;
+  const auto add = [&](uint32_t id) {
+    const WordScore got = score(contexts[now], id, contexts[1 - now]);
+    now = 1 - now;
+    sum += got.prob;
+    if (each) each->push_back(got);
+  };
+  lm_words(line, [&](std::string_view text) { add(find_in_text(text)); });
+  if (eos) add(kEos);
+  return sum;
+}
+
+BackoffModel LanguageModel::lists() const {
+  BackoffModel m;
+  m.lists.resize(static_cast<size_t>(order_));
+  for (uint32_t i = 0; i < vocab_size_; ++i) {
+    m.vocab->add(word(i));
+    NgramList& list = m.lists[0];
+    list.word.push_back(i);
+    list.suffix.push_back(0);
+    list.prob.push_back(-std::fabs(unigrams_[i].prob));
+    list.backoff.push_back(unigrams_[i].backoff);
+  }
+  if (static_cast<uint32_t>(m.vocab->size()) != vocab_size_)
+    throw InputError("the language model has a word twice. Make it anew");
+  // An n-gram's key names the slot of its suffix; index_of[slot] is where that one went in the list.
+  std::vector<uint32_t> index_of(vocab_size_), next;
+  std::iota(index_of.begin(), index_of.end(), 0);
+  for (int n = 2; n <= order_; ++n) {
+    struct Row {
+      uint32_t word, suffix, slot;
+      float prob, backoff;
+    };
+    std::vector<Row> rows;
+    rows.reserve(counts_[n - 1]);
+    uint64_t slots = 0;
+    const auto collect = [&](const auto* buckets, auto&& value) {
+      constexpr int ways = std::remove_cvref_t<decltype(*buckets)>::kWays;
+      slots = tables_[n - 2].size * ways;
+      for (uint64_t s = 0; s < slots; ++s) {
+        const auto& bucket = buckets[s / ways];
+        const uint64_t key = bucket.key[s % ways];
+        if (key == kEmpty) continue;
+        const auto [prob, backoff] = value(bucket, s % ways);
+        if (key >> 32 >= index_of.size() || static_cast<uint32_t>(key) >= vocab_size_)
+          throw InputError("the language model is damaged. Make it anew");
+        rows.push_back({static_cast<uint32_t>(key), index_of[key >> 32], static_cast<uint32_t>(s), -std::fabs(prob), backoff});
+      }
+    };
+    if (n < order_)
+      collect(reinterpret_cast<const Bucket*>(tables_[n - 2].buckets),
+              [](const Bucket& b, uint64_t way) { return b.value[way]; });
+    else
+      collect(reinterpret_cast<const TopBucket*>(tables_[n - 2].buckets),
+              [](const TopBucket& b, uint64_t way) { return Value{b.prob[way], 0}; });
+    // Suffixes are in the order of their words already, so this is the order of the words of the n-grams.
+    std::sort(rows.begin(), rows.end(),
+              [](const Row& a, const Row& b) { return a.word != b.word ? a.word < b.word : a.suffix < b.suffix; });
+    NgramList& list = m.lists[n - 1];
+    next.assign(n < order_ ? slots : 0, 0);
+    for (const Row& row : rows) {
+      if (n < order_) next[row.slot] = static_cast<uint32_t>(list.size());
+      list.word.push_back(row.word);
+      list.suffix.push_back(row.suffix);
+      list.prob.push_back(row.prob);
+      if (n < order_) list.backoff.push_back(row.backoff);
+    }
+    index_of.swap(next);
+  }
+  return m;
+}
+
+}  // namespace hopefear

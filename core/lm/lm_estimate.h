@@ -1,0 +1,56 @@
+// Interpolated modified Kneser-Ney estimation: Chen and Goodman 1998, "An empirical study of smoothing techniques for language
+// modeling", with the conventions of Heafield et al. 2013, "Scalable modified Kneser-Ney language model estimation", section 3.
+//
+//   a(w_1^n) = c(w_1^n) if n = N or w_1 = <s>, else |{v : c(v w_1^n) > 0}|                         adjusted counts
+//   t_{n,k}  = |{w_1^n : a(w_1^n) = k}|                                                             counts of counts
+//   D_n(k)   = k - (k+1) t_{n,1} t_{n,k+1} / ((t_{n,1} + 2 t_{n,2}) t_{n,k}),  k = 1, 2, 3; D_n(k>3) = D_n(3)
+//   u(w_n | w_1^{n-1}) = (a(w_1^n) - D_n(a(w_1^n))) / sum_x a(w_1^{n-1} x)
+//   b(w_1^{n-1})       = sum_x D_n(a(w_1^{n-1} x)) / sum_x a(w_1^{n-1} x)
+//   p(w_n | w_1^{n-1}) = u(w_n | w_1^{n-1}) + b(w_1^{n-1}) p(w_n | w_2^{n-1})
+//   p(w) = u(w) + b() / |V|, V = all words, <unk> and </s> included, <s> not
+//
+// Each line is a sentence, an empty one too. <unk> in the text is counted as the unknown word; <s> and </s> in the text are skipped.
+// Where a D_n(k) cannot be had (t_{n,k} = 0, or D outside (0, k]), as in small corpora, order n gets the fall-back discounts.
+// An n-gram of order n with c <= prune[n-1] is left out: what it would have got, discount or not, goes to b of its context.
+//
+// All in memory, by one sort: positions of the text, by the words before them, the nearest first. The n-grams of every order are then
+// runs of that order, and adjusted counts are numbers of runs inside runs.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lm/backoff_model.h"
+
+namespace hopefear {
+
+/// A text as word ids: every sentence is <s> words </s>.
+struct LmText {
+  std::shared_ptr<Vocab> vocab;
+  std::vector<uint32_t> words;
+  uint64_t sentences = 0;
+  uint64_t skipped = 0;  // <s> and </s> inside sentences
+
+  LmText();
+  /// Lines end in '\n'; `name` is for messages. May be called several times.
+  void add(std::string_view text, const std::string& name, int jobs);
+};
+
+struct LmDiscounts {
+  std::array<double, 3> d{};  // D(1), D(2), D(3+)
+  bool fallback = false;
+};
+
+struct LmEstimateOptions {
+  int order = 5;
+  std::vector<uint64_t> prune;                            // per order, the last one repeats; empty: nothing
+  std::array<double, 3> fallback_discounts{0.5, 1, 1.5};  // as lmplz --discount_fallback
+  int jobs = 0;
+};
+
+/// discounts: where to put the discounts of each order, or null.
+BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts);
+
+}  // namespace hopefear

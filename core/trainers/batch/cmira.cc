@@ -1,0 +1,215 @@
+#include "trainers/batch/cmira.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "trainers/difference.h"
+#include "util/parallel.h"
+
+namespace hopefear {
+namespace {
+
+/// A corpus hypothesis: one candidate a sentence.
+struct Corpus {
+  std::vector<int32_t> choice;
+  std::vector<double> stats;
+  double model = 0;  // w.H, H the mean over sentences
+};
+
+void sum_stats(const Lists& lists, Corpus& corpus) {
+  corpus.stats.assign(lists.width, 0.0);
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    if (corpus.choice[i] < 0) continue;
+    const double* row = lists.row_stats(i, corpus.choice[i]);
+    for (size_t s = 0; s < lists.width; ++s) corpus.stats[s] += row[s];
+  }
+}
+
+/// Lines 3 to 8: the hope and fear of each sentence under BLEU+1, joined; and in the same pass over the features, since that is what
+/// costs, the best candidates under the average of the epoch before.
+void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average,
+                    const std::vector<double>& sentence_gain, int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
+  std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
+  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size()
+                                                                                    : 0);  // side by side: one cache line
+  for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    const Forest& list = lists.list(i);
+    const double* gain = sentence_gain.data() + lists.row_begin[i];
+    double best_hope = -INFINITY, best_fear = -INFINITY, best_model = -INFINITY;
+    for (int32_t e = 0; e < list.edges(); ++e) {
+      double model = list.dense_score(e, w.data()), averaged = list.dense_score(e, average.data());
+      if (!list.sparse_begin.empty())
+        for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k) {
+          const auto& weights = both[static_cast<size_t>(list.sparse_ids[k])];
+          model += list.sparse_values[k] * weights[0];
+          averaged += list.sparse_values[k] * weights[1];
+        }
+      if (model + gain[e] > best_hope) {
+        best_hope = model + gain[e];
+        hope.choice[i] = e;
+        hope_model[i] = model;
+      }
+      if (model - gain[e] > best_fear) {
+        best_fear = model - gain[e];
+        fear.choice[i] = e;
+        fear_model[i] = model;
+      }
+      if (averaged > best_model) {
+        best_model = averaged;
+        best.choice[i] = e;
+      }
+    }
+  });
+  for (Corpus* corpus : {&hope, &fear, &best}) sum_stats(lists, *corpus);
+  hope.model = fear.model = 0;
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    hope.model += hope_model[i] / static_cast<double>(lists.sentences());
+    fear.model += fear_model[i] / static_cast<double>(lists.sentences());
+  }
+}
+
+/// Section 4.3, strategy 2: a stack of the best corpus prefixes under w.H + sign * B, eq. (5) and (6).
+std::vector<Corpus> beam_search(const Lists& lists, const std::vector<double>& w, double sign, int beam) {
+  struct Item {
+    double value, model;
+    std::vector<double> stats;
+    int32_t back, choice;
+  };
+  std::vector<std::vector<Item>> stacks(1);
+  stacks[0].push_back({0, 0, std::vector<double>(lists.width, 0.0), -1, -1});
+  std::vector<double> model, sum(lists.width);
+  const double share = 1.0 / static_cast<double>(lists.sentences());
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    const Forest& list = lists.list(i);
+    model.resize(static_cast<size_t>(list.edges()));
+    edge_scores(list, w.data(), model.data());
+    std::vector<std::tuple<double, int32_t, int32_t>> next;
+    const auto& stack = stacks.back();
+    for (size_t b = 0; b < stack.size(); ++b) {
+      if (list.edges() == 0) next.emplace_back(-stack[b].value, static_cast<int32_t>(b), -1);
+      for (int32_t e = 0; e < list.edges(); ++e) {
+        const double* row = lists.row_stats(i, e);
+        for (size_t s = 0; s < lists.width; ++s) sum[s] = stack[b].stats[s] + row[s];
+        // w.H and B over the prefix; H is the mean over the whole corpus, so B is weighed by the prefix's share.
+        const double value = stack[b].model + share * model[static_cast<size_t>(e)] +
+                             sign * share * static_cast<double>(i + 1) * lists.metric.gain(sum.data());
+        next.emplace_back(-value, static_cast<int32_t>(b), e);
+      }
+    }
+    const size_t keep = std::min(next.size(), static_cast<size_t>(beam));
+    std::partial_sort(next.begin(), next.begin() + static_cast<ptrdiff_t>(keep), next.end());
+    std::vector<Item> items;
+    for (size_t k = 0; k < keep; ++k) {
+      const auto [negative, b, e] = next[k];
+      Item item{-negative, stack[static_cast<size_t>(b)].model, stack[static_cast<size_t>(b)].stats, b, e};
+      if (e >= 0) {
+        item.model += share * model[static_cast<size_t>(e)];
+        const double* row = lists.row_stats(i, e);
+        for (size_t s = 0; s < lists.width; ++s) item.stats[s] += row[s];
+      }
+      items.push_back(std::move(item));
+    }
+    stacks.push_back(std::move(items));
+  }
+  std::vector<Corpus> out;
+  for (size_t k = 0; k < stacks.back().size(); ++k) {
+    Corpus corpus{std::vector<int32_t>(lists.sentences(), -1), stacks.back()[k].stats, stacks.back()[k].model};
+    auto at = static_cast<int32_t>(k);
+    for (size_t i = lists.sentences(); i > 0; --i) {
+      corpus.choice[i - 1] = stacks[i][static_cast<size_t>(at)].choice;
+      at = stacks[i][static_cast<size_t>(at)].back;
+    }
+    out.push_back(std::move(corpus));
+  }
+  return out;
+}
+
+/// H(a) - H(b), line 10.
+SparseVector mean_difference(const Lists& lists, const Corpus& a, const Corpus& b, Difference& difference) {
+  const double share = 1.0 / static_cast<double>(lists.sentences());
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    if (a.choice[i] == b.choice[i]) continue;
+    if (a.choice[i] >= 0) difference.add(lists.list(i), a.choice[i], share);
+    if (b.choice[i] >= 0) difference.add(lists.list(i), b.choice[i], -share);
+  }
+  return difference.take();
+}
+
+}  // namespace
+
+double cmira_step(double delta_gain, double margin, double norm, double C) {
+  if (norm <= 0) return 0;
+  return std::max(0.0, std::min(C, (delta_gain - margin) / norm));
+}
+
+std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options,
+                          const OnEpoch& on_epoch) {
+  const int32_t features = lists.features();
+  std::vector<double> w(initial, initial + features), average = w, answer = w;
+  std::vector<double> sentence_gain(lists.rows());
+  parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
+    for (int32_t e = 0; e < lists.candidates(i); ++e)
+      sentence_gain[static_cast<size_t>(lists.row_begin[i] + e)] = lists.metric.sentence_gain(lists.row_stats(i, e));
+  });
+  Difference difference(features, bounds);
+  Averager averager(features);
+  averager.next();  // line 13: w_0 is part of the average
+  Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope, best = hope;
+  double best_gain = -INFINITY;
+  int64_t updates = 0;
+  // Round t finds the hope and fear of epoch t, and judges the average of epoch t - 1.
+  for (int t = 1; t <= options.epochs + 1; ++t) {
+    join_sentences(lists, w, average, sentence_gain, options.jobs, hope, fear, best);
+    if (const double gain = lists.metric.gain(best.stats.data()); gain > best_gain) {
+      best_gain = gain;
+      answer = average;
+    }
+    if (t > 1 && !on_epoch({t - 1, lists.metric.score(best.stats.data()), average, updates})) break;
+    if (t > options.epochs) break;
+    std::vector<Corpus> hopes, fears;
+    if (options.beam > 0) {
+      hopes = beam_search(lists, w, +1, std::max(options.beam, options.constraints));
+      fears = beam_search(lists, w, -1, std::max(options.beam, options.constraints));
+      hope = hopes[0];
+      fear = fears[0];
+    }
+    const double hope_gain = lists.metric.gain(hope.stats.data());
+    if (options.beam > 0 && options.constraints > 1) {
+      const Rates rates{options.C, nullptr};
+      WorkingSet set;
+      std::vector<double> target = w;
+      int wanted = options.constraints - 1;
+      for (const auto* group : {&fears, &hopes})
+        for (const Corpus& corpus : *group) {
+          if (corpus.choice == hope.choice || wanted == 0) continue;
+          set.add(mean_difference(lists, hope, corpus, difference), hope_gain - lists.metric.gain(corpus.stats.data()), rates);
+          --wanted;
+        }
+      updates += set.optimize(target.data(), rates, 1e-6, 1000);
+      SparseVector moved;
+      for (int32_t j = 0; j < features; ++j)
+        if (target[static_cast<size_t>(j)] != w[static_cast<size_t>(j)]) {
+          moved.ids.push_back(j);
+          moved.values.push_back(target[static_cast<size_t>(j)] - w[static_cast<size_t>(j)]);
+        }
+      step(w, moved, 1.0, bounds, averager);
+    } else {
+      const double delta_gain = hope_gain - lists.metric.gain(fear.stats.data());  // line 9
+      const SparseVector x = mean_difference(lists, hope, fear, difference);
+      double norm = 0;
+      for (double value : x.values) norm += value * value;
+      const double alpha = cmira_step(delta_gain, hope.model - fear.model, norm, options.C);  // line 11
+      if (alpha > 0) {
+        step(w, x, alpha, bounds, averager);  // line 12
+        ++updates;
+      }
+    }
+    averager.next();
+    average = averager.average(w);  // line 13
+  }
+  return answer;  // line 15
+}
+
+}  // namespace hopefear

@@ -1,0 +1,79 @@
+#include "trainers/batch/pro.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trainers/difference.h"
+#include "util/parallel.h"
+#include "util/random.h"
+
+namespace hopefear {
+
+PairMatrix sample_pairs(const Lists& lists, int samples, double threshold, int keep, uint64_t seed, int jobs) {
+  struct Pair {
+    double difference;
+    int32_t better, worse;
+  };
+  std::vector<std::vector<Pair>> kept(lists.sentences());
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    const int32_t count = lists.candidates(i);
+    if (count < 2) return;  // nothing to compare
+    std::vector<double> gain(static_cast<size_t>(count));
+    for (int32_t e = 0; e < count; ++e) gain[static_cast<size_t>(e)] = lists.metric.sentence_gain(lists.row_stats(i, e));
+    Random random(seed, i);
+    std::vector<Pair>& pairs = kept[i];
+    for (int s = 0; s < samples; ++s) {
+      auto a = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
+      auto b = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
+      if (gain[static_cast<size_t>(a)] < gain[static_cast<size_t>(b)]) std::swap(a, b);
+      const double difference = gain[static_cast<size_t>(a)] - gain[static_cast<size_t>(b)];
+      if (difference >= threshold && difference > 0) pairs.push_back({difference, a, b});
+    }
+    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.difference > b.difference; });
+    if (pairs.size() > static_cast<size_t>(keep)) pairs.resize(static_cast<size_t>(keep));
+    pairs.shrink_to_fit();
+  });
+  PairMatrix out;
+  const std::vector<double> all(static_cast<size_t>(lists.features()), 1.0), none(all.size(), 0.0);
+  Difference difference(lists.features(), Bounds{none.data(), all.data()});
+  for (size_t i = 0; i < kept.size(); ++i)
+    for (const Pair& pair : kept[i]) {
+      difference.add(lists.list(i), pair.better, 1);
+      difference.add(lists.list(i), pair.worse, -1);
+      const SparseVector x = difference.take();
+      out.ids.insert(out.ids.end(), x.ids.begin(), x.ids.end());
+      out.values.insert(out.values.end(), x.values.begin(), x.values.end());
+      out.begin.push_back(static_cast<int64_t>(out.ids.size()));
+      out.gain_difference.push_back(pair.difference);
+    }
+  return out;
+}
+
+double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, double* gradient, int jobs) {
+  // Blocks of fixed size are added in order, so that the sum does not depend on the number of threads. A pair and its mirror
+  // image have the same loss, so each is counted once.
+  constexpr size_t kBlock = 4096;
+  const size_t blocks = (pairs.rows() + kBlock - 1) / kBlock;
+  std::vector<double> value(blocks, 0.0), factor(pairs.rows());
+  parallel_for(blocks, jobs, [&](size_t b, int) {
+    for (size_t r = b * kBlock; r < std::min(pairs.rows(), (b + 1) * kBlock); ++r) {
+      double margin = 0;
+      for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k)
+        margin += pairs.values[static_cast<size_t>(k)] * w[pairs.ids[static_cast<size_t>(k)]];
+      // log(1 + exp(-m)) without overflow
+      value[b] += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+      factor[r] = -1.0 / (1.0 + std::exp(margin));
+    }
+  });
+  std::fill(gradient, gradient + features, 0.0);
+  double total = 0;
+  for (double v : value) total += v;
+  for (size_t r = 0; r < pairs.rows(); ++r)
+    for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k)
+      gradient[pairs.ids[static_cast<size_t>(k)]] += factor[r] * pairs.values[static_cast<size_t>(k)];
+  const double scale = pairs.rows() ? 1.0 / static_cast<double>(pairs.rows()) : 0.0;
+  for (size_t j = 0; j < features; ++j) gradient[j] *= scale;
+  return total * scale;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,63 @@
+// A pool as the inner loops of batch trainers see it: rows of features, rows of statistics.
+//
+// Of k-best lists a row is a candidate and has statistics. The same type carries lattices and forests: then a row is an edge,
+// there are no statistics, and the best derivation's are counted from its words.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "metrics/metric.h"
+#include "forest/pool.h"
+
+namespace hopefear {
+
+struct Lists {
+  /// Lists, with statistics; or any pool with stats == nullptr.
+  Lists(const Pool& pool, const double* stats, const Metric& metric);
+
+  const Pool& pool;
+  std::vector<int64_t> row_begin;  // sentences + 1
+  const double* stats;             // rows * width
+  const Metric& metric;
+  size_t width;
+  std::vector<std::unique_ptr<Scorer>> scorers;  // of each sentence, where there are no statistics
+
+  size_t sentences() const { return pool.size(); }
+  size_t rows() const { return static_cast<size_t>(row_begin.back()); }
+  int32_t features() const { return pool.features->size(); }
+  const Forest& list(size_t i) const { return pool.sentences[i].forest; }
+  int32_t candidates(size_t i) const { return list(i).edges(); }
+  const double* row_stats(size_t i, int32_t candidate) const {
+    return stats + static_cast<size_t>(row_begin[i] + candidate) * width;
+  }
+};
+
+/// The first of the largest values.
+inline int32_t arg_max(const double* values, int32_t count) {
+  int32_t best = 0;
+  for (int32_t j = 1; j < count; ++j)
+    if (values[j] > values[best]) best = j;
+  return best;
+}
+
+/// Which weights may move, and how far: frozen features have lower == upper. Null pointers: all, without limit.
+struct Bounds {
+  const double* lower = nullptr;
+  const double* upper = nullptr;
+  bool free(int32_t j) const { return !lower || lower[j] < upper[j]; }
+  double clip(int32_t j, double value) const {
+    if (!lower) return value;
+    return value < lower[j] ? lower[j] : value > upper[j] ? upper[j] : value;
+  }
+};
+
+/// The candidate with the largest w.h in each list (ties: the first; -1 for an empty list and for forests), and the statistics
+/// of the document that the best candidates or derivations make.
+struct OneBest {
+  std::vector<int32_t> candidate;
+  std::vector<double> stats;
+};
+OneBest one_best(const Lists& lists, const double* w, int jobs);
+
+}  // namespace hopefear

@@ -1,0 +1,77 @@
+// Weights of tens of millions of features, found by 64-bit keys: open addressing, 16 bytes a slot, at most three quarters full.
+//
+// A key stands for a feature by itself: no names are kept. Among 35 million features the chance that any two share a key is
+// about 3e-5.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "util/memory_map.h"
+
+namespace hopefear {
+
+class FeatureTable {
+ public:
+  static constexpr size_t kNone = ~size_t{0};
+
+  explicit FeatureTable(size_t expected = 0) {
+    bits_ = std::max(10, static_cast<int>(std::bit_width(expected + expected / 3 + 1)));
+    memory_ = MemoryMap::anonymous((size_t{1} << bits_) * sizeof(Slot));
+    slots_ = reinterpret_cast<Slot*>(memory_->data());
+  }
+
+  size_t capacity() const { return size_t{1} << bits_; }
+  size_t size() const { return size_.load(std::memory_order_relaxed); }
+  /// There is room for `more` keys without growing.
+  bool has_room(size_t more) const { return size() + more <= capacity() / 4 * 3; }
+
+  void prefetch(uint64_t key) const { __builtin_prefetch(slots_ + home(key)); }
+  /// The slot of a key, or kNone.
+  size_t find(uint64_t key) const {
+    for (size_t i = home(key);; i = (i + 1) & (capacity() - 1)) {
+      if (slots_[i].key == key) return i;
+      if (slots_[i].key == 0) return kNone;
+    }
+  }
+  double get(uint64_t key) const {
+    const size_t i = find(key);
+    return i == kNone ? 0.0 : slots_[i].weight;
+  }
+  /// The slot of a key, a new one with weight 0 if need be. Threads may call it at once while there is room.
+  size_t insert(uint64_t key) {
+    for (size_t i = home(key);; i = (i + 1) & (capacity() - 1)) {
+      std::atomic_ref<uint64_t> here(slots_[i].key);
+      uint64_t found = here.load(std::memory_order_relaxed);
+      if (found == 0 && here.compare_exchange_strong(found, key, std::memory_order_relaxed)) {
+        size_.fetch_add(1, std::memory_order_relaxed);
+        return i;
+      }
+      if (found == key) return i;
+    }
+  }
+  void set(uint64_t key, double weight) { slots_[insert(key)].weight = weight; }
+
+  double& weight(size_t slot) { return slots_[slot].weight; }
+  void prefetch_slot(size_t slot) const { __builtin_prefetch(slots_ + slot); }
+  double weight(size_t slot) const { return slots_[slot].weight; }
+  /// Of a slot; 0: it is empty.
+  uint64_t key(size_t slot) const { return slots_[slot].key; }
+
+ private:
+  struct Slot {
+    uint64_t key;
+    double weight;
+  };
+  size_t home(uint64_t key) const { return key >> (64 - bits_); }
+
+  int bits_;
+  std::shared_ptr<MemoryMap> memory_;
+  Slot* slots_;
+  std::atomic<size_t> size_{0};
+};
+
+}  // namespace hopefear
