@@ -6,8 +6,8 @@
 #include "derivations.h"
 #include "forest/envelope.h"
 #include "forest/expectations.h"
-#include "hope_fear/hope_fear.h"
 #include "forest/prune.h"
+#include "hope_fear/hope_fear.h"
 #include "weights.h"
 
 namespace hopefear {

@@ -5,9 +5,9 @@
 #include "blocks/block_decoder.h"
 #include "blocks/block_examples.h"
 #include "blocks/block_oracle.h"
-#include "util/checksum.h"
 #include "common.h"
 #include "trainers/blocks/costmargin.h"
+#include "util/checksum.h"
 
 namespace hopefear {
 namespace {
@@ -256,7 +256,7 @@ void init_blocks(nb::module_& m) {
             for (const auto& name : reals) {
               const auto found = std::find(std::begin(kBlockReal), std::end(kBlockReal), name);
               if (found == std::end(kBlockReal)) throw InputError("there is no real-valued feature " + name);
-              chosen[static_cast<size_t>(found - std::begin(kBlockReal))] = true;
+              chosen[found - std::begin(kBlockReal)] = true;
             }
             new (self) CostMargin(d, c.sources, chosen);
           },

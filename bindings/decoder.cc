@@ -3,8 +3,8 @@
 
 #include "common.h"
 #include "forest/each_sentence.h"
-#include "trainers/examples.h"
 #include "hiero/hiero_decoder.h"
+#include "trainers/examples.h"
 #include "weights.h"
 
 namespace hopefear {

@@ -2,8 +2,8 @@
 #pragma once
 #include "common.h"
 #include "forest/derivation.h"
-#include "hope_fear/hope_fear.h"
 #include "forest/pool.h"
+#include "hope_fear/hope_fear.h"
 
 namespace hopefear {
 

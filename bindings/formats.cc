@@ -9,9 +9,9 @@
 #include "formats/moses_nbest.h"
 #include "formats/plf.h"
 #include "formats/pool_builder.h"
-#include "util/text.h"
 #include "formats/write_forests.h"
 #include "formats/write_nbest.h"
+#include "util/text.h"
 
 namespace hopefear {
 namespace {

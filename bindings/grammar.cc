@@ -1,8 +1,8 @@
 #include "grammar/grammar.h"
 
-#include "util/checksum.h"
 #include "common.h"
 #include "grammar/grammar_text.h"
+#include "util/checksum.h"
 #include "util/text.h"
 
 namespace hopefear {

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <variant>
 
-#include "lm/arpa.h"
 #include "common.h"
-#include "util/error.h"
+#include "lm/arpa.h"
 #include "lm/lm_estimate.h"
+#include "util/error.h"
 #include "util/memory_map.h"
 #include "util/parallel.h"
 #include "util/random.h"
@@ -102,7 +102,7 @@ std::vector<double> score_ids(const LanguageModel& model, std::span<const uint32
     if (bos) contexts[0] = model.begin_sentence();
     int now = 0;
     for (int64_t i = begin[s]; i < begin[s + 1]; ++i) {
-      scores[static_cast<size_t>(i)] = model.score(contexts[now], words[static_cast<size_t>(i)], contexts[1 - now]).prob;
+      scores[i] = model.score(contexts[now], words[i], contexts[1 - now]).prob;
       now = 1 - now;
     }
   });

@@ -1,14 +1,14 @@
+#include "common.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
-#include "common.h"
 #include "metrics/corpus.h"
-#include "util/error.h"
 #include "metrics/external.h"
 #include "metrics/metric.h"
 #include "metrics/oracle_document.h"
 #include "metrics/rouge.h"
 #include "metrics/significance.h"
 #include "metrics/ter.h"
+#include "util/error.h"
 
 namespace hopefear {
 namespace {

@@ -17,7 +17,7 @@ std::string join(const Vocab& vocab, std::span<const int32_t> words) {
 const Sentence& at(const Pool& pool, int64_t i) {
   if (i < 0) i += static_cast<int64_t>(pool.size());
   if (i < 0 || i >= static_cast<int64_t>(pool.size())) throw nb::index_error("no such sentence");
-  return pool.sentences[static_cast<size_t>(i)];
+  return pool.sentences[i];
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include "algorithms.h"
 #include "forest/each_sentence.h"
 #include "forest/kbest.h"
-#include "hope_fear/linear_bleu.h"
 #include "forest/sample.h"
 #include "forest/viterbi.h"
+#include "hope_fear/linear_bleu.h"
 
 namespace hopefear {
 

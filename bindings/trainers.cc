@@ -2,20 +2,20 @@
 
 #include <memory>
 
-#include "trainers/batch/cmira.h"
 #include "common.h"
+#include "forest/reparameterize.h"
+#include "trainers/batch/cmira.h"
 #include "trainers/batch/forest_mert.h"
 #include "trainers/batch/forest_mira.h"
 #include "trainers/batch/kbmira.h"
 #include "trainers/batch/losses.h"
 #include "trainers/batch/mert.h"
 #include "trainers/batch/minrisk.h"
-#include "util/parallel.h"
 #include "trainers/batch/perceptron.h"
 #include "trainers/batch/pro.h"
 #include "trainers/batch/rampion.h"
-#include "forest/reparameterize.h"
 #include "trainers/smo.h"
+#include "util/parallel.h"
 
 namespace hopefear {
 namespace {
@@ -270,8 +270,7 @@ void init_trainers(nb::module_& m) {
         edge_scores(forest, w.data(), scores.data());
         const double value = loss_value(forest, scores.data(), costs.data(), loss_by_name(name), coefficients.data());
         for (int32_t e = 0; e < forest.edges(); ++e)
-          if (coefficients[static_cast<size_t>(e)] != 0)
-            add_features(forest, e, coefficients[static_cast<size_t>(e)], gradient.data());
+          if (coefficients[e] != 0) add_features(forest, e, coefficients[e], gradient.data());
         return std::make_pair(value, give(std::move(gradient)));
       },
       "forest"_a, "loss"_a, "w"_a, "costs"_a,

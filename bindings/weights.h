@@ -17,7 +17,7 @@ class Weights {
     if (is_mapping) {
       values.assign(count, 0.0);
       for (const auto& [name, value] : named)
-        if (const int32_t id = features.find(name); id >= 0) values[static_cast<size_t>(id)] = value;
+        if (const int32_t id = features.find(name); id >= 0) values[id] = value;
     }
     const double* w = array ? array->data() : values.data();
     const size_t size = array ? array->size() : values.size();

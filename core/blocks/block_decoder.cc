@@ -4,10 +4,10 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "metrics/bleu.h"
 #include "blocks/block_search.h"
-#include "util/error.h"
 #include "forest/kbest.h"
+#include "metrics/bleu.h"
+#include "util/error.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
@@ -26,7 +26,7 @@ double inside_score(const BlockDecoder& d, const BlockView& b, uint32_t rule, ui
     sum += real(kRule);
     const auto row = d.grammar().row(rule);
     for (size_t k = 0; k < 4; ++k)
-      if (d.columns()[k] >= 0) sum += real(kColumns + k) * static_cast<double>(row[static_cast<size_t>(d.columns()[k])]);
+      if (d.columns()[k] >= 0) sum += real(kColumns + k) * static_cast<double>(row[d.columns()[k]]);
   }
   uint64_t keys[256];  // a batch, so that the memory is asked for all of them before any is looked at
   int n = 0;
@@ -348,8 +348,8 @@ class EdgeFeatures {
   /// Adds h of a block edge to the row, and its keys to the draft.
   void block(const BlockEdge& edge, double* h) {
     const BlockOption& option = search_.options()[edge.option];
-    const auto& tail = search_.nodes()[static_cast<size_t>(edge.tail)];
-    const BlockOption* before = tail.option >= 0 ? &search_.options()[static_cast<size_t>(tail.option)] : nullptr;
+    const auto& tail = search_.nodes()[edge.tail];
+    const BlockOption* before = tail.option >= 0 ? &search_.options()[tail.option] : nullptr;
     auto sink = names();
     FeatureEmitter<BlockDecoder, decltype(sink)> emit(d_, d_.which(), sink);
     emit.inside(option.view);
@@ -363,7 +363,7 @@ class EdgeFeatures {
       h[kRule] += 1;
       const auto row = d_.grammar().row(option.rule);
       for (size_t k = 0; k < 4; ++k)
-        if (d_.columns()[k] >= 0) h[kColumns + k] += static_cast<double>(row[static_cast<size_t>(d_.columns()[k])]);
+        if (d_.columns()[k] >= 0) h[kColumns + k] += static_cast<double>(row[d_.columns()[k]]);
     }
     for (size_t m = 0; m < tail.state.lm.size(); ++m) {
       LmContext out;
@@ -372,11 +372,11 @@ class EdgeFeatures {
   }
 
   void end(int32_t v, double* h) {
-    const auto& node = search_.nodes()[static_cast<size_t>(v)];
+    const auto& node = search_.nodes()[v];
     if (node.option < 0) return;
     auto sink = names();
     FeatureEmitter<BlockDecoder, decltype(sink)>(d_, d_.which(), sink)
-        .end(&search_.options()[static_cast<size_t>(node.option)].view, node.state.c, node.state.d);
+        .end(&search_.options()[node.option].view, node.state.c, node.state.d);
     for (size_t m = 0; m < node.state.lm.size(); ++m) {
       LmContext out;
       h[kLm + m] += kLn10 * d_.lm(m).score(node.state.lm[m], kEos, out).prob;
@@ -414,12 +414,12 @@ Skeleton skeleton(const BlockDecoder& d, const Search& search) {
   for (const BlockEdge& e : edges) ++begin[static_cast<size_t>(e.head) + 1];
   for (size_t v = 0; v < nodes.size(); ++v) begin[v + 1] += begin[v];
   std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
-  for (uint32_t e = 0; e < edges.size(); ++e) by_head[next[static_cast<size_t>(edges[e].head)]++] = e;
+  for (uint32_t e = 0; e < edges.size(); ++e) by_head[next[edges[e].head]++] = e;
   std::vector<int32_t> place(nodes.size(), -1);
-  for (const auto& final : search.finals()) place[static_cast<size_t>(final.node)] = 0;
+  for (const auto& final : search.finals()) place[final.node] = 0;
   for (size_t v = nodes.size(); v-- > 0;)
     if (place[v] >= 0)
-      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) place[static_cast<size_t>(edges[by_head[k]].tail)] = 0;
+      for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) place[edges[by_head[k]].tail] = 0;
   Skeleton out;
   ForestBuilder builder(d.vocab(), d.features());
   std::vector<int32_t> words;
@@ -433,7 +433,7 @@ Skeleton skeleton(const BlockDecoder& d, const Search& search) {
       words.clear();
       if (edge.tail > 0) words.push_back(slot(0));
       words.insert(words.end(), target.begin(), target.end());
-      const int32_t tail[] = {place[static_cast<size_t>(edge.tail)]};
+      const int32_t tail[] = {place[edge.tail]};
       builder.add_edge({tail, edge.tail > 0 ? size_t{1} : size_t{0}}, words, nullptr);
       out.scores.push_back(edge.score);
       out.edges.push_back(static_cast<int32_t>(by_head[k]));
@@ -442,10 +442,10 @@ Skeleton skeleton(const BlockDecoder& d, const Search& search) {
   builder.add_node(0, nodes.empty() ? 0 : nodes.back().covered);
   for (size_t f = 0; f < search.finals().size(); ++f) {
     const auto& final = search.finals()[f];
-    const int32_t tail[] = {place[static_cast<size_t>(final.node)]}, word[] = {slot(0)};
+    const int32_t tail[] = {place[final.node]}, word[] = {slot(0)};
     const size_t arity = final.node > 0;
     builder.add_edge({tail, arity}, {word, arity}, nullptr);
-    out.scores.push_back(final.score - nodes[static_cast<size_t>(final.node)].score);
+    out.scores.push_back(final.score - nodes[final.node].score);
     out.edges.push_back(-1 - static_cast<int32_t>(f));
   }
   out.forest = builder.finish();
@@ -464,10 +464,10 @@ std::vector<BlockDecoder::Draft> BlockDecoder::drafts(const std::vector<BlockSou
       const Skeleton lattice = skeleton(*this, search);
       EdgeFeatures<std::remove_reference_t<decltype(search)>, Draft> features(*this, search, *ids_, out[i]);
       const auto add = [&](int32_t edge, double* h) {
-        if (const int32_t e = lattice.edges[static_cast<size_t>(edge)]; e >= 0)
-          features.block(search.edges()[static_cast<size_t>(e)], h);
+        if (const int32_t e = lattice.edges[edge]; e >= 0)
+          features.block(search.edges()[e], h);
         else
-          features.end(search.finals()[static_cast<size_t>(-1 - e)].node, h);
+          features.end(search.finals()[-1 - e].node, h);
       };
       fill(lattice, out[i], add);
     });
@@ -482,7 +482,7 @@ std::vector<BlockDecoder::Draft> BlockDecoder::lattices(const std::vector<BlockS
     draft.dense.assign(static_cast<size_t>(f.edges()) * kBlockReals, 0.0);
     for (int32_t v = 0; v < f.nodes(); ++v) {
       draft.nodes.push_back({f.spans[2 * static_cast<size_t>(v)], f.spans[2 * static_cast<size_t>(v) + 1], 0});
-      for (int32_t e = f.edge_begin[static_cast<size_t>(v)]; e < f.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+      for (int32_t e = f.edge_begin[v]; e < f.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
         add(e, draft.dense.data() + static_cast<size_t>(e) * kBlockReals);
         const auto words = f.edge_words(e);
         draft.words.insert(draft.words.end(), words.begin(), words.end());

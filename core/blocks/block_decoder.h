@@ -22,11 +22,11 @@
 #include <vector>
 
 #include "blocks/block_features.h"
-#include "util/feature_table.h"
+#include "forest/pool.h"
 #include "grammar/grammar.h"
 #include "hiero/hiero_decoder.h"
 #include "lm/language_model.h"
-#include "forest/pool.h"
+#include "util/feature_table.h"
 
 namespace hopefear {
 
@@ -97,13 +97,11 @@ class BlockDecoder {
   size_t lms() const { return lms_.size(); }
   const LanguageModel& lm(size_t model) const { return *lms_[model]; }
   /// A target word in a language model.
-  uint32_t lm_word(size_t model, int32_t word) const { return lm_words_[model][static_cast<size_t>(word)]; }
+  uint32_t lm_word(size_t model, int32_t word) const { return lm_words_[model][word]; }
 
   // what a FeatureEmitter asks
-  uint64_t source(int32_t word) const { return source_hash_[static_cast<size_t>(word)]; }
-  uint64_t target(int32_t word) const {
-    return word >= 0 ? target_hash_[static_cast<size_t>(word)] : word == kBosWord ? kStartHash : kEndHash;
-  }
+  uint64_t source(int32_t word) const { return source_hash_[word]; }
+  uint64_t target(int32_t word) const { return word >= 0 ? target_hash_[word] : word == kBosWord ? kStartHash : kEndHash; }
   const Vocab* source_vocab() const { return source_vocab_.get(); }
   const Vocab* target_vocab() const { return vocab_.get(); }
 
@@ -197,7 +195,7 @@ void sequence_features(const BlockDecoder& d, const BlockSource& source, std::sp
       real(kRule, 1.0);
       const auto row = d.grammar().row(blocks[i].rule);
       for (size_t k = 0; k < 4; ++k)
-        if (d.columns()[k] >= 0) real(kColumns + k, static_cast<double>(row[static_cast<size_t>(d.columns()[k])]));
+        if (d.columns()[k] >= 0) real(kColumns + k, static_cast<double>(row[d.columns()[k]]));
     }
     c = b.target.size() > 1 ? b.target[b.target.size() - 2] : last;
     last = b.target.back();

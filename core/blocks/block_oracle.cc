@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "metrics/bleu.h"
 #include "blocks/block_search.h"
 #include "forest/kbest.h"
+#include "metrics/bleu.h"
 #include "util/parallel.h"
 #include "util/random.h"
 
@@ -30,7 +30,7 @@ class BleuScorer {
     bit_.assign(static_cast<size_t>(ngrams_.size()), 0);  // an n-gram has as many bits as may count
     uint32_t bits = 0;
     for (int32_t node = 1; node < ngrams_.size(); ++node) {
-      bit_[static_cast<size_t>(node)] = bits;
+      bit_[node] = bits;
       bits += static_cast<uint32_t>(ngrams_.clip(node));
     }
     width_ = bits / 64 + 1;
@@ -68,8 +68,7 @@ class BleuScorer {
       found[0] = ngrams_.child(ReferenceNgrams::kRoot, e);
       for (int n = 0; n < kOrder; ++n) {
         if (found[n] < 0) continue;
-        for (uint32_t b = bit_[static_cast<size_t>(found[n])], end = b + static_cast<uint32_t>(ngrams_.clip(found[n])); b < end;
-             ++b)
+        for (uint32_t b = bit_[found[n]], end = b + static_cast<uint32_t>(ngrams_.clip(found[n])); b < end; ++b)
           if (!(used[b / 64] >> (b % 64) & 1)) {
             used[b / 64] |= uint64_t{1} << (b % 64);
             ++next.matches[n];
@@ -138,7 +137,7 @@ void best_ways(const BlockDecoder& d, const BlockSearch<BleuScorer>& search, int
   const auto& nodes = search.nodes();
   const auto& edges = search.edges();
   std::vector<std::vector<uint32_t>> into(nodes.size());
-  for (uint32_t e = 0; e < edges.size(); ++e) into[static_cast<size_t>(edges[e].head)].push_back(e);
+  for (uint32_t e = 0; e < edges.size(); ++e) into[edges[e].head].push_back(e);
   ForestBuilder builder(d.vocab(), d.features());
   std::vector<uint32_t> order;
   std::vector<double> scores;
@@ -163,9 +162,9 @@ void best_ways(const BlockDecoder& d, const BlockSearch<BleuScorer>& search, int
   const Forest forest = builder.finish();
   for (const Derivation& way : kbest(forest, scores, k, false)) {
     for (size_t i = way.edges.size(); i-- > 1;)
-      found.blocks.push_back(search.options()[edges[order[static_cast<size_t>(way.edges[i])]].option].stored());
+      found.blocks.push_back(search.options()[edges[order[way.edges[i]]].option].stored());
     found.ends.push_back(found.blocks.size());
-    found.bleu.push_back(static_cast<float>(scores[static_cast<size_t>(way.edges[0])]));
+    found.bleu.push_back(static_cast<float>(scores[way.edges[0]]));
   }
 }
 

@@ -64,18 +64,17 @@ class BlockSearch {
         for (int32_t k = std::max(1, l - most); k < l; ++k) {
           if (span(k, l).second == 0) continue;
           for (int32_t j = std::max(0, k - most); j < k; ++j) {
-            if (span(j, k).second == 0 || size(cells_[static_cast<size_t>(j)]) == 0) continue;
-            cubes_.assign(1, {cells_[static_cast<size_t>(j)], span(k, l)});
+            if (span(j, k).second == 0 || size(cells_[j]) == 0) continue;
+            cubes_.assign(1, {cells_[j], span(k, l)});
             const Cell cell = fill(limits_.swap_limit, j + l - k);
             if (size(cell)) gaps_.push_back({cell, span(j, k)});
           }
         }
       cubes_.clear();
       for (int32_t j = std::max(0, l - widest_); j < l; ++j)
-        if (span(j, l).second && size(cells_[static_cast<size_t>(j)]))
-          cubes_.push_back({cells_[static_cast<size_t>(j)], span(j, l)});
+        if (span(j, l).second && size(cells_[j])) cubes_.push_back({cells_[j], span(j, l)});
       cubes_.insert(cubes_.end(), gaps_.begin(), gaps_.end());
-      cells_[static_cast<size_t>(l)] = fill(limits_.pop_limit, l);
+      cells_[l] = fill(limits_.pop_limit, l);
     }
     finish();
   }
@@ -104,8 +103,8 @@ class BlockSearch {
     const auto found =
         std::max_element(finals_.begin(), finals_.end(), [](const Final& a, const Final& b) { return a.score < b.score; });
     const size_t first = blocks.size();
-    for (int32_t v = found->node; nodes_[static_cast<size_t>(v)].option >= 0; v = nodes_[static_cast<size_t>(v)].back)
-      blocks.push_back(options_[static_cast<size_t>(nodes_[static_cast<size_t>(v)].option)].stored());
+    for (int32_t v = found->node; nodes_[v].option >= 0; v = nodes_[v].back)
+      blocks.push_back(options_[nodes_[v].option].stored());
     std::reverse(blocks.begin() + static_cast<ptrdiff_t>(first), blocks.end());
   }
 
@@ -146,7 +145,7 @@ class BlockSearch {
       uint64_t phrase = kPhrase;
       bool alone = false;
       for (int32_t j = i + 1; j <= std::min(length_, i + widest_); ++j) {
-        const int32_t word = source_->words[static_cast<size_t>(j - 1)];
+        const int32_t word = source_->words[j - 1];
         node = d_.knows(word) && (j == i + 1 || node != Grammar::kRoot) ? g_.child(node, word) : Grammar::kNone;
         if (node == Grammar::kNone && j > i + 1) break;
         phrase = phrase_add(phrase, d_.source(word));
@@ -204,20 +203,17 @@ class BlockSearch {
     }
     const auto begin = static_cast<uint32_t>(sorted_.size());
     for (auto v = first_node; v < static_cast<int32_t>(nodes_.size()); ++v) sorted_.push_back(v);
-    std::stable_sort(sorted_.begin() + begin, sorted_.end(), [&](int32_t a, int32_t b) {
-      return nodes_[static_cast<size_t>(a)].score > nodes_[static_cast<size_t>(b)].score;
-    });
+    std::stable_sort(sorted_.begin() + begin, sorted_.end(),
+                     [&](int32_t a, int32_t b) { return nodes_[a].score > nodes_[b].score; });
     return {begin, static_cast<uint32_t>(sorted_.size())};
   }
 
-  const Node& node_at(uint32_t cube, uint32_t rank) const {
-    return nodes_[static_cast<size_t>(sorted_[cubes_[cube].cell.begin + rank])];
-  }
+  const Node& node_at(uint32_t cube, uint32_t rank) const { return nodes_[sorted_[cubes_[cube].cell.begin + rank]]; }
 
   void push(uint32_t cube, uint32_t option, uint32_t rank) {
     const Node& from = node_at(cube, rank);
     const BlockOption& block = options_[cubes_[cube].options.first + option];
-    const BlockOption* before = from.option >= 0 ? &options_[static_cast<size_t>(from.option)] : nullptr;
+    const BlockOption* before = from.option >= 0 ? &options_[from.option] : nullptr;
     const Orientation o = block.view.begin == from.end                     ? Orientation::right
                           : before && block.view.end == before->view.begin ? Orientation::left
                                                                            : Orientation::neutral;
@@ -239,9 +235,8 @@ class BlockSearch {
     size_t slot = hash(place.state, block) & (table_.size() - 1);
     int32_t v = -1;
     for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
-      const Node& known = nodes_[static_cast<size_t>(table_[slot])];
-      if (known.end == block.view.end &&
-          scorer_.same(known.state, options_[static_cast<size_t>(known.option)], place.state, block)) {
+      const Node& known = nodes_[table_[slot]];
+      if (known.end == block.view.end && scorer_.same(known.state, options_[known.option], place.state, block)) {
         v = table_[slot];
         break;
       }
@@ -252,15 +247,14 @@ class BlockSearch {
       nodes_.push_back(
           {place.score, place.state, static_cast<int32_t>(option), from, block.view.end, place.orientation, covered_});
       if (static_cast<size_t>(v - first_node + 1) * 2 > table_.size()) regrow(first_node);
-    } else if (Node& node = nodes_[static_cast<size_t>(v)]; place.score > node.score) {
+    } else if (Node& node = nodes_[v]; place.score > node.score) {
       node.score = place.score;
       node.state = place.state;
       node.option = static_cast<int32_t>(option);
       node.back = from;
       node.orientation = place.orientation;
     }
-    if (keep_edges_)
-      edges_.push_back({v, from, option, place.orientation, place.score - nodes_[static_cast<size_t>(from)].score});
+    if (keep_edges_) edges_.push_back({v, from, option, place.orientation, place.score - nodes_[from].score});
   }
   uint64_t hash(const State& state, const BlockOption& block) const {
     const uint64_t h = mix_key(scorer_.hash(state, block) + static_cast<uint64_t>(block.view.end) * 0x9e3779b97f4a7c15ULL);
@@ -269,8 +263,8 @@ class BlockSearch {
   void regrow(int32_t first_node) {
     table_.assign(table_.size() * 2, -1);
     for (auto v = first_node; v < static_cast<int32_t>(nodes_.size()); ++v) {
-      const Node& node = nodes_[static_cast<size_t>(v)];
-      size_t slot = hash(node.state, options_[static_cast<size_t>(node.option)]) & (table_.size() - 1);
+      const Node& node = nodes_[v];
+      size_t slot = hash(node.state, options_[node.option]) & (table_.size() - 1);
       while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
       table_[slot] = v;
     }
@@ -278,11 +272,11 @@ class BlockSearch {
 
   void finish() {
     finals_.clear();
-    const Cell& cell = cells_[static_cast<size_t>(length_)];
+    const Cell& cell = cells_[length_];
     for (uint32_t k = cell.begin; k < cell.end; ++k) {
-      const Node& node = nodes_[static_cast<size_t>(sorted_[k])];
-      finals_.push_back({sorted_[k], scorer_.finish(node.score, node.state,
-                                                    node.option >= 0 ? &options_[static_cast<size_t>(node.option)] : nullptr)});
+      const Node& node = nodes_[sorted_[k]];
+      finals_.push_back(
+          {sorted_[k], scorer_.finish(node.score, node.state, node.option >= 0 ? &options_[node.option] : nullptr)});
     }
   }
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "util/parallel.h"
 #include "forest/pool.h"
+#include "util/parallel.h"
 
 namespace hopefear {
 

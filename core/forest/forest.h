@@ -57,8 +57,8 @@ struct Forest {
   double edge_score(int32_t e, const double* w) const {
     double score = dense_score(e, w);
     if (!sparse_begin.empty())
-      for (int32_t k = sparse_begin[static_cast<size_t>(e)]; k < sparse_begin[static_cast<size_t>(e) + 1]; ++k)
-        score += sparse_values[static_cast<size_t>(k)] * w[sparse_ids[static_cast<size_t>(k)]];
+      for (int32_t k = sparse_begin[e]; k < sparse_begin[static_cast<size_t>(e) + 1]; ++k)
+        score += sparse_values[k] * w[sparse_ids[k]];
     return score;
   }
   /// The part of the dense features in it.

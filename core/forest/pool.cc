@@ -72,7 +72,7 @@ Pool subset(const Pool& pool, std::span<const int64_t> indices) {
   for (int64_t i : indices) {
     if (i < 0 || i >= static_cast<int64_t>(pool.size()))
       throw InputError("sentence index " + std::to_string(i) + " is out of range");
-    out.sentences.push_back(pool.sentences[static_cast<size_t>(i)]);
+    out.sentences.push_back(pool.sentences[i]);
   }
   return out;
 }
@@ -160,7 +160,7 @@ Pool merged(const std::vector<const Pool*>& pools) {
   std::vector<std::vector<int32_t>> word_maps(pools.size());
   for (size_t p = 0; p < pools.size(); ++p) word_maps[p].assign(static_cast<size_t>(pools[p]->vocab->size()), -1);
   auto word = [&](size_t p, int32_t id) {
-    int32_t& mapped = word_maps[p][static_cast<size_t>(id)];
+    int32_t& mapped = word_maps[p][id];
     if (mapped < 0) mapped = out.vocab->add((*pools[p]->vocab)[id]);
     return mapped;
   };
@@ -183,9 +183,9 @@ Pool merged(const std::vector<const Pool*>& pools) {
         for (int32_t id : f.edge_words(e)) c.words.push_back(word(p, id));
         c.dense.assign(static_cast<size_t>(out.dense_width), 0.0);
         auto put = [&](int32_t id, double value) {
-          const int32_t mapped = feature_map[static_cast<size_t>(id)];
+          const int32_t mapped = feature_map[id];
           if (mapped < out.dense_width)
-            c.dense[static_cast<size_t>(mapped)] += value;
+            c.dense[mapped] += value;
           else if (value != 0)
             c.sparse.emplace_back(mapped, value);
         };

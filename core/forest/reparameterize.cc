@@ -25,8 +25,8 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
       double* row = a->dense.data() + static_cast<size_t>(e) * static_cast<size_t>(dense_width);
       const auto first = static_cast<size_t>(a->begin.back());
       auto put = [&](int32_t j, double value) {
-        const int32_t to = id[static_cast<size_t>(j)];
-        const double scaled = factor[static_cast<size_t>(j)] * value;
+        const int32_t to = id[j];
+        const double scaled = factor[j] * value;
         if (to < dense_width) {
           row[to] += scaled;
           return;
@@ -74,18 +74,18 @@ Pool centred(const Pool& pool, int jobs) {
   parallel_for(out.size(), jobs, [&](size_t i, int thread) {
     Forest& f = out.sentences[i].forest;
     if (!f.is_list() || f.sparse_begin.empty()) return;
-    auto& votes = scratch[static_cast<size_t>(thread)];
+    auto& votes = scratch[thread];
     votes.resize(features);
     std::vector<int32_t> seen;
     for (size_t k = 0; k < f.sparse_ids.size(); ++k) {
-      Votes& v = votes[static_cast<size_t>(f.sparse_ids[k])];
+      Votes& v = votes[f.sparse_ids[k]];
       if (v.present++ == 0) seen.push_back(f.sparse_ids[k]);
       if (v.lead == 0) v.value = f.sparse_values[k];
       v.lead += v.value == f.sparse_values[k] ? 1 : -1;
     }
     std::vector<int32_t> common;  // features with a value that is not 0 and held by most
     for (int32_t j : seen) {
-      Votes& v = votes[static_cast<size_t>(j)];
+      Votes& v = votes[j];
       if (v.lead > f.edges() - v.present && v.value != 0)
         common.push_back(j);
       else
@@ -99,15 +99,15 @@ Pool centred(const Pool& pool, int jobs) {
     };
     for (int32_t e = 0; e < f.edges(); ++e) {
       for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) {
-        Votes& v = votes[static_cast<size_t>(f.sparse_ids[k])];
+        Votes& v = votes[f.sparse_ids[k]];
         put(f.sparse_ids[k], f.sparse_values[k] - v.value);
         v.marked = e;
       }
       for (int32_t j : common)
-        if (votes[static_cast<size_t>(j)].marked != e) put(j, -votes[static_cast<size_t>(j)].value);
+        if (votes[j].marked != e) put(j, -votes[j].value);
       a->begin.push_back(static_cast<int32_t>(a->ids.size()));
     }
-    for (int32_t j : seen) votes[static_cast<size_t>(j)] = Votes{};
+    for (int32_t j : seen) votes[j] = Votes{};
     a->rest = f.owner;
     f.sparse_begin = a->begin;
     f.sparse_ids = a->ids;
@@ -143,12 +143,12 @@ std::vector<double> within_variance(const Pool& pool) {
       Moments moments;
       for (int32_t e = 0; e < f.edges(); ++e)
         moments.add(f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
-      variance[static_cast<size_t>(j)] += moments.variance(n);
+      variance[j] += moments.variance(n);
     }
     if (f.sparse_begin.empty()) continue;
     sparse.clear();
     for (size_t k = 0; k < f.sparse_ids.size(); ++k) sparse[f.sparse_ids[k]].add(f.sparse_values[k]);
-    for (const auto& [j, moments] : sparse) variance[static_cast<size_t>(j)] += moments.variance(n);
+    for (const auto& [j, moments] : sparse) variance[j] += moments.variance(n);
   }
   for (double& v : variance) v = lists ? v / static_cast<double>(lists) : 0;
   return variance;

@@ -14,7 +14,7 @@ enum class Colour : uint8_t { white, grey, black };
 
 void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
   const auto count = static_cast<size_t>(nodes);
-  auto name = [&](int32_t v) { return std::to_string(names.empty() ? v : names[static_cast<size_t>(v)]); };
+  auto name = [&](int32_t v) { return std::to_string(names.empty() ? v : names[v]); };
   auto fail = [&](const std::string& finding) { throw InputError(where + ": " + finding); };
   if (nodes == 0) fail("the forest has no nodes. Was the file cut off?");
   if (goal < 0 || goal >= nodes) fail("the forest has no goal node. Name one");
@@ -25,10 +25,10 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   {
     std::vector<size_t> next(begin.begin(), begin.end() - 1);
-    for (size_t e = 0; e < edges(); ++e) by_head[next[static_cast<size_t>(heads[e])]++] = e;
+    for (size_t e = 0; e < edges(); ++e) by_head[next[heads[e]]++] = e;
   }
   for (int32_t v = 0; v < nodes; ++v)
-    if (begin[static_cast<size_t>(v)] == begin[static_cast<size_t>(v) + 1])
+    if (begin[v] == begin[static_cast<size_t>(v) + 1])
       fail("node " + name(v) + " has no edges: the forest is not connected. Leave the node out");
 
   // depth first from the goal; a frame is (node, place in its tails, edge after edge)
@@ -39,13 +39,13 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
     int32_t node;
     size_t edge, tail;
   };
-  std::vector<Frame> stack{{goal, begin[static_cast<size_t>(goal)], 0}};
-  colour[static_cast<size_t>(goal)] = Colour::grey;
+  std::vector<Frame> stack{{goal, begin[goal], 0}};
+  colour[goal] = Colour::grey;
   bool in_order = goal == nodes - 1;
   while (!stack.empty()) {
     Frame& frame = stack.back();
     if (frame.edge == begin[static_cast<size_t>(frame.node) + 1]) {
-      colour[static_cast<size_t>(frame.node)] = Colour::black;
+      colour[frame.node] = Colour::black;
       order.push_back(frame.node);
       stack.pop_back();
       continue;
@@ -61,20 +61,20 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
       fail("an edge of node " + name(frame.node) + " uses node " + std::to_string(tail) +
            ", which does not exist. Was the file cut off?");
     if (tail >= frame.node) in_order = false;
-    if (colour[static_cast<size_t>(tail)] == Colour::grey)
+    if (colour[tail] == Colour::grey)
       fail("node " + name(tail) + " is below itself: the forest is cyclic. Write it without cycles");
-    if (colour[static_cast<size_t>(tail)] == Colour::white) {
-      colour[static_cast<size_t>(tail)] = Colour::grey;
-      stack.push_back({tail, begin[static_cast<size_t>(tail)], 0});
+    if (colour[tail] == Colour::white) {
+      colour[tail] = Colour::grey;
+      stack.push_back({tail, begin[tail], 0});
     }
   }
   for (int32_t v = 0; v < nodes; ++v)
-    if (colour[static_cast<size_t>(v)] == Colour::white && (optional.empty() || !optional[static_cast<size_t>(v)]))
+    if (colour[v] == Colour::white && (optional.empty() || !optional[v]))
       fail("node " + name(v) + " does not lead to the goal: the forest is not connected. Leave the node out");
   if (in_order) std::sort(order.begin(), order.end());
 
   std::vector<int32_t> place(count);
-  for (size_t i = 0; i < order.size(); ++i) place[static_cast<size_t>(order[i])] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int32_t>(i);
   std::vector<uint8_t> named;
   for (const int32_t v : order) {
     int32_t i = -1, j = -1;
@@ -85,9 +85,9 @@ void ForestDraft::emit(PoolBuilder& builder, const std::string& where) const {
       if (i > j) fail("node " + name(v) + " has a span that ends before it begins. Correct it");
     }
     builder.add_node(i, j);
-    for (size_t k = begin[static_cast<size_t>(v)]; k < begin[static_cast<size_t>(v) + 1]; ++k) {
+    for (size_t k = begin[v]; k < begin[static_cast<size_t>(v) + 1]; ++k) {
       const size_t e = by_head[k];
-      for (size_t t = tail_begin[e]; t < tail_begin[e + 1]; ++t) builder.add_tail(place[static_cast<size_t>(tails[t])]);
+      for (size_t t = tail_begin[e]; t < tail_begin[e + 1]; ++t) builder.add_tail(place[tails[t]]);
       named.assign(tail_begin[e + 1] - tail_begin[e], 0);
       for (size_t w = word_begin[e]; w < word_begin[e + 1]; ++w) {
         if (words[w] < 0) {

@@ -152,7 +152,7 @@ class Reader {
           if (number >= static_cast<int64_t>(feature_names_.size()))
             json_.fail("feature number " + std::to_string(number) + " is not in the list of " +
                        std::to_string(feature_names_.size()) + " features. Name it there");
-          id = feature_names_[static_cast<size_t>(number)];
+          id = feature_names_[number];
         }
         if (!json_.next_item())
           json_.fail("feature " + quoted((*builder_.features())[id]) + " has no value. Was the file cut off?");
@@ -272,8 +272,8 @@ class Reader {
         if (e >= static_cast<int64_t>(edges_.size()))
           json_.fail("node " + std::to_string(node) + " uses edge " + std::to_string(e) +
                      ", which has not come yet. Was the file cut off?");
-        if (edges_[static_cast<size_t>(e)].head >= 0) json_.fail("edge " + std::to_string(e) + " belongs to two nodes. Keep one");
-        edges_[static_cast<size_t>(e)].head = node;
+        if (edges_[e].head >= 0) json_.fail("edge " + std::to_string(e) + " belongs to two nodes. Keep one");
+        edges_[e].head = node;
         leaf = false;
       }
     }
@@ -366,15 +366,14 @@ class Reader {
     for (size_t e = 0; e < edges_.size(); ++e) {
       if (edges_[e].head < 0) json_.fail("edge " + std::to_string(e) + " has no head. Name its node");
       edges_[e].head = node(edges_[e].head, e);
-      leaf_[static_cast<size_t>(edges_[e].head)] = 0;
+      leaf_[edges_[e].head] = 0;
     }
     for (size_t e = 0, t = 0; e < edges_.size(); ++e)
       for (; t < edges_[e].tails; ++t) tails_[t] = node(tails_[t], e);
     leaf_[0] = 0;
     for (int32_t v = 0; v < draft_.nodes; ++v) {
-      if (!leaf_[static_cast<size_t>(v)]) continue;
-      for_each_word(symbols_[static_cast<size_t>(v)],
-                    [&](std::string_view word) { words_.push_back(builder_.vocab()->add(word)); });
+      if (!leaf_[v]) continue;
+      for_each_word(symbols_[v], [&](std::string_view word) { words_.push_back(builder_.vocab()->add(word)); });
       empty_edge(v);  // a source word yields itself
       edges_.back().rule = kOwnWords;
     }
@@ -386,19 +385,18 @@ class Reader {
     const size_t count = draft_.tails.size() - tail;
     std::vector<int32_t> moved(count, -1);
     for (size_t w = word; w < draft_.words.size(); ++w)
-      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count)
-        moved[static_cast<size_t>(slot_tail(draft_.words[w]))] = 0;
+      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count) moved[slot_tail(draft_.words[w])] = 0;
     int32_t next = 0;
     for (size_t t = 0; t < count; ++t) {
       const int32_t node = draft_.tails[tail + t];
-      if (moved[t] < 0 && leaf_[static_cast<size_t>(node)]) continue;
+      if (moved[t] < 0 && leaf_[node]) continue;
       draft_.tails[tail + static_cast<size_t>(next)] = node;
       moved[t] = next++;
     }
     draft_.tails.resize(tail + static_cast<size_t>(next));
     for (size_t w = word; w < draft_.words.size(); ++w)
       if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count)
-        draft_.words[w] = slot(moved[static_cast<size_t>(slot_tail(draft_.words[w]))]);
+        draft_.words[w] = slot(moved[slot_tail(draft_.words[w])]);
   }
 
   void finish_cicada() {

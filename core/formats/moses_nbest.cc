@@ -27,12 +27,12 @@ void MosesNbestReader::renumber() {
   const auto map = builder_.take_renumbering();
   if (map.empty()) return;
   auto follow = [&](std::vector<int32_t>& ids) {
-    for (int32_t& id : ids) id = map[static_cast<size_t>(id)];
+    for (int32_t& id : ids) id = map[id];
   };
   for (Label& label : several_) follow(label.ids);
   for (Guess& guess : guesses_) follow(guess.ids);
   std::vector<uint8_t> single(single_.size(), 0);
-  for (size_t id = 0; id < std::min(map.size(), single_.size()); ++id) single[static_cast<size_t>(map[id])] = single_[id];
+  for (size_t id = 0; id < std::min(map.size(), single_.size()); ++id) single[map[id]] = single_[id];
   single_.swap(single);
 }
 
@@ -122,16 +122,16 @@ void MosesNbestReader::values_of(std::string_view name, std::string_view label) 
   std::vector<int32_t> ids;
   const int32_t known = labels_.size() ? labels_.find(name) : -1;
   if (known >= 0) {
-    ids = several_[static_cast<size_t>(known)].ids;
+    ids = several_[known].ids;
     if (ids.size() != values_.size()) ragged(ids.size());
   } else if (values_.size() == 1) {
     const int32_t id = builder_.feature(name);
     if (static_cast<size_t>(id) >= single_.size()) single_.resize(static_cast<size_t>(id) + 1 + static_cast<size_t>(id) / 2, 0);
-    single_[static_cast<size_t>(id)] = 1;
+    single_[id] = 1;
     ids.push_back(id);
   } else {
     const int32_t before = builder_.features()->find(name);
-    if (before >= 0 && static_cast<size_t>(before) < single_.size() && single_[static_cast<size_t>(before)]) ragged(1);
+    if (before >= 0 && static_cast<size_t>(before) < single_.size() && single_[before]) ragged(1);
     labels_.add(name);
     for (size_t k = 0; k < values_.size(); ++k) ids.push_back(builder_.feature(std::string(name) + "_" + std::to_string(k)));
     several_.push_back({ids});

@@ -95,7 +95,7 @@ void PoolBuilder::decide() {
   size_t candidates = 0;
   for (const Waiting& w : prefix_) {
     candidates += w.staged.word_begin.size() - 1;
-    for (int32_t id : w.staged.feature_ids) ++occurs[static_cast<size_t>(id)];
+    for (int32_t id : w.staged.feature_ids) ++occurs[id];
   }
   std::vector<std::string> names;
   renumbering_.assign(count, -1);
@@ -112,7 +112,7 @@ void PoolBuilder::decide() {
   for (const auto& name : names) features_->add(name);
   seen_.assign(count, 0);
   for (Waiting& w : prefix_) {
-    for (int32_t& id : w.staged.feature_ids) id = renumbering_[static_cast<size_t>(id)];
+    for (int32_t& id : w.staged.feature_ids) id = renumbering_[id];
     ready_.push_back(build(w.staged, std::move(w.id), std::move(w.source), std::move(w.references)));
     w.staged = {};
   }

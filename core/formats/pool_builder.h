@@ -45,8 +45,8 @@ class PoolBuilder {
   /// False when this candidate has the feature already.
   bool add_feature(int32_t id, double value) {
     if (static_cast<size_t>(id) >= seen_.size()) seen_.resize(static_cast<size_t>(id) + 1 + static_cast<size_t>(id) / 2, 0);
-    if (seen_[static_cast<size_t>(id)] == candidate_) return false;
-    seen_[static_cast<size_t>(id)] = candidate_;
+    if (seen_[id] == candidate_) return false;
+    seen_[id] = candidate_;
     staged_.feature_ids.push_back(id);
     staged_.feature_values.push_back(value);
     return true;

@@ -23,8 +23,7 @@ struct Useful {
     const auto count = static_cast<size_t>(f.nodes());
     std::vector<uint8_t> derives(count, 0), needed(count, 0);
     auto complete = [&](int32_t e) {
-      return std::all_of(f.edge_tails(e).begin(), f.edge_tails(e).end(),
-                         [&](int32_t t) { return derives[static_cast<size_t>(t)]; });
+      return std::all_of(f.edge_tails(e).begin(), f.edge_tails(e).end(), [&](int32_t t) { return derives[t]; });
     };
     for (size_t v = 0; v < count; ++v)
       for (int32_t e = f.edge_begin[v]; e < f.edge_begin[v + 1] && !derives[v]; ++e) derives[v] = complete(e);
@@ -34,7 +33,7 @@ struct Useful {
       if (!needed[v]) continue;
       for (int32_t e = f.edge_begin[v]; e < f.edge_begin[v + 1]; ++e)
         if (complete(e))
-          for (const int32_t t : f.edge_tails(e)) needed[static_cast<size_t>(t)] = 1;
+          for (const int32_t t : f.edge_tails(e)) needed[t] = 1;
     }
     for (size_t v = 0; v < count; ++v) {
       if (!needed[v]) continue;
@@ -50,7 +49,7 @@ struct Useful {
     throw InputError("sentence " + std::to_string(sentence) + ": " + finding);
   }
   const std::string& word(int32_t id) const { return (*pool.vocab)[id]; }
-  int32_t tail(int32_t e, int32_t t) const { return number[static_cast<size_t>(f.edge_tails(e)[static_cast<size_t>(t)])]; }
+  int32_t tail(int32_t e, int32_t t) const { return number[f.edge_tails(e)[t]]; }
 
   /// feature(id, value) for every feature of an edge that is not 0.
   template <class Feature>
@@ -132,7 +131,7 @@ void append_cdec_forest(std::string& out, const Pool& pool, size_t sentence) {
         rule += text;
       }
       if (u.f.edge_words(e).empty()) rule += ' ';
-      rule_of[static_cast<size_t>(e)] = rules.number(std::move(rule));
+      rule_of[e] = rules.number(std::move(rule));
     }
   out += "{\"rules\":[";
   for (size_t k = 0; k < rules.texts.size(); ++k) {
@@ -179,7 +178,7 @@ void append_cdec_forest(std::string& out, const Pool& pool, size_t sentence) {
         append_number(out, value);
       });
       out += "],\"rule\":";
-      append_whole(out, static_cast<int64_t>(rule_of[static_cast<size_t>(e)]));
+      append_whole(out, static_cast<int64_t>(rule_of[e]));
       out += '}';
     }
     out += "],\"node\":{\"in_edges\":[";
@@ -198,7 +197,7 @@ void append_travatar_forest(std::string& out, const Pool& pool, size_t sentence)
   const auto last = static_cast<int32_t>(u.nodes.size()) - 1;
   out += "{\"nodes\": [";
   for (int32_t i = 0; i <= last; ++i) {
-    const auto v = static_cast<size_t>(u.nodes[static_cast<size_t>(last - i)]);
+    const auto v = static_cast<size_t>(u.nodes[last - i]);
     out += i ? ", {\"sym\": \"X\", \"span\": [" : "{\"sym\": \"X\", \"span\": [";
     append_whole(out, u.f.spans.empty() ? -1 : u.f.spans[2 * v]);
     out += ", ";
@@ -210,14 +209,14 @@ void append_travatar_forest(std::string& out, const Pool& pool, size_t sentence)
   out += "], \"edges\": [";
   int64_t id = 0;
   for (int32_t i = 0; i <= last; ++i)
-    for (const int32_t e : u.edges[static_cast<size_t>(last - i)]) {
+    for (const int32_t e : u.edges[last - i]) {
       out += id ? ", {\"id\": " : "{\"id\": ";
       append_whole(out, id++);
       out += ", \"head\": ";
       append_whole(out, i);
       if (!u.f.edge_tails(e).empty()) {
         out += ", \"tails\": [";
-        append_list(out, u.f.edge_tails(e), [&](int32_t t) { append_whole(out, last - u.number[static_cast<size_t>(t)]); });
+        append_list(out, u.f.edge_tails(e), [&](int32_t t) { append_whole(out, last - u.number[t]); });
         out += ']';
       }
       out += ", \"trg\": [{\"words\": [";
@@ -262,7 +261,7 @@ void append_cicada_forest(std::string& out, const Pool& pool, size_t sentence) {
       nodes += k ? ", {" : "{";
       if (!u.f.edge_tails(e).empty()) {
         nodes += "\"tail\": [";
-        append_list(nodes, u.f.edge_tails(e), [&](int32_t t) { append_whole(nodes, u.number[static_cast<size_t>(t)]); });
+        append_list(nodes, u.f.edge_tails(e), [&](int32_t t) { append_whole(nodes, u.number[t]); });
         nodes += "], ";
       }
       nodes += "\"feature\": ";
@@ -339,7 +338,7 @@ void append_plf(std::string& out, const Pool& pool, size_t sentence) {
       const bool tail = !u.f.edge_tails(e).empty();
       if (u.f.edge_tails(e).size() > 1 || (tail && edge_words[0] >= 0))
         u.fail("an edge has two tails, or words before its tail: this is no lattice. Write the native format");
-      int32_t from = tail ? number[static_cast<size_t>(u.tail(e, 0))] : 0;
+      int32_t from = tail ? number[u.tail(e, 0)] : 0;
       const auto words = edge_words.subspan(tail ? 1 : 0);
       for (size_t k = 0; k + 1 < words.size(); ++k) {
         arcs.push_back({from, next, &u.word(words[k]), k ? -1 : e});
@@ -370,7 +369,7 @@ void append_plf(std::string& out, const Pool& pool, size_t sentence) {
       }
       out += "',";
       std::fill(row.begin(), row.end(), 0.0);
-      if (arcs[at].edge >= 0) u.features(arcs[at].edge, [&](int32_t id, double value) { row[static_cast<size_t>(id)] += value; });
+      if (arcs[at].edge >= 0) u.features(arcs[at].edge, [&](int32_t id, double value) { row[id] += value; });
       for (const double value : row) {
         append_number(out, value);
         out += ',';

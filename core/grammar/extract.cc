@@ -78,10 +78,10 @@ void read_source(const ParallelText& text, const Where& w, Rule& rule, uint8_t* 
     if (hole < 2 && w.hole[hole][0] && w.hole[hole][0] >> 4 == k) {
       if (place) std::fill_n(place + k, w.hole[hole][0] & 15, uint8_t{255});
       k += w.hole[hole++][0] & 15;
-      rule.source[static_cast<size_t>(rule.n++)] = kX;
+      rule.source[rule.n++] = kX;
     } else {
       if (place) place[k] = static_cast<uint8_t>(rule.n);
-      rule.source[static_cast<size_t>(rule.n++)] = words[k++];
+      rule.source[rule.n++] = words[k++];
     }
   }
 }
@@ -94,10 +94,10 @@ void read_target(const ParallelText& text, const Where& w, Rule& rule, uint8_t* 
     while (hole < 2 && !((w.hole[hole][1] & 15) && w.hole[hole][1] >> 4 == k)) ++hole;
     if (hole < 2) {
       k += w.hole[hole][1] & 15;
-      rule.target[static_cast<size_t>(rule.m++)] = slot(hole);
+      rule.target[rule.m++] = slot(hole);
     } else {
       if (place) place[k] = static_cast<uint8_t>(rule.m);
-      rule.target[static_cast<size_t>(rule.m++)] = words[k++];
+      rule.target[rule.m++] = words[k++];
     }
   }
 }
@@ -113,7 +113,7 @@ void read_rule(const ParallelText& text, const Where& w, const Link* first, Rule
   for (const Link* link = first; link < end && link->s < w.s + w.s_size(); ++link) {
     const uint8_t s = s_place[link->s - w.s];
     if (s == 255) continue;
-    rule.links[static_cast<size_t>(rule.link_count++)] = {s, t_place[link->t - w.t]};
+    rule.links[rule.link_count++] = {s, t_place[link->t - w.t]};
   }
 }
 
@@ -243,9 +243,7 @@ class Record {
 
  private:
   static uint32_t packed(const Rule& rule, int k) {
-    return k < rule.link_count
-               ? static_cast<uint32_t>(rule.links[static_cast<size_t>(k)].s << 8 | rule.links[static_cast<size_t>(k)].t)
-               : 0u;
+    return k < rule.link_count ? static_cast<uint32_t>(rule.links[k].s << 8 | rule.links[k].t) : 0u;
   }
   const uint32_t* p_;
 };
@@ -363,17 +361,15 @@ void Extractor::State::initial_phrases(size_t n, Work& w) const {
       const auto index = static_cast<size_t>(last);
       low = std::min(low, w.t_low[index]), high = std::max(high, w.t_high[index]);
       if (high < 0 || high - low >= longest) continue;
-      if (options.tight && (w.t_high[static_cast<size_t>(s)] < 0 || w.t_high[index] < 0)) continue;
+      if (options.tight && (w.t_high[s] < 0 || w.t_high[index] < 0)) continue;
       bool consistent = true;
-      for (int t = low; t <= high && consistent; ++t)
-        consistent = w.s_high[static_cast<size_t>(t)] < 0 ||
-                     (w.s_low[static_cast<size_t>(t)] >= s && w.s_high[static_cast<size_t>(t)] <= last);
+      for (int t = low; t <= high && consistent; ++t) consistent = w.s_high[t] < 0 || (w.s_low[t] >= s && w.s_high[t] <= last);
       if (!consistent) continue;
-      const int count = w.link_begin[index + 1] - w.link_begin[static_cast<size_t>(s)];
+      const int count = w.link_begin[index + 1] - w.link_begin[s];
       for (int t = low; t >= 0 && high - t < longest; --t) {
-        if (t < low && (options.tight || w.s_high[static_cast<size_t>(t)] >= 0)) break;
+        if (t < low && (options.tight || w.s_high[t] >= 0)) break;
         for (int end = high; end < target_size && end - t < longest; ++end) {
-          if (end > high && (options.tight || w.s_high[static_cast<size_t>(end)] >= 0)) break;
+          if (end > high && (options.tight || w.s_high[end] >= 0)) break;
           w.phrases.push_back({s, words, t, end - t + 1, count});
         }
       }
@@ -448,7 +444,7 @@ void Extractor::State::extract_pair(size_t n, Work& w) {
     if (w.found.empty()) continue;
     w.instances += w.found.size();
     const uint64_t weight = options.fractional ? (kOne + w.found.size() / 2) / w.found.size() : kOne;
-    const Link* first = text->links(n).data() + w.link_begin[static_cast<size_t>(p.s)];
+    const Link* first = text->links(n).data() + w.link_begin[p.s];
     for (const Where& instance : w.found) emit(instance, first, weight, w);
   }
 }
@@ -485,8 +481,7 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
   end = std::min(end, state.text->size());
   if (begin >= end) return;
   std::vector<Work> work(static_cast<size_t>(resolve_jobs(jobs)));
-  parallel_for(end - begin, jobs,
-               [&](size_t i, int thread) { state.extract_pair(begin + i, work[static_cast<size_t>(thread)]); });
+  parallel_for(end - begin, jobs, [&](size_t i, int thread) { state.extract_pair(begin + i, work[thread]); });
   for (Work& w : work) {
     for (size_t shard = 0; shard < kShards; ++shard)
       if (!w.buffers[shard].empty()) state.flush(w, shard);
@@ -545,7 +540,7 @@ void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pa
         kept.count += e.count;
         kept.seen =
             static_cast<uint32_t>(std::min<uint64_t>(uint64_t{kept.seen} + e.where.seen(), std::numeric_limits<uint32_t>::max()));
-        kept.orientations[static_cast<size_t>(e.where.orientation())] += e.count;
+        kept.orientations[e.where.orientation()] += e.count;
         const Record record(records.data() + refs[k].record);
         const auto known =
             std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.second.compare_links(record) == 0; });
@@ -609,7 +604,7 @@ void Extractor::State::end_part(int jobs) {
   std::vector<Counts> counts(static_cast<size_t>(resolve_jobs(jobs)), Counts(kShards));
   std::vector<size_t> seen(kShards);
   parallel_for(kShards, jobs, [&](size_t i, int thread) {
-    Counts& mine = counts[static_cast<size_t>(thread)];
+    Counts& mine = counts[thread];
     merge_shard(*shards[i], mine, seen[i]);
     for (size_t t = 0; t < kShards; ++t) {
       if (mine[t].empty()) continue;

@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "util/checksum.h"
 #include "forest/forest.h"
+#include "util/checksum.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
@@ -239,7 +239,7 @@ std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, cons
 
   g.root_child_.assign(static_cast<size_t>(g.source_vocab_->size()), kNone);
   for (uint32_t c = g.child_begin_[0]; c < std::min<size_t>(g.child_begin_[1], nodes); ++c)
-    if (g.symbol_[c] >= 0 && g.symbol_[c] < g.source_vocab_->size()) g.root_child_[static_cast<size_t>(g.symbol_[c])] = c;
+    if (g.symbol_[c] >= 0 && g.symbol_[c] < g.source_vocab_->size()) g.root_child_[g.symbol_[c]] = c;
   for (uint32_t begin = g.child_begin_[0], end = g.child_begin_[1]; begin < end; ++g.max_source_symbols_) {  // level by level
     if (end > nodes || g.child_begin_[end] < end) throw damaged(kChildBegin);
     begin = std::exchange(end, g.child_begin_[end]);
@@ -291,7 +291,7 @@ void Grammar::check(const std::string& name, int jobs) const {
         for (int32_t s : symbols) {
           if (s >= target_vocab_->size()) throw damaged(kSymbols);
           if (s >= 0) continue;
-          if (slot_tail(s) >= nonterminals[n] || used[static_cast<size_t>(slot_tail(s))]++) throw damaged(kSymbols);
+          if (slot_tail(s) >= nonterminals[n] || used[slot_tail(s)]++) throw damaged(kSymbols);
           ++slots;
         }
         if (slots != nonterminals[n]) throw damaged(kSymbols);
@@ -390,14 +390,14 @@ RuleTable Grammar::filtered(const std::vector<std::string>& sentences, int max_s
   std::vector<std::vector<char>> marked(static_cast<size_t>(resolve_jobs(jobs)));
   std::vector<std::vector<uint64_t>> queues(marked.size());
   parallel_for(sentences.size(), jobs, [&](size_t i, int thread) {
-    auto& mine = marked[static_cast<size_t>(thread)];
+    auto& mine = marked[thread];
     if (mine.empty()) mine.assign(sides(), 0);
     std::vector<int32_t> words;
     for_each_word(sentences[i], [&](std::string_view word) {
       const int32_t id = source_vocab_->find(word);
       words.push_back(id < 0 ? -2 : id);
     });
-    mark(words, max_span, mine, queues[static_cast<size_t>(thread)]);
+    mark(words, max_span, mine, queues[thread]);
   });
   std::vector<char> wanted(sides(), 0);
   for (const auto& mine : marked)

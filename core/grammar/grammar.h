@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "util/memory_map.h"
 #include "grammar/rule_table.h"
+#include "util/memory_map.h"
 #include "util/vocab.h"
 
 namespace hopefear {
@@ -52,8 +52,7 @@ class Grammar {
 
   /// The node behind `node` and one more symbol (a word of source_vocab, or kX), or kNone.
   uint32_t child(uint32_t node, int32_t symbol) const {
-    if (node == kRoot && symbol >= 0)
-      return static_cast<size_t>(symbol) < root_child_.size() ? root_child_[static_cast<size_t>(symbol)] : kNone;
+    if (node == kRoot && symbol >= 0) return static_cast<size_t>(symbol) < root_child_.size() ? root_child_[symbol] : kNone;
     const int32_t *begin = symbol_.data() + child_begin_[node], *end = symbol_.data() + child_begin_[node + 1];
     const int32_t* found = std::lower_bound(begin, end, symbol);
     return found != end && *found == symbol ? static_cast<uint32_t>(found - symbol_.data()) : kNone;

@@ -23,11 +23,11 @@ class LexicalTable {
   /// 0 for a pair that was never linked.
   double ef(int32_t f, int32_t e) const {
     const Cell* c = find(f, e);
-    return c ? c->count / source_total_[static_cast<size_t>(f + 1)] : 0.0;
+    return c ? c->count / source_total_[f + 1] : 0.0;
   }
   double fe(int32_t f, int32_t e) const {
     const Cell* c = find(f, e);
-    return c ? c->count / target_total_[static_cast<size_t>(e + 1)] : 0.0;
+    return c ? c->count / target_total_[e + 1] : 0.0;
   }
   double count(int32_t f, int32_t e) const {
     const Cell* c = find(f, e);

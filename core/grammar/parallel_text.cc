@@ -34,13 +34,11 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
   const auto at = [m](int s, int t) { return static_cast<size_t>(s) * static_cast<size_t>(m) + static_cast<size_t>(t); };
   std::vector<char> in_union(static_cast<size_t>(n) * static_cast<size_t>(m)), chosen(in_union.size());
   std::vector<char> s_aligned(static_cast<size_t>(n)), t_aligned(static_cast<size_t>(m));
-  const auto add = [&](int s, int t) {
-    chosen[at(s, t)] = s_aligned[static_cast<size_t>(s)] = t_aligned[static_cast<size_t>(t)] = 1;
-  };
+  const auto add = [&](int s, int t) { chosen[at(s, t)] = s_aligned[s] = t_aligned[t] = 1; };
   for (int t = 0; t < m; ++t)
-    if (forward[static_cast<size_t>(t)] >= 0) in_union[at(forward[static_cast<size_t>(t)], t)] = 1;
+    if (forward[t] >= 0) in_union[at(forward[t], t)] = 1;
   for (int s = 0; s < n; ++s) {
-    const int t = backward[static_cast<size_t>(s)];
+    const int t = backward[s];
     if (t < 0) continue;
     if (in_union[at(s, t)]) add(s, t);  // the intersection
     in_union[at(s, t)] = 1;
@@ -56,7 +54,7 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
         for (const auto& [dt, ds] : kNeighbours) {
           const int t2 = t + dt, s2 = s + ds;
           if (t2 < 0 || t2 >= m || s2 < 0 || s2 >= n || !in_union[at(s2, t2)]) continue;
-          if (s_aligned[static_cast<size_t>(s2)] && t_aligned[static_cast<size_t>(t2)]) continue;
+          if (s_aligned[s2] && t_aligned[t2]) continue;
           add(s2, t2);
           added = true;
         }
@@ -65,13 +63,12 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
   }
   // final-and, first of the one direction, then of the other
   for (int t = 0; t < m; ++t) {
-    const int s = forward[static_cast<size_t>(t)];
-    if (s >= 0 && !s_aligned[static_cast<size_t>(s)] && !t_aligned[static_cast<size_t>(t)]) add(s, t);
+    const int s = forward[t];
+    if (s >= 0 && !s_aligned[s] && !t_aligned[t]) add(s, t);
   }
   for (int t = 0; t < m; ++t)
     for (int s = 0; s < n; ++s)
-      if (backward[static_cast<size_t>(s)] == t && !s_aligned[static_cast<size_t>(s)] && !t_aligned[static_cast<size_t>(t)])
-        add(s, t);
+      if (backward[s] == t && !s_aligned[s] && !t_aligned[t]) add(s, t);
 
   std::vector<Link> links;
   for (int s = 0; s < n; ++s)

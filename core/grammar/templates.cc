@@ -4,9 +4,9 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "grammar/parallel_text.h"
 #include "util/error.h"
 #include "util/parallel.h"
-#include "grammar/parallel_text.h"
 
 namespace hopefear {
 namespace {
@@ -99,10 +99,10 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
     if (parts[0] != "lex") continue;
     if (parts.size() == 2 && parts[1] != kUnkMark) {
       const int32_t e = word_of(target, parts[1]);
-      if (e >= 0 && !target_class_[static_cast<size_t>(e)]) target_class_[static_cast<size_t>(e)] = target_classes++;
+      if (e >= 0 && !target_class_[e]) target_class_[e] = target_classes++;
     } else if (parts.size() == 3 && parts[1] != kUnkMark && parts[1] != kNullMark) {
       const int32_t f = word_of(source, parts[1]);
-      if (f >= 0 && !source_class_[static_cast<size_t>(f)]) source_class_[static_cast<size_t>(f)] = source_classes++;
+      if (f >= 0 && !source_class_[f]) source_class_[f] = source_classes++;
     }
   }
   lex_e_.assign(static_cast<size_t>(target_classes), -1);
@@ -132,16 +132,16 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
       const std::string& e = parts.back();
       const int32_t word = e == kUnkMark ? -1 : word_of(target, e);
       if (e != kUnkMark && word < 0) continue;
-      const int32_t e_class = word < 0 ? 0 : target_class_[static_cast<size_t>(word)];
+      const int32_t e_class = word < 0 ? 0 : target_class_[word];
       if (word >= 0 && !e_class) throw fail("its word has no lex(e) in the list");
       if (parts.size() == 2) {
-        once_at(lex_e_[static_cast<size_t>(e_class)]);
+        once_at(lex_e_[e_class]);
       } else if (parts[1] == kNullMark) {
-        once_at(lex_null_[static_cast<size_t>(e_class)]);
+        once_at(lex_null_[e_class]);
       } else {
         const int32_t f = parts[1] == kUnkMark ? -1 : word_of(source, parts[1]);
         if (parts[1] != kUnkMark && f < 0) continue;
-        once(lex_fe_.add(pack(f < 0 ? 0 : source_class_[static_cast<size_t>(f)], e_class), id));
+        once(lex_fe_.add(pack(f < 0 ? 0 : source_class_[f], e_class), id));
       }
     } else if (kind == "group" && parts.size() == 4) {
       const auto column = static_cast<int>(std::find(columns.begin(), columns.end(), parts[1]) - columns.begin());
@@ -161,7 +161,7 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
       }
       once_at(group->second[bounds[0]][bounds[1]]);
     } else if (kind == "unigram" && parts.size() == 2) {
-      if (const int32_t e = target_word(1); e >= 0) once_at(unigram_[static_cast<size_t>(e)]);
+      if (const int32_t e = target_word(1); e >= 0) once_at(unigram_[e]);
     } else if (kind == "pair" && parts.size() == 3) {
       const int32_t f = word_of(source, parts[1]), e = target_word(2);
       if (f >= 0 && e >= 0) once(pair_.add(pack(f, e), id));
@@ -169,15 +169,15 @@ FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_
       const int32_t d = target_word(1), e = target_word(2);
       if (d < 0 || e < 0) continue;
       once((kind == "bigram" ? bigram_ : trigger_).add(pack(d, e), id));
-      uses_[static_cast<size_t>(d)] |= kind == "bigram" ? kInNgram : kTriggers;
-      uses_[static_cast<size_t>(e)] |= kind == "bigram" ? kInNgram : kTriggered;
+      uses_[d] |= kind == "bigram" ? kInNgram : kTriggers;
+      uses_[e] |= kind == "bigram" ? kInNgram : kTriggered;
     } else if (kind == "trigram" && parts.size() == 4) {
       const int32_t c = target_word(1), d = target_word(2), e = target_word(3);
       if (c < 0 || d < 0 || e < 0) continue;
       int32_t prefix = trigram_prefix_.find(pack(c, d));
       if (prefix < 0) trigram_prefix_.add(pack(c, d), prefix = prefixes++);
       once(trigram_.add(pack(prefix, e), id));
-      for (const int32_t word : {c, d, e}) uses_[static_cast<size_t>(word)] |= kInNgram;
+      for (const int32_t word : {c, d, e}) uses_[word] |= kInNgram;
     } else {
       throw fail("no such template. Is the model of a newer hopefear?");
     }
@@ -204,14 +204,14 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
       if (!pair_.empty()) fire(pair_.find(pack(f, e)), 1.0f);
     }
     if (!lex_) continue;
-    fire(lex_e_[static_cast<size_t>(e_class)], 1.0f);
-    if (!aligned) fire(lex_null_[static_cast<size_t>(e_class)], 1.0f);
+    fire(lex_e_[e_class], 1.0f);
+    if (!aligned) fire(lex_null_[e_class], 1.0f);
   }
   if (groups_.empty() || row.empty() || source.empty() || target.empty()) return;
   const size_t low = std::min(source.size(), target.size()), high = std::max(source.size(), target.size());
   for (const auto& [column, ids] : groups_)
     for (size_t a = 1; a <= low && a <= kGroups; ++a)
-      for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[static_cast<size_t>(column)]);
+      for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[column]);
 }
 
 std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std::span<const int32_t> rank, int32_t limit,
@@ -224,13 +224,13 @@ std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std
     std::vector<std::vector<uint64_t>> keys(static_cast<size_t>(resolve_jobs(jobs)));
     parallel_for(count, jobs, [&](size_t i, int thread) {
       const auto words = text.target(begin + i);
-      auto& mine = keys[static_cast<size_t>(thread)];
+      auto& mine = keys[thread];
       for (size_t a = 0; a < words.size(); ++a) {
-        if (rank[static_cast<size_t>(words[a])] >= limit) continue;
+        if (rank[words[a]] >= limit) continue;
         const auto here = words.begin() + static_cast<std::ptrdiff_t>(a);
         if (std::find(words.begin(), here, words[a]) != here) continue;  // only its first occurrence
         for (size_t b = a + FeatureTemplates::kTriggerDistance; b < words.size(); ++b)
-          if (rank[static_cast<size_t>(words[b])] < limit)
+          if (rank[words[b]] < limit)
             mine.push_back(static_cast<uint64_t>(static_cast<uint32_t>(words[a])) << 32 | static_cast<uint32_t>(words[b]));
       }
     });

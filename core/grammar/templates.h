@@ -106,7 +106,7 @@ class FeatureTemplates {
     return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
   }
   static int32_t at(const std::vector<int32_t>& values, int32_t word, int32_t otherwise) {
-    return word >= 0 && static_cast<size_t>(word) < values.size() ? values[static_cast<size_t>(word)] : otherwise;
+    return word >= 0 && static_cast<size_t>(word) < values.size() ? values[word] : otherwise;
   }
 
   static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;

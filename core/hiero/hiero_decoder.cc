@@ -8,10 +8,10 @@
 #include <numeric>
 #include <span>
 
-#include "util/error.h"
 #include "forest/kbest.h"
-#include "util/parallel.h"
 #include "forest/prune.h"
+#include "util/error.h"
+#include "util/parallel.h"
 
 namespace hopefear {
 namespace {
@@ -169,21 +169,20 @@ class HieroSearch {
                  static_cast<int32_t>(g_.max_source_symbols()));
     std::vector<int32_t> farthest(static_cast<size_t>(length_) + 1, 0), row(static_cast<size_t>(length_) + 1);
     for (size_t a = 0; a < source_->words.size(); ++a) {
-      int32_t& far = farthest[static_cast<size_t>(source_->from[a])];
+      int32_t& far = farthest[source_->from[a]];
       far = std::max(far, source_->to(a));
     }
     const auto from_node = [&](int32_t i) {  // fills row[i + 1 ..] and returns the end of what is in reach
-      int32_t end = farthest[static_cast<size_t>(i)];
-      row[static_cast<size_t>(i)] = 0;
+      int32_t end = farthest[i];
+      row[i] = 0;
       for (int32_t j = i + 1; j <= end; ++j) {
-        int32_t& fewest = row[static_cast<size_t>(j)] = kFar;
-        for (int32_t a = source_->into[static_cast<size_t>(j)]; a < source_->into[static_cast<size_t>(j) + 1]; ++a)
-          if (const int32_t k = source_->from[static_cast<size_t>(a)]; k >= i)
-            fewest = std::min(fewest, row[static_cast<size_t>(k)] + 1);
-        if (fewest < reach) end = std::max(end, farthest[static_cast<size_t>(j)]);
+        int32_t& fewest = row[j] = kFar;
+        for (int32_t a = source_->into[j]; a < source_->into[static_cast<size_t>(j) + 1]; ++a)
+          if (const int32_t k = source_->from[a]; k >= i) fewest = std::min(fewest, row[k] + 1);
+        if (fewest < reach) end = std::max(end, farthest[j]);
         if (fewest > reach) fewest = kFar;
       }
-      while (end > i && row[static_cast<size_t>(end)] == kFar) --end;
+      while (end > i && row[end] == kFar) --end;
       return end;
     };
     widest_ = 1;
@@ -195,7 +194,7 @@ class HieroSearch {
     fewest_.assign(spans, kFar);
     for (int32_t i = 0; i < length_; ++i) {
       const int32_t end = from_node(i);
-      for (int32_t j = i; j <= end; ++j) fewest_[at(i, j - i)] = row[static_cast<size_t>(j)];
+      for (int32_t j = i; j <= end; ++j) fewest_[at(i, j - i)] = row[j];
     }
     hierarchical_ = static_cast<int32_t>(std::min<int64_t>(limits_.max_span, kFar - 1));
   }
@@ -206,8 +205,8 @@ class HieroSearch {
     if (words == kFar) return;
     cubes_.clear();
     item_begin_[at(i, width)] = static_cast<uint32_t>(items_.size());
-    for (int32_t a = source_->into[static_cast<size_t>(j)]; a < source_->into[static_cast<size_t>(j) + 1]; ++a) {
-      const int32_t word = source_->words[static_cast<size_t>(a)], k = source_->from[static_cast<size_t>(a)];
+    for (int32_t a = source_->into[j]; a < source_->into[static_cast<size_t>(j) + 1]; ++a) {
+      const int32_t word = source_->words[a], k = source_->from[a];
       if (k < i) continue;
       if (k == i) {
         const size_t before = cubes_.size();
@@ -276,14 +275,14 @@ class HieroSearch {
   std::pair<uint32_t, uint32_t> options_of(uint32_t node, uint32_t begin, uint32_t end, int32_t before) {
     int32_t known = side_of_.find(begin);
     if (known < 0) known = new_side(node, begin, end, before);
-    Side& side = sides_[static_cast<size_t>(known)];
+    Side& side = sides_[known];
     if (side.sentence == sentence_) return {side.option, side.options};
     ranked_.clear();
     for (uint32_t k = 0; k < side.rules; ++k) {
       const Rule& rule = rules_[side.rule + k];
       const auto row = g_.row(begin + k);
       double score = w_word_ * rule.words + w_rule_;
-      for (const auto& [column, id] : d_.columns_) score += w_[id] * static_cast<double>(row[static_cast<size_t>(column)]);
+      for (const auto& [column, id] : d_.columns_) score += w_[id] * static_cast<double>(row[column]);
       for (uint32_t f = rule.sparse; f < rule.sparse_end; ++f) score += w_[sparse_ids_[f]] * sparse_values_[f];
       double estimate = score;
       for (size_t l = 0; l < models_; ++l) estimate += weight_of(l) * rule.lm[l];
@@ -310,8 +309,7 @@ class HieroSearch {
   int32_t new_side(uint32_t node, uint32_t begin, uint32_t end, int32_t before) {
     if (d_.templates_) {
       side_.assign(1, g_.symbol(node));
-      for (int32_t k = before; k >= 0; k = items_[static_cast<size_t>(k)].before)
-        side_.push_back(g_.symbol(items_[static_cast<size_t>(k)].node));
+      for (int32_t k = before; k >= 0; k = items_[k].before) side_.push_back(g_.symbol(items_[k].node));
       std::reverse(side_.begin(), side_.end());
     }
     const auto number = static_cast<int32_t>(sides_.size());
@@ -333,8 +331,7 @@ class HieroSearch {
     targets_.insert(targets_.end(), target.begin(), target.end());
     for (size_t l = 0; l < models_; ++l)
       for (const int32_t symbol : target)
-        lm_targets_[l].push_back(
-            symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : d_.lm_words_[l][static_cast<size_t>(symbol)]));
+        lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : d_.lm_words_[l][symbol]));
     for (size_t l = 0; l < models_; ++l) rule.lm[l] = lm_alone(rule, l);
     return rule;
   }
@@ -426,10 +423,10 @@ class HieroSearch {
     cubes_.clear();
     if (j <= widest_ && x_cell_[at(0, j)] >= 0) cubes_.push_back({0, 1, {x_cell_[at(0, j)], -1}});
     for (int32_t k = std::max(1, j - widest_); k < j; ++k) {
-      const int32_t left = s_cell_[static_cast<size_t>(k)], right = x_cell_[at(k, j - k)];
+      const int32_t left = s_cell_[k], right = x_cell_[at(k, j - k)];
       if (left >= 0 && right >= 0) cubes_.push_back({1, 1, {left, right}});
     }
-    s_cell_[static_cast<size_t>(j)] = search(0, j, limits_.pop_limit);
+    s_cell_[j] = search(0, j, limits_.pop_limit);
   }
 
   /// One node at the very end.
@@ -465,16 +462,15 @@ class HieroSearch {
     }
     const auto begin = static_cast<uint32_t>(sorted_.size());
     for (auto v = first_node; v < static_cast<int32_t>(scores_.size()); ++v) sorted_.push_back(v);
-    std::stable_sort(sorted_.begin() + begin, sorted_.end(),
-                     [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
+    std::stable_sort(sorted_.begin() + begin, sorted_.end(), [&](int32_t a, int32_t b) { return scores_[a] > scores_[b]; });
     cells_.push_back({begin, static_cast<uint32_t>(sorted_.size()), i, j});
     return cell;
   }
 
-  uint32_t size_of(int32_t cell) const { return cells_[static_cast<size_t>(cell)].end - cells_[static_cast<size_t>(cell)].begin; }
+  uint32_t size_of(int32_t cell) const { return cells_[cell].end - cells_[cell].begin; }
   int32_t tail(const Place& place, int t) const {
     const int32_t cell = cubes_[place.cube].cell[t];
-    return cell < 0 ? -1 : sorted_[cells_[static_cast<size_t>(cell)].begin + place.rank[t + 1]];
+    return cell < 0 ? -1 : sorted_[cells_[cell].begin + place.rank[t + 1]];
   }
 
   void push(const Place& place) {
@@ -494,7 +490,7 @@ class HieroSearch {
       for (size_t k = 0; k < d_.arc_ids_.size(); ++k)
         sum += w_[d_.arc_ids_[k]] * paths_[static_cast<size_t>(path) * d_.arc_ids_.size() + k];
     for (int t = 0; t < 2; ++t)
-      if (tails[t] >= 0) sum += scores_[static_cast<size_t>(tails[t])];
+      if (tails[t] >= 0) sum += scores_[tails[t]];
     for (size_t l = 0; l < models_; ++l) {
       RuleScore rule(*d_.lms_[l], state[l]);
       if (option.begins) rule.begin_sentence();
@@ -515,7 +511,7 @@ class HieroSearch {
 
   void accept(const Place& place, const Waiting& top, int32_t first_node, int32_t cell) {
     const int32_t v = node_of(place_state_.data() + top.place * models_, first_node, cell);
-    double& best = scores_[static_cast<size_t>(v)];
+    double& best = scores_[v];
     best = std::max(best, top.score);
     Edge& edge = edges_.emplace_back(Edge{v,
                                           cubes_[place.cube].option + place.rank[0],
@@ -563,7 +559,7 @@ class HieroSearch {
     for (const Edge& e : edges_) ++begin[static_cast<size_t>(e.head) + 1];
     for (size_t v = 0; v < nodes; ++v) begin[v + 1] += begin[v];
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
-    for (uint32_t e = 0; e < edges_.size(); ++e) by_head[next[static_cast<size_t>(edges_[e].head)]++] = e;
+    for (uint32_t e = 0; e < edges_.size(); ++e) by_head[next[edges_[e].head]++] = e;
 
     const double worst = worst_merit(begin, by_head);
     size_t stay_nodes = 0, stay_edges = 0, tail_count = 0, word_count = 0, sparse_count = 0;
@@ -582,7 +578,7 @@ class HieroSearch {
         by_head[stay++] = by_head[k];
         for (const int32_t tail : edge.tail)
           if (tail >= 0) {
-            place[static_cast<size_t>(tail)] = 0;
+            place[tail] = 0;
             ++tail_count;
           }
         const Option& option = options_[edge.option];
@@ -597,7 +593,7 @@ class HieroSearch {
     std::vector<double> dense(static_cast<size_t>(d_.dense_width_));
     for (size_t v = 0; v < nodes; ++v) {
       if (place[v] < 0) continue;
-      const Cell& cell = cells_[static_cast<size_t>(node_cell_[v])];
+      const Cell& cell = cells_[node_cell_[v]];
       place[v] = builder.add_node(cell.i, cell.j);
       for (uint32_t k = begin[v]; k < next[v]; ++k) {
         const Edge& edge = edges_[by_head[k]];
@@ -605,7 +601,7 @@ class HieroSearch {
         int32_t tails[2];
         size_t arity = 0;
         for (const int32_t tail : edge.tail)
-          if (tail >= 0) tails[arity++] = place[static_cast<size_t>(tail)];
+          if (tail >= 0) tails[arity++] = place[tail];
         const std::span<const int32_t> target{targets_.data() + option.target, option.symbols};
         features_of(option, edge, dense.data());
         const size_t fired = option.sparse_end - option.sparse;
@@ -633,9 +629,7 @@ class HieroSearch {
         const double merit = outside_[v] + edge.score;
         merits.push_back(merit);
         for (const int32_t tail : edge.tail)
-          if (tail >= 0)
-            outside_[static_cast<size_t>(tail)] =
-                std::max(outside_[static_cast<size_t>(tail)], merit - scores_[static_cast<size_t>(tail)]);
+          if (tail >= 0) outside_[tail] = std::max(outside_[tail], merit - scores_[tail]);
       }
     }
     if (limits_.beam >= 0) worst = scores_.back() - limits_.beam;
@@ -659,7 +653,7 @@ class HieroSearch {
     if (option.rule < 0) return;
     if (d_.rule_id_ >= 0) h[d_.rule_id_] = 1.0;
     const auto row = g_.row(static_cast<uint32_t>(option.rule));
-    for (const auto& [column, id] : d_.columns_) h[id] = static_cast<double>(row[static_cast<size_t>(column)]);
+    for (const auto& [column, id] : d_.columns_) h[id] = static_cast<double>(row[column]);
   }
 
   const HieroDecoder& d_;

@@ -27,11 +27,11 @@
 #include <vector>
 
 #include "forest/forest.h"
-#include "grammar/grammar.h"
-#include "lm/language_model.h"
 #include "forest/pool.h"
-#include "search/rescore.h"
+#include "grammar/grammar.h"
 #include "grammar/templates.h"
+#include "lm/language_model.h"
+#include "search/rescore.h"
 
 namespace hopefear {
 

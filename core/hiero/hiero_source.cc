@@ -1,8 +1,8 @@
 // What the decoder translates: the words of a sentence or of a lattice, looked up.
 #include <algorithm>
 
-#include "util/error.h"
 #include "hiero/hiero_decoder.h"
+#include "util/error.h"
 #include "util/text.h"
 
 namespace hopefear {
@@ -48,13 +48,13 @@ HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::st
   std::vector<int32_t> arc_of(static_cast<size_t>(lattice.features->size()), -1);  // which score a feature is
   for (size_t k = 0; k < arc_ids_.size(); ++k)
     if (const int32_t found = lattice.features->find((*features_)[arc_ids_[k]]); found >= 0)
-      arc_of[static_cast<size_t>(found)] = static_cast<int32_t>(k);
+      arc_of[found] = static_cast<int32_t>(k);
   const auto add = [&](std::vector<double>& scores, int32_t feature, double value) {
     if (value == 0) return;
-    const int32_t k = arc_of[static_cast<size_t>(feature)];
+    const int32_t k = arc_of[feature];
     if (k < 0)
       throw InputError("the lattice has the feature " + (*lattice.features)[feature] + ", which the decoder was not told of");
-    scores[static_cast<size_t>(k)] += value;
+    scores[k] += value;
   };
 
   // Node v of the forest is node v + 1 here, and 0 is where edges without tails begin.
@@ -64,7 +64,7 @@ HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::st
   for (int32_t v = 0; v < lattice.nodes(); ++v) {
     std::vector<std::vector<int32_t>> texts;
     int32_t between = 0;  // nodes between, of this node's edges
-    for (int32_t e = lattice.edge_begin[static_cast<size_t>(v)]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+    for (int32_t e = lattice.edge_begin[v]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
       const auto tails = lattice.edge_tails(e);
       const auto words = lattice.edge_words(e);
       texts.emplace_back(words.begin() + static_cast<ptrdiff_t>(tails.size()), words.end());
@@ -73,13 +73,12 @@ HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::st
     int32_t next = place.back() + 1;
     place.push_back(next + between);
     size_t number = 0;
-    for (int32_t e = lattice.edge_begin[static_cast<size_t>(v)]; e < lattice.edge_begin[static_cast<size_t>(v) + 1];
-         ++e, ++number) {
+    for (int32_t e = lattice.edge_begin[v]; e < lattice.edge_begin[static_cast<size_t>(v) + 1]; ++e, ++number) {
       std::vector<double> scores(arc_ids_.size(), 0.0);
       for (int32_t f = 0; f < lattice.dense_width; ++f)
         add(scores, f, lattice.dense[static_cast<size_t>(e) * static_cast<size_t>(lattice.dense_width) + static_cast<size_t>(f)]);
       if (!lattice.sparse_begin.empty())
-        for (auto k = static_cast<size_t>(lattice.sparse_begin[static_cast<size_t>(e)]);
+        for (auto k = static_cast<size_t>(lattice.sparse_begin[e]);
              k < static_cast<size_t>(lattice.sparse_begin[static_cast<size_t>(e) + 1]); ++k)
           add(scores, lattice.sparse_ids[k], lattice.sparse_values[k]);
       const auto tails = lattice.edge_tails(e);
@@ -104,22 +103,19 @@ HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::st
     for (size_t k = 0; k < a.size(); ++k) a[k] += b[k];
     return a;
   };
-  to_end[static_cast<size_t>(end)].push_back(std::vector<double>(arc_ids_.size(), 0.0));
+  to_end[end].push_back(std::vector<double>(arc_ids_.size(), 0.0));
   // From the last node to the first: all arcs of a node are done before those that lead to it.
   for (size_t a = arcs.size(); a-- > 0;) {
     const Arc& arc = arcs[a];
-    auto& here = out[static_cast<size_t>(arc.from)];
+    auto& here = out[arc.from];
     if (arc.word >= 0) {
       if (arc.to != end) here.push_back(arc);
-      for (const auto& scores : to_end[static_cast<size_t>(arc.to)])
-        here.push_back({arc.from, end, arc.word, sum(arc.scores, scores)});
+      for (const auto& scores : to_end[arc.to]) here.push_back({arc.from, end, arc.word, sum(arc.scores, scores)});
     } else {
-      for (const Arc& later : out[static_cast<size_t>(arc.to)])
-        here.push_back({arc.from, later.to, later.word, sum(arc.scores, later.scores)});
-      for (const auto& scores : to_end[static_cast<size_t>(arc.to)])
-        to_end[static_cast<size_t>(arc.from)].push_back(sum(arc.scores, scores));
+      for (const Arc& later : out[arc.to]) here.push_back({arc.from, later.to, later.word, sum(arc.scores, later.scores)});
+      for (const auto& scores : to_end[arc.to]) to_end[arc.from].push_back(sum(arc.scores, scores));
     }
-    if (here.size() > kMostArcs || to_end[static_cast<size_t>(arc.from)].size() > kMostArcs)
+    if (here.size() > kMostArcs || to_end[arc.from].size() > kMostArcs)
       throw InputError("the lattice has too many arcs without words in a row");
   }
 
@@ -130,20 +126,20 @@ HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::st
   std::vector<uint8_t> leads(static_cast<size_t>(end) + 1, 0);
   leads.back() = 1;
   for (size_t v = static_cast<size_t>(end); v-- > 0;) {
-    std::erase_if(out[v], [&](const Arc& arc) { return !leads[static_cast<size_t>(arc.to)]; });
+    std::erase_if(out[v], [&](const Arc& arc) { return !leads[arc.to]; });
     leads[v] = !out[v].empty();
   }
   std::vector<int32_t> number(static_cast<size_t>(end) + 1, -1);
   if (leads[0]) number[0] = 0;
   for (int32_t v = 0; v <= end; ++v)
-    if (number[static_cast<size_t>(v)] >= 0)
-      for (const Arc& arc : out[static_cast<size_t>(v)]) number[static_cast<size_t>(arc.to)] = 0;
+    if (number[v] >= 0)
+      for (const Arc& arc : out[v]) number[arc.to] = 0;
   int32_t count = 0;
   std::vector<const Arc*> kept;
   for (int32_t v = 0; v <= end; ++v) {
-    if (number[static_cast<size_t>(v)] < 0) continue;
-    number[static_cast<size_t>(v)] = count++;
-    for (const Arc& arc : out[static_cast<size_t>(v)]) kept.push_back(&arc);
+    if (number[v] < 0) continue;
+    number[v] = count++;
+    for (const Arc& arc : out[v]) kept.push_back(&arc);
   }
   source.lattice = true;
   if (kept.empty()) {  // nothing to translate
@@ -152,12 +148,10 @@ HieroSource HieroDecoder::prepare(std::string id, const Forest& lattice, std::st
   }
   std::stable_sort(kept.begin(), kept.end(), [](const Arc* a, const Arc* b) { return a->to < b->to; });
   for (const Arc* arc : kept) {
-    add_word(source, (*lattice.vocab)[arc->word],
-             static_cast<size_t>(arc->word) < kinds.size() ? kinds[static_cast<size_t>(arc->word)] : 'w');
-    source.from.push_back(number[static_cast<size_t>(arc->from)]);
+    add_word(source, (*lattice.vocab)[arc->word], static_cast<size_t>(arc->word) < kinds.size() ? kinds[arc->word] : 'w');
+    source.from.push_back(number[arc->from]);
     source.scores.insert(source.scores.end(), arc->scores.begin(), arc->scores.end());
-    source.into.resize(static_cast<size_t>(number[static_cast<size_t>(arc->to)]) + 1,
-                       static_cast<int32_t>(source.words.size()) - 1);
+    source.into.resize(static_cast<size_t>(number[arc->to]) + 1, static_cast<int32_t>(source.words.size()) - 1);
   }
   source.into.push_back(static_cast<int32_t>(source.words.size()));
   return source;

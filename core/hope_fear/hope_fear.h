@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "hope_fear/boundary.h"
 #include "forest/derivation.h"
-#include "metrics/oracle_document.h"
 #include "forest/pool.h"
+#include "hope_fear/boundary.h"
+#include "metrics/oracle_document.h"
 
 namespace hopefear {
 

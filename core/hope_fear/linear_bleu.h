@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "hope_fear/boundary.h"
 #include "forest/forest.h"
 #include "forest/pool.h"
+#include "hope_fear/boundary.h"
 
 namespace hopefear {
 

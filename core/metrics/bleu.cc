@@ -37,13 +37,13 @@ void BleuCounter::stats(std::span<const int32_t> words, double* b) {
     int32_t node = ReferenceNgrams::kRoot;
     const int32_t orders = std::min(K, length - i);
     for (int32_t k = 0; k < orders; ++k) {
-      node = ngrams_.child(node, words[static_cast<size_t>(i + k)]);
+      node = ngrams_.child(node, words[i + k]);
       if (node < 0) break;
-      if (count_[static_cast<size_t>(node)] == 0) touched_.push_back(node);
-      matches[k] += count_[static_cast<size_t>(node)]++ < ngrams_.clip(node);  // eq. (1)
+      if (count_[node] == 0) touched_.push_back(node);
+      matches[k] += count_[node]++ < ngrams_.clip(node);  // eq. (1)
     }
   }
-  for (int32_t node : touched_) count_[static_cast<size_t>(node)] = 0;
+  for (int32_t node : touched_) count_[node] = 0;
   touched_.clear();
   for (int k = 0; k < K; ++k) {
     b[k] = matches[k];

@@ -1,7 +1,7 @@
 #include "metrics/chrf.h"
 
-#include "util/error.h"
 #include "metrics/ngram_automaton.h"
+#include "util/error.h"
 #include "util/unicode.h"
 
 namespace hopefear {

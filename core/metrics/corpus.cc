@@ -57,7 +57,7 @@ Pool with_texts(const Pool& pool, const std::vector<std::string>& texts,
     Sentence& s = out.sentences[i];
     auto w = std::make_shared<Words>();
     for (int64_t row = row_begin[i]; row < row_begin[i + 1]; ++row) {
-      append(texts[static_cast<size_t>(row)], w->words);
+      append(texts[row], w->words);
       w->begin.push_back(static_cast<int32_t>(w->words.size()));
     }
     w->rest = s.forest.owner;

@@ -1,7 +1,7 @@
 #include "metrics/metric.h"
 
-#include "util/parallel.h"
 #include "forest/pool.h"
+#include "util/parallel.h"
 
 namespace hopefear {
 

@@ -40,11 +40,11 @@ class RougeScorer final : public Scorer {
     each_pair(words, [&](uint64_t pair) {
       ++total;
       const int32_t id = pairs_.find(pair);
-      if (id >= 0 && count_[static_cast<size_t>(id)]++ == 0) seen_.push_back(id);
+      if (id >= 0 && count_[id]++ == 0) seen_.push_back(id);
     });
     std::fill(matches_.begin(), matches_.end(), 0);
     for (int32_t id : seen_) {
-      const int64_t n = std::exchange(count_[static_cast<size_t>(id)], 0);
+      const int64_t n = std::exchange(count_[id], 0);
       for (size_t r = 0; r < width_; ++r) matches_[r] += std::min(n, counts_[static_cast<size_t>(id) * width_ + r]);
     }
     seen_.clear();

@@ -40,7 +40,7 @@ class TerReference {
         m_(static_cast<int32_t>(reference.size())),
         distance_(reference, symbols),
         positions_(static_cast<size_t>(symbols)) {
-    for (int32_t j = 0; j < m_; ++j) positions_[static_cast<size_t>(reference[j])].push_back(j);
+    for (int32_t j = 0; j < m_; ++j) positions_[reference[j]].push_back(j);
   }
 
   int32_t edits(const std::vector<int32_t>& candidate) {
@@ -86,7 +86,7 @@ class TerReference {
   int32_t align(int32_t changed) {
     const size_t width = static_cast<size_t>(m_) + 1;
     matrix_.resize((static_cast<size_t>(n_) + 1) * width);
-    for (int32_t j = 0; j <= m_; ++j) matrix_[static_cast<size_t>(j)] = j;
+    for (int32_t j = 0; j <= m_; ++j) matrix_[j] = j;
     for (int32_t i = changed + 1; i <= n_; ++i)
       fill_row(matrix_.data() + static_cast<size_t>(i - 1) * width, words_[static_cast<size_t>(i) - 1], i,
                matrix_.data() + static_cast<size_t>(i) * width);
@@ -102,16 +102,16 @@ class TerReference {
         const int32_t wrong = words_[static_cast<size_t>(i) - 1] != reference_[static_cast<size_t>(j) - 1];
         if (row[j] == above[j - 1] + wrong) {
           --i, --j;
-          aligned_[static_cast<size_t>(j)] = i;
-          candidate_errors_[static_cast<size_t>(i)] = reference_errors_[static_cast<size_t>(j)] = wrong;
+          aligned_[j] = i;
+          candidate_errors_[i] = reference_errors_[j] = wrong;
           continue;
         }
       }
       if (i > 0 && (j == 0 || row[j] == above[j] + 1)) {
-        candidate_errors_[static_cast<size_t>(--i)] = 1;
+        candidate_errors_[--i] = 1;
       } else {
-        reference_errors_[static_cast<size_t>(--j)] = 1;
-        aligned_[static_cast<size_t>(j)] = i - 1;  // behind the last candidate word before it
+        reference_errors_[--j] = 1;
+        aligned_[j] = i - 1;  // behind the last candidate word before it
       }
     }
     sum(candidate_errors_);
@@ -130,18 +130,18 @@ class TerReference {
     distance_.remember(words_);
     std::tuple<int32_t, int32_t, int32_t, int32_t> best{0, 0, 0, 0};  // edits saved, length, -start, -goal
     for (int32_t h = 0; h < n_; ++h)
-      for (int32_t r : positions_[static_cast<size_t>(words_[static_cast<size_t>(h)])]) {
+      for (int32_t r : positions_[words_[h]]) {
         if (std::abs(r - h) > kFarthestShift) continue;
         const int32_t longest = std::min({kLongestShift, n_ - h, m_ - r});
         for (int32_t length = 1; length <= longest; ++length) {
-          if (words_[static_cast<size_t>(h + length - 1)] != reference_[static_cast<size_t>(r + length - 1)]) break;
-          if (candidate_errors_[static_cast<size_t>(h)] == candidate_errors_[static_cast<size_t>(h + length)]) continue;
-          if (reference_errors_[static_cast<size_t>(r)] == reference_errors_[static_cast<size_t>(r + length)]) continue;
-          const int32_t at = aligned_[static_cast<size_t>(r)];
+          if (words_[h + length - 1] != reference_[r + length - 1]) break;
+          if (candidate_errors_[h] == candidate_errors_[h + length]) continue;
+          if (reference_errors_[r] == reference_errors_[r + length]) continue;
+          const int32_t at = aligned_[r];
           if (h <= at && at < h + length) continue;
           int32_t last = -1;
           for (int32_t offset = -1; offset < length; ++offset) {
-            const int32_t goal = r + offset < 0 ? 0 : aligned_[static_cast<size_t>(r + offset)] + 1;
+            const int32_t goal = r + offset < 0 ? 0 : aligned_[r + offset] + 1;
             if (goal == std::exchange(last, goal)) continue;
             ++tried;
             try_shift(h, length, goal, edits, best);

@@ -64,7 +64,7 @@ class Search {
     table_.assign(64, -1);
     goal_ = v == f_.goal();
     first_ = nodes();
-    for (int32_t e = f_.edge_begin[static_cast<size_t>(v)]; e < f_.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+    for (int32_t e = f_.edge_begin[v]; e < f_.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
       const auto tails = f_.edge_tails(e);
       if (std::any_of(tails.begin(), tails.end(), [&](int32_t t) { return size_of(t) == 0; })) continue;
       ranks_.resize(ranks_.size() + tails.size(), 0);
@@ -90,17 +90,16 @@ class Search {
     }
     Cell cell{static_cast<uint32_t>(sorted_.size()), 0};
     for (int32_t u = first_; u < nodes(); ++u) sorted_.push_back(u);
-    std::stable_sort(sorted_.begin() + cell.begin, sorted_.end(),
-                     [&](int32_t a, int32_t b) { return scores_[static_cast<size_t>(a)] > scores_[static_cast<size_t>(b)]; });
+    std::stable_sort(sorted_.begin() + cell.begin, sorted_.end(), [&](int32_t a, int32_t b) { return scores_[a] > scores_[b]; });
     cell.end = static_cast<uint32_t>(sorted_.size());
     cells_.push_back(cell);
     old_node_.resize(scores_.size(), v);
   }
 
   int32_t nodes() const { return static_cast<int32_t>(scores_.size()); }
-  uint32_t size_of(int32_t v) const { return cells_[static_cast<size_t>(v)].end - cells_[static_cast<size_t>(v)].begin; }
+  uint32_t size_of(int32_t v) const { return cells_[v].end - cells_[v].begin; }
   int32_t tail_node(const Place& place, size_t t) const {
-    return sorted_[cells_[static_cast<size_t>(f_.edge_tails(place.edge)[t])].begin + ranks_[place.rank + t]];
+    return sorted_[cells_[f_.edge_tails(place.edge)[t]].begin + ranks_[place.rank + t]];
   }
 
   void push(int32_t e, uint32_t rank, uint32_t raised, int32_t v) {
@@ -110,7 +109,7 @@ class Search {
     nodes_.clear();
     for (size_t t = 0; t < tails.size(); ++t) {
       nodes_.push_back(tail_node(place, t));
-      score += scores_[static_cast<size_t>(nodes_.back())];
+      score += scores_[nodes_.back()];
     }
     own_source(e, v);
     place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
@@ -139,7 +138,7 @@ class Search {
     for (int32_t i = std::max(begin, 0); i < end; ++i) {
       const auto below = [&](int32_t tail) { return span(tail).first <= i && i < span(tail).second; };
       const auto tails = f_.edge_tails(e);
-      if (std::none_of(tails.begin(), tails.end(), below)) own_.push_back((*source_)[static_cast<size_t>(i)]);
+      if (std::none_of(tails.begin(), tails.end(), below)) own_.push_back((*source_)[i]);
     }
   }
 
@@ -154,7 +153,7 @@ class Search {
 
   void accept(const Place& place, double score) {
     const int32_t u = node_of(place);
-    scores_[static_cast<size_t>(u)] = std::max(scores_[static_cast<size_t>(u)], score);
+    scores_[u] = std::max(scores_[u], score);
     edges_.push_back({u, place.edge, static_cast<uint32_t>(tails_.size()), static_cast<uint32_t>(fired_.size()), 0});
     for (size_t t = 0; t < f_.edge_tails(place.edge).size(); ++t) tails_.push_back(tail_node(place, t));
     fired_.insert(fired_.end(), place_fired_.begin() + place.fired, place_fired_.begin() + place.fired_end);
@@ -212,13 +211,13 @@ class Search {
     for (const Edge& edge : edges_) ++begin[static_cast<size_t>(edge.head) + 1];
     for (size_t u = 0; u < count; ++u) begin[u + 1] += begin[u];
     std::vector<size_t> by_head(edges_.size()), next(begin.begin(), begin.end() - 1);
-    for (size_t e = 0; e < edges_.size(); ++e) by_head[next[static_cast<size_t>(edges_[e].head)]++] = e;
+    for (size_t e = 0; e < edges_.size(); ++e) by_head[next[edges_[e].head]++] = e;
     std::vector<int32_t> place(count, -1);
     place[count - 1] = 0;
     for (size_t u = count; u-- > 0;)
       if (place[u] >= 0)
         for (size_t k = begin[u]; k < begin[u + 1]; ++k)
-          for (const int32_t tail : tails_of(edges_[by_head[k]])) place[static_cast<size_t>(tail)] = 0;
+          for (const int32_t tail : tails_of(edges_[by_head[k]])) place[tail] = 0;
 
     std::vector<int32_t> tails, ids;
     std::vector<double> values;
@@ -229,7 +228,7 @@ class Search {
       for (size_t k = begin[u]; k < begin[u + 1]; ++k) {
         const Edge& edge = edges_[by_head[k]];
         tails.clear();
-        for (const int32_t tail : tails_of(edge)) tails.push_back(place[static_cast<size_t>(tail)]);
+        for (const int32_t tail : tails_of(edge)) tails.push_back(place[tail]);
         const auto old = static_cast<size_t>(edge.old);
         ids.clear();
         values.clear();

@@ -17,7 +17,7 @@ void append(const Application& a, int32_t symbol, bool known, std::vector<int32_
     words.push_back(known ? symbol : kOther);
     return;
   }
-  const auto tail = a.tails[static_cast<size_t>(slot_tail(symbol))];
+  const auto tail = a.tails[slot_tail(symbol)];
   words.insert(words.end(), tail.begin(), tail.end());
 }
 
@@ -101,10 +101,10 @@ void LmFeature::apply(const Application& a, Fired& fired, std::vector<int32_t>& 
   if (a.goal) rule.begin_sentence();
   for (const int32_t symbol : a.words) {
     if (symbol >= 0) {
-      rule.terminal(map_[static_cast<size_t>(symbol)]);
+      rule.terminal(map_[symbol]);
       continue;
     }
-    const int32_t* p = a.tails[static_cast<size_t>(slot_tail(symbol))].data();
+    const int32_t* p = a.tails[slot_tail(symbol)].data();
     tail.left.length = static_cast<uint16_t>(*p++);
     tail.left.full = static_cast<uint16_t>(*p++);
     tail.right.length = static_cast<uint32_t>(*p++);

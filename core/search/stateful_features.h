@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "lm/language_model.h"
 #include "grammar/templates.h"
+#include "lm/language_model.h"
 
 namespace hopefear {
 

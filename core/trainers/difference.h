@@ -20,22 +20,22 @@ class Difference {
   }
   void put(int32_t j, double value) {
     if (value == 0 || !bounds_.free(j)) return;
-    if (!seen_[static_cast<size_t>(j)]) {
-      seen_[static_cast<size_t>(j)] = 1;
+    if (!seen_[j]) {
+      seen_[j] = 1;
       touched_.push_back(j);
     }
-    dense_[static_cast<size_t>(j)] += value;
+    dense_[j] += value;
   }
   /// What was added since the last call; starts again from zero.
   SparseVector take() {
     SparseVector x;
     for (int32_t j : touched_) {
-      if (dense_[static_cast<size_t>(j)] != 0) {
+      if (dense_[j] != 0) {
         x.ids.push_back(j);
-        x.values.push_back(dense_[static_cast<size_t>(j)]);
+        x.values.push_back(dense_[j]);
       }
-      dense_[static_cast<size_t>(j)] = 0;
-      seen_[static_cast<size_t>(j)] = 0;
+      dense_[j] = 0;
+      seen_[j] = 0;
     }
     touched_.clear();
     return x;
@@ -53,7 +53,7 @@ class Averager {
  public:
   explicit Averager(int32_t features) : u_(static_cast<size_t>(features), 0.0) {}
   /// w_j just changed by `change` while example t (from 0) was processed.
-  void changed(int32_t j, double change) { u_[static_cast<size_t>(j)] += static_cast<double>(t_) * change; }
+  void changed(int32_t j, double change) { u_[j] += static_cast<double>(t_) * change; }
   void next() { ++t_; }
   int64_t t() const { return t_; }
   const std::vector<double>& u() const { return u_; }
@@ -77,9 +77,9 @@ class Averager {
 inline void step(std::vector<double>& w, const SparseVector& x, double alpha, const Bounds& bounds, Averager& averager) {
   for (size_t k = 0; k < x.ids.size(); ++k) {
     const int32_t j = x.ids[k];
-    const double moved = bounds.clip(j, w[static_cast<size_t>(j)] + alpha * x.values[k]);
-    averager.changed(j, moved - w[static_cast<size_t>(j)]);
-    w[static_cast<size_t>(j)] = moved;
+    const double moved = bounds.clip(j, w[j] + alpha * x.values[k]);
+    averager.changed(j, moved - w[j]);
+    w[j] = moved;
   }
 }
 

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "hiero/hiero_decoder.h"
-#include "metrics/metric.h"
 #include "forest/pool.h"
 #include "forest/prune.h"
+#include "hiero/hiero_decoder.h"
+#include "metrics/metric.h"
 
 namespace hopefear {
 

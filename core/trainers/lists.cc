@@ -1,8 +1,8 @@
 #include "trainers/lists.h"
 
 #include "forest/derivation.h"
-#include "util/parallel.h"
 #include "forest/viterbi.h"
+#include "util/parallel.h"
 
 namespace hopefear {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "metrics/metric.h"
 #include "forest/pool.h"
+#include "metrics/metric.h"
 
 namespace hopefear {
 

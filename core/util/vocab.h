@@ -30,7 +30,7 @@ class Vocab {
   /// The id of a string, or -1.
   int32_t find(std::string_view text) const { return slots_[find_slot(text, hash_of(text))].id; }
 
-  const std::string& operator[](int32_t id) const { return texts_[static_cast<size_t>(id)]; }
+  const std::string& operator[](int32_t id) const { return texts_[id]; }
   void clear() {
     texts_.clear();
     slots_.clear();
@@ -66,8 +66,7 @@ class Vocab {
   size_t find_slot(std::string_view text, uint64_t hash) const {
     const size_t mask = slots_.size() - 1;
     size_t slot = hash & mask;
-    while (slots_[slot].id >= 0 && (slots_[slot].hash != hash || texts_[static_cast<size_t>(slots_[slot].id)] != text))
-      slot = (slot + 1) & mask;
+    while (slots_[slot].id >= 0 && (slots_[slot].hash != hash || texts_[slots_[slot].id] != text)) slot = (slot + 1) & mask;
     return slot;
   }
   void rehash(size_t size) {

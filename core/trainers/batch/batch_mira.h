@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trainers/difference.h"
 #include "trainers/batch/kbmira.h"
+#include "trainers/difference.h"
 #include "util/random.h"
 
 namespace hopefear {

@@ -42,7 +42,7 @@ void join_sentences(const Lists& lists, const std::vector<double>& w, const std:
       double model = list.dense_score(e, w.data()), averaged = list.dense_score(e, average.data());
       if (!list.sparse_begin.empty())
         for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k) {
-          const auto& weights = both[static_cast<size_t>(list.sparse_ids[k])];
+          const auto& weights = both[list.sparse_ids[k]];
           model += list.sparse_values[k] * weights[0];
           averaged += list.sparse_values[k] * weights[1];
         }
@@ -93,8 +93,8 @@ std::vector<Corpus> beam_search(const Lists& lists, const std::vector<double>& w
         const double* row = lists.row_stats(i, e);
         for (size_t s = 0; s < lists.width; ++s) sum[s] = stack[b].stats[s] + row[s];
         // w.H and B over the prefix; H is the mean over the whole corpus, so B is weighed by the prefix's share.
-        const double value = stack[b].model + share * model[static_cast<size_t>(e)] +
-                             sign * share * static_cast<double>(i + 1) * lists.metric.gain(sum.data());
+        const double value =
+            stack[b].model + share * model[e] + sign * share * static_cast<double>(i + 1) * lists.metric.gain(sum.data());
         next.emplace_back(-value, static_cast<int32_t>(b), e);
       }
     }
@@ -103,9 +103,9 @@ std::vector<Corpus> beam_search(const Lists& lists, const std::vector<double>& w
     std::vector<Item> items;
     for (size_t k = 0; k < keep; ++k) {
       const auto [negative, b, e] = next[k];
-      Item item{-negative, stack[static_cast<size_t>(b)].model, stack[static_cast<size_t>(b)].stats, b, e};
+      Item item{-negative, stack[b].model, stack[b].stats, b, e};
       if (e >= 0) {
-        item.model += share * model[static_cast<size_t>(e)];
+        item.model += share * model[e];
         const double* row = lists.row_stats(i, e);
         for (size_t s = 0; s < lists.width; ++s) item.stats[s] += row[s];
       }
@@ -118,8 +118,8 @@ std::vector<Corpus> beam_search(const Lists& lists, const std::vector<double>& w
     Corpus corpus{std::vector<int32_t>(lists.sentences(), -1), stacks.back()[k].stats, stacks.back()[k].model};
     auto at = static_cast<int32_t>(k);
     for (size_t i = lists.sentences(); i > 0; --i) {
-      corpus.choice[i - 1] = stacks[i][static_cast<size_t>(at)].choice;
-      at = stacks[i][static_cast<size_t>(at)].back;
+      corpus.choice[i - 1] = stacks[i][at].choice;
+      at = stacks[i][at].back;
     }
     out.push_back(std::move(corpus));
   }
@@ -151,7 +151,7 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
   std::vector<double> sentence_gain(lists.rows());
   parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
     for (int32_t e = 0; e < lists.candidates(i); ++e)
-      sentence_gain[static_cast<size_t>(lists.row_begin[i] + e)] = lists.metric.sentence_gain(lists.row_stats(i, e));
+      sentence_gain[lists.row_begin[i] + e] = lists.metric.sentence_gain(lists.row_stats(i, e));
   });
   Difference difference(features, bounds);
   Averager averager(features);
@@ -190,9 +190,9 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
       updates += set.optimize(target.data(), rates, 1e-6, 1000);
       SparseVector moved;
       for (int32_t j = 0; j < features; ++j)
-        if (target[static_cast<size_t>(j)] != w[static_cast<size_t>(j)]) {
+        if (target[j] != w[j]) {
           moved.ids.push_back(j);
-          moved.values.push_back(target[static_cast<size_t>(j)] - w[static_cast<size_t>(j)]);
+          moved.values.push_back(target[j] - w[j]);
         }
       step(w, moved, 1.0, bounds, averager);
     } else {

@@ -13,11 +13,8 @@ void join_top(const std::vector<double>& values, int c, std::vector<int32_t>& sc
   scratch.resize(values.size());
   std::iota(scratch.begin(), scratch.end(), 0);
   const size_t n = std::min(values.size(), static_cast<size_t>(c));
-  std::partial_sort(scratch.begin(), scratch.begin() + static_cast<ptrdiff_t>(n), scratch.end(), [&](int32_t a, int32_t b) {
-    return values[static_cast<size_t>(a)] != values[static_cast<size_t>(b)]
-               ? values[static_cast<size_t>(a)] > values[static_cast<size_t>(b)]
-               : a < b;
-  });
+  std::partial_sort(scratch.begin(), scratch.begin() + static_cast<ptrdiff_t>(n), scratch.end(),
+                    [&](int32_t a, int32_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
   for (size_t k = 0; k < n; ++k)
     if (std::find(into.begin(), into.end(), scratch[k]) == into.end()) into.push_back(scratch[k]);
 }
@@ -51,7 +48,7 @@ class ManyConstraints {
       for (size_t k = 0; k < set.x(d).ids.size(); ++k) difference.put(set.x(d).ids[k], set.alpha(d) * set.x(d).values[k]);
     const SparseVector moved = difference.take();
     for (size_t k = 0; k < moved.ids.size(); ++k) {  // w has moved by C * sum alpha x: keep the bounds, tell the average
-      double& weight = w[static_cast<size_t>(moved.ids[k])];
+      double& weight = w[moved.ids[k]];
       const double before = weight - options.C * moved.values[k];
       weight = bounds.clip(moved.ids[k], weight);
       averager.changed(moved.ids[k], weight - before);

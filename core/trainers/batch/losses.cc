@@ -57,8 +57,8 @@ double list_term(const double* scores, const double* costs, int32_t count, const
   std::vector<double> p(static_cast<size_t>(count), 0.0);
   double sum = 0;
   for (int32_t e = 0; e < count; ++e)
-    if (term.over == Over::all || costs[e] <= lowest) sum += p[static_cast<size_t>(e)] = std::exp(value(e) - value(top));
-  for (int32_t e = 0; e < count; ++e) coefficients[e] += factor * p[static_cast<size_t>(e)] / sum;
+    if (term.over == Over::all || costs[e] <= lowest) sum += p[e] = std::exp(value(e) - value(top));
+  for (int32_t e = 0; e < count; ++e) coefficients[e] += factor * p[e] / sum;
   return value(top) + std::log(sum);
 }
 
@@ -68,11 +68,11 @@ std::vector<uint8_t> tight_edges(const Forest& forest, const double* costs) {
   viterbi(forest, [&](int32_t e) { return -costs[e]; }, cheapest);
   std::vector<uint8_t> tight(static_cast<size_t>(forest.edges()), 0);
   for (int32_t v = 0; v < forest.nodes(); ++v)
-    for (int32_t e = forest.edge_begin[static_cast<size_t>(v)]; e < forest.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+    for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
       double value = -costs[e];
-      for (int32_t tail : forest.edge_tails(e)) value += cheapest.best[static_cast<size_t>(tail)];
-      const double best = cheapest.best[static_cast<size_t>(v)];
-      tight[static_cast<size_t>(e)] = value >= best - 1e-12 * std::max(1.0, std::abs(best));  // equal but for rounding
+      for (int32_t tail : forest.edge_tails(e)) value += cheapest.best[tail];
+      const double best = cheapest.best[v];
+      tight[e] = value >= best - 1e-12 * std::max(1.0, std::abs(best));  // equal but for rounding
     }
   return tight;
 }
@@ -96,10 +96,10 @@ double forest_term(const Forest& forest, const double* scores, const double* cos
   if (term.over == Over::oracle)
     viterbi(forest, [&](int32_t e) { return -costs[e]; }, best);
   else
-    viterbi(forest, [&](int32_t e) { return value[static_cast<size_t>(e)]; }, best);
+    viterbi(forest, [&](int32_t e) { return value[e]; }, best);
   double sum = 0;
   for (int32_t e : viterbi_derivation(forest, best).edges) {
-    sum += value[static_cast<size_t>(e)];
+    sum += value[e];
     coefficients[e] += factor;
   }
   return sum;

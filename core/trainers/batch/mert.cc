@@ -197,7 +197,7 @@ class Ascent {
     for (const auto& other : others) {
       Direction direction{other, {}};
       for (int32_t j = 0; j < features_; ++j)
-        if (!bounds_.free(j)) direction.d[static_cast<size_t>(j)] = 0;
+        if (!bounds_.free(j)) direction.d[j] = 0;
       follow(direction);
     }
   }
@@ -226,8 +226,7 @@ class Ascent {
 
   void move(const Direction& direction, double x) {
     std::vector<double>& w = start_.w;
-    for (int32_t j = 0; j < features_; ++j)
-      w[static_cast<size_t>(j)] = bounds_.clip(j, w[static_cast<size_t>(j)] + x * direction.d[static_cast<size_t>(j)]);
+    for (int32_t j = 0; j < features_; ++j) w[j] = bounds_.clip(j, w[j] + x * direction.d[j]);
     source_.advance(x);
   }
 
@@ -261,8 +260,7 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
                             const MertOptions& options) {
   std::vector<MertStart> starts(static_cast<size_t>(options.restarts) + 1);
   auto ascent = [&](MertStart& start, int thread, uint64_t stream) {
-    return Ascent(*sources[static_cast<size_t>(thread)], metric, axes, bounds, features, options, Random(options.seed, stream),
-                  start);
+    return Ascent(*sources[thread], metric, axes, bounds, features, options, Random(options.seed, stream), start);
   };
   std::mutex telling;
   int ascents = 0;
@@ -278,14 +276,13 @@ std::vector<MertStart> mert(const std::vector<EnvelopeSource*>& sources, const M
       Random random(options.seed, starts.size() * 2 + r);
       for (const Direction& axis : axes)  // a weight that no axis moves stays
         for (int32_t j = 0; j < features; ++j)
-          if (bounds.free(j) && axis.d[static_cast<size_t>(j)] != 0) starts[r].initial[static_cast<size_t>(j)] = 0;
+          if (bounds.free(j) && axis.d[j] != 0) starts[r].initial[j] = 0;
       for (const Direction& axis : axes) {
         const double z = 2 * random.uniform() - 1;
         for (int32_t j = 0; j < features; ++j)
-          if (bounds.free(j)) starts[r].initial[static_cast<size_t>(j)] += z * axis.d[static_cast<size_t>(j)];
+          if (bounds.free(j)) starts[r].initial[j] += z * axis.d[j];
       }
-      for (int32_t j = 0; j < features; ++j)
-        starts[r].initial[static_cast<size_t>(j)] = bounds.clip(j, starts[r].initial[static_cast<size_t>(j)]);
+      for (int32_t j = 0; j < features; ++j) starts[r].initial[j] = bounds.clip(j, starts[r].initial[j]);
     }
     starts[r].w = starts[r].initial;
     ascent(starts[r], thread, r).climb();

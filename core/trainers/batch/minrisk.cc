@@ -87,12 +87,12 @@ Expectation expected_gain(const Lists& lists, const double* row_gain, const doub
         for (size_t s = 0; s < lists.width; ++s) b += slope[s] * row[s];
       else
         b = share * row_gain[lists.row_begin[i] + e];
-      B[static_cast<size_t>(e)] = b;
+      B[e] = b;
       expected += q[e] * b;
     }
     value[i] = expected;
     for (int32_t e = 0; e < count; ++e) {
-      double c = B[static_cast<size_t>(e)] - expected;
+      double c = B[e] - expected;
       if (entropy_weight != 0 && q[e] > 0) c -= entropy_weight * share * (std::log(q[e]) + entropy[i]);
       q[e] *= c / temperature;
     }

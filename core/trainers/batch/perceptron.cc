@@ -23,9 +23,7 @@ class Ranges {
       }
     }
   }
-  double operator[](int32_t j) const {
-    return static_cast<size_t>(j) < dense_.size() ? dense_[static_cast<size_t>(j)] : sparse_.at(j);
-  }
+  double operator[](int32_t j) const { return static_cast<size_t>(j) < dense_.size() ? dense_[j] : sparse_.at(j); }
 
  private:
   std::vector<double> dense_;
@@ -74,7 +72,7 @@ std::vector<double> perceptron(const Lists& lists, const double* objective, cons
         delta = loss / (norm + 1 / (2 * options.C));  // (8)
       }
       for (size_t k = 0; k < x.ids.size(); ++k) {
-        double& weight = w[static_cast<size_t>(x.ids[k])];
+        double& weight = w[x.ids[k]];
         weight = bounds.clip(x.ids[k], weight + delta * x.values[k]);  // (6)
       }
       ++updates;

@@ -19,14 +19,14 @@ PairMatrix sample_pairs(const Lists& lists, int samples, double threshold, int k
     const int32_t count = lists.candidates(i);
     if (count < 2) return;  // nothing to compare
     std::vector<double> gain(static_cast<size_t>(count));
-    for (int32_t e = 0; e < count; ++e) gain[static_cast<size_t>(e)] = lists.metric.sentence_gain(lists.row_stats(i, e));
+    for (int32_t e = 0; e < count; ++e) gain[e] = lists.metric.sentence_gain(lists.row_stats(i, e));
     Random random(seed, i);
     std::vector<Pair>& pairs = kept[i];
     for (int s = 0; s < samples; ++s) {
       auto a = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
       auto b = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
-      if (gain[static_cast<size_t>(a)] < gain[static_cast<size_t>(b)]) std::swap(a, b);
-      const double difference = gain[static_cast<size_t>(a)] - gain[static_cast<size_t>(b)];
+      if (gain[a] < gain[b]) std::swap(a, b);
+      const double difference = gain[a] - gain[b];
       if (difference >= threshold && difference > 0) pairs.push_back({difference, a, b});
     }
     std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.difference > b.difference; });
@@ -58,8 +58,7 @@ double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, 
   parallel_for(blocks, jobs, [&](size_t b, int) {
     for (size_t r = b * kBlock; r < std::min(pairs.rows(), (b + 1) * kBlock); ++r) {
       double margin = 0;
-      for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k)
-        margin += pairs.values[static_cast<size_t>(k)] * w[pairs.ids[static_cast<size_t>(k)]];
+      for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k) margin += pairs.values[k] * w[pairs.ids[k]];
       // log(1 + exp(-m)) without overflow
       value[b] += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
       factor[r] = -1.0 / (1.0 + std::exp(margin));
@@ -69,8 +68,7 @@ double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, 
   double total = 0;
   for (double v : value) total += v;
   for (size_t r = 0; r < pairs.rows(); ++r)
-    for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k)
-      gradient[pairs.ids[static_cast<size_t>(k)]] += factor[r] * pairs.values[static_cast<size_t>(k)];
+    for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k) gradient[pairs.ids[k]] += factor[r] * pairs.values[k];
   const double scale = pairs.rows() ? 1.0 / static_cast<double>(pairs.rows()) : 0.0;
   for (size_t j = 0; j < features; ++j) gradient[j] *= scale;
   return total * scale;

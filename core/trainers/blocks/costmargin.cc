@@ -131,7 +131,7 @@ template <class Body>
 void CostMargin::each_sentence(int jobs, Body&& body) const {
   std::vector<Local> locals(static_cast<size_t>(resolve_jobs(jobs)));
   parallel_for(sources_.size(), jobs, [&](size_t i, int thread) {
-    Local& local = locals[static_cast<size_t>(thread)];
+    Local& local = locals[thread];
     expand(i, local);
     body(i, local);
   });
@@ -287,7 +287,7 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
     std::vector<double> losses(n);
     std::atomic<uint64_t> updates{0};
     parallel_for(n, jobs, [&](size_t i, int thread) {
-      Local& local = locals[static_cast<size_t>(thread)];
+      Local& local = locals[thread];
       expand(order[i], local);
       gather(local, table, 1.0);
       uint64_t mine = 0;
@@ -315,7 +315,7 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
     for (size_t begin = 0; begin < n; begin += batch) {
       const size_t count = std::min(batch, n - begin);
       parallel_for(count, jobs, [&](size_t i, int thread) {
-        Local& local = locals[static_cast<size_t>(thread)];
+        Local& local = locals[thread];
         expand(order[begin + i], local);
         gather(local, table, scale);
         updates[i] = 0;

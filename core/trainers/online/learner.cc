@@ -233,7 +233,7 @@ void Learner::take_step(const SparseVector& x) {
   const Rates rate = rates();
   for (size_t k = 0; k < x.ids.size(); ++k) {
     const double change = rate[x.ids[k]] * x.values[k];
-    w_[static_cast<size_t>(x.ids[k])] += change;
+    w_[x.ids[k]] += change;
     averager_.changed(x.ids[k], change);
   }
   shrink_sigma(x);
@@ -243,7 +243,7 @@ void Learner::take_step(const SparseVector& x) {
 void Learner::shrink_sigma(const SparseVector& x) {
   if (sigma_.empty()) return;
   for (size_t k = 0; k < x.ids.size(); ++k) {
-    double& sigma = sigma_[static_cast<size_t>(x.ids[k])];
+    double& sigma = sigma_[x.ids[k]];
     sigma /= 1 + options_.lambda * x.values[k] * x.values[k] * sigma;
   }
 }
@@ -362,8 +362,8 @@ SparseVector Learner::gathered(const Forest& forest) {
     if (value != 0) difference_.put(j, value);
     value = 0;
   };
-  for (int32_t j = 0; j < forest.dense_width; ++j) take(j, dense_[static_cast<size_t>(j)]);
-  for (int32_t j : forest.sparse_ids) take(j, dense_[static_cast<size_t>(j)]);
+  for (int32_t j = 0; j < forest.dense_width; ++j) take(j, dense_[j]);
+  for (int32_t j : forest.sparse_ids) take(j, dense_[j]);
   return difference_.take();
 }
 
@@ -378,7 +378,7 @@ SparseVector Learner::risk_gradient(const Forest& forest, HopeFear& search) {
   expectations(forest, scores, gains, expected);
   dense_.resize(w_.size());
   for (int32_t e = 0; e < forest.edges(); ++e)
-    add_features(forest, e, expected.covariance[static_cast<size_t>(e)] / options_.temperature, dense_.data());
+    add_features(forest, e, expected.covariance[e] / options_.temperature, dense_.data());
   return gathered(forest);
 }
 
@@ -395,8 +395,7 @@ SparseVector Learner::secant(const Forest& forest, HopeFear& search, double mu) 
     for (size_t e = 0; e < scores.size(); ++e) scores[e] = (scores[e] + sign * mu * gains[e]) / options_.temperature;
     Expectations expected;
     posteriors(forest, scores, expected);
-    for (int32_t e = 0; e < forest.edges(); ++e)
-      add_features(forest, e, sign * expected.edge[static_cast<size_t>(e)] / mu, dense_.data());
+    for (int32_t e = 0; e < forest.edges(); ++e) add_features(forest, e, sign * expected.edge[e] / mu, dense_.data());
   }
   return gathered(forest);
 }

@@ -29,10 +29,10 @@
 #include <string>
 #include <vector>
 
-#include "trainers/difference.h"
-#include "trainers/examples.h"
 #include "hope_fear/hope_fear.h"
 #include "metrics/oracle_document.h"
+#include "trainers/difference.h"
+#include "trainers/examples.h"
 #include "trainers/smo.h"
 
 namespace hopefear {
