@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from hopefear.model import BuildOptions, Model, build
-from hopefear.trainers.costmargin import Costmargin, RelevantSets
+from hopefear.trainers.blocks.costmargin import Costmargin, RelevantSets
 
 WHOLE = 230_000
 LENGTH = 24

@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hopefear.files import read_lines
 from hopefear.model import BuildOptions, Model, build
+from hopefear.util.files import read_lines
 
 
 def noisy(line: str, rng: random.Random) -> str:

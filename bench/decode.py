@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from hopefear.decode import Hiero
-from hopefear.files import read_lines
 from hopefear.formats import read_weights
 from hopefear.formats.forests import plf_lattices
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
+from hopefear.util.files import read_lines
 
 Row = dict[str, Any]
 ARRAYS = ("edge_begin", "tail_begin", "tails", "word_begin", "words", "spans", "dense")

@@ -3,7 +3,7 @@
     python bench/forest.py [--largest 7] [--json]
 
 One thread, CPU seconds, the best of several runs; scoring the edges with 14 dense features is part of every algorithm.
-The forests are those of hopefear.synthetic_forests: random, shaped like those of a chart decoder.
+The forests are those of hopefear.data.forests: random, shaped like those of a chart decoder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hopefear import Forest, OracleDocument, synthetic_forests
+from hopefear import Forest, OracleDocument
+from hopefear.data import forests as synthetic_forests
 
 
 def seconds(run: Callable[[], object]) -> float:

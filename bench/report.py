@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from hopefear.cli.main import main
+from hopefear.data.lists import Synthetic
 from hopefear.report import make_report
-from hopefear.synthetic import Synthetic
 
 TRAINERS = (("kbmira", "passes=5"), ("pro", "keep=20"), ("rampion", "cccp=2"), ("perceptron", "iterations=5"),
             ("pa", "iterations=5"))  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 
 from hopefear.decode import Hiero
 from hopefear.model.directory import Model
-from hopefear.online import ONLINE, Corpus, Mira, train
+from hopefear.trainers.online import ONLINE, Corpus, Mira, train
 
 
 def epoch(decoder, corpus, trainer, **way):

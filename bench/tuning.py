@@ -3,7 +3,7 @@
 python bench/tuning.py [--sentences N --candidates K --dense D --sparse S] [--json]
 python bench/tuning.py --nbest LIST --refs REF0 REF1 ... [--initial WEIGHTS] [--json]
 
-Lists are made by ``hopefear.synthetic``, or given. Every trainer runs in a fresh process: CPU seconds (user and system,
+Lists are made by ``hopefear.data.lists``, or given. Every trainer runs in a fresh process: CPU seconds (user and system,
 all threads) and peak memory include starting Python, reading the text and computing the metric. Wall-clock
 seconds are given with one and with two threads. Scores are those on the lists, before and after.
 """
@@ -69,7 +69,7 @@ def measure(task):
 
 
 def made(options, folder):
-    from hopefear.synthetic import Synthetic
+    from hopefear.data.lists import Synthetic
 
     data = Synthetic(
         sentences=options.sentences,

@@ -27,10 +27,10 @@ _PUBLIC = {
     "Pool": "hopefear._core",
     "RougeS": "hopefear.metrics",
     "Ter": "hopefear.metrics",
-    "Arow": "hopefear.online",
-    "Corpus": "hopefear.online",
-    "Mira": "hopefear.online",
-    "Sgd": "hopefear.online",
+    "Arow": "hopefear.trainers.online",
+    "Corpus": "hopefear.trainers.online",
+    "Mira": "hopefear.trainers.online",
+    "Sgd": "hopefear.trainers.online",
     "Cmira": "hopefear.trainers",
     "Kbmira": "hopefear.trainers",
     "Logloss": "hopefear.trainers",
@@ -90,10 +90,6 @@ if TYPE_CHECKING:
     from hopefear.model import build as build
     from hopefear.model import read_grammar as read_grammar
     from hopefear.model.language_model import LanguageModel as LanguageModel
-    from hopefear.online import Arow as Arow
-    from hopefear.online import Corpus as Corpus
-    from hopefear.online import Mira as Mira
-    from hopefear.online import Sgd as Sgd
     from hopefear.trainers import Cmira as Cmira
     from hopefear.trainers import Kbmira as Kbmira
     from hopefear.trainers import Logloss as Logloss
@@ -103,6 +99,10 @@ if TYPE_CHECKING:
     from hopefear.trainers import Perceptron as Perceptron
     from hopefear.trainers import Pro as Pro
     from hopefear.trainers import Rampion as Rampion
+    from hopefear.trainers.online import Arow as Arow
+    from hopefear.trainers.online import Corpus as Corpus
+    from hopefear.trainers.online import Mira as Mira
+    from hopefear.trainers.online import Sgd as Sgd
 
 
 def __getattr__(name: str) -> Any:

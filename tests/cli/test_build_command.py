@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.synthetic_parallel import SyntheticParallel
+from hopefear.data.language import SyntheticParallel
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-import hopefear.synthetic
+import hopefear.data.lists
 from hopefear.cli.main import NAMES, cli, main
 from hopefear.cli.options import spread
 from hopefear.errors import InputError
@@ -124,7 +124,7 @@ def test_errors_take_one_line(
     def fail(**options: object) -> None:
         raise error
 
-    monkeypatch.setattr(hopefear.synthetic, "Synthetic", fail)
+    monkeypatch.setattr(hopefear.data.lists, "Synthetic", fail)
     monkeypatch.delenv("HOPEFEAR_DEBUG", raising=False)
     assert main(["generate", "--out", "x"]) == code
     assert said in one_line(capsys)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.runs import read_run
+from hopefear.runs.directory import read_run
 
 
 def test_the_main_job_in_one_command(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.synthetic import Synthetic
+from hopefear.data.lists import Synthetic
 
 Said = pytest.CaptureFixture[str]
 

@@ -10,7 +10,7 @@ import pytest
 import sacrebleu
 
 from hopefear.cli.main import main
-from hopefear.synthetic import Synthetic
+from hopefear.data.lists import Synthetic
 from tests.shared_data import SHARED
 
 Said = pytest.CaptureFixture[str]

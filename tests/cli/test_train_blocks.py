@@ -11,7 +11,7 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.model.builder import BuildOptions, build
-from tests.trainers.test_costmargin import sentence
+from tests.trainers.blocks.test_costmargin import sentence
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hopefear.cli.main import main
+from hopefear.data.lists import Synthetic
 from hopefear.formats import read_nbest, read_weights, write_forests
-from hopefear.synthetic import Synthetic
 
 Said = pytest.CaptureFixture[str]
 DATA = Synthetic(sentences=60, candidates=20, dense=8)

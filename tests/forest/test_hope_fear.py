@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hopefear as hf
-from hopefear import synthetic_forests
+from hopefear.data import forests as synthetic_forests
 from hopefear.metrics import OracleDocument
 from tests.reference import enumeration as slow
 from tests.reference import forest_reranking as twin

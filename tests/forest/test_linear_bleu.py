@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 import hopefear as hf
-from hopefear import synthetic_forests
+from hopefear.data import forests as synthetic_forests
 from hopefear.metrics import OracleDocument
 from tests.forest.test_hope_fear import cases, ids, texts
 from tests.reference import enumeration as slow

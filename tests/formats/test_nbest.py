@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hopefear as hf
+from hopefear.data.lists import Synthetic
 from hopefear.formats import iter_nbest, read_nbest
-from hopefear.synthetic import Synthetic
 
 MOSES = """\
 0 ||| the cat ||| LM= -1.5 TM= 0.1 0.2 ||| -3

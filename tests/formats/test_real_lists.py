@@ -1,7 +1,7 @@
 import pytest
 
-from hopefear.files import read_references
 from hopefear.formats import iter_nbest, read_nbest
+from hopefear.util.files import read_references
 from tests.shared_data import SHARED
 
 pytestmark = pytest.mark.skipif(SHARED is None, reason="the shared data is not here")

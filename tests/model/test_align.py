@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hopefear._core import ParallelText
 
+from hopefear.data.language import SyntheticParallel
 from hopefear.errors import InputError
 from hopefear.model.align import ALIGNERS, align, align_directed
-from hopefear.synthetic_parallel import SyntheticParallel
 
 PAIRS = SyntheticParallel(seed=4, noise=0, nouns=20, verbs=8, adjectives=8).pairs(300)
 SOURCE = [pair.source for pair in PAIRS]

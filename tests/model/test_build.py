@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hopefear.data.language import SyntheticParallel
 from hopefear.errors import InputError
 from hopefear.model.builder import BuildOptions, build
 from hopefear.model.directory import Model, write_model
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import iter_rules
 from hopefear.model.inspection import inspect_model
-from hopefear.synthetic_parallel import SyntheticParallel
 from tests.shared_data import SHARED
 
 DATA = SyntheticParallel(seed=2)

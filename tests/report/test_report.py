@@ -15,14 +15,14 @@ import pytest
 import hopefear as hf
 from hopefear import _core
 from hopefear.cli.main import main
+from hopefear.data.forests import forest_pool
+from hopefear.data.lists import Synthetic
 from hopefear.metrics import Bleu, Ter
 from hopefear.report.gather import Reader, curve
 from hopefear.report.numbers import averaged_curve, moved_weights, outcome, surfaces, thinned
 from hopefear.report.page import data_script
 from hopefear.report.sentences import _joined, choose, clouds, diff, translations
-from hopefear.synthetic import Synthetic
-from hopefear.synthetic_forests import forest_pool
-from hopefear.tuning import score_of, vector
+from hopefear.train.tuning import score_of, vector
 
 HOSTILE = '<script>window.hacked=1</script> <img src=x onerror="window.hacked=1"> </script><b>&amp; \u2028 x'
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import hopefear as hf
-from hopefear.synthetic import Synthetic
+from hopefear.data.lists import Synthetic
 
 WORDS = ["the", "few", "countries", "that", "have", "diplomatic", "relations"]
 QUALITY = hf.External("quality")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hopefear as hf
-from hopefear.synthetic_forests import forest_pool
+from hopefear.data.forests import forest_pool
 
 
 def test_divergence_keeps_the_best_weights_so_far() -> None:

@@ -34,8 +34,8 @@ def command(console: Console, out: str, overwrite: bool, seed: int, jobs: int) -
     """
     from pathlib import Path
 
+    from hopefear.data.verses import write_verses
     from hopefear.errors import InputError
-    from hopefear.verses import write_verses
 
     if (Path(out) / "train.source").exists() and not overwrite:
         raise InputError(f"{out}: has a corpus already. Take another --out, or add --overwrite")

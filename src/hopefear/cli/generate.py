@@ -46,8 +46,8 @@ def command(
     each list is a hidden truth; features see a candidate's errors through noise, so there is something to learn. The
     same seed gives the same files.
     """
+    from hopefear.data.lists import Synthetic
     from hopefear.errors import InputError
-    from hopefear.synthetic import Synthetic
 
     data = Synthetic(sentences=sentences, candidates=candidates, references=refs, dense=dense, sparse=sparse, seed=seed)
     there = [path for path in data.paths(out, jsonl).values() if path.exists()]

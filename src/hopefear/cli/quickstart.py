@@ -30,7 +30,7 @@ def command(console: Console, out: str, trainer: str, seed: int, jobs: int) -> N
     replaced.
     """
     from hopefear.cli import tune
-    from hopefear.synthetic import Synthetic
+    from hopefear.data.lists import Synthetic
 
     data, run = Path(out) / "data", Path(out) / "run"
     console.note(f"hopefear generate --out {data} --sentences {SENTENCES} --seed {seed}")

@@ -57,8 +57,8 @@ def command(
     """
     from hopefear.decode import rescore
     from hopefear.errors import input_error
-    from hopefear.files import read_lines
     from hopefear.formats import read_forests, read_weights, write_forests
+    from hopefear.util.files import read_lines
 
     models = dict(_language_model(text) for text in lm)
     values = read_weights(weights)
@@ -91,8 +91,8 @@ def _of_templates(names: Iterable[str], there: set[str]) -> list[str]:
 
 
 def _language_model(text: str) -> tuple[str, LanguageModel]:
-    from hopefear.files import open_bytes
     from hopefear.model.language_model import LanguageModel
+    from hopefear.util.files import open_bytes
 
     name, equals, path = text.partition("=")
     if not name or not equals or not path:

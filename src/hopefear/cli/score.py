@@ -14,7 +14,7 @@ from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import FileError, InputFile, Many, Positional, count, no_such_file
 
 if TYPE_CHECKING:
-    from hopefear.evaluate import Score, System
+    from hopefear.evaluation.scores import Score, System
 
 PARAMS = [
     Positional(["hyp"], nargs=-1, metavar="HYP [HYP...]"),
@@ -67,8 +67,8 @@ def command(
     files have one.
     """
     from hopefear.cli.metric_options import parse_metric
-    from hopefear.evaluate import TESTS, evaluate
-    from hopefear.files import read_lines
+    from hopefear.evaluation.scores import TESTS, evaluate
+    from hopefear.util.files import read_lines
 
     if not hyp:
         raise click.UsageError(
@@ -115,8 +115,8 @@ def system_of(text: str) -> tuple[str, list[str]]:
 
 
 def _load(name: str, files: list[str]) -> System:
-    from hopefear.evaluate import System
-    from hopefear.files import read_lines
+    from hopefear.evaluation.scores import System
+    from hopefear.util.files import read_lines
 
     return System(name, [read_lines(file) for file in files])
 

@@ -17,8 +17,8 @@ from hopefear.cli.options import InputFile, Many, Positional, count
 
 if TYPE_CHECKING:
     from hopefear.decode import Decoder
-    from hopefear.online.job import Corpus, Trained, Translations
-    from hopefear.runs import Run
+    from hopefear.runs.directory import Run
+    from hopefear.trainers.online.job import Corpus, Trained, Translations
 
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
@@ -127,10 +127,10 @@ def command(
     from hopefear.decode import Blocks
     from hopefear.formats import read_weights
     from hopefear.model.directory import Model
-    from hopefear.online.job import Corpus
-    from hopefear.online.trainers import ONLINE
-    from hopefear.processes import cores
-    from hopefear.runs import Run, checksum
+    from hopefear.runs.directory import Run, checksum
+    from hopefear.trainers.online.base import ONLINE
+    from hopefear.trainers.online.job import Corpus
+    from hopefear.util.processes import cores
 
     context = click.get_current_context()
     for flag, one, other in (("dev", dev_source, dev_refs), ("test", test_source, test_refs)):
@@ -224,7 +224,7 @@ def command(
             progress = stack.enter_context(console.progress(f"train {trainer}"))
             hear = _Ear(run, progress, console)
             if online:
-                from hopefear.online.job import train
+                from hopefear.trainers.online.job import train
 
                 trained = train(
                     decoder,
@@ -243,8 +243,8 @@ def command(
                     hear=hear,
                 )
             else:
-                from hopefear.online.batch import train_batch
-                from hopefear.outer_loop import LOOP_DEFAULTS
+                from hopefear.train.loop import LOOP_DEFAULTS
+                from hopefear.train.model_loop import train_batch
 
                 learner = kind(seed=seed, jobs=jobs, **{**LOOP_DEFAULTS.get(trainer, {}), **options})
                 trained = train_batch(
@@ -369,11 +369,11 @@ def _finish(
     import numpy as np
 
     from hopefear._core import corpus_pool
-    from hopefear.diagnosis import examine_outcome
-    from hopefear.files import atomic_write
+    from hopefear.evaluation.diagnosis import examine_outcome
+    from hopefear.evaluation.significance import paired_bootstrap
     from hopefear.metrics import Bleu
-    from hopefear.metrics.significance import paired_bootstrap
-    from hopefear.online.job import Translations
+    from hopefear.trainers.online.job import Translations
+    from hopefear.util.files import atomic_write
 
     final: dict[str, Any] = {"epoch": trained.epoch}
     before: dict[str, Any] = {}

@@ -12,9 +12,9 @@ from hopefear.cli.console import Console, plural
 from hopefear.decode.blocks import Blocks, read_block_weights
 from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
-from hopefear.online.job import Corpus
-from hopefear.runs import Run, checksum
-from hopefear.trainers.costmargin import Costmargin, score_of, train_costmargin
+from hopefear.runs.directory import Run, checksum
+from hopefear.trainers.blocks.costmargin import Costmargin, score_of, train_costmargin
+from hopefear.trainers.online.job import Corpus
 
 
 def train_and_record(

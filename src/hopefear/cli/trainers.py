@@ -16,9 +16,9 @@ from hopefear.cli.metric_options import value_of
 from hopefear.cli.options import Positional, one_of
 
 if TYPE_CHECKING:
-    from hopefear.online.trainers import Online
     from hopefear.trainers import Trainer
-    from hopefear.trainers.costmargin import Costmargin
+    from hopefear.trainers.blocks.costmargin import Costmargin
+    from hopefear.trainers.online.base import Online
 
     AnyTrainer = type[Trainer] | type[Online] | type[Costmargin]
 
@@ -70,10 +70,10 @@ def _batch(name: str) -> AnyTrainer | None:
 
 
 def _online(name: str) -> AnyTrainer | None:
-    from hopefear.online.trainers import ONLINE
+    from hopefear.trainers.online.base import ONLINE
 
     if name == "costmargin":
-        from hopefear.trainers.costmargin import Costmargin
+        from hopefear.trainers.blocks.costmargin import Costmargin
 
         return Costmargin
     return ONLINE.get(name)
@@ -81,8 +81,8 @@ def _online(name: str) -> AnyTrainer | None:
 
 def _every() -> dict[str, list[AnyTrainer]]:
     """All trainers by name; one name may stand for a batch trainer and for an online one."""
-    from hopefear.online.trainers import ONLINE
     from hopefear.trainers import TRAINERS
+    from hopefear.trainers.online.base import ONLINE
 
     names = {**TRAINERS, **ONLINE, "costmargin": None}
     return {name: [each for each in (_batch(name), _online(name)) if each] for name in names}

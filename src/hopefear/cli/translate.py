@@ -80,10 +80,10 @@ def command(
     from dataclasses import replace
 
     from hopefear.decode import Blocks, decoder_for
-    from hopefear.files import iter_lines
     from hopefear.formats import forest_writer
     from hopefear.formats.forests import plf_lattices
     from hopefear.model.directory import Model
+    from hopefear.util.files import iter_lines
 
     if explain and (nbest or forests or input == "plf"):
         raise click.UsageError("--explain goes with neither --nbest nor --forests nor --input plf")

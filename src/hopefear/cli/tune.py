@@ -20,8 +20,8 @@ from hopefear.cli.options import InputFile, Many, count
 if TYPE_CHECKING:
     from hopefear._core import Pool
     from hopefear.metrics import Metric
-    from hopefear.runs import Run
-    from hopefear.tuning import Tuned
+    from hopefear.runs.directory import Run
+    from hopefear.train.tuning import Tuned
 
 PARAMS = [
     Many(["--nbest"], type=InputFile(), help="Candidate lists: parts of one, or lists of the same sentences."),
@@ -114,10 +114,10 @@ def command(
     same input, seed and options give the same weights, whatever --jobs is.
     """
     from hopefear.cli.trainers import find, parse_options
-    from hopefear.diagnosis import diagnose
+    from hopefear.evaluation.diagnosis import diagnose
     from hopefear.formats import read_forests, read_weights
-    from hopefear.runs import Run, record_inputs
-    from hopefear.tuning import describe, metric_key, split, tune
+    from hopefear.runs.directory import Run, record_inputs
+    from hopefear.train.tuning import describe, metric_key, split, tune
 
     if [bool(nbest), bool(forests), bool(decoder_command)].count(True) != 1:
         raise click.UsageError("give one of --nbest, --forests, --decoder-command.", click.get_current_context())
@@ -262,7 +262,7 @@ def refuse_unused(ctx: click.Context, decoder: bool, params: bool, dev: bool) ->
 
 def read_pool(console: Console, nbest: Sequence[str], refs: Sequence[str]) -> Pool:
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences."""
-    from hopefear.tuning import read_lists
+    from hopefear.train.tuning import read_lists
 
     with console.progress("read") as progress:
         pool, merged = read_lists(nbest, refs, lambda size: progress.update(size // 1_000_000, text="MB"))

@@ -18,11 +18,11 @@ from hopefear.cli.console import Console
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
-    from hopefear.coordinate_ascent import Ascended, CoordinateAscent, Parameter
-    from hopefear.decoder_command import Number
     from hopefear.metrics import Metric
-    from hopefear.outer_loop import Hear, Looped, OuterLoop
-    from hopefear.tuning import Tuned
+    from hopefear.train.coordinate_ascent import Ascended, CoordinateAscent, Parameter
+    from hopefear.train.decoder_command import Number
+    from hopefear.train.loop import Hear, Looped, OuterLoop
+    from hopefear.train.tuning import Tuned
 
 RETUNE_ITERATIONS = 5  # between parameters; Brown (2011), section 7, has 4 or 5
 
@@ -57,13 +57,13 @@ def tune_decoder(
     """Everything from the options to the run directory."""
     from hopefear.cli.trainers import find, parse_options
     from hopefear.cli.tune import tell
-    from hopefear.coordinate_ascent import CoordinateAscent, read_parameters
-    from hopefear.decoder_command import DecoderCommand
     from hopefear.errors import InputError
     from hopefear.formats import read_weights
-    from hopefear.outer_loop import LOOP_DEFAULTS, OuterLoop
-    from hopefear.runs import Run, record_inputs
-    from hopefear.tuning import describe, metric_key
+    from hopefear.runs.directory import Run, record_inputs
+    from hopefear.train.coordinate_ascent import CoordinateAscent, read_parameters
+    from hopefear.train.decoder_command import DecoderCommand
+    from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
+    from hopefear.train.tuning import describe, metric_key
 
     kind = find(trainer)
     options = {**LOOP_DEFAULTS.get(trainer, {}), **parse_options(kind, set)}
@@ -131,7 +131,7 @@ def tune_decoder(
                 "holdout": {"share": holdout, "ids": outcome.held_out},
             }
             if outcome.setting is not None:
-                from hopefear.files import atomic_write
+                from hopefear.util.files import atomic_write
 
                 with atomic_write(run.path / "params.txt") as file:
                     file.writelines(f"{name} {value!r}\n" for name, value in outcome.setting.items())
@@ -176,8 +176,8 @@ def in_replicates(
     hear: Hear,
 ) -> Outcome:
     """One loop after the other, each under a seed of its own: decoders take the machine for themselves."""
-    from hopefear.outer_loop import first_best
-    from hopefear.tuning import Replicate, Tuned, metric_key, random_initial
+    from hopefear.train.loop import first_best
+    from hopefear.train.tuning import Replicate, Tuned, metric_key, random_initial
 
     key = metric_key(loop.metric)
     loops: list[Looped] = []
@@ -211,8 +211,8 @@ def _parts(loop: OuterLoop, pool: Pool) -> tuple[dict[str, int], list[str]]:
 
 def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: Pool, after: Pool) -> list[Any]:
     """Findings about the lists that were learnt from, the weights, and the decoder's translations before and after."""
-    from hopefear.diagnosis import compare_holdout, examine_lists, examine_outcome, examine_weights
-    from hopefear.tuning import vector
+    from hopefear.evaluation.diagnosis import compare_holdout, examine_lists, examine_outcome, examine_weights
+    from hopefear.train.tuning import vector
 
     metric, jobs = loop.metric, loop.trainer.jobs
     parts = loop.parts(len(before))
@@ -235,7 +235,7 @@ class Settings:
     like: Pool | None = None
 
     def scores(self, setting: Mapping[str, Number], weights: Mapping[str, float]) -> dict[str, float]:
-        from hopefear.outer_loop import load
+        from hopefear.train.loop import load
 
         path = self.path(setting, weights)
         known = load(path.with_suffix(".json"))
@@ -249,7 +249,7 @@ class Settings:
 
     def keep(self, setting: Mapping[str, Number], weights: Mapping[str, float], pool: Pool) -> dict[str, Any]:
         from hopefear.formats import write_forests
-        from hopefear.outer_loop import first_best, save
+        from hopefear.train.loop import first_best, save
 
         path = self.path(setting, weights)
         best = first_best(pool, self.loop.trainer.jobs)
@@ -279,7 +279,7 @@ def around_parameters(
     hear: Hear,
 ) -> Outcome:
     """Coordinate ascent. Without weights to begin with, they are tuned first, for the setting to begin with."""
-    from hopefear.tuning import Replicate, Tuned, metric_key
+    from hopefear.train.tuning import Replicate, Tuned, metric_key
 
     key = metric_key(loop.metric)
     start = {parameter.name: parameter.start for parameter in parameters}

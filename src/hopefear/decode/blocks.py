@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from hopefear._core import BlockCorpus, BlockDecoder, Examples, FeatureTable, Pool, read_feature_table
 from hopefear._core import BlockWeights as CoreWeights
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike
 from hopefear.formats import read_weights
 from hopefear.model.directory import Model
+from hopefear.util.files import PathLike
 
 __all__ = ["FEATURES", "REAL", "REORDERINGS", "BlockWeights", "Blocks", "read_block_weights"]
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 import hopefear
 from hopefear.errors import InputError
-from hopefear.files import atomic_write
-from hopefear.runs import plain
+from hopefear.runs.directory import plain
+from hopefear.util.files import atomic_write
 
 __all__ = ["EXPERIMENTS", "SIZES", "Claim", "Curve", "Experiment", "Lab", "Outcome", "Table", "experiment", "spread"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import Forest, Pool, set_references, set_sources
-from hopefear.coordinate_ascent import CoordinateAscent, Parameter
 from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, level, spread, with_spread
 from hopefear.experiments.loop import HieroInLoop, Run, compare, looped, mark, trainer
 from hopefear.experiments.material import Part, System, main_system
-from hopefear.outer_loop import OuterLoop
+from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter
+from hopefear.train.loop import OuterLoop
 
 PAPER = "Brown 2011"
 NOTE = (

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import pearsonr, ttest_ind_from_stats, wilcoxon
 
+from hopefear.evaluation.clouds import cloud, typical_document
+from hopefear.evaluation.significance import Comparison
 from hopefear.experiments.base import (
     Claim,
     Curve,
@@ -23,12 +25,10 @@ from hopefear.experiments.base import (
     spread,
     with_spread,
 )
-from hopefear.experiments.clouds import cloud, typical_document
 from hopefear.experiments.loop import Run, compare, mark
 from hopefear.experiments.material import Part, main_system
 from hopefear.experiments.online import curve, online, online_system
-from hopefear.metrics.significance import Comparison
-from hopefear.tuning import vector
+from hopefear.train.tuning import vector
 
 PAPER = "Chiang 2012"
 

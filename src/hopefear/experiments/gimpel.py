@@ -21,7 +21,7 @@ from hopefear.experiments.base import (
 )
 from hopefear.experiments.loop import Run, compare, looped, mark
 from hopefear.experiments.material import System, main_system, tasks
-from hopefear.tuning import random_initial
+from hopefear.train.tuning import random_initial
 
 PAPER = "Gimpel and Smith 2012"
 METHODS = ("MERT", "PRO", "RAMPION")
@@ -256,7 +256,7 @@ def fig1(lab: Lab) -> Outcome:
     count = lab.pick(tiny=8, small=100, full=300)
 
     def compute() -> dict[str, Any]:
-        from hopefear.experiments.clouds import cloud, typical_document
+        from hopefear.evaluation.clouds import cloud, typical_document
 
         start = on.initial()
         forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import Pool
-from hopefear.decoder_command import Number
+from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.experiments.base import Lab
 from hopefear.experiments.material import System
-from hopefear.metrics.significance import Comparison, paired_bootstrap
-from hopefear.outer_loop import LOOP_DEFAULTS, OuterLoop
+from hopefear.train.decoder_command import Number
+from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
 from hopefear.trainers import TRAINERS, Trainer
 
 __all__ = ["HieroInLoop", "Run", "compare", "looped", "trainer"]

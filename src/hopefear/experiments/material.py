@@ -23,11 +23,11 @@ from hopefear._core import Pool
 from hopefear.decode import Hiero, rescore
 from hopefear.errors import InputError, input_error
 from hopefear.experiments.base import Lab
-from hopefear.files import atomic_write, iter_lines
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
 from hopefear.model.features import template_of
-from hopefear.runs import checksum
+from hopefear.runs.directory import checksum
+from hopefear.util.files import atomic_write, iter_lines
 
 __all__ = ["BASIC", "Part", "System", "Task", "main_system", "system", "tasks"]
 
@@ -146,7 +146,7 @@ def _own(data: Path) -> Task | None:
 
 def _generated(lab: Lab) -> Task:
     """A made-up language, written out as files so that it goes the way of all data."""
-    from hopefear.synthetic_parallel import SyntheticParallel
+    from hopefear.data.language import SyntheticParallel
 
     folder = lab.out / "generated"
     language = SyntheticParallel(seed=1)

@@ -48,9 +48,9 @@ def online(
     Asynchronous learners take turns in logical time (``--simulate-learners``), so that results can be repeated.
     """
     from hopefear.decode import Hiero
-    from hopefear.online.batch import train_batch
-    from hopefear.online.job import Corpus, train
-    from hopefear.online.trainers import ONLINE
+    from hopefear.train.model_loop import train_batch
+    from hopefear.trainers.online.base import ONLINE
+    from hopefear.trainers.online.job import Corpus, train
 
     on, learn, choose = online_system(lab)
     own = dict(options or {})

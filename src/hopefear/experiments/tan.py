@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hopefear.evaluation.significance import Comparison
 from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, level, spread, with_spread
 from hopefear.experiments.loop import Run, compare, looped, mark
 from hopefear.experiments.material import System, main_system
-from hopefear.metrics.significance import Comparison
 
 PAPER = "Tan et al. 2013"
 STEPS = (0.1, 0.01, 0.001, 0.0001, 0.00001)  # of which the paper chooses C, by BLEU on dev
@@ -200,7 +200,7 @@ def _rerank(
     pools: dict[str, Any],
 ) -> Run:
     from hopefear.experiments.loop import trainer
-    from hopefear.tuning import vector
+    from hopefear.train.tuning import vector
 
     start = on.model.weights
     for part, sentences in (("dev", on.dev), ("test", on.test)):

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from hopefear.decode.blocks import Blocks, read_block_weights
+from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.experiments.base import Claim, Curve, Figure, Lab, Outcome, Table, all_of, beats, experiment, spread
 from hopefear.experiments.material import Task, tasks
-from hopefear.files import atomic_write, iter_lines
 from hopefear.metrics import Bleu
-from hopefear.metrics.significance import paired_bootstrap
 from hopefear.model import BuildOptions, Model, build
-from hopefear.runs import checksum
-from hopefear.trainers.costmargin import Costmargin, train_costmargin
+from hopefear.runs.directory import checksum
+from hopefear.trainers.blocks.costmargin import Costmargin, train_costmargin
+from hopefear.util.files import atomic_write, iter_lines
 
 PAPER = "Tillmann and Zhang 2006"
 NOTE = (

@@ -1,10 +1,10 @@
 """Readers and writers: k-best lists, forests, weights, grammars. They return plain objects and decide nothing."""
 
-from hopefear.files import atomic_write, open_bytes, open_text, read_lines, read_references
 from hopefear.formats.forests import FOREST_FORMATS, forest_writer, read_forests, write_forests
 from hopefear.formats.grammar import GrammarRule, Nonterminal, iter_grammar, write_grammar
 from hopefear.formats.nbest import NBEST_FORMATS, iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import read_weights, write_weights
+from hopefear.util.files import atomic_write, open_bytes, open_text, read_lines, read_references
 
 __all__ = [
     "FOREST_FORMATS",

@@ -21,8 +21,8 @@ from hopefear._core import (
     write_forest_file,
 )
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, _umask, atomic_write, iter_bytes, os_error, output, path_name
 from hopefear.formats.references import attach
+from hopefear.util.files import PathLike, _umask, atomic_write, iter_bytes, os_error, output, path_name
 
 __all__ = ["FOREST_FORMATS", "forest_writer", "read_forests", "write_forests"]
 

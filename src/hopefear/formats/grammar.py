@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, iter_lines, output, path_name
+from hopefear.util.files import PathLike, iter_lines, output, path_name
 
 __all__ = ["GrammarRule", "Nonterminal", "iter_grammar", "write_grammar"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, iter_bytes, output, path_name
 from hopefear.formats.references import attach
+from hopefear.util.files import PathLike, iter_bytes, output, path_name
 
 __all__ = ["NBEST_FORMATS", "iter_nbest", "read_nbest", "write_nbest"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hopefear._core import Pool, set_references, set_sources
 from hopefear.errors import input_error
-from hopefear.files import PathLike, path_name, read_lines, read_references
+from hopefear.util.files import PathLike, path_name, read_lines, read_references
 
 __all__ = ["attach"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, iter_lines, output, path_name
+from hopefear.util.files import PathLike, iter_lines, output, path_name
 
 __all__ = ["read_weights", "write_weights"]
 

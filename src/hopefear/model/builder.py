@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleTable
 from hopefear.errors import InputError
-from hopefear.files import PathLike, output
 from hopefear.model import align as alignment
 from hopefear.model import features
 from hopefear.model.corpus import Corpus, read_corpus, read_text
 from hopefear.model.directory import KINDS, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.text import TextPipeline
+from hopefear.util.files import PathLike, output
 
 __all__ = ["BuildOptions", "BuildReport", "Listener", "build"]
 

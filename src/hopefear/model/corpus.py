@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, iter_lines, path_name
 from hopefear.model.text import TextPipeline
+from hopefear.util.files import PathLike, iter_lines, path_name
 
 __all__ = ["Corpus", "read_corpus", "read_text"]
 

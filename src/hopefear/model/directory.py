@@ -15,11 +15,11 @@ from typing import Any
 from hopefear import __version__
 from hopefear._core import FeatureTemplates, Grammar, checksum, file_checksum
 from hopefear.errors import InputError, input_error
-from hopefear.files import PathLike, read_lines
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
+from hopefear.util.files import PathLike, read_lines
 
 __all__ = ["KINDS", "VERSION", "Model", "write_model"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from hopefear._core import Grammar, GrammarTextReader, RuleTable, grammar_text
-from hopefear.files import PathLike, atomic_write, iter_lines, output, path_name
+from hopefear.util.files import PathLike, atomic_write, iter_lines, output, path_name
 
 __all__ = ["Grammar", "Rule", "RuleTable", "iter_rules", "read_grammar", "write_grammar", "write_grammar_text"]
 

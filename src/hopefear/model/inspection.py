@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hopefear.files import PathLike
 from hopefear.model.corpus import read_text
 from hopefear.model.directory import Model
 from hopefear.model.features import template_of
 from hopefear.model.grammar import iter_rules
+from hopefear.util.files import PathLike
 
 __all__ = ["inspect_model"]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.files import PathLike, iter_bytes, output, path_name
+from hopefear.util.files import PathLike, iter_bytes, output, path_name
 
 __all__ = ["MAX_ORDER", "Discounts", "Evaluation", "FullScore", "LanguageModel"]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hopefear import _core
 from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError
-from hopefear.files import iter_lines
 from hopefear.model import Model
+from hopefear.util.files import iter_lines
 
 if TYPE_CHECKING:
     from hopefear.report.gather import Reader, RunData

@@ -14,8 +14,7 @@ from typing import Any
 import hopefear
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.files import atomic_write
-from hopefear.metrics.significance import paired_bootstrap
+from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.report import page
 from hopefear.report.gather import Reader, RunData
 from hopefear.report.numbers import (
@@ -30,6 +29,7 @@ from hopefear.report.numbers import (
 from hopefear.report.page import card, diff_markup, escape_metric, panels, plain_number, section, signed, table
 from hopefear.report.sentences import Translation, choose, clouds, diff, translations
 from hopefear.report.svg import line_chart
+from hopefear.util.files import atomic_write
 
 __all__ = ["make_report"]
 
@@ -93,7 +93,7 @@ class Examined:
 
 
 def _start(run: RunData, pool: Pool) -> Any:
-    from hopefear.tuning import vector
+    from hopefear.train.tuning import vector
 
     return vector(pool, run.weights)
 

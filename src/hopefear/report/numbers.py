@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
+from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import Bleu
-from hopefear.metrics.significance import paired_bootstrap
 from hopefear.report.gather import Kept, RunData, curve
-from hopefear.tuning import vector
+from hopefear.train.tuning import vector
 
 __all__ = ["Moved", "Outcome", "Surface", "averaged_curve", "moved_weights", "outcome", "surfaces"]
 

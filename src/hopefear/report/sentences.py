@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Derivation, HopeFear, OracleDocument, Pool
-from hopefear.experiments.clouds import typical_document
-from hopefear.processes import cores
+from hopefear.evaluation.clouds import typical_document
 from hopefear.report.gather import RunData
-from hopefear.tuning import vector
+from hopefear.train.tuning import vector
+from hopefear.util.processes import cores
 
 __all__ = ["Translation", "choose", "clouds", "diff", "translations"]
 

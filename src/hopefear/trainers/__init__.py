@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from hopefear.errors import InputError
 from hopefear.trainers.base import Problem, Result, Trainer
-from hopefear.trainers.cmira import Cmira
-from hopefear.trainers.kbmira import Kbmira
-from hopefear.trainers.logloss import Logloss
-from hopefear.trainers.mert import Mert
-from hopefear.trainers.minrisk import Minrisk
-from hopefear.trainers.pa import Pa
-from hopefear.trainers.perceptron import Perceptron
-from hopefear.trainers.pro import Pro
-from hopefear.trainers.rampion import Rampion
+from hopefear.trainers.batch.cmira import Cmira
+from hopefear.trainers.batch.kbmira import Kbmira
+from hopefear.trainers.batch.logloss import Logloss
+from hopefear.trainers.batch.mert import Mert
+from hopefear.trainers.batch.minrisk import Minrisk
+from hopefear.trainers.batch.pa import Pa
+from hopefear.trainers.batch.perceptron import Perceptron
+from hopefear.trainers.batch.pro import Pro
+from hopefear.trainers.batch.rampion import Rampion
 
 TRAINERS: dict[str, type[Trainer]] = {
     trainer.name: trainer for trainer in (Mert, Pro, Kbmira, Cmira, Rampion, Minrisk, Logloss, Perceptron, Pa)

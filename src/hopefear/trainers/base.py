@@ -27,7 +27,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.metrics import Bleu, Metric
-from hopefear.trainers.reparameterize import Parameters
+from hopefear.trainers.batch.reparameterize import Parameters
 
 Vector = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Generated lists, forests and languages, and the demonstration corpus."""

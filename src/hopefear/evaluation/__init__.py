@@ -1,0 +1,1 @@
+"""Scores, significance, and what is suspicious about a result."""

@@ -1,0 +1,1 @@
+"""Training runs: what ``hopefear tune`` and ``hopefear train`` do."""

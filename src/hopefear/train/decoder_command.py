@@ -1,0 +1,242 @@
+"""Somebody else's decoder as a black box: a shell command that reads weights and writes candidates.
+
+In the command these words are replaced, and nothing else, so that other braces (``awk '{print}'``) stay:
+
+``{weights}``     a file of ``name value`` lines that we wrote
+``{nbest}``       where the command must write the candidates, in any format that we read; without it, its standard
+                  output is read
+``{iteration}``   the number of the decoding, from 1
+``{sources}``     the file given as ``--sources``
+``{params}``      a file of ``name value`` lines: the decoder's parameters; ``{param:NAME}`` is the value of one of them
+
+Paths come quoted for the shell. Every run of the command has a folder and a process group of its own: what an old,
+killed run still writes reaches nobody, and a command that hangs is ended with all its children.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hopefear._core import Pool, set_sources
+from hopefear.errors import InputError, input_error
+from hopefear.formats import read_nbest, write_weights
+from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
+
+__all__ = ["DecoderCommand", "DecoderError", "Number"]
+
+Number = int | float
+
+_PLACEHOLDER = re.compile(r"\{(weights|nbest|iteration|sources|params|param:[^{}\s]+)\}")
+_TAIL = 5  # lines of its standard error that are shown
+_PATIENCE = 5.0  # seconds between asking a command to end and ending it
+
+
+class DecoderError(InputError):
+    """The decoder failed, hung, or wrote what cannot be used."""
+
+
+@dataclass(frozen=True)
+class DecoderCommand:
+    """A command, the references of the sentences that it translates, and how long it may take."""
+
+    command: str
+    references: tuple[PathLike, ...] = ()
+    sources: PathLike | None = None
+    timeout: float | None = None  # seconds
+
+    def check(self, parameters: Sequence[str] = ()) -> None:
+        """Complain about placeholders before anything runs."""
+        used = set(_PLACEHOLDER.findall(self.command))
+        if "weights" not in used:
+            raise InputError("the decoder command has no {weights}: it could not use what is learnt. Put it in")
+        if self.sources is None and "sources" in used:
+            raise InputError("the decoder command has {sources}, but there are none. Give --sources")
+        for word in sorted(used):
+            name = word.removeprefix("param:")
+            if word.startswith("param") and not parameters:
+                raise InputError(f"the decoder command has {{{word}}}, but there are no parameters. Give --params")
+            if word.startswith("param:") and name not in parameters:
+                raise InputError(f"the decoder command has {{{word}}}. The parameters are {', '.join(parameters)}")
+        unused = [name for name in parameters if "params" not in used and f"param:{name}" not in used]
+        if unused:
+            raise InputError(
+                f"the decoder command does not take the parameter {unused[0]!r}. "
+                f"Put {{params}} or {{param:{unused[0]}}} in"
+            )
+        if self.timeout is not None and not self.timeout > 0:
+            raise InputError(f"the decoder's time limit is {self.timeout:g} seconds. It must be more than 0")
+
+    def decode(
+        self,
+        weights: Mapping[str, float],
+        folder: Path,
+        *,
+        iteration: int = 1,
+        parameters: Mapping[str, Number] | None = None,
+        like: Pool | None = None,
+        label: str = "",
+    ) -> Pool:
+        """Run the command and read what it wrote. ``like`` is an earlier decoding, whose sentences must come again.
+
+        The command works in a new folder below ``folder``, which stays there if anything goes wrong.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("decoding-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(prefix="decoding-", dir=folder)).absolute()
+        write_weights(weights, work / "weights.txt")
+        with atomic_write(work / "params.txt") as file:
+            file.writelines(f"{name} {value!r}\n" for name, value in (parameters or {}).items())
+        who = f"decoder, {label or f'iteration {iteration}'}"
+        self._run(work, iteration, parameters or {}, who)
+        pool = self._read(work, who, like)
+        shutil.rmtree(work, ignore_errors=True)
+        return pool
+
+    def line(self, work: Path, iteration: int, parameters: Mapping[str, Number]) -> str:
+        """The command line with everything filled in."""
+        known = {
+            "weights": shlex.quote(str(work / "weights.txt")),
+            "nbest": shlex.quote(str(work / "nbest")),
+            "params": shlex.quote(str(work / "params.txt")),
+            "sources": shlex.quote(os.fspath(self.sources)) if self.sources is not None else "",
+            "iteration": str(iteration),
+        }
+        known |= {f"param:{name}": repr(value) for name, value in parameters.items()}
+        return _PLACEHOLDER.sub(lambda found: known[found[1]], self.command)
+
+    def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
+        line = self.line(work, iteration, parameters)
+        output = "stdout" if "{nbest}" in self.command else "nbest"
+        with (work / output).open("wb") as out, (work / "stderr").open("wb") as err:
+            process = subprocess.Popen(
+                line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
+            try:
+                code = process.wait(self.timeout)
+            except subprocess.TimeoutExpired:
+                _end_group(process)
+                raise DecoderError(
+                    f"{who}: no answer within {self.timeout:g} seconds, so it was ended. "
+                    f"Give it longer (--decoder-timeout), then go on with --resume{_last_words(work)}"
+                ) from None
+            except BaseException:  # Ctrl-C: leave nothing running
+                _end_group(process)
+                raise
+        if code:
+            how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
+            empty = (work / "weights.txt").stat().st_size == 0
+            cure = "It may need weights to begin with: give --initial" if empty else "Mend it, then go on with --resume"
+            raise DecoderError(f"{who}: {how}. {cure}{_last_words(work)}")
+        if not (work / "nbest").exists():
+            raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Mend it{_last_words(work)}")
+
+    def _read(self, work: Path, who: str, like: Pool | None) -> Pool:
+        file = work / "nbest"
+        try:
+            pool = read_nbest(file, list(self.references) or None)
+        except InputError as error:
+            wanted = None
+            if like is not None:
+                wanted = like.ids
+            elif self.references:
+                wanted = [str(i) for i in range(len(read_lines(self.references[0])))]
+            missing = _missing(file, wanted) if wanted is not None else None
+            if missing:
+                raise DecoderError(f"{who}: {missing}{_last_words(work)}") from None
+            raise DecoderError(f"{who}: {error}{_last_words(work)}") from None
+        if self.sources is not None:
+            lines = read_lines(self.sources)
+            if len(lines) != len(pool):
+                finding = f"has {len(lines)} lines, but the decoder wrote {len(pool)} sentences. Use its source"
+                raise input_error(path_name(self.sources), None, finding)
+            for i, text in enumerate(lines):
+                if pool.source(i) and pool.source(i).split() != text.split():
+                    raise DecoderError(
+                        f"{who}: {path_name(file)}: sentence {pool.ids[i]} has another source than --sources"
+                    )
+            set_sources(pool, lines)
+        if like is not None:
+            _same_sentences(pool, like, f"{who}: {path_name(file)}")
+        return pool
+
+
+def _same_sentences(pool: Pool, like: Pool, where: str) -> None:
+    ids, wanted = pool.ids, like.ids
+    missing = [one for one in wanted if one not in set(ids)] if ids != wanted else []
+    if missing:
+        raise DecoderError(f"{where}: {_missing_text(missing, len(wanted))}")
+    for i, (one, other) in enumerate(zip(ids, wanted, strict=False)):
+        if one != other:
+            raise DecoderError(
+                f"{where}: sentence {i + 1} of the list is {one!r}, which was {other!r} in the first decoding. "
+                "Write the same sentences in the same order each time"
+            )
+    if len(ids) > len(wanted):
+        raise DecoderError(f"{where}: sentence {ids[len(wanted)]!r} was not in the first decoding. Leave it out")
+    for i, one in enumerate(ids):
+        if pool.source(i) and like.source(i) and pool.source(i).split() != like.source(i).split():
+            raise DecoderError(
+                f"{where}: sentence {one} has another source than in the first decoding. Are the ids right?"
+            )
+
+
+def _missing_text(missing: Sequence[str], count: int) -> str:
+    shown = ", ".join(missing[:10]) + (f" and {len(missing) - 10} more" if len(missing) > 10 else "")
+    return (
+        f"no candidates for {len(missing)} of the {count} sentences: {shown}. "
+        "Let the decoder write at least one for each, then go on with --resume"
+    )
+
+
+def _missing(file: Path, wanted: Sequence[str]) -> str | None:
+    """Of a list that cannot be read: which sentences are not in it."""
+    found = set()
+    with suppress(InputError, UnicodeDecodeError), open_text(file) as lines:
+        for line in lines:
+            label, bars, _ = line.partition("|||")
+            if not bars:
+                return None  # not such a list, the reader's complaint says more
+            found.add(label.strip())
+    missing = [one for one in wanted if one not in found]
+    return f"{path_name(file)}: {_missing_text(missing, len(wanted))}" if missing and len(found) > 0 else None
+
+
+def _last_words(work: Path) -> str:
+    """The last lines of its standard error, as the end of a message of one line."""
+    with (work / "stderr").open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    said = [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]
+    return f". It said: {' | '.join(said)} (all of it: {path_name(work / 'stderr')})" if said else ""
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the command with all its children: ask, wait a little, then insist."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        until = time.monotonic() + _PATIENCE
+        while number == signal.SIGTERM and _alive(process) and time.monotonic() < until:
+            time.sleep(0.02)
+    process.wait()
+
+
+def _alive(process: subprocess.Popen[bytes]) -> bool:
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

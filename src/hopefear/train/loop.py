@@ -1,0 +1,285 @@
+"""The outer loop: decode, learn from all candidates so far, decode again. Och (2003); Brown (2011), sections 5 and 6.
+
+An iteration decodes the tuning set with the current weights, adds the candidates to those of all iterations before,
+without duplicates, and lets the trainer go on from the current weights. The loop ends after ``iterations`` of these, or
+when a decoding brings nothing new, or when the weights hardly move; a last decoding then scores the last weights.
+
+What is returned are weights that have been decoded with: those whose decoding, that is the decoder's own first
+translation of each sentence, scored best (Brown: "the exact determination of the overall objective score for the
+weight vector which is eventually returned").
+
+Every step leaves its result below ``folder`` and is taken from there if it is there already, so a loop that was killed
+goes on where it was and ends with the same weights as one that was not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.formats import read_forests, read_weights, write_forests, write_weights
+from hopefear.metrics import Metric
+from hopefear.runs.directory import plain
+from hopefear.train.decoder_command import Number
+from hopefear.trainers.base import Trainer
+from hopefear.util.files import atomic_write
+from hopefear.util.processes import Say, run_tasks
+
+__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best", "load", "save"]
+
+#: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
+#: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
+#: it ends with: those before the pass may look better on the old lists, but going back to them would end the loop.
+LOOP_DEFAULTS: dict[str, dict[str, Any]] = {
+    "pro": {"interpolation": 0.1},
+    "perceptron": {"iterations": 1, "returned": "last"},
+    "pa": {"iterations": 1, "returned": "last"},
+}
+
+Hear = Callable[[dict[str, Any]], None]
+
+
+class Decoder(Protocol):
+    """What is in the loop: a ``DecoderCommand``, or a decoder in this process."""
+
+    def decode(
+        self,
+        weights: Mapping[str, float],
+        folder: Path,
+        *,
+        iteration: int = 1,
+        parameters: Mapping[str, Number] | None = None,
+        like: Pool | None = None,
+        label: str = "",
+    ) -> Pool:
+        """The candidates of the tuning set under some weights."""
+        ...
+
+
+def save(path: Path, state: Mapping[str, Any]) -> None:
+    """A step's result, whole or not at all."""
+    with atomic_write(path) as file:
+        json.dump(plain(dict(state)), file, ensure_ascii=False, allow_nan=False)
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """What ``save`` wrote, or None."""
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise InputError(f"{path}: not a checkpoint ({error}). Delete it, or start again with --overwrite") from None
+    return dict(state)
+
+
+def first_best(pool: Pool, jobs: int = 0) -> Pool:
+    """The first candidate of each list: what the decoder would have said."""
+    return pool.kbest(np.zeros(len(pool.features)), 1, jobs=jobs)
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One decoding."""
+
+    number: int
+    weights: dict[str, float]
+    scores: dict[str, float]  # part -> the metric of the decoder's own first translations
+    candidates: int  # of all decodings so far
+    new: int  # of this one
+
+
+@dataclass(frozen=True)
+class Looped:
+    """What the loop gave."""
+
+    best: Decoded
+    decoded: list[Decoded]
+    history: list[dict[str, Any]]  # a record a decoding, for run.json
+    stopped: str  # why
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        return self.best.weights
+
+
+@dataclass(frozen=True)
+class OuterLoop:
+    """A trainer around a decoder. ``run`` does the work."""
+
+    trainer: Trainer
+    decoder: Decoder
+    iterations: int = 10
+    tolerance: float = 1e-4  # of the largest weight: smaller moves end the loop
+    holdout: float = 0.0  # share of the sentences that are not learnt from
+    seed: int = 1
+
+    @property
+    def metric(self) -> Metric:
+        return self.trainer.metric
+
+    def run(
+        self,
+        folder: Path,
+        initial: Mapping[str, float] | None = None,
+        *,
+        parameters: Mapping[str, Number] | None = None,
+        learnt_only: bool = False,
+        hear: Hear = lambda said: None,
+    ) -> Looped:
+        """Loop, with ``folder`` as memory. ``learnt_only`` leaves the initial weights out when the best are chosen."""
+        weights = dict(initial or {})
+        pool: Pool | None = None
+        decoded: list[Decoded] = []
+        history: list[dict[str, Any]] = []
+        warnings: list[str] = []
+        stopped = f"{self.iterations} iterations"
+        number = 1
+        while True:
+            step = folder / f"iteration-{number}"
+            now, pool = self._decode(step, number, weights, parameters, pool)
+            decoded.append(now)
+            history.append({"epoch": number, "score": now.scores["dev"], **_figures(now)})
+            hear({"event": "decoded", **history[-1]})
+            if now.new == 0:
+                stopped = "nothing new in the last decoding"
+                break
+            if number > self.iterations:
+                break
+            try:
+                fit = self._fit(step, number, weights if number > 1 or initial else None, pool, hear)
+            except InputError as error:
+                if number == 1:
+                    raise
+                stopped = str(error)
+                warnings.append(f"learning stopped in iteration {number}, the best weights so far are kept: {error}")
+                break
+            warnings += [text for text in fit["warnings"] if text not in warnings]
+            history[-1] |= {"list_score": fit["score"], "moved": fit["moved"]}
+            weights = fit["weights"]
+            if fit["moved"] <= self.tolerance:
+                stopped = "the weights hardly move any more"
+                break
+            number += 1
+        eligible = decoded[1:] if learnt_only and len(decoded) > 1 else decoded
+        sign = 1 if self.metric.higher_is_better else -1
+        best = max(eligible, key=lambda one: sign * one.scores["dev"])  # the earliest of equals
+        return Looped(best, decoded, history, stopped, warnings)
+
+    def _decode(
+        self,
+        step: Path,
+        number: int,
+        weights: Mapping[str, float],
+        parameters: Mapping[str, Number] | None,
+        before: Pool | None,
+    ) -> tuple[Decoded, Pool]:
+        """Decode, or take the decoding that is there; and join it with the candidates before."""
+        lists = step / "candidates.forests"
+        known = load(step / "decoded.json")
+        if known is None:
+            step.mkdir(parents=True, exist_ok=True)
+            write_weights(weights, step / "weights.txt")
+            own = self.decoder.decode(weights, step, iteration=number, parameters=parameters, like=before)
+            self._need_references(own)
+            write_forests(own, lists)
+        else:
+            own = read_forests(lists)
+        pool = _core.merged([own] if before is None else [before, own])
+        size = int(pool.row_begin()[-1])
+        new = size - (0 if before is None else int(before.row_begin()[-1]))
+        if known is None:
+            known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
+            save(step / "decoded.json", known)
+        return Decoded(number, dict(weights), known["scores"], size, new), pool
+
+    def scores(self, best: Pool) -> dict[str, float]:
+        """The metric of one translation a sentence, for each part."""
+        stats = self.metric.stats(best, self.trainer.jobs)
+        return {part: self.metric.score(stats[which].sum(axis=0)) for part, which in self.parts(len(best)).items()}
+
+    def _need_references(self, pool: Pool) -> None:
+        if self.metric.name == "external":
+            return
+        without = next((i for i in range(len(pool)) if not pool.references(i)), None)
+        if without is not None:
+            raise InputError(
+                f"sentence {pool.ids[without]} has no reference, and {self.metric.name} needs one. Give --refs"
+            )
+
+    def parts(self, sentences: int) -> dict[str, Any]:
+        """The sentences that are learnt from (dev) and those kept aside (holdout), drawn by the seed."""
+        everything = np.arange(sentences, dtype=np.int64)
+        if not 0 <= self.holdout < 1:
+            raise InputError(f"the held-out share is {self.holdout:g}. It must be 0 or more and less than 1")
+        aside = round(self.holdout * sentences)
+        if aside in (0, sentences):
+            return {"dev": everything}
+        order = np.random.default_rng([self.seed, 7]).permutation(sentences)
+        return {"dev": np.sort(order[aside:]), "holdout": np.sort(order[:aside])}
+
+    def _fit(
+        self, step: Path, number: int, weights: Mapping[str, float] | None, pool: Pool, hear: Hear
+    ) -> dict[str, Any]:
+        known = load(step / "learnt.json")
+        if known is None:
+            own = dataclasses.replace(self.trainer, seed=self.trainer.seed + 7919 * (number - 1))
+            learn_from = pool.subset(self.parts(len(pool))["dev"])
+            start = None
+            if weights is not None and (not weights or any(name in weights for name in pool.feature_names)):
+                start = weights
+            elif weights is not None:
+                names = ", ".join(pool.feature_names[:5])
+                raise InputError(f"none of the initial weights names a feature of the decoder ({names}, ...)")
+
+            def task(say: Say) -> dict[str, Any]:
+                def on_epoch(epoch: Mapping[str, Any]) -> bool:
+                    if "epoch" in epoch:
+                        say(plain(epoch))
+                    return True
+
+                result = own.fit(learn_from, start, on_epoch)
+                return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
+
+            # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
+            result = run_tasks([task], 1, lambda _, said: hear({"event": "epoch", "iteration": number, **said}))[0]
+            # Weights of features that no candidate has are the decoder's business: they stay as they are.
+            learnt = {**(weights or {}), **result["weights"]}
+            known = {
+                "score": result["score"],
+                "moved": _moved(weights or {}, learnt),
+                "warnings": result["warnings"],
+            }
+            write_weights(learnt, step / "learnt.txt")
+            save(step / "learnt.json", known)
+        return {**known, "weights": read_weights(step / "learnt.txt")}
+
+    def candidates(self, folder: Path, decodings: int) -> Pool:
+        """The candidates of the first decodings, joined."""
+        return _core.merged([self.decoding(folder, k + 1) for k in range(decodings)])
+
+    def decoding(self, folder: Path, number: int) -> Pool:
+        """The lists of one decoding as the decoder wrote them."""
+        return read_forests(folder / f"iteration-{number}" / "candidates.forests")
+
+
+def _figures(now: Decoded) -> dict[str, Any]:
+    parts = {part: score for part, score in now.scores.items() if part != "dev"}
+    return {**parts, "candidates": now.candidates, "new": now.new}
+
+
+def _moved(old: Mapping[str, float], new: Mapping[str, float]) -> float:
+    """The largest move of a weight, relative to the largest weight."""
+    largest = max((abs(weight) for weight in new.values()), default=0.0)
+    move = max((abs(weight - old.get(name, 0.0)) for name, weight in new.items()), default=0.0)
+    return move / largest if largest > 0 else 0.0

@@ -1,0 +1,1 @@
+"""Trainers that learn from candidate lists, lattices and forests."""

@@ -1,0 +1,60 @@
+"""Log loss: conditional likelihood of the oracle. Och and Ney (2002); Gimpel and Smith (2012), example 2, section 3.4.
+
+Objective: - sum_i log p(oracle_i | f_i) + l2 ||w - w_0||^2 / 2, p ~ exp(w.h), over the candidates of a list; the
+oracle is the candidate with the best sentence metric, which stands for the unreachable reference (10). ``latent``
+sums over all candidates that are equally good (latent log loss, (9) softened). L-BFGS.
+
+Deviations: the loss is divided by the number of sentences, so that l2 means the same for every set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hopefear import _core
+from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.batch.quasi_newton import minimize
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logloss(Trainer):
+    """Conditional log-likelihood of the best candidates."""
+
+    name: ClassVar[str] = "logloss"
+    paper: ClassVar[str] = "Gimpel and Smith 2012, example 2; Och and Ney 2002"
+    objective: ClassVar[str] = "log-likelihood of each list's oracle"
+
+    latent: bool = option(True, "all candidates as good as the oracle count as right")
+    l2: float = option(1e-3, "strength of the l2 term towards the initial weights", least=0)
+    l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
+    iterations: int = option(100, "of L-BFGS", least=1)
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        assert problem.stats is not None
+        costs = 1 - problem.metric.sentence_gains(problem.stats)
+        loss = "latentlog" if self.latent else "log"
+        share = 1 / len(problem.pool)
+        epoch = 0
+
+        def objective(w: Vector) -> tuple[float, Vector]:
+            value, gradient = _core.pool_loss(*problem.task, costs, w, loss, self.jobs)
+            return share * value, share * gradient
+
+        def on_iteration(w: Vector) -> bool:
+            nonlocal epoch
+            epoch += 1
+            return epoch % 5 != 0 or problem.report(epoch, problem.score(w), w, {})
+
+        w = minimize(
+            objective,
+            problem.initial,
+            problem.lower,
+            problem.upper,
+            l1=self.l1,
+            l2=self.l2,
+            iterations=self.iterations,
+            on_iteration=on_iteration,
+        )
+        problem.report(epoch + 1, problem.score(w), w, {})
+        return w, {"loss": objective(w)[0]}

@@ -1,0 +1,67 @@
+"""PRO: pairwise ranking optimisation. Hopkins and May (2011).
+
+Objective: logistic loss of a classifier that tells the better of two candidates by h(better) - h(worse). From each
+list ``samples`` random pairs are drawn, those kept that differ by ``threshold`` in the sentence metric (BLEU+1), and
+of these the ``keep`` with the largest difference. A pair and its mirror image have the same loss and are counted
+once.
+
+The classifier is fitted by L-BFGS with l2 towards zero, then mixed with the weights before it: ``interpolation`` *
+new + (1 - ``interpolation``) * old, ``resample`` times with fresh samples. The paper mixes 0.1 to 0.9 between
+decodings; on fixed lists one round with the new weights alone is the default, and the outer loop uses the paper's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.batch.quasi_newton import minimize
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pro(Trainer):
+    """Pairwise ranking with a logistic classifier."""
+
+    name: ClassVar[str] = "pro"
+    paper: ClassVar[str] = "Hopkins and May 2011"
+    objective: ClassVar[str] = "logistic loss over sampled pairs of candidates"
+
+    samples: int = option(5000, "pairs drawn from each list", paper=5000, least=1)
+    threshold: float = option(0.05, "least difference in the sentence metric", paper=0.05, least=0)
+    keep: int = option(50, "pairs kept of each list", paper=50, least=1)
+    l2: float = option(1e-4, "strength of the l2 term, in units of the mean loss", least=0)
+    l1: float = option(0.0, "strength of the l1 term", least=0)
+    interpolation: float = option(1.0, "share of the new weights in each round", paper=0.1, least=0)
+    resample: int = option(1, "times to sample and fit", least=1)
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        w = problem.initial
+        pairs = 0
+        for number in range(1, self.resample + 1):
+            matrix = _core.sample_pairs(
+                *problem.task, self.samples, self.threshold, self.keep, self.seed * 1_000_003 + number, self.jobs
+            )
+            pairs = len(matrix)
+            if pairs == 0:
+                raise InputError(
+                    f"trainer pro: no two candidates of a sentence differ by {self.threshold:g} or more. "
+                    "Lower threshold, or make more varied lists"
+                )
+            fitted = minimize(
+                partial(matrix.log_loss, jobs=self.jobs),
+                w,
+                problem.lower,
+                problem.upper,
+                towards=np.clip(np.zeros_like(w), problem.lower, problem.upper),
+                l1=self.l1,
+                l2=self.l2,
+            )
+            w = (1 - self.interpolation) * w + self.interpolation * fitted
+            problem.report(number, problem.score(w), w, {"pairs": pairs})
+        return w, {"pairs": pairs}

@@ -1,0 +1,1 @@
+"""Trainers of the block-sequence model."""

@@ -1,0 +1,114 @@
+"""Learners on a Ray cluster (the extra ``cluster``): the same learners, one actor each.
+
+Every machine opens the model from its own disk, or from one that all share, under the same path, and maps it into
+memory once for all its learners. What travels are working sets and weights. A call costs about as much as a short
+sentence, so sentences are sent in batches; the working sets of a batch stay in the object store as one piece, and go
+straight from learner to learner, once to each machine. The leader sees only their names.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.trainers.online.states import Snapshot
+from hopefear.trainers.online.teams import Header, Reply
+from hopefear.trainers.online.workers import Server, pack, unpack
+
+__all__ = ["Actors", "connect"]
+
+BATCH = 8
+
+
+def connect(address: str, learners: int) -> None:
+    """Join the cluster at an address; ``auto``: the one this machine belongs to, or a new one of this machine alone."""
+    try:
+        import ray  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        raise InputError("a cluster needs Ray. Install it: pip install 'hopefear[cluster]'") from None
+    if ray.is_initialized():
+        return
+    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+    if address != "auto":
+        _knock(address)
+        ray.init(address=address, **quiet)
+        return
+    try:
+        ray.init(address="auto", **quiet)
+    except ConnectionError:
+        ray.init(num_cpus=learners, include_dashboard=False, **quiet)
+
+
+def _knock(address: str) -> None:
+    """Say at once that nobody is there: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=10):
+            pass
+    except (OSError, ValueError, OverflowError) as error:
+        raise InputError(f"no cluster at {address} ({error}). Start one: ray start --head") from None
+
+
+class _Actor:
+    """What runs on a worker of the cluster."""
+
+    def __init__(
+        self, make: Callable[[], tuple[_core.Learner, _core.Examples]], header: Header, pieces: list[bytes]
+    ) -> None:
+        learner, examples = make()
+        self.server = Server(learner, examples, Snapshot.unpack(header, pieces))
+
+    def answer(self, header: Header, *packets: bytes) -> tuple[Header, bytes]:
+        try:
+            head, pieces = self.server.answer(header, [piece for packet in packets for piece in unpack(packet)[1]])
+            return head, pack({}, pieces)
+        except InputError as error:
+            return {"failed": str(error)}, b""
+
+
+class Actors:
+    """One actor a learner. ``make`` travels to the workers and opens model and examples there."""
+
+    def __init__(self, make: Callable[[], tuple[_core.Learner, _core.Examples]], batch: int = BATCH) -> None:
+        import ray
+
+        self.ray, self.batch = ray, batch
+        self.make = ray.put(make)
+        self.kind = ray.remote(num_cpus=1, max_restarts=0)(_Actor)
+        self.actors: dict[int, Any] = {}
+        self.open: dict[Any, tuple[int, Any]] = {}  # the header on its way -> learner, and its letters
+
+    def start(self, k: int, snapshot: Snapshot) -> None:
+        if k in self.actors:
+            self.ray.kill(self.actors[k])
+        self.open = {head: (who, letters) for head, (who, letters) in self.open.items() if who != k}
+        self.actors[k] = self.kind.remote(self.make, *snapshot.pack())
+
+    def ask(self, k: int, header: Header, pieces: Sequence[Any] = ()) -> None:
+        packets = pieces if header["ask"] == "learn" else [pack({}, pieces)]
+        head, letters = self.actors[k].answer.options(num_returns=2).remote(header, *packets)
+        self.open[head] = k, letters
+
+    def wait(self) -> list[tuple[int, Reply | None]]:
+        ready, _ = self.ray.wait(list(self.open), num_returns=1)
+        answers: list[tuple[int, Reply | None]] = []
+        for one in ready:
+            k, letters = self.open.pop(one)
+            try:
+                header = self.ray.get(one)
+                if "failed" in header:
+                    raise InputError(header["failed"])
+                pieces = [letters] if "learnt" in header else unpack(self.ray.get(letters))[1]
+            except self.ray.exceptions.RayError:  # the actor, or its whole machine, is gone
+                answers.append((k, None))
+                continue
+            answers.append((k, (header, pieces)))
+        return answers
+
+    def close(self) -> None:
+        for actor in self.actors.values():
+            self.ray.kill(actor)
+        self.actors.clear()

@@ -1,0 +1,92 @@
+"""The state of learners as arrays: for checkpoints and for the wire. No pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear.errors import InputError
+from hopefear.util.files import atomic_write
+
+__all__ = ["Snapshot", "load", "save"]
+
+Vector = NDArray[np.float64]
+
+
+class Snapshot:
+    """A learner's state: weights, what the average needs, AROW's variances, the oracle document, sets not yet used."""
+
+    def __init__(
+        self, w: Vector, u: Vector, sigma: Vector, document: Vector, t: int, inbox: Sequence[bytes] = ()
+    ) -> None:
+        self.w, self.u, self.sigma, self.document, self.t, self.inbox = w, u, sigma, document, int(t), list(inbox)
+
+    @classmethod
+    def of(cls, learner: _core.Learner) -> Snapshot:
+        return cls(*learner.state())
+
+    def into(self, learner: _core.Learner) -> None:
+        learner.restore(self.w, self.u, self.sigma, self.document, self.t, self.inbox)
+
+    def newcomer(self) -> Snapshot:
+        """The same knowledge with an average that begins anew: what a replaced learner starts from."""
+        return Snapshot(self.w, np.zeros_like(self.u), self.sigma, self.document, 0)
+
+    def total(self) -> tuple[Vector, int]:
+        """The sum of the weights after each example, and how many these were."""
+        return self.t * self.w - self.u, self.t
+
+    def pack(self) -> tuple[dict[str, Any], list[bytes]]:
+        """For the wire: a header and pieces of bytes."""
+        arrays = [array.tobytes() for array in (self.w, self.u, self.sigma, self.document)]
+        return {"t": self.t}, [*arrays, *self.inbox]
+
+    @classmethod
+    def unpack(cls, header: Mapping[str, Any], pieces: Sequence[bytes]) -> Snapshot:
+        w, u, sigma, document = (np.frombuffer(piece, np.float64) for piece in pieces[:4])
+        return cls(w, u, sigma, document, header["t"], pieces[4:])
+
+
+def save(path: Path, about: Mapping[str, Any], learners: Sequence[Snapshot], arrays: Mapping[str, Vector]) -> None:
+    """A checkpoint in one file, which appears whole or not at all."""
+    held: dict[str, NDArray[Any]] = {"about": np.frombuffer(json.dumps(dict(about)).encode(), np.uint8)}
+    for k, one in enumerate(learners):
+        held |= {f"{k}.{name}": getattr(one, name) for name in ("w", "u", "sigma", "document")}
+        held[f"{k}.t"] = np.array(one.t)
+        held[f"{k}.inbox"] = np.frombuffer(b"".join(one.inbox), np.uint8)
+        held[f"{k}.lengths"] = np.array([len(each) for each in one.inbox], np.int64)
+    held |= {f"array.{name}": array for name, array in arrays.items()}
+    held["learners"] = np.array(len(learners))
+    with atomic_write(path, "wb") as file:
+        np.savez(file, **held)  # type: ignore[arg-type]
+
+
+def load(path: Path) -> tuple[dict[str, Any], list[Snapshot], dict[str, Vector]] | None:
+    """What ``save`` wrote, or None."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as held:
+            about = json.loads(held["about"].tobytes())
+            learners = []
+            for k in range(int(held["learners"])):
+                joined, at, inbox = held[f"{k}.inbox"].tobytes(), 0, []
+                for length in held[f"{k}.lengths"].tolist():
+                    inbox.append(joined[at : at + length])
+                    at += length
+                w, u, sigma, document = (held[f"{k}.{name}"] for name in ("w", "u", "sigma", "document"))
+                learners.append(Snapshot(w, u, sigma, document, int(held[f"{k}.t"]), inbox))
+            arrays = {name[6:]: held[name] for name in held.files if name.startswith("array.")}
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: not a checkpoint ({error}). Delete it, or start again with --overwrite") from None
+    return about, learners, arrays

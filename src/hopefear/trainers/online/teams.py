@@ -1,0 +1,334 @@
+"""Learners that work together: Chiang (2012), section 6.
+
+``Threads`` holds its learners in this process, and its result depends on nothing but the seed, however many threads
+there are:
+
+none       one learner, sentence after sentence
+average    P learners, each with its own part of the sentences; their weights are averaged at the end, and for scoring
+mix        iterative parameter mixing (6.1): the same, and at the begin of each epoch all start from the average of
+           the weights they ended with; who has which sentences is drawn anew for each epoch. In AROW every learner
+           keeps its variances
+simulate   asynchronous learners (6.2) in logical time: in a round each takes the next sentence, and after it they
+           exchange working sets
+
+``Crew`` leads learners that live elsewhere, in processes (``hopefear.trainers.online.workers``) or on a cluster
+(``hopefear.trainers.online.cluster``), in the ways average, mix and async: whoever is idle gets the next sentence together with
+the working sets of the others since its last one. A learner that dies is replaced by one that knows what another
+knows; its sentence goes back to the pool, and what it had added to the average up to the last time it was asked is
+kept. A sentence that kills three learners is left out, and said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear.trainers.online.base import Online
+from hopefear.trainers.online.states import Snapshot
+
+__all__ = ["PARALLEL", "Crew", "Tally", "Team", "Threads", "Workers", "described"]
+
+Vector = NDArray[np.float64]
+PARALLEL = ("none", "average", "mix", "async")
+CHUNK = 8  # sentences a learner does between two looks at the outside world
+POISON = 3  # learners that one sentence may kill
+
+Warn = Callable[[str], None]
+
+
+class Watch(Protocol):
+    """Who looks on."""
+
+    def progress(self, tally: Tally) -> bool:
+        """Between pieces of work. Whether a checkpoint is due."""
+
+    def checkpoint(self, tally: Tally) -> None:
+        """When it was, and all learners are at rest."""
+
+
+@dataclass
+class Tally:
+    """What happened in an epoch so far."""
+
+    sentences: int = 0
+    skipped: int = 0
+    hope: float = 0.0
+    best: float = 0.0
+    fear: float = 0.0
+    loss: float = 0.0
+    constraints: int = 0
+    heard: int = 0
+    decoding: float = 0.0
+    learning: float = 0.0
+    message_bytes: int = 0
+    b: Vector = field(default_factory=lambda: np.zeros(9))
+    done: list[int] = field(default_factory=list)  # sentences, in the order they were done
+
+    SUMS = ("hope", "best", "fear", "loss", "constraints", "heard", "decoding", "learning")
+
+    def add(self, learnt: Any) -> None:
+        """A ``Learnt`` of the core, or the same as a dictionary."""
+        one = learnt if isinstance(learnt, dict) else described(learnt)
+        self.sentences += 1
+        self.skipped += bool(one["skipped"])
+        for name in self.SUMS:
+            if one[name] == one[name]:  # not NaN: an objective without hope and fear
+                setattr(self, name, getattr(self, name) + one[name])
+        self.b = self.b + np.asarray(one["b"])
+        self.done.append(int(one["sentence"]))
+
+    def figures(self) -> dict[str, float]:
+        """Means a sentence, and CPU seconds in all."""
+        n = max(1, self.sentences)
+        means = {name: getattr(self, name) / n for name in ("hope", "best", "fear", "loss", "constraints")}
+        found = {**means, "decoding": self.decoding, "learning": self.learning}
+        if self.heard:
+            found["heard"] = self.heard / n
+        if self.message_bytes:
+            found["message_bytes"] = self.message_bytes / n
+        if self.skipped:
+            found["skipped"] = self.skipped
+        return found
+
+    def plain(self) -> dict[str, Any]:
+        return {**self.__dict__, "b": self.b.tolist()}
+
+    @classmethod
+    def restored(cls, plain: dict[str, Any]) -> Tally:
+        return cls(**{**plain, "b": np.array(plain["b"])})
+
+
+def described(learnt: _core.Learnt) -> dict[str, Any]:
+    """A ``Learnt`` as plain values."""
+    names = ("sentence", "skipped", *Tally.SUMS)
+    return {**{name: getattr(learnt, name) for name in names}, "b": learnt.b.tolist()}
+
+
+class Team(Protocol):
+    """What a job needs of its learners."""
+
+    def epoch(self, order: Sequence[int], mu: float, tally: Tally, watch: Watch) -> None:
+        """Go through the sentences in this order; those of ``tally`` are done already."""
+
+    def snapshots(self) -> list[Snapshot]: ...
+
+    def restore(self, snapshots: Sequence[Snapshot]) -> None: ...
+
+    def average(self) -> Vector:
+        """Algorithm 4, line 13: sum of all s_k over sum of all t_k."""
+
+    def close(self) -> None: ...
+
+
+def averaged(snapshots: Iterable[Snapshot]) -> Vector:
+    snapshots = list(snapshots)
+    totals = [one.total() for one in snapshots]
+    t = sum(count for _, count in totals)
+    mean: Vector = np.sum([s for s, _ in totals], axis=0) / t if t else np.mean([one.w for one in snapshots], axis=0)
+    return mean
+
+
+def shards(order: Sequence[int], learners: int, fixed: bool) -> list[list[int]]:
+    """Each learner's part of the sentences, in the order given; ``fixed`` parts do not depend on that order."""
+    if fixed:
+        return [[i for i in order if i % learners == k] for k in range(learners)]
+    return [list(order[k::learners]) for k in range(learners)]
+
+
+class Threads:
+    """Learners in this process."""
+
+    def __init__(
+        self,
+        trainer: Online,
+        examples: _core.Examples,
+        names: Sequence[str],
+        w: Vector,
+        parallel: str = "none",
+        learners: int = 1,
+        jobs: int = 0,
+    ) -> None:
+        assert parallel in ("none", "average", "mix", "simulate")
+        count = 1 if parallel == "none" else learners
+        self.examples, self.parallel, self.jobs = examples, parallel, jobs
+        self.learners = [trainer.learner(w, names, parallel == "simulate" and count > 1) for _ in range(count)]
+
+    def epoch(self, order: Sequence[int], mu: float, tally: Tally, watch: Watch) -> None:
+        count = len(self.learners)
+        known = set(tally.done)
+        if self.parallel == "simulate" or count == 1:
+            left = [i for i in order if i not in known]
+            for at in range(0, len(left), CHUNK * count):
+                piece = left[at : at + CHUNK * count]
+                self._add(tally, _core.simulate(self.learners, self.examples, piece, mu, self.jobs), watch)
+            return
+        if self.parallel == "mix" and not known:
+            mixed = np.mean([learner.weights for learner in self.learners], axis=0)
+            for learner in self.learners:
+                learner.move_to(mixed)
+        parts = [[i for i in part if i not in known] for part in shards(order, count, self.parallel == "average")]
+        for at in range(0, max(map(len, parts)), CHUNK):
+            work = [part[at : at + CHUNK] for part in parts]
+            learnt = _core.learn(self.learners, self.examples, work, mu, self.jobs)
+            self._add(tally, chain.from_iterable(learnt), watch)
+
+    @staticmethod
+    def _add(tally: Tally, learnt: Iterable[_core.Learnt], watch: Watch) -> None:
+        for one in learnt:
+            tally.add(one)
+        if watch.progress(tally):
+            watch.checkpoint(tally)
+
+    def snapshots(self) -> list[Snapshot]:
+        return [Snapshot.of(learner) for learner in self.learners]
+
+    def restore(self, snapshots: Sequence[Snapshot]) -> None:
+        for learner, snapshot in zip(self.learners, snapshots, strict=True):
+            snapshot.into(learner)
+
+    def average(self) -> Vector:
+        return averaged(self.snapshots())
+
+    def close(self) -> None:
+        pass
+
+
+Header = dict[str, Any]
+Reply = tuple[Header, list[Any]]  #: letters between learners may be bytes, or a name that stands for them on a cluster
+
+
+class Workers(Protocol):
+    """Learners somewhere else. Each answers one question at a time (``hopefear.trainers.online.workers.Server``)."""
+
+    batch: int  #: sentences to send at once
+
+    def start(self, k: int, snapshot: Snapshot) -> None:
+        """Learner k, in place of the old one if there was one."""
+
+    def ask(self, k: int, header: Header, pieces: Sequence[Any] = ()) -> None: ...
+
+    def wait(self) -> list[tuple[int, Reply | None]]:
+        """At least one answer; None from a learner that died."""
+
+    def close(self) -> None: ...
+
+
+class Crew:
+    """Leads workers through epochs."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        snapshots: Sequence[Snapshot],
+        parallel: str = "async",
+        warn: Warn = lambda text: None,
+    ) -> None:
+        assert parallel in ("average", "mix", "async")
+        self.workers, self.parallel, self.warn = workers, parallel, warn
+        self.count = len(snapshots)
+        self.killers: Counter[int] = Counter()
+        self.restore(snapshots)
+
+    def restore(self, snapshots: Sequence[Snapshot]) -> None:
+        self.known = list(snapshots[: self.count])  # each learner as it was when it was last asked
+        self.gone = list(snapshots[self.count :])  # those that died: they still count in the average
+        for k, one in enumerate(self.known):
+            self.workers.start(k, one)
+        self._all({"ask": "ready"})  # or the first to come would do all the work
+
+    def snapshots(self) -> list[Snapshot]:
+        self.known = [Snapshot.unpack(header, pieces) for header, pieces in self._all({"ask": "state"})]
+        return [*self.known, *self.gone]
+
+    def average(self) -> Vector:
+        return averaged(self.snapshots())
+
+    def close(self) -> None:
+        self.workers.close()
+
+    def _replace(self, k: int) -> None:
+        """Learner k died: a new one begins with what was known last."""
+        self.warn(f"learner {k + 1} died and was replaced")
+        if self.known[k].t:
+            self.gone.append(self.known[k])
+        self.known[k] = max(self.known, key=lambda one: one.t).newcomer()
+        self.workers.start(k, self.known[k])
+
+    def _all(self, header: Header, pieces: Sequence[bytes] = ()) -> list[Reply]:
+        """Ask all the same, while all are idle."""
+        replies: dict[int, Reply] = {}
+        for k in range(self.count):
+            self.workers.ask(k, header, pieces)
+        while len(replies) < self.count:
+            for k, reply in self.workers.wait():
+                if reply is None:
+                    self._replace(k)
+                    self.workers.ask(k, header, pieces)
+                else:
+                    replies[k] = reply
+        return [replies[k] for k in range(self.count)]
+
+    def epoch(self, order: Sequence[int], mu: float, tally: Tally, watch: Watch) -> None:
+        known = set(tally.done)
+        share = self.parallel == "async"
+        if self.parallel == "mix" and not known:
+            self.snapshots()
+            self._all({"ask": "move"}, [np.mean([one.w for one in self.known], axis=0).tobytes()])
+        if share:
+            pools = [deque(i for i in order if i not in known)] * self.count
+        else:
+            parts = shards(order, self.count, self.parallel == "average")
+            pools = [deque(i for i in part if i not in known) for part in parts]
+        mail: list[list[Any]] = [[] for _ in range(self.count)]
+        busy: dict[int, list[int]] = {}
+
+        def give(k: int) -> None:
+            pool = pools[k]
+            if not pool or k in busy:
+                return
+            # Towards the end of an epoch in small portions, so that nobody waits long for the last one.
+            size = max(1, min(self.workers.batch, len(pool) // (2 * self.count) if share else self.workers.batch))
+            busy[k] = [pool.popleft() for _ in range(min(size, len(pool)))]
+            letters, mail[k] = mail[k], []
+            self.workers.ask(k, {"ask": "learn", "sentences": busy[k], "mu": mu}, letters)
+
+        resting = False
+        while any(pools) or busy:
+            if resting and not busy:
+                watch.checkpoint(tally)
+                resting = False
+            for k in range(self.count):
+                if not resting:
+                    give(k)
+            for k, reply in self.workers.wait():
+                sentences = busy.pop(k, [])  # none: it died while it was idle
+                if reply is None:
+                    pools[k].extendleft(reversed(self._spared(sentences, tally)))
+                    self._replace(k)
+                    continue
+                header, letters = reply
+                for one in header["learnt"]:
+                    tally.add(one)
+                tally.message_bytes += header["bytes"]
+                if share:
+                    for other in range(self.count):
+                        if other != k:
+                            mail[other] += letters
+            resting = watch.progress(tally) or resting
+
+    def _spared(self, sentences: list[int], tally: Tally) -> list[int]:
+        """What goes back to the pool of the sentences that a dead learner had: all, unless the first is a killer."""
+        if sentences:
+            self.killers[sentences[0]] += 1
+        if not sentences or self.killers[sentences[0]] < POISON:
+            return sentences
+        self.warn(f"sentence {sentences[0] + 1} killed {POISON} learners: it is left out")
+        tally.done.append(sentences[0])
+        return sentences[1:]

@@ -1,0 +1,137 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopefear.errors import InputError
+from hopefear.runs.directory import Run, checksum, read_run
+
+
+def finished(path: Path, **settings: object) -> None:
+    with Run.open(path, command=["hopefear", "tune"], settings={"seed": 1, **settings}) as run:
+        run.finish({"lm": 0.1 + 0.2, "tm": -1e-39}, {"dev": {"bleu": np.float64(41.5)}})
+
+
+def test_a_finished_run_has_its_files(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["status"] == "done"
+    assert record["final"] == {"dev": {"bleu": 41.5}}
+    assert record["seed"] == 1
+    assert record["command"] == ["hopefear", "tune"]
+    assert {"hopefear", "python", "numpy"} <= record["versions"].keys()
+    assert (tmp_path / "run" / "weights.txt").read_text() == "lm 0.30000000000000004\ntm -1e-39\n"
+    events = [json.loads(line)["event"] for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert events == ["start", "done"]
+    assert (tmp_path / "run" / "checkpoint").is_dir()
+    assert read_run(tmp_path / "run") == record
+
+
+def test_a_finished_run_is_not_touched(tmp_path: Path) -> None:
+    finished(tmp_path)
+    with pytest.raises(InputError, match=r"holds a finished run. --overwrite"):
+        Run.open(tmp_path)
+    assert read_run(tmp_path)["status"] == "done"
+
+
+def test_overwrite_removes_the_run_and_nothing_else(tmp_path: Path) -> None:
+    finished(tmp_path)
+    (tmp_path / "mine").write_text("keep")
+    with Run.open(tmp_path, overwrite=True, settings={"seed": 2}):
+        assert not (tmp_path / "weights.txt").exists()
+    assert (tmp_path / "mine").read_text() == "keep"
+    assert read_run(tmp_path)["seed"] == 2
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_directory_of_somebody_else_is_refused(tmp_path: Path, overwrite: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(InputError, match=r"holds files but no run"):
+        Run.open(tmp_path, overwrite=overwrite)
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(InputError, match="not a run of this version"):
+        Run.open(tmp_path, overwrite=overwrite)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run.json", "thesis.tex"]
+
+
+def test_a_file_is_no_run_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        Run.open(tmp_path / "file")
+    with pytest.raises(InputError, match="not a run directory"):
+        read_run(tmp_path / "file")
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), Run.open(tmp_path, settings={"seed": 1}) as run:
+        run.save_checkpoint("replicate-1", {"weights": {"lm": 0.1 + 0.2}})
+        raise KeyboardInterrupt
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"time": "2026-')  # killed while writing
+    with pytest.raises(InputError, match=r"holds an unfinished run. --resume continues it"):
+        Run.open(tmp_path, settings={"seed": 1})
+    with Run.open(tmp_path, settings={"seed": 1}, resume=True) as run:
+        assert not run.finished
+        assert run.load_checkpoint("replicate-1") == {"weights": {"lm": 0.1 + 0.2}}
+        assert run.load_checkpoint("replicate-2") is None
+        run.finish({"lm": 1.0}, {})
+    events = [json.loads(line)["event"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert events == ["start", "stopped", "resume", "done"]
+    with Run.open(tmp_path, settings={"seed": 1}, resume=True) as run:
+        assert run.finished
+
+
+def test_resume_needs_the_same_settings(tmp_path: Path) -> None:
+    Run.open(tmp_path, settings={"seed": 1, "trainer": "mert"}).close()
+    with pytest.raises(InputError, match=r'begun with another trainer \("mert", now "pro"\)'):
+        Run.open(tmp_path, settings={"seed": 1, "trainer": "pro"}, resume=True)
+
+
+def test_a_setting_within_another_is_named(tmp_path: Path) -> None:
+    Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {"C": 0.1}}}).close()
+    with pytest.raises(InputError, match=r"begun with another trainer options C \(0.1, now 0.2\)"):
+        Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {"C": 0.2}}}, resume=True)
+    with pytest.raises(InputError, match=r"begun with another trainer options \(.*, now \{\}\)"):
+        Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {}}}, resume=True)
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+    with Run.open(tmp_path) as run:
+        (tmp_path / "checkpoint" / "replicate-1.json").write_text('{"weights": ')
+        with pytest.raises(InputError, match=r"replicate-1.json: not a checkpoint"):
+            run.load_checkpoint("replicate-1")
+
+
+def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
+    with Run.open(tmp_path), pytest.raises(InputError, match="another process is at work"):
+        Run.open(tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_not_written(tmp_path: Path, weight: float) -> None:
+    with Run.open(tmp_path) as run:
+        with pytest.raises(InputError, match="the weight of 'lm'"):
+            run.finish({"lm": weight}, {})
+        assert not (tmp_path / "weights.txt").exists()
+        assert not run.finished
+
+
+def test_warnings_are_kept_once_and_numbers_that_are_none_are_null(tmp_path: Path) -> None:
+    with Run.open(tmp_path) as run:
+        run.warn("the weight of lm ran away")
+        run.warn("the weight of lm ran away")
+        run.record["epochs"].append({"epoch": 1, "bleu": float("nan"), "w": np.arange(2)})
+        run.save()
+    record = read_run(tmp_path)
+    assert record["warnings"] == ["the weight of lm ran away"]
+    assert record["epochs"] == [{"epoch": 1, "bleu": None, "w": [0, 1]}]
+
+
+def test_checksums_of_files_and_directories(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    assert checksum(tmp_path / "a")["sha256"].startswith("ba7816bf8f01cfea")
+    one = checksum(tmp_path)
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert one["bytes"] == 3
+    assert checksum(tmp_path)["sha256"] != one["sha256"]

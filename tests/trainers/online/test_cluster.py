@@ -1,0 +1,71 @@
+"""Learners on a Ray cluster of two nodes, on loopback."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopefear.decode import Hiero
+from hopefear.trainers.online import Mira, Trained, train
+from tests.trainers.online.models import corpus
+
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    # workers import the tests' own modules from here
+    os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
+    yield nodes.address
+    ray.shutdown()
+    nodes.shutdown()
+
+
+@pytest.mark.parametrize("parallel", ["async", "mix"])
+def test_learners_on_two_nodes(decoder: Hiero, task: Path, cluster: str, parallel: str) -> None:
+    def run(**where: Any) -> Trained:
+        dev = corpus(task, "dev")
+        return train(decoder, corpus(task, "tune"), Mira(epochs=2), dev=dev, parallel=parallel, learners=2, **where)
+
+    trained = run(cluster=cluster)
+    assert [one["sentences"] for one in trained.history[1:]] == [24, 24]
+    assert trained.score > trained.history[0]["score"]
+    if parallel == "async":
+        assert trained.history[1]["heard"] > 0
+        assert trained.history[1]["message_bytes"] < 50_000
+    else:  # deterministic: the same as in threads
+        assert trained.weights == run().weights
+
+
+def test_an_actor_that_is_killed_is_replaced(
+    decoder: Hiero, task: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hopefear.trainers.online import cluster as module
+
+    killed: list[Any] = []
+
+    class Deadly(module.Actors):
+        def ask(self, k: int, header: dict[str, Any], pieces: Any = ()) -> None:
+            super().ask(k, header, pieces)
+            if header["ask"] == "learn" and not killed:
+                killed.append(k)
+                self.ray.kill(self.actors[k])
+
+    monkeypatch.setattr(module, "Actors", Deadly)
+    trained = train(decoder, corpus(task, "tune"), Mira(epochs=1), parallel="async", learners=2, cluster=cluster)
+    assert trained.history[0]["sentences"] == 24
+    assert trained.warnings == [f"learner {killed[0] + 1} died and was replaced"]
+
+
+def test_no_cluster_is_one_line(decoder: Hiero, task: Path) -> None:
+    ray.shutdown()
+    with pytest.raises(ValueError, match=r"no cluster at 127.0.0.1:1 .* ray start --head"):
+        train(decoder, corpus(task, "tune"), Mira(), parallel="async", learners=2, cluster="127.0.0.1:1")

@@ -1,0 +1,33 @@
+"""Figure 1 of Chiang (2012): hope and fear searched for in the forest, and in a k-best list.
+
+These forests are small; the ten best are to them what the hundred best are to real ones.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import hopefear as hf
+from hopefear.decode import Hiero
+from tests.trainers.online.models import corpus
+
+
+def test_forests_hold_better_hopes_and_worse_fears(decoder: Hiero, task: Path) -> None:
+    data = corpus(task, "dev")
+    weights = dict.fromkeys(("lm", "phrase_ef", "phrase_fe"), 1.0)
+    pool = decoder.decode(data.lines, weights)
+    references = [[decoder.model.target_text.text(one[i]) for one in data.references] for i in range(len(data))]
+    document = hf.OracleDocument()
+    hopes: dict[str, list[float]] = {"forest": [], "kbest": []}
+    fears: dict[str, list[float]] = {"forest": [], "kbest": []}
+    for i in range(len(pool)):
+        for how in hopes:
+            found = pool[i].hope_fear(weights, references[i], document, approximation=how, k=10)
+            hopes[how].append(found.hope.score + found.hope.gain)
+            fears[how].append(found.fear.score - found.fear.gain)
+    # On average, not always: matches are not clipped inside the search (5.1), and a node keeps one derivation (5.2).
+    assert np.mean(hopes["forest"]) >= np.mean(hopes["kbest"])
+    assert np.mean(fears["forest"]) >= np.mean(fears["kbest"])
+    assert fears["forest"] != fears["kbest"]

@@ -1,0 +1,185 @@
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from hopefear import InputError
+from hopefear.util.files import (
+    atomic_write,
+    iter_bytes,
+    open_bytes,
+    open_text,
+    output,
+    path_name,
+    read_lines,
+    read_references,
+)
+
+
+def test_text_appears_when_the_block_ends(tmp_path: Path) -> None:
+    path = tmp_path / "weights.txt"
+    with atomic_write(path) as file:
+        file.write("größer 1\n")
+        assert not path.exists()
+    assert path.read_bytes() == "größer 1\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "weights.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), atomic_write(path, "wb") as file:
+        file.write(b"new")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_permissions_are_those_of_an_ordinary_file(tmp_path: Path) -> None:
+    (tmp_path / "ordinary").write_text("")
+    with atomic_write(tmp_path / "new"):
+        pass
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("target")
+    with atomic_write(tmp_path / "link") as file:
+        file.write("x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "x"
+
+
+@pytest.mark.parametrize(("path", "error"), [(".", IsADirectoryError), ("missing/file", FileNotFoundError)])
+def test_the_error_names_the_file_that_was_asked_for(tmp_path: Path, path: str, error: type[OSError]) -> None:
+    with pytest.raises(error) as raised, atomic_write(tmp_path / path):
+        pass
+    assert raised.value.filename == str(tmp_path / path)
+
+
+def test_a_device_is_written_in_place() -> None:
+    with atomic_write("/dev/null") as file:
+        file.write("x")
+    assert Path("/dev/null").is_char_device()
+
+
+def pack(name: str, data: bytes) -> bytes:
+    if name == "gz":
+        return gzip.compress(data)
+    if name == "xz":
+        return lzma.compress(data)
+    return zstandard.ZstdCompressor().compress(data)
+
+
+DATA = b"".join(b"line %d\n" % i for i in range(100_000))
+
+
+@pytest.mark.parametrize("name", ["gz", "xz", "zst"])
+def test_packed_files_are_told_by_their_bytes(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "no_suffix"
+    path.write_bytes(pack(name, DATA))
+    with open_bytes(path) as file:
+        assert file.read() == DATA
+    path.write_bytes(pack(name, DATA) + pack(name, b"more\n"))
+    assert read_lines(path)[-2:] == ["line 99999", "more"]
+    plain = tmp_path / f"plain.{name}"
+    plain.write_bytes(b"plain\n")
+    assert read_lines(plain) == ["plain"]
+
+
+@pytest.mark.parametrize("name", ["gz", "xz", "zst"])
+def test_cut_and_damaged_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"file.{name}"
+    good = pack(name, DATA)
+    for cut in [10, 100, len(good) // 2, len(good) - 1]:
+        path.write_bytes(good[:cut])
+        with pytest.raises(
+            InputError, match=rf"^{path}: the \w+ data ends too soon. Was the file cut off\? Copy it again$"
+        ):
+            read_lines(path)
+    flipped = bytearray(good)
+    flipped[len(good) // 2] ^= 0xFF
+    path.write_bytes(flipped)
+    if name != "zst":  # whose frames have no checksum unless one asks for it
+        with pytest.raises(InputError, match=rf"^{path}: the \w+ data is damaged \(.*\). Copy or make the file again$"):
+            read_lines(path)
+    path.write_bytes(good + b"rubbish")
+    with pytest.raises(InputError, match=r"data is damaged|ends too soon"):
+        read_lines(path)
+
+
+def test_a_packed_bomb_is_read_in_pieces(tmp_path: Path) -> None:
+    for name in ["gz", "xz", "zst"]:
+        path = tmp_path / name
+        path.write_bytes(pack(name, bytes(100 << 20)))
+        sizes = [len(piece) for piece in iter_bytes(path)]
+        assert sum(sizes) == 100 << 20
+        assert max(sizes) <= 64 << 20
+
+
+def test_lines(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\x0bfour\xe2\x80\xa8five\n\n\xef\xbb\xbflast")
+    assert read_lines(path) == ["one", "two three\x0bfour\u2028five", "", "\ufefflast"]
+    path.write_bytes(b"")
+    assert read_lines(path) == []
+    path.write_bytes(b"\n" * 3)
+    assert read_lines(path) == ["", "", ""]
+    path.write_bytes(b"x" * (3 << 20) + b"\n\ny")
+    assert [len(line) for line in read_lines(path)] == [3 << 20, 0, 1]
+
+
+def test_the_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(DATA + b"ok\nab\xffc\nok\n")
+    with pytest.raises(InputError, match=rf"^{path}:100002: byte 3 is not UTF-8. Convert the file"):
+        read_lines(path)
+
+
+@pytest.mark.parametrize("name", ["plain", "x.gz", "x.xz", "x.zst"])
+def test_output_is_packed_by_its_suffix_and_always_the_same(tmp_path: Path, name: str) -> None:
+    for folder in ["a", "b"]:
+        (tmp_path / folder).mkdir()
+        with output(tmp_path / folder / name) as file:
+            file.write("größer\n" * 1000)
+    assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert read_lines(tmp_path / "a" / name) == ["größer"] * 1000
+    assert (len((tmp_path / "a" / name).read_bytes()) < 500) == (name != "plain")
+    with pytest.raises(RuntimeError), output(tmp_path / "a" / name, "wb") as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert read_lines(tmp_path / "a" / name) == ["größer"] * 1000
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing: no such file or folder. Check the path$"):
+        open_bytes(tmp_path / "missing")
+    with pytest.raises(InputError, match=r": is a folder. Name a file in it$"):
+        open_text(tmp_path)
+    with pytest.raises(InputError, match=r"is not a path"):
+        open_text("a\0b")
+    with pytest.raises(InputError, match=r"is a folder"), output(tmp_path):
+        pass
+
+
+def test_open_text(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
+    with open_text(path) as file:
+        assert list(file) == ["one\r\n", "two\n"]
+    path.write_bytes(b"one\n\xff\n")
+    for read in (lambda file: file.read(), list, lambda file: [file.readline() for _ in range(3)]):
+        with pytest.raises(InputError, match=rf"^{path}: the text is not UTF-8"), open_text(path) as file:
+            read(file)
+
+
+def test_references_are_at_least_one_file() -> None:
+    with pytest.raises(InputError, match=r"references: no file was named"):
+        read_references([])
+
+
+def test_names_in_messages_are_one_line() -> None:
+    assert path_name("a\nb\udcff") == "a\\x0ab\\udcff"
+    assert path_name("-") == "standard input"

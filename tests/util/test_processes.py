@@ -1,0 +1,81 @@
+import os
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from hopefear.errors import InputError
+from hopefear.util import processes
+from hopefear.util.processes import Say, Task, TaskError, cores, run_tasks
+
+
+def square(number: int, delay: float = 0.0) -> Task:
+    def task(say: Say) -> dict[str, Any]:
+        say({"at": number})
+        time.sleep(delay)
+        return {"square": number**2, "process": os.getpid()}
+
+    return task
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
+    heard: list[tuple[int, int]] = []
+    tasks = [square(n, delay=0.2 if n == 0 else 0.0) for n in range(5)]
+    results = run_tasks(tasks, jobs, lambda i, said: heard.append((i, said["at"])))
+    assert [result["square"] for result in results] == [0, 1, 4, 9, 16]
+    assert sorted(heard) == [(n, n) for n in range(5)]
+    assert len({result["process"] for result in results}) == 5
+
+
+def test_where_there_is_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "FORKS", False)
+    heard: list[int] = []
+    assert [r["square"] for r in run_tasks([square(2), square(3)], 2, lambda i, said: heard.append(i))] == [4, 9]
+    assert heard == [0, 1]
+
+
+def test_long_messages_and_many_of_them_arrive_whole() -> None:
+    def task(say: Say) -> dict[str, Any]:
+        for i in range(200):
+            say({"i": i, "text": "x" * 1000 * (i % 7)})
+        return {"weights": {f"größe{i}": i / 3 for i in range(50_000)}}
+
+    heard: list[int] = []
+    results = run_tasks([task, task], 2, lambda i, said: heard.append(said["i"]))
+    assert sorted(heard) == sorted([*range(200)] * 2)
+    assert results[0] == results[1] == {"weights": {f"größe{i}": i / 3 for i in range(50_000)}}
+
+
+def fail(error: BaseException) -> Task:
+    def task(say: Say) -> dict[str, Any]:
+        raise error
+
+    return task
+
+
+def die(say: Say) -> dict[str, Any]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("task", "error", "said"),
+    [
+        (fail(InputError("dev: bad. Mend it")), InputError, "dev: bad. Mend it"),
+        (fail(ZeroDivisionError("oh")), TaskError, "ZeroDivisionError: oh"),
+        (die, TaskError, "task 2 was killed by signal 9"),
+    ],
+)
+def test_a_failure_ends_the_others(task: Task, error: type[Exception], said: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(error, match=said):
+        run_tasks([square(1, delay=60), task], 2)
+    assert time.monotonic() - begun < 30
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_cores() -> None:
+    assert cores() >= 1
