@@ -1,8 +1,14 @@
 """The errors that a user can mend."""
 
+from __future__ import annotations
+
 from hopefear._core import InputError
 
-__all__ = ["InputError", "input_error"]
+__all__ = ["InputError", "OptionError", "input_error"]
+
+
+class OptionError(InputError):
+    """An option that does not exist, has a wrong value, or does not go with another."""
 
 
 def input_error(file: object, line: int | None, finding: str) -> InputError:

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from hopefear.runs.events import Event, Listener
+
 BETWEEN_LINES = 10.0  # seconds between two plain progress lines
 BETWEEN_FRAMES = 0.1  # and between two pictures of the bar
-
-
-NAMED = 5  # of many things that a message names
-
-
-def plural(number: int, noun: str) -> str:
-    """``1 weight``, ``2 weights``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def some(names: Iterable[str]) -> str:
-    """The first few of many names, and how many more there are."""
-    names = list(names)
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 class Console:
@@ -40,6 +30,30 @@ class Console:
 
     def warn(self, text: str) -> None:
         click.echo(f"warning: {text}", err=True)
+
+    @contextmanager
+    def listener(self) -> Iterator[Listener]:
+        """Shows events: notes and warnings as lines, progress as a bar. Use it in a ``with`` statement."""
+        from hopefear.runs.events import Note, Warned
+        from hopefear.runs.events import Progress as Progressed
+
+        said: set[str] = set()
+        with ExitStack() as bars:
+            shown: list[Progress] = []
+
+            def hear(event: Event) -> None:
+                if isinstance(event, Note):
+                    self.note(event.text)
+                elif isinstance(event, Warned) and event.text not in said:
+                    said.add(event.text)
+                    self.warn(event.text)
+                elif isinstance(event, Progressed):
+                    if not shown or shown[-1].label != event.label:
+                        bars.close()
+                        shown[:] = [bars.enter_context(self.progress(event.label, event.total))]
+                    shown[-1].update(event.done, event.total, event.text)
+
+            yield hear
 
     def progress(self, label: str, total: int | None = None) -> Progress:
         """A bar on a terminal, a line now and then elsewhere, nothing when quiet. Use it in a ``with`` statement."""
@@ -120,3 +134,13 @@ class Bar(Progress):
 
     def __exit__(self, *error: object) -> None:
         self._live.stop()
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as lines: the first column to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)

@@ -19,7 +19,8 @@ import click
 
 import hopefear
 from hopefear.cli.frame import CONTEXT, write_examples
-from hopefear.cli.options import no_such_file, one_of
+from hopefear.cli.options import no_such_file
+from hopefear.util.words import one_of
 
 # section -> command -> what it does; a command NAME is `command` in cli/NAME.py
 COMMANDS = {
@@ -150,8 +151,10 @@ def _report(error: BaseException) -> int:
 
 def explain(error: BaseException) -> tuple[int, str]:
     """The exit code and the line for an error."""
-    from hopefear.errors import InputError
+    from hopefear.errors import InputError, OptionError
 
+    if isinstance(error, OptionError):
+        return 2, _with_help(str(error), f"hopefear {sys.argv[1]}" if len(sys.argv) > 1 else "hopefear")
     if isinstance(error, click.UsageError):
         return 2, _usage(error)
     if isinstance(error, click.ClickException):
@@ -195,6 +198,10 @@ def _usage(error: click.UsageError) -> str:
         and ctx.get_parameter_source(param.name or "") is ParameterSource.DEFAULT_MAP
     ):
         return f"in the --config file: {text}"
+    return _with_help(text, path)
+
+
+def _with_help(text: str, path: str) -> str:
     return f"{text.rstrip('.')}{'' if text.endswith('?') else '.'} See: {path} --help"
 
 

@@ -13,15 +13,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from hopefear.util.words import one_of
+
 
 class FileError(click.UsageError):
     """A path on the command line that cannot be used; the message opens with the path."""
-
-
-def one_of(name: str, known: Iterable[str]) -> str:
-    """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def no_such_file(path: str) -> str:
@@ -74,9 +70,10 @@ class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return number
 
 
-def count(flag: str, default: int, text: str, least: int = 1, most: int | None = None) -> click.Option:
-    """An option that takes a whole number."""
-    return click.Option([flag], type=Whole(least, most), default=default, metavar="N", help=f"{text} [{default}]")
+def count(flag: str, default: int | str, text: str, least: int = 1, most: int | None = None) -> click.Option:
+    """An option that takes a whole number. A default given as text is only shown: the value is then None."""
+    value = default if isinstance(default, int) else None
+    return click.Option([flag], type=Whole(least, most), default=value, metavar="N", help=f"{text} [{default}]")
 
 
 class Many(click.Option):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hopefear.cli.console import Console, plural, some
+from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many
+from hopefear.util.words import plural, some
 
 if TYPE_CHECKING:
     import numpy as np

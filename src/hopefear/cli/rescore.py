@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hopefear.cli.console import Console, plural, some
+from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many, count
+from hopefear.util.words import plural, some
 
 if TYPE_CHECKING:
     from hopefear.model.language_model import LanguageModel

@@ -66,8 +66,8 @@ def command(
     test that takes their spread into account. An empty line in a reference file is a missing reference where other
     files have one.
     """
-    from hopefear.cli.metric_options import parse_metric
     from hopefear.evaluation.scores import TESTS, evaluate
+    from hopefear.metrics import from_text
     from hopefear.util.files import read_lines
 
     if not hyp:
@@ -75,7 +75,7 @@ def command(
             "no HYP. Put the outputs first: hopefear score HYP --refs F", click.get_current_context()
         )
     metrics = [
-        parse_metric(text, lowercase, tokenize or ("13a" if text.split(":")[0] == "bleu" else None)) for text in metric
+        from_text(text, lowercase, tokenize or ("13a" if text.split(":")[0] == "bleu" else None)) for text in metric
     ]
     references = [read_lines(path) for path in refs]
     for path, lines in zip(refs, references, strict=True):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from hopefear.cli.console import Console, plural
+from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Positional, count
+from hopefear.util.words import plural
 
 if TYPE_CHECKING:
     from hopefear._core import Pool

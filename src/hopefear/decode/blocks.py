@@ -12,21 +12,21 @@ are met. docs/blocks.md describes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, BlockDecoder, Examples, FeatureTable, Pool, read_feature_table
+from hopefear._core import BlockCorpus, BlockDecoder, Examples, FeatureTable, Pool
 from hopefear._core import BlockWeights as CoreWeights
 from hopefear.errors import InputError, input_error
-from hopefear.formats import read_weights
+from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vector
 from hopefear.model.directory import Model
 from hopefear.util.files import PathLike
 
-__all__ = ["FEATURES", "REAL", "REORDERINGS", "BlockWeights", "Blocks", "read_block_weights"]
+__all__ = ["FEATURES", "REAL", "REORDERINGS", "Blocks", "read_block_weights"]
 
 #: The real-valued features, in the order of their ids.
 REAL = (
@@ -49,28 +49,10 @@ REORDERINGS = ("monotone", "swap")
 _PHRASE = ("block", "source", "target", "orient")
 _WORD = ("pair", "ngram", "jump")
 _LETTER = {"word": "w", "number": "n", "name": "c"}
-_LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
 _MANY = 2000  # sentences from which it pays to score all blocks of the model at once
 
 
 Weights = Mapping[str, float] | NDArray[np.float64]
-
-
-class BlockWeights(Mapping[str, float]):
-    """Weights that are found by name but are too many to keep the names: iteration gives the names seen in reading."""
-
-    def __init__(self, table: FeatureTable, templates: Iterable[str] = ()) -> None:
-        self.table = table
-        self.templates = frozenset(templates)  #: names of templates and of real-valued features that have weights
-
-    def __getitem__(self, name: str) -> float:
-        return self.table.get(name)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __iter__(self) -> Iterator[str]:
-        raise InputError("these weights keep no names: ask for the weight of a name")
 
 
 @dataclass(frozen=True)
@@ -141,6 +123,13 @@ class Blocks:
         """The features of the forests so far, in the order of their ids."""
         return self._core.features.names()
 
+    def adapted(self, **changes: Any) -> Blocks:
+        """The same decoder with other options."""
+        return replace(self, **changes)
+
+    def opener(self) -> Callable[[], Blocks]:
+        raise InputError("--cluster is for hierarchical models only")
+
     def corpus(self, lines: Iterable[str], references: Iterable[str] = (), *, first: int = 0) -> BlockCorpus:
         """Lines of text made ready, for several passes over them; ``references``: one line each, or none at all."""
         ids, texts, kinds = [], [], []
@@ -158,14 +147,14 @@ class Blocks:
         if isinstance(w, np.ndarray):
             table = self._core.table(w)
         else:
-            table = w.table if isinstance(w, BlockWeights) else FeatureTable(list(w.items()))
+            table = w.table if isinstance(w, ManyWeights) else FeatureTable(list(w.items()))
         return CoreWeights(self._core, table, sentences >= _MANY, jobs)
 
     def weights_over(self, pool: Pool, weights: Weights | None = None) -> NDArray[np.float64]:
         """A weight for each feature of a pool."""
         w = self.weights if weights is None else weights
         if not isinstance(w, np.ndarray):
-            return np.array([w.get(name, 0.0) for name in pool.feature_names])
+            return weight_vector(w, pool.feature_names)
         return np.concatenate([w, np.zeros(max(0, len(pool.features) - len(w)))])
 
     def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
@@ -223,14 +212,9 @@ class Blocks:
 
 def read_block_weights(path: PathLike) -> Mapping[str, float]:
     """Weights for this decoder: of a large file only the values are kept, not the names."""
-    plain = Path(path)
-    weights: Mapping[str, float]
-    if not plain.is_file() or plain.suffix in (".gz", ".xz", ".zst") or plain.stat().st_size < _LARGE:
-        weights = read_weights(path)
-        kinds = {name.partition("(")[0] for name in weights}
-    else:
-        table, templates = read_feature_table(str(path))
-        weights, kinds = BlockWeights(table, templates), set(templates)
+    weights = read_many_weights(path)
+    many = isinstance(weights, ManyWeights)
+    kinds = set(weights.templates) if many else {name.partition("(")[0] for name in weights}
     if not kinds & {*REAL, *_PHRASE, *_WORD}:
         raise input_error(path, None, "no weight here belongs to a feature of blocks. Use the weights of this model")
     return weights
@@ -238,6 +222,6 @@ def read_block_weights(path: PathLike) -> Mapping[str, float]:
 
 def templates_of(weights: Mapping[str, float]) -> frozenset[str]:
     """The templates of binary features, and the real-valued features, that have a weight other than 0."""
-    if isinstance(weights, BlockWeights):
+    if isinstance(weights, ManyWeights):
         return weights.templates
     return frozenset(name.partition("(")[0] for name, value in weights.items() if value != 0.0)

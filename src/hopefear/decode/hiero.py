@@ -11,9 +11,11 @@ A forest is over the features of the model, so that w.h(d) is the score by which
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,6 +187,11 @@ class Hiero:
         each = [list(one) for one in zip(*words, strict=True)]
         return self._core.examples(*self._sentences(lines, 0), each, self._limits)
 
+    def opener(self) -> Callable[[], Hiero]:
+        """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
+        options = {name: getattr(self, name) for name in ("pop_limit", "max_options", "max_span", "templates")}
+        return partial(_opened, str(self.model.path.resolve()), options)
+
     def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         pool = self.kbest(lines, 1, jobs=jobs)
@@ -197,3 +204,7 @@ class Hiero:
         """The best derivation of a line as a tree: which rule said what, and what it cost."""
         pool = self.decode([line])
         return explanation(pool[0].viterbi(self.weights), pool.source(0).split(), self.weights)
+
+
+def _opened(path: str, options: Mapping[str, Any]) -> Hiero:
+    return Hiero(Model.open(path, verify=False), **options)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import OracleDocument, Pool
+from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Metric
-from hopefear.train.tuning import vector
 
 __all__ = ["cloud", "typical_document"]
 
@@ -20,7 +20,7 @@ def typical_document(pool: Pool, weights: Mapping[str, float], jobs: int = 0, se
     In the context of an empty document, BLEU of a sentence is hardly more than its pseudo-counts.
     """
     bleu = Bleu()
-    stats = bleu.stats(pool.kbest(vector(pool, weights), 1, jobs=jobs), jobs)
+    stats = bleu.stats(pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs), jobs)
     document = OracleDocument(bleu.max_order)
     document.counts = np.maximum(sentences * stats.mean(axis=0), 1e-3)
     return document
@@ -42,7 +42,7 @@ def cloud(
     On lists, hope and fear of any metric are exact; on forests they are those of BLEU in the context of ``document``.
     ``fear_kbest`` and ``hope_kbest`` are what the k-best list alone would have given.
     """
-    w = vector(pool, weights)
+    w = weight_vector(weights, pool.feature_names)
     one = pool.subset(np.array([i]))
     best_list = one.kbest(w, kbest, distinct=False, jobs=1)
     gains = metric.sentence_gains(metric.stats(best_list, 1))

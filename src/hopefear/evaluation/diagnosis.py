@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
+from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
+from hopefear.util.words import some
 
 __all__ = ["Finding", "compare", "diagnose", "examine_lists", "examine_outcome", "examine_weights"]
 
@@ -66,30 +68,23 @@ def diagnose(
     each epoch of a trainer that goes on from epoch to epoch; leave it out for one that does not (mert). Of forests,
     only the weights and the outcome are examined.
     """
-    w = _vector(pool, weights)
+    w = weight_vector(weights, pool.feature_names)
     found = list(examine_lists(pool, metric, initial, jobs)) if pool.is_lists else []
     found += [*examine_weights(pool, w), *_history(history, metric)]
     if not np.all(np.isfinite(w)):
         return found  # no best translations under such weights
-    w0 = _vector(pool, initial or {})
+    w0 = weight_vector(initial or {}, pool.feature_names)
     found += examine_outcome(_chosen(pool, w0, jobs), _chosen(pool, w, jobs), metric, seed=seed, jobs=jobs)
     if holdout is not None and len(holdout):
-        before, after = (_chosen(holdout, _vector(holdout, x), jobs) for x in (initial or {}, weights))
+        both = (weight_vector(x, holdout.feature_names) for x in (initial or {}, weights))
+        before, after = (_chosen(holdout, x, jobs) for x in both)
         found += compare_holdout(before, after, metric, seed, jobs)
     return found
-
-
-def _vector(pool: Pool, weights: Mapping[str, float]) -> Vector:
-    return np.array([weights.get(name, 0.0) for name in pool.feature_names], dtype=np.float64)
 
 
 def _chosen(pool: Pool, w: Vector, jobs: int) -> Pool:
     """The best candidate of each list under w."""
     return pool.kbest(w, 1, jobs=jobs)
-
-
-def _names(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 # The lists -----------------------------------------------------------------------------------------------------------
@@ -106,21 +101,21 @@ def examine_lists(
     silent = [names[j] for j in np.flatnonzero(dense & ~fires)]
     if silent:
         yield Finding(
-            "silent-feature", f"{_count(silent)} 0 in every candidate: {_names(silent)}. Leave them out, or mend them"
+            "silent-feature", f"{_count(silent)} 0 in every candidate: {some(silent)}. Leave them out, or mend them"
         )
     scale = np.maximum(_largest(pool), 1e-300)
     constant = [names[j] for j in np.flatnonzero(dense & fires & (deviation <= 1e-12 * scale))]
     if constant:
         yield Finding(
             "constant-feature",
-            f"{_count(constant)} the same in all candidates of each sentence: {_names(constant)}. "
+            f"{_count(constant)} the same in all candidates of each sentence: {some(constant)}. "
             "Their weights mean nothing",
         )
     unknown = [name for name in initial or {} if pool.features.find(name) < 0]
     if unknown:
         yield Finding(
             "unknown-feature",
-            f"the initial weights name features that no candidate has: {_names(unknown)}. Are these the right weights?",
+            f"the initial weights name features that no candidate has: {some(unknown)}. Are these the right weights?",
         )
     yield from _collinear(pool, deviation, jobs)
     yield from _headroom(pool, metric, initial, jobs)
@@ -163,8 +158,7 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
         shown = [f"{names[moving[a]]} and {names[moving[b]]}" for a, b in pairs]
         yield Finding(
             "collinear-features",
-            f"features that say the same within every list: {_names(shown, 3)}. "
-            "Only the sum of their weights is learnt",
+            f"features that say the same within every list: {some(shown, 3)}. Only the sum of their weights is learnt",
         )
 
 
@@ -187,7 +181,7 @@ def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, j
             "from these. Make longer or more varied lists",
         )
     oracle = np.array([begin[i] + int(np.argmax(gains[begin[i] : begin[i + 1]])) for i in filled])
-    chosen, _ = _core.one_best(pool, stats, metric.core, _vector(pool, initial or {}), jobs)
+    chosen, _ = _core.one_best(pool, stats, metric.core, weight_vector(initial or {}, pool.feature_names), jobs)
     now = begin[filled] + np.asarray(chosen)[filled]
     best, have = stats[oracle].sum(axis=0), stats[now].sum(axis=0)
     if metric.gain(best) - metric.gain(have) < HEADROOM:
@@ -206,7 +200,7 @@ def examine_weights(pool: Pool, w: Vector) -> Iterator[Finding]:
     names = pool.feature_names
     bad = [names[j] for j in np.flatnonzero(~np.isfinite(w))]
     if bad:
-        yield Finding("diverged", f"weights that are not finite: {_names(bad)}. Lower the step size (C, eta)")
+        yield Finding("diverged", f"weights that are not finite: {some(bad)}. Lower the step size (C, eta)")
         return
     size = np.abs(w)
     if not size.any():
@@ -279,11 +273,7 @@ def compare(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int 
 
 
 def _change(metric: Metric, result: Comparison) -> str:
-    return f"{result.delta:+.2f} {_label(metric)} (p = {result.p:.2g})"
-
-
-def _label(metric: Metric) -> str:
-    return str(getattr(metric, "column", metric.name))
+    return f"{result.delta:+.2f} {metric.key} (p = {result.p:.2g})"
 
 
 def _better(metric: Metric, result: Comparison) -> float:
@@ -317,7 +307,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
         if falling:
             yield Finding(
                 "other-metrics-fall",
-                f"while {_label(metric)} rises by {abs(target.delta):.2f}, others get worse: {', '.join(falling)}. "
+                f"while {metric.key} rises by {abs(target.delta):.2f}, others get worse: {', '.join(falling)}. "
                 "The metric may be gamed: look at the translations",
             )
     yield from _lengths(before, after, jobs)

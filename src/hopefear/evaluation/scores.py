@@ -7,7 +7,7 @@ is their mean, and the tests know of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, stdev
 from typing import Any
@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 
-__all__ = ["TESTS", "Comparison", "Score", "System", "evaluate"]
+__all__ = ["TESTS", "Score", "System", "Tested", "evaluate", "score_of"]
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -34,7 +36,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Tested:
     """With the first system."""
 
     delta: float
@@ -51,7 +53,7 @@ class Score:
     signature: str
     label: str  # as sacreBLEU has it: BLEU, chrF2++
     details: str  # as sacreBLEU prints them: precisions, brevity penalty
-    comparison: Comparison | None = None
+    comparison: Tested | None = None
 
     @property
     def deviation(self) -> float:
@@ -159,7 +161,7 @@ def _compare(
     samples: int,
     seed: int,
     jobs: int,
-) -> Comparison:
+) -> Tested:
     from hopefear.evaluation.significance import approximate_randomization, paired_bootstrap
 
     ours, theirs = np.stack(other), np.stack(first)  # runs x sentences x statistics
@@ -171,4 +173,10 @@ def _compare(
     if "randomization" in tests and len(other) == len(first):  # it exchanges run for run
         found = approximate_randomization(ours, theirs, metric, samples, seed, jobs)
         p["randomization"], interval = found.p, interval or found.ci
-    return Comparison(delta, interval, p)
+    return Tested(delta, interval, p)
+
+
+def score_of(pool: Pool, metric: Metric, weights: Mapping[str, float], jobs: int = 0) -> float:
+    """The score of a pool's best candidates under these weights."""
+    best = pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
+    return metric.score(metric.stats(best, jobs).sum(axis=0))

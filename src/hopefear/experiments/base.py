@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import hopefear
 from hopefear.errors import InputError
-from hopefear.runs.directory import plain
+from hopefear.runs.plain import plain
 from hopefear.util.files import atomic_write
 
 __all__ = ["EXPERIMENTS", "SIZES", "Claim", "Curve", "Experiment", "Lab", "Outcome", "Table", "experiment", "spread"]

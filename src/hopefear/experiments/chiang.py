@@ -28,7 +28,7 @@ from hopefear.experiments.base import (
 from hopefear.experiments.loop import Run, compare, mark
 from hopefear.experiments.material import Part, main_system
 from hopefear.experiments.online import curve, online, online_system
-from hopefear.train.tuning import vector
+from hopefear.formats.weights import weight_vector
 
 PAPER = "Chiang 2012"
 
@@ -79,7 +79,7 @@ def fig1(lab: Lab) -> Outcome:
             w = {name: scale * value for name, value in on.initial().items()}
             document = typical_document(forests, w, lab.jobs)
             lists = forests.kbest(w, 100, distinct=False, jobs=lab.jobs)
-            floors = [float(lists[i].scores(vector(lists, w)).min()) for i in range(len(lists))]
+            floors = [float(lists[i].scores(weight_vector(w, lists.feature_names)).min()) for i in range(len(lists))]
             rows[str(scale)] = {}
             for how in ("kbest", "forest", "linear"):
                 triples = forests.hope_fear(w, document, approximation=how, jobs=lab.jobs)

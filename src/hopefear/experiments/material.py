@@ -26,7 +26,7 @@ from hopefear.experiments.base import Lab
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
 from hopefear.model.features import template_of
-from hopefear.runs.directory import checksum
+from hopefear.runs.record import checksum
 from hopefear.util.files import atomic_write, iter_lines
 
 __all__ = ["BASIC", "Part", "System", "Task", "main_system", "system", "tasks"]

@@ -200,7 +200,7 @@ def _rerank(
     pools: dict[str, Any],
 ) -> Run:
     from hopefear.experiments.loop import trainer
-    from hopefear.train.tuning import vector
+    from hopefear.formats.weights import weight_vector
 
     start = on.model.weights
     for part, sentences in (("dev", on.dev), ("test", on.test)):
@@ -210,7 +210,7 @@ def _rerank(
     fits = [learner.fit(pools["dev"], start) for learner in learners]
     best = max(fits, key=lambda fit: fit.score)
     test = pools["test"]
-    chosen = test.kbest(vector(test, best.weights), 1, jobs=lab.jobs)
+    chosen = test.kbest(weight_vector(best.weights, test.feature_names), 1, jobs=lab.jobs)
     hypotheses = [chosen.text(i, 0) for i in range(len(chosen))]
     before = on.score(on.test, [test.text(i, 0) for i in range(len(test))])
     return {

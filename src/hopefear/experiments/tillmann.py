@@ -14,7 +14,7 @@ from hopefear.experiments.base import Claim, Curve, Figure, Lab, Outcome, Table,
 from hopefear.experiments.material import Task, tasks
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
-from hopefear.runs.directory import checksum
+from hopefear.runs.record import checksum
 from hopefear.trainers.blocks.costmargin import Costmargin, train_costmargin
 from hopefear.util.files import atomic_write, iter_lines
 

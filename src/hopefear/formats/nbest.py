@@ -12,7 +12,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats.references import attach
 from hopefear.util.files import PathLike, iter_bytes, output, path_name
 
-__all__ = ["NBEST_FORMATS", "iter_nbest", "read_nbest", "write_nbest"]
+__all__ = ["NBEST_FORMATS", "iter_nbest", "read_lists", "read_nbest", "write_nbest"]
 
 PathsLike = PathLike | Sequence[PathLike]
 
@@ -118,3 +118,18 @@ def write_nbest(
     with output(path, "wb") as file:
         for begin in range(0, len(pool), 64):
             file.write(format_nbest(pool, begin, min(begin + 64, len(pool)), format, w))
+
+
+def read_lists(
+    nbest: Sequence[PathLike], references: Sequence[PathLike] = (), progress: Callable[[int], object] | None = None
+) -> tuple[Pool, bool]:
+    """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
+
+    def first_id(path: PathLike) -> str:
+        try:
+            return next((sentence.id for sentence in iter_nbest(path)), str(path))
+        except InputError:  # a part in the middle, whose ids do not count from 0
+            return str(path)
+
+    merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
+    return read_nbest(list(nbest), list(references) or None, merge=merge, progress=progress), merge

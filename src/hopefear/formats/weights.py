@@ -1,15 +1,69 @@
-"""Weights: ``name value``, ``name=value`` or Moses' ``name= v v`` a line; written with every digit that matters."""
+"""Weights: one ``name value``, ``name=value`` or Moses' ``name= v v`` per line; written with every digit that matters.
+
+In memory, weights are a mapping from names, or a vector over the names of features in their order.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, iter_lines, output, path_name
+from hopefear.util.words import plural, some
 
-__all__ = ["read_weights", "write_weights"]
+__all__ = ["ManyWeights", "check_names", "read_many_weights", "read_weights", "weight_vector", "write_weights"]
+
+_LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
+
+
+class ManyWeights(Mapping[str, float]):
+    """Weights that are found by name but are too many to keep the names."""
+
+    def __init__(self, table: FeatureTable, templates: Iterable[str] = ()) -> None:
+        self.table = table
+        self.templates = frozenset(templates)  #: what stands before a bracket in the names
+
+    def __getitem__(self, name: str) -> float:
+        return self.table.get(name)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[str]:
+        raise InputError("these weights keep no names: ask for the weight of a name")
+
+
+def read_many_weights(path: PathLike) -> Mapping[str, float]:
+    """The weights in a file; of a large one only the values are kept, not the names."""
+    plain = Path(path)
+    if not plain.is_file() or plain.suffix in (".gz", ".xz", ".zst") or plain.stat().st_size < _LARGE:
+        return read_weights(path)
+    return ManyWeights(*read_feature_table(str(path)))
+
+
+def weight_vector(weights: Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:
+    """Weights as a vector over these names; features without a weight get 0."""
+    return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
+
+
+def check_names(path: PathLike, weights: Mapping[str, float], names: Collection[str], whose: str) -> str | None:
+    """A warning about weights that belong to none of these features; an error if no weight belongs to one."""
+    known = set(names)
+    strangers = [name for name in weights if name not in known]
+    if not strangers:
+        return None
+    if len(strangers) == len(weights):
+        finding = f"none of its {plural(len(weights), 'weight')} belongs to a feature of {whose}"
+        raise input_error(path_name(path), None, f"{finding}, which has {some(names)}. Use the weights of this model")
+    finding = f"{plural(len(strangers), 'weight')} for features that {whose} does not have"
+    return f"{path_name(path)}: {finding}: {some(strangers)}"
 
 
 def read_weights(path: PathLike) -> dict[str, float]:
@@ -79,7 +133,7 @@ def _number(text: str, feature: str) -> float:
 
 
 def write_weights(weights: Mapping[str, float], path: PathLike) -> None:
-    """``name value`` a line, in the order of the mapping; each value reads back as the same double."""
+    """One ``name value`` per line, in the order of the mapping; every name and value reads back as it was."""
     lines = []
     for feature, value in weights.items():
         value = float(value)

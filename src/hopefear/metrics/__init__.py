@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hopefear._core import OracleDocument
-from hopefear.errors import InputError
+from hopefear.errors import InputError, OptionError
 from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
 from hopefear.metrics.external import External
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
+from hopefear.util.options import value_of
+from hopefear.util.words import one_of
 
 METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Bleu, Chrf, Ter, Wer, RougeS, External)}
 
@@ -26,6 +30,8 @@ __all__ = [
     "Ter",
     "Wer",
     "by_name",
+    "from_record",
+    "from_text",
 ]
 
 
@@ -37,3 +43,36 @@ def by_name(name: str, **options: Any) -> Metric:
         return METRICS[name](**options)
     except TypeError as error:
         raise InputError(f"metric {name}: {error}") from None
+
+
+def from_record(record: Mapping[str, Any]) -> Metric:
+    """The metric of a record."""
+    return by_name(str(record["name"]), **record["options"])
+
+
+def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, columns: Sequence[str] = ()) -> Metric:
+    """The metric of a text: ``bleu``, ``chrf:word_order=2``; a name in ``columns`` is that column of the lists.
+
+    ``lowercase`` and ``tokenize`` are for metrics that have such options.
+    """
+    name, _, rest = text.partition(":")
+    if name in columns:
+        name, rest = "external", f"column={name}" + (f",{rest}" if rest else "")
+    if name not in METRICS:
+        known = [*METRICS, *columns]
+        raise OptionError(f"--metric: there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")
+    fields: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(METRICS[name])}  # type: ignore[arg-type]
+    options: dict[str, Any] = {}
+    if lowercase and "lowercase" in fields:
+        options["lowercase"] = True
+    if tokenize is not None and "tokenize" in fields:
+        options["tokenize"] = tokenize
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if key not in fields or not equals:
+            known = list(fields)
+            raise OptionError(
+                f"--metric: {name} has no option {part!r}.{one_of(key, known)} Write one of: {', '.join(known)}=..."
+            )
+        options[key] = value_of(value, fields[key], f"--metric {name}: {key}")
+    return by_name(name, **options)

@@ -5,10 +5,11 @@ The work is done by the compiled ``core`` object over word ids; a metric's Pytho
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +43,15 @@ class Metric(ABC):
     def __getstate__(self) -> dict[str, object]:
         """The options: a copy in another process makes its own core."""
         return {name: value for name, value in self.__dict__.items() if name != "core"}
+
+    @property
+    def key(self) -> str:
+        """The name in records: a column of the lists goes by its own name."""
+        return self.name
+
+    def record(self) -> dict[str, Any]:
+        """Name and options as plain values; ``hopefear.metrics.from_record`` is the way back."""
+        return {"name": self.name, "options": dataclasses.asdict(self)}  # type: ignore[call-overload]
 
     @property
     def size(self) -> int:

@@ -22,6 +22,10 @@ class External(Metric):
     higher_is_better: bool = True
     scale: float = 1.0  # the gain that trainers maximise is the mean divided by this: 100 for scores of 0 to 100
 
+    @property
+    def key(self) -> str:
+        return self.column
+
     def _make_core(self) -> _core.Metric:
         return _core.External(self.column, self.higher_is_better, self.scale)
 

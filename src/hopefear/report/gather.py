@@ -22,7 +22,8 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_weights
 from hopefear.metrics import Bleu, Metric
-from hopefear.runs.directory import checksum, read_run
+from hopefear.runs.directory import read_run
+from hopefear.runs.record import checksum
 from hopefear.train.tuning import metric_from, read_lists, split
 
 __all__ = ["Kept", "Reader", "RunData"]

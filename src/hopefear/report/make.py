@@ -93,9 +93,9 @@ class Examined:
 
 
 def _start(run: RunData, pool: Pool) -> Any:
-    from hopefear.train.tuning import vector
+    from hopefear.formats.weights import weight_vector
 
-    return vector(pool, run.weights)
+    return weight_vector(run.weights, pool.feature_names)
 
 
 def _page(found: Sequence[Examined], jobs: int) -> str:

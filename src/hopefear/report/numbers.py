@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.evaluation.significance import paired_bootstrap
+from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu
 from hopefear.report.gather import Kept, RunData, curve
-from hopefear.train.tuning import vector
 
 __all__ = ["Moved", "Outcome", "Surface", "averaged_curve", "moved_weights", "outcome", "surfaces"]
 
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def best_of(pool: Pool, weights: Mapping[str, float], jobs: int) -> Pool:
-    return pool.kbest(vector(pool, weights), 1, jobs=jobs)
+    return pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
 
 
 def outcome(run: RunData, part: str, jobs: int = 0) -> Outcome:
@@ -163,7 +163,7 @@ def surfaces(run: RunData, names: Sequence[str], jobs: int = 0) -> list[Surface]
     pool = run.parts[run.part]
     prepared = run.metric.prepared(pool)
     stats = run.metric.core.stats(prepared, jobs) if pool.is_lists else None
-    w = vector(pool, run.weights)
+    w = weight_vector(run.weights, pool.feature_names)
     scale = _scale(run, pool, jobs)
     found = []
     for name in names:

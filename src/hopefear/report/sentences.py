@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Derivation, HopeFear, OracleDocument, Pool
 from hopefear.evaluation.clouds import typical_document
+from hopefear.formats.weights import weight_vector
 from hopefear.report.gather import RunData
-from hopefear.train.tuning import vector
 from hopefear.util.processes import cores
 
 __all__ = ["Translation", "choose", "clouds", "diff", "translations"]
@@ -49,7 +49,7 @@ class Translation:
 def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
     """All sentences of a part: what was said when the run had just begun, and what is said now."""
     pool = run.parts[part]
-    chosen = [pool.kbest(vector(pool, w), 1, jobs=jobs) for w in (run.initial, run.weights)]
+    chosen = [pool.kbest(weight_vector(w, pool.feature_names), 1, jobs=jobs) for w in (run.initial, run.weights)]
     before, after = ([one.text(i, 0) for i in range(len(one))] for one in chosen)
     gains = [run.metric.sentence_gains(run.metric.stats(one, jobs)) for one in chosen]
     if run.said_before:  # by a decoder that searched with the weights of that time
@@ -108,7 +108,9 @@ def clouds(run: RunData, pool: Pool, chosen: Sequence[int], jobs: int = 0, seed:
     # Forests become merged lists, which order features anew, in the same way for every sentence.
     like = pool if pool.is_lists else _core.merged([pool.subset(np.zeros(1, np.int64)).kbest(run.weights, 1, jobs=1)])
     both = {"before": run.initial, "after": run.weights}
-    vectors, own = ({when: vector(of, weights) for when, weights in both.items()} for of in (pool, like))
+    vectors, own = (
+        {when: weight_vector(weights, of.feature_names) for when, weights in both.items()} for of in (pool, like)
+    )
     names = like.feature_names
     with ThreadPoolExecutor(jobs or cores()) as threads:  # most of the time is spent in the core
         return list(threads.map(lambda i: _cloud(run, pool, i, vectors, own, names, document, seed), chosen))

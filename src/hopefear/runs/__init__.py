@@ -1,1 +1,9 @@
-"""Run directories."""
+"""Run directories: one typed record per run, checkpoints, and the events that tell how a run goes."""
+
+from __future__ import annotations
+
+from hopefear.runs.directory import Run, read_run
+from hopefear.runs.record import RunRecord
+from hopefear.runs.session import SILENT, Session
+
+__all__ = ["SILENT", "Run", "RunRecord", "Session", "read_run"]

@@ -1,1 +1,11 @@
-"""Training runs: what ``hopefear tune`` and ``hopefear train`` do."""
+"""Training runs: what ``hopefear tune`` and ``hopefear train`` do, for Python.
+
+from hopefear.train import TrainConfig, TuneConfig, online, tune
+"""
+
+from __future__ import annotations
+
+from hopefear.train.training import TrainConfig, Trained, online
+from hopefear.train.tuning import TuneConfig, Tuned, tune
+
+__all__ = ["TrainConfig", "Trained", "TuneConfig", "Tuned", "online", "tune"]

@@ -31,17 +31,19 @@ from typing import Any
 import numpy as np
 
 from hopefear.errors import input_error
+from hopefear.runs.events import Setting
+from hopefear.runs.session import SILENT, Session
 from hopefear.train.decoder_command import DecoderError, Number
 from hopefear.util.files import PathLike, path_name
 
 __all__ = ["Ascended", "CoordinateAscent", "Parameter", "read_parameters"]
 
-Setting = dict[str, Number]
+Values = dict[str, Number]
 Weights = Mapping[str, float]
 #: The score of a setting under some weights.
-Evaluate = Callable[[Setting, Weights], float]
+Evaluate = Callable[[Values, Weights], float]
 #: Tune the weights for a setting, from some weights, for the n-th time: new weights and the score with them.
-Retune = Callable[[Setting, Weights, int], tuple[Weights, float]]
+Retune = Callable[[Values, Weights, int], tuple[Weights, float]]
 
 EXTENSIONS = 20  # of one parameter: by then the range is a million times as wide
 
@@ -146,7 +148,7 @@ def _check_number(key: str, value: Any) -> None:
 class Ascended:
     """What the ascent gave: the best setting seen, its weights and score."""
 
-    setting: Setting
+    setting: Values
     weights: dict[str, float]
     score: float
     history: list[dict[str, Any]]
@@ -177,10 +179,10 @@ class CoordinateAscent:
         retune: Retune,
         weights: Weights,
         higher_is_better: bool = True,
-        hear: Callable[[dict[str, Any]], None] = lambda said: None,
+        run: Session = SILENT,
     ) -> Ascended:
         """Climb. ``evaluate`` and ``retune`` are deterministic; the same setting is never evaluated twice."""
-        return _Ascent(self, list(parameters), evaluate, retune, dict(weights), higher_is_better, hear).run()
+        return _Ascent(self, list(parameters), evaluate, retune, dict(weights), higher_is_better, run).ascended()
 
 
 class _Ascent:
@@ -194,22 +196,22 @@ class _Ascent:
         retune: Retune,
         weights: dict[str, float],
         higher_is_better: bool,
-        hear: Callable[[dict[str, Any]], None],
+        run: Session,
     ) -> None:
         self.options, self.parameters = options, parameters
-        self.evaluate, self.tune, self.weights, self.hear = evaluate, retune, weights, hear
+        self.evaluate, self.tune, self.weights, self.run = evaluate, retune, weights, run
         self.sign = 1.0 if higher_is_better else -1.0
         self.version = 0  # of the weights
         self.tunings = 0
         self.cache: dict[tuple[int, tuple[Number, ...]], float] = {}
-        self.current: Setting = {one.name: one.start for one in parameters}
+        self.current: Values = {one.name: one.start for one in parameters}
         self.best = -math.inf  # the score that a tuning must not fall far below
-        self.top: tuple[float, Setting, dict[str, float]] | None = None  # the best seen
+        self.top: tuple[float, Values, dict[str, float]] | None = None  # the best seen
         self.extensions = {one.name: 0 for one in parameters}
         self.history: list[dict[str, Any]] = []
         self.warnings: list[str] = []
 
-    def run(self) -> Ascended:
+    def ascended(self) -> Ascended:
         stopped = "a cycle changed nothing"
         try:
             self.best = self.value(self.current)
@@ -229,7 +231,7 @@ class _Ascent:
         value, setting, weights = self.top
         return Ascended(setting, weights, self.sign * value, self.history, len(self.cache), stopped, self.warnings)
 
-    def value(self, setting: Setting, outside: bool = False) -> float:
+    def value(self, setting: Values, outside: bool = False) -> float:
         """The score of a setting, larger is better."""
         key = (self.version, tuple(setting.values()))
         if key not in self.cache:
@@ -247,14 +249,14 @@ class _Ascent:
         self.seen(self.cache[key], setting)
         return self.cache[key]
 
-    def seen(self, value: float, setting: Setting) -> None:
+    def seen(self, value: float, setting: Values) -> None:
         if self.top is None or value > self.top[0]:
             self.top = (value, dict(setting), dict(self.weights))
 
-    def record(self, event: str, setting: Setting, value: float) -> None:
+    def record(self, event: str, setting: Values, value: float) -> None:
         entry = {"epoch": len(self.history) + 1, "event": event, "score": self.sign * value, "params": dict(setting)}
         self.history.append(entry)
-        self.hear(entry)
+        self.run.tell(Setting(event, entry["epoch"], entry["score"], entry["params"]))
 
     def perturb(self) -> None:
         """Start from the best of some settings close to the given one."""

@@ -15,26 +15,30 @@ goes on where it was and ends with the same weights as one that was not.
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_weights, write_forests, write_weights
 from hopefear.metrics import Metric
-from hopefear.runs.directory import plain
+from hopefear.runs import checkpoint
+from hopefear.runs.events import Decoded as DecodedEvent
+from hopefear.runs.events import Event
+from hopefear.runs.plain import plain
+from hopefear.runs.session import Session
 from hopefear.train.decoder_command import Number
-from hopefear.trainers.base import Trainer
-from hopefear.util.files import atomic_write
+from hopefear.train.holdout import held_out
+from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.util.processes import Say, run_tasks
 
-__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best", "load", "save"]
+__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best"]
 
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
 #: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
@@ -44,8 +48,6 @@ LOOP_DEFAULTS: dict[str, dict[str, Any]] = {
     "perceptron": {"iterations": 1, "returned": "last"},
     "pa": {"iterations": 1, "returned": "last"},
 }
-
-Hear = Callable[[dict[str, Any]], None]
 
 
 class Decoder(Protocol):
@@ -63,23 +65,6 @@ class Decoder(Protocol):
     ) -> Pool:
         """The candidates of the tuning set under some weights."""
         ...
-
-
-def save(path: Path, state: Mapping[str, Any]) -> None:
-    """A step's result, whole or not at all."""
-    with atomic_write(path) as file:
-        json.dump(plain(dict(state)), file, ensure_ascii=False, allow_nan=False)
-
-
-def load(path: Path) -> dict[str, Any] | None:
-    """What ``save`` wrote, or None."""
-    try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise InputError(f"{path}: not a checkpoint ({error}). Delete it, or start again with --overwrite") from None
-    return dict(state)
 
 
 def first_best(pool: Pool, jobs: int = 0) -> Pool:
@@ -104,7 +89,7 @@ class Looped:
 
     best: Decoded
     decoded: list[Decoded]
-    history: list[dict[str, Any]]  # a record a decoding, for run.json
+    history: list[dict[str, Any]]  # a record per decoding, for run.json
     stopped: str  # why
     warnings: list[str] = field(default_factory=list)
 
@@ -117,7 +102,7 @@ class Looped:
 class OuterLoop:
     """A trainer around a decoder. ``run`` does the work."""
 
-    trainer: Trainer
+    trainer: BatchTrainer
     decoder: Decoder
     iterations: int = 10
     tolerance: float = 1e-4  # of the largest weight: smaller moves end the loop
@@ -130,14 +115,18 @@ class OuterLoop:
 
     def run(
         self,
-        folder: Path,
-        initial: Mapping[str, float] | None = None,
+        initial: Mapping[str, float] | None,
+        run: Session,
         *,
         parameters: Mapping[str, Number] | None = None,
         learnt_only: bool = False,
-        hear: Hear = lambda said: None,
     ) -> Looped:
-        """Loop, with ``folder`` as memory. ``learnt_only`` leaves the initial weights out when the best are chosen."""
+        """Loop, with the folder of the run as memory.
+
+        ``learnt_only`` leaves the initial weights out when the best are chosen.
+        """
+        assert run.folder is not None
+        folder = run.folder
         weights = dict(initial or {})
         pool: Pool | None = None
         decoded: list[Decoded] = []
@@ -150,14 +139,14 @@ class OuterLoop:
             now, pool = self._decode(step, number, weights, parameters, pool)
             decoded.append(now)
             history.append({"epoch": number, "score": now.scores["dev"], **_figures(now)})
-            hear({"event": "decoded", **history[-1]})
+            run.tell(DecodedEvent(number, now.scores["dev"], _figures(now)))
             if now.new == 0:
                 stopped = "nothing new in the last decoding"
                 break
             if number > self.iterations:
                 break
             try:
-                fit = self._fit(step, number, weights if number > 1 or initial else None, pool, hear)
+                fit = self._fit(step, number, weights if number > 1 or initial else None, pool, run)
             except InputError as error:
                 if number == 1:
                     raise
@@ -186,7 +175,7 @@ class OuterLoop:
     ) -> tuple[Decoded, Pool]:
         """Decode, or take the decoding that is there; and join it with the candidates before."""
         lists = step / "candidates.forests"
-        known = load(step / "decoded.json")
+        known = checkpoint.load(step / "decoded.json")
         if known is None:
             step.mkdir(parents=True, exist_ok=True)
             write_weights(weights, step / "weights.txt")
@@ -200,7 +189,7 @@ class OuterLoop:
         new = size - (0 if before is None else int(before.row_begin()[-1]))
         if known is None:
             known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
-            save(step / "decoded.json", known)
+            checkpoint.save(step / "decoded.json", known)
         return Decoded(number, dict(weights), known["scores"], size, new), pool
 
     def scores(self, best: Pool) -> dict[str, float]:
@@ -217,21 +206,15 @@ class OuterLoop:
                 f"sentence {pool.ids[without]} has no reference, and {self.metric.name} needs one. Give --refs"
             )
 
-    def parts(self, sentences: int) -> dict[str, Any]:
-        """The sentences that are learnt from (dev) and those kept aside (holdout), drawn by the seed."""
-        everything = np.arange(sentences, dtype=np.int64)
-        if not 0 <= self.holdout < 1:
-            raise InputError(f"the held-out share is {self.holdout:g}. It must be 0 or more and less than 1")
-        aside = round(self.holdout * sentences)
-        if aside in (0, sentences):
-            return {"dev": everything}
-        order = np.random.default_rng([self.seed, 7]).permutation(sentences)
-        return {"dev": np.sort(order[aside:]), "holdout": np.sort(order[:aside])}
+    def parts(self, sentences: int) -> dict[str, NDArray[np.int64]]:
+        """The sentences that are learnt from (dev) and those kept aside (holdout)."""
+        learn, aside = held_out(sentences, self.holdout, self.seed)
+        return {"dev": learn} if aside is None else {"dev": learn, "holdout": aside}
 
     def _fit(
-        self, step: Path, number: int, weights: Mapping[str, float] | None, pool: Pool, hear: Hear
+        self, step: Path, number: int, weights: Mapping[str, float] | None, pool: Pool, run: Session
     ) -> dict[str, Any]:
-        known = load(step / "learnt.json")
+        known = checkpoint.load(step / "learnt.json")
         if known is None:
             own = dataclasses.replace(self.trainer, seed=self.trainer.seed + 7919 * (number - 1))
             learn_from = pool.subset(self.parts(len(pool))["dev"])
@@ -243,16 +226,12 @@ class OuterLoop:
                 raise InputError(f"none of the initial weights names a feature of the decoder ({names}, ...)")
 
             def task(say: Say) -> dict[str, Any]:
-                def on_epoch(epoch: Mapping[str, Any]) -> bool:
-                    if "epoch" in epoch:
-                        say(plain(epoch))
-                    return True
-
-                result = own.fit(learn_from, start, on_epoch)
+                result = own.fit(learn_from, start, run=Session(lambda event: say(plain(event.plain()))))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
-            result = run_tasks([task], 1, lambda _, said: hear({"event": "epoch", "iteration": number, **said}))[0]
+            heard = run.part(iteration=number)
+            result = run_tasks([task], 1, lambda _, said: heard.tell(Event.restored(said)))[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
             known = {
@@ -261,7 +240,7 @@ class OuterLoop:
                 "warnings": result["warnings"],
             }
             write_weights(learnt, step / "learnt.txt")
-            save(step / "learnt.json", known)
+            checkpoint.save(step / "learnt.json", known)
         return {**known, "weights": read_weights(step / "learnt.txt")}
 
     def candidates(self, folder: Path, decodings: int) -> Pool:

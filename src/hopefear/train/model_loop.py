@@ -6,21 +6,22 @@ iteration whose weights translate it best is chosen (Chiang 2012, section 7, cho
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hopefear._core import Pool
+from hopefear.runs.events import Epoch
+from hopefear.runs.session import Session
 from hopefear.train.loop import OuterLoop
-from hopefear.trainers import Trainer
+from hopefear.trainers.base import Result
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online.base import initial_weights
-from hopefear.trainers.online.job import Corpus, Hear, Trained, Translations
 
-if TYPE_CHECKING:
-    from hopefear.decode import Decoder
-
-__all__ = ["ModelDecoder", "train_batch"]
+__all__ = ["ModelDecoder", "fit_in_loop"]
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,15 @@ class ModelDecoder:
     def decode(
         self,
         weights: Mapping[str, float],
-        work: Path,
+        folder: Path,
         *,
         iteration: int = 1,
         parameters: Mapping[str, Any] | None = None,
         like: Pool | None = None,
+        label: str = "",
     ) -> Pool:
         found = self.decoder.kbest(self.corpus.lines, self.k, distinct=True, weights=weights, jobs=self.jobs)
-        pool = self.decoder.decode([])
+        pool = self.decoder.kbest([], 1)
         target = self.decoder.model.target_text
         for i, number in enumerate(found.ids):
             references = [target.text(one[i]) for one in self.corpus.references]
@@ -50,38 +52,40 @@ class ModelDecoder:
         return pool
 
 
-def train_batch(
-    decoder: Decoder,
-    corpus: Corpus,
-    trainer: Trainer,
-    *,
-    dev: Corpus | None = None,
+def fit_in_loop(
+    trainer: BatchTrainer,
+    task: Task,
     initial: Mapping[str, float] | None = None,
+    *,
     iterations: int = 10,
     k: int = 200,
-    seed: int = 1,
-    jobs: int = 0,
-    folder: Path,
-    hear: Hear = lambda said: None,
-) -> Trained:
-    """Learn the weights of a decoder with a batch trainer; ``folder`` is the memory of the loop."""
-    names = decoder.feature_names
+    run: Session,
+) -> Result:
+    """Learn the weights of a decoder with a batch trainer; the folder of the run is the memory of the loop."""
+    begun = time.perf_counter()
+    names, dense = task.decoder.feature_names, len(task.decoder.dense_names)
     start = initial_weights(names, initial).tolist()
-    dense = len(decoder.dense_names)
     weights = {name: value for j, (name, value) in enumerate(zip(names, start, strict=True)) if j < dense or value}
-    ours = ModelDecoder(decoder, corpus, k, jobs)
-    loop = OuterLoop(replace(trainer, seed=seed, jobs=jobs), ours, iterations, seed=seed)  # type: ignore[arg-type]
-    looped = loop.run(folder, weights, hear=hear)
+    decoder = ModelDecoder(task.decoder, task.corpus, k, trainer.jobs)
+    looped = OuterLoop(trainer, decoder, iterations, seed=trainer.seed).run(weights, run)
     history, best = [], looped.decoded.index(looped.best)
     for place, (decoded, record) in enumerate(zip(looped.decoded, looped.history, strict=True)):
         one = {**record, "epoch": place, "train": decoded.scores["dev"], "score": decoded.scores["dev"]}
-        if dev is not None:
-            now = Translations.of(decoder, dev, decoded.weights, jobs)
+        if task.dev is not None:
+            now = Translations.of(task.decoder, task.dev, decoded.weights, trainer.jobs)
             one |= {"score": now.score, "length_ratio": now.length_ratio}
-            hear({"event": "epoch", **one})
+            figures = {name: value for name, value in one.items() if name not in ("epoch", "score")}
+            run.tell(Epoch(place, now.score, figures))
         history.append(one)
-    if dev is not None:
+    if task.dev is not None:
         best = max(range(len(history)), key=lambda place: (history[place]["score"], -place))
-    return Trained(
-        dict(looped.decoded[best].weights), best, history[best]["score"], weights, history, list(looped.warnings)
+    return Result(
+        weights=dict(looped.decoded[best].weights),
+        score=history[best]["score"],
+        initial_score=history[0]["score"],
+        history=history,
+        seconds=time.perf_counter() - begun,
+        epoch=best,
+        initial=weights,
+        warnings=list(looped.warnings),
     )

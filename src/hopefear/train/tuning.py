@@ -1,51 +1,105 @@
-"""Around a trainer: the part kept aside, replicates in parallel, random initial models, scores before and after.
+"""Weights from candidates of any origin: what ``hopefear tune`` does.
 
-``tune`` is what ``hopefear tune`` calls. A replicate is a fit under a seed of its own; replicates run in processes of
-their own, and each leaves its result in the run's ``checkpoint/``, where ``--resume`` finds it.
+    tuned = tune(TuneConfig(nbest=["dev.nbest"], refs=["ref.0", "ref.1"], trainer="kbmira", out="run"))
+    tuned.best.weights, tuned.final()
+
+Candidates are lists or forests in files, or what a decoder says again and again (``hopefear.train.decoder_tuning``).
+Around the trainer: a part kept aside, replicates in parallel, random initial models, scores before and after. A
+replicate is a fit under a seed of its own; replicates run in processes of their own, and each leaves its result in the
+run's ``checkpoint/``, where ``resume`` finds it.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.errors import InputError
-from hopefear.formats import iter_nbest, read_nbest
-from hopefear.metrics import Metric, by_name
-from hopefear.runs.directory import Run, plain
+from hopefear.errors import InputError, OptionError
+from hopefear.evaluation.diagnosis import Finding, diagnose
+from hopefear.evaluation.scores import score_of
+from hopefear.formats import read_forests, read_lists, read_weights
+from hopefear.formats.weights import check_names
+from hopefear.metrics import METRICS, Metric, from_text
+from hopefear.runs import checkpoint
+from hopefear.runs.directory import Run
+from hopefear.runs.events import Epoch, Event, Listener
+from hopefear.runs.plain import plain
+from hopefear.runs.record import record_inputs
+from hopefear.runs.session import SILENT, Session
+from hopefear.train.holdout import split
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.registry import find, options_from
 from hopefear.util.processes import Say, Task, cores, run_tasks
 
-if TYPE_CHECKING:
-    from hopefear.trainers.base import Trainer as BatchTrainer
-
-__all__ = [
-    "Replicate",
-    "Tuned",
-    "metric_from",
-    "metric_key",
-    "random_initial",
-    "read_lists",
-    "record_metric",
-    "score_of",
-    "split",
-    "tune",
-]
+__all__ = ["Replicate", "TuneConfig", "Tuned", "fit_replicates", "random_initial", "tune"]
 
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
 
 
-class Trainer(Protocol):
-    """What ``tune`` needs of a trainer: a frozen dataclass with a seed, and ``fit``."""
+@dataclass(frozen=True, kw_only=True)
+class TuneConfig:
+    """The options of ``hopefear tune``, by the same names."""
 
-    def fit(self, pool: Pool, initial: Mapping[str, float] | None = None, progress: Any = None) -> Any: ...
+    trainer: str
+    out: str
+    nbest: Sequence[str] = ()
+    forests: str | None = None
+    decoder_command: str | None = None
+    refs: Sequence[str] = ()
+    set: Mapping[str, Any] | Sequence[str] = ()
+    metric: str = "bleu"
+    lowercase: bool = False
+    tokenize: str | None = None
+    initial: str | None = None
+    random_init: bool = False
+    holdout: float = 0.1
+    replicates: int = 1
+    dev_nbest: Sequence[str] = ()
+    dev_refs: Sequence[str] = ()
+    # with a decoder in the loop; None: not given
+    decoder_timeout: float | None = None
+    iterations: int | None = None
+    sources: str | None = None
+    params: str | None = None
+    retune_every: int | None = None
+    max_evaluations: int | None = None
+    # every run
+    resume: bool = False
+    overwrite: bool = False
+    seed: int = 1
+    jobs: int = 0
+    command: Sequence[str] = ()  # as it was typed, for the record
+
+    def __post_init__(self) -> None:
+        if [bool(self.nbest), bool(self.forests), bool(self.decoder_command)].count(True) != 1:
+            raise OptionError("give one of --nbest, --forests, --decoder-command.")
+        loop = ("decoder_timeout", "iterations", "sources", "params", "retune_every", "max_evaluations")
+        for needed, given, names in (
+            ("--decoder-command", self.decoder_command, loop),
+            ("--nbest and --forests", not self.decoder_command, ("dev_nbest", "dev_refs")),
+            ("--params", self.params, ("retune_every", "max_evaluations")),
+            ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
+        ):
+            for name in () if given else names:
+                if getattr(self, name) not in (None, ()):
+                    raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
+
+    def open_run(self, settings: Mapping[str, Any]) -> Run:
+        return Run.open(
+            self.out,
+            kind="tune",
+            command=self.command,
+            settings=settings,
+            resume=self.resume,
+            overwrite=self.overwrite,
+        )
 
 
 @dataclass(frozen=True)
@@ -65,18 +119,19 @@ class Tuned:
 
     replicates: list[Replicate]
     before: Scores
-    metric: str
-    higher_is_better: bool
-    part: str  # that decides: dev
+    metric: Metric
+    more: dict[str, Any] = field(default_factory=dict)  # for ``final``: what a loop around a decoder has to say
+    setting: Mapping[str, Any] | None = None  # the decoder's parameters, if they were tuned
+    path: Path | None = None  # of the run
 
     @property
     def best(self) -> Replicate:
-        sign = 1 if self.higher_is_better else -1
-        return max(self.replicates, key=lambda one: sign * one.scores[self.part][self.metric])
+        sign = 1 if self.metric.higher_is_better else -1
+        return max(self.replicates, key=lambda one: sign * one.scores["dev"][self.metric.key])
 
     def over_replicates(self, part: str) -> tuple[float, float]:
         """Mean and standard deviation of a part's score."""
-        values = [one.scores[part][self.metric] for one in self.replicates]
+        values = [one.scores[part][self.metric.key] for one in self.replicates]
         return mean(values), stdev(values) if len(values) > 1 else 0.0
 
     def final(self) -> dict[str, Any]:
@@ -87,74 +142,172 @@ class Tuned:
             found["best_seed"] = self.best.seed
             found["replicates"] = [{"seed": one.seed, **one.scores} for one in self.replicates]
             spread = {part: self.over_replicates(part) for part in self.best.scores}
-            found["mean"] = {part: {self.metric: value} for part, (value, _) in spread.items()}
-            found["deviation"] = {part: {self.metric: value} for part, (_, value) in spread.items()}
-        return found
+            found["mean"] = {part: {self.metric.key: value} for part, (value, _) in spread.items()}
+            found["deviation"] = {part: {self.metric.key: value} for part, (_, value) in spread.items()}
+        return found | self.more
 
 
-def metric_key(metric: Metric) -> str:
-    """The name of a metric in records: a user's column goes by its own name."""
-    return str(getattr(metric, "column", metric.name))
+def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
+    """Learn weights and leave a run directory."""
+    if config.decoder_command:
+        from hopefear.train.decoder_tuning import tune_decoder
+
+        return tune_decoder(config, listen)
+    kind = find(config.trainer, "candidates")
+    options = options_from(kind, config.set)
+    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    session = Session(listen)
+    weights = read_weights(config.initial) if config.initial else None
+    pool = (
+        read_forests(config.forests, list(config.refs) or None)
+        if config.forests
+        else read_candidates(config.nbest, config.refs, session)
+    )
+    metric = metric_for(config, pool)
+    trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
+    assert isinstance(trainer, BatchTrainer)
+    parts = _parts(config, pool, metric, session)
+    strangers = strangers_in(config.initial, weights, pool) if weights else None
+    recipe = describe(trainer)
+    inputs = record_inputs({name: getattr(config, name) for name in INPUTS})
+    settings = {
+        **recipe,
+        "seed": config.seed,
+        "replicates": config.replicates,
+        "holdout": config.holdout,
+        "random_init": config.random_init,
+        "inputs": [one["sha256"] for one in inputs],
+    }
+    with config.open_run(settings) as run:
+        aside = parts.get("holdout")
+        if not run.finished:
+            run.record.trainer, run.record.metric, run.record.measure = recipe.values()
+            run.record.inputs = inputs
+            run.record.sentences = {part: len(sentences) for part, sentences in parts.items()}
+            run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
+            run.save()
+        session = run.session(shown(listen, config, metric))
+        if strangers:
+            session.warn(strangers)
+        tuned = fit_replicates(
+            trainer,
+            parts,
+            weights,
+            random_init=config.random_init,
+            replicates=config.replicates,
+            run=session,
+        )
+        tuned = replace(tuned, path=run.path)
+        if run.finished:
+            _repeat_warnings(run, session)
+            return tuned
+        session.progress(f"tune {config.trainer}")(text="diagnosis")
+        history = tuned.best.history if kind.name != "mert" else ()
+        found = diagnose(
+            parts.get("train", parts["dev"]),
+            metric,
+            tuned.best.weights,
+            weights,
+            holdout=aside,
+            history=history,
+            seed=config.seed,
+            jobs=config.jobs,
+        )
+        finish(run, session, tuned, [one for one in found if one.code != "unknown-feature"])  # which was said already
+        return tuned
 
 
-def record_metric(metric: Metric) -> dict[str, Any]:
-    """A metric as ``run.json`` has it under ``measure``."""
-    return {"name": metric.name, "options": plain(dataclasses.asdict(metric))}  # type: ignore[call-overload]
+#: Options that name files, and so the roles of a run's inputs.
+INPUTS = ("nbest", "forests", "refs", "dev_nbest", "dev_refs", "initial")
 
 
-def describe(trainer: BatchTrainer, metric: Metric) -> dict[str, Any]:
+def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]) -> None:
+    """Record what came out."""
+    run.record.epochs = tuned.best.history
+    for warning in tuned.best.warnings:
+        session.warn(warning)
+    for finding in findings:
+        session.warn(str(finding))
+    run.record.findings = [asdict(finding) for finding in findings]
+    run.finish(tuned.best.weights, tuned.final())
+
+
+def _repeat_warnings(run: Run, session: Session) -> None:
+    for warning in run.record.warnings:
+        session.warn(warning)
+
+
+def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session) -> Pool:
+    """Lists from files, with progress and a word if they were merged."""
+    update = session.progress("read")
+    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"))
+    if merged:
+        session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
+    return pool
+
+
+def _parts(config: TuneConfig, pool: Pool, metric: Metric, session: Session) -> dict[str, Pool]:
+    """What is learnt from, what is scored, what is kept aside."""
+    need_references(pool, metric)
+    learn, aside = split(pool, config.holdout, config.seed)
+    parts = {"dev": learn}
+    if config.dev_nbest:
+        parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session)}
+        need_references(parts["dev"], metric)
+    if aside is not None:
+        parts["holdout"] = aside
+    elif config.holdout:
+        session.note(f"{len(pool)} sentences: too few to keep some aside")
+    return parts
+
+
+def metric_for(config: TuneConfig, pool: Pool | None = None) -> Metric:
+    """The metric of a config. A name that is none of ours is a column of the lists, or will be."""
+    name, _, rest = config.metric.partition(":")
+    columns = pool.number_names if pool is not None else [name] if name not in METRICS else []
+    metric = from_text(config.metric, config.lowercase, config.tokenize, columns)
+    if pool is not None and metric.name == "external" and "scale=" not in rest:
+        # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
+        largest = float(abs(metric.stats(pool)[:, 0]).max())
+        metric = replace(metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest))  # type: ignore[type-var]
+    return metric
+
+
+def need_references(pool: Pool, metric: Metric) -> None:
+    """Complain about the first sentence without a reference, if the metric needs them."""
+    if metric.name == "external":
+        return
+    without = next((i for i in range(len(pool)) if not pool.references(i)), None)
+    if without is not None:
+        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
+
+
+def strangers_in(path: str | None, weights: Mapping[str, float], pool: Pool) -> str | None:
+    """A warning about initial weights that belong to no feature of the lists."""
+    return check_names(path or "initial", weights, pool.feature_names, "the lists") if weights else None
+
+
+def describe(trainer: BatchTrainer) -> dict[str, Any]:
     """What is learnt with, as ``run.json`` has it. Threads and seeds are not part of it."""
     options = {name: value for name, value in trainer.options().items() if name not in ("jobs", "seed", "metric")}
     return {
         "trainer": {"name": trainer.name, "options": options},
-        "metric": f"{metric_key(metric)}|{metric.signature()}",
-        "measure": record_metric(metric),
+        "metric": f"{trainer.metric.key}|{trainer.metric.signature()}",
+        "measure": plain(trainer.metric.record()),
     }
 
 
-def metric_from(record: Mapping[str, Any]) -> Metric:
-    """The metric of such a record."""
-    return by_name(str(record["name"]), **record["options"])
+def shown(listen: Listener, config: TuneConfig, metric: Metric) -> Listener:
+    """Epochs as progress on the screen as well."""
+    update = Session(listen).progress(f"tune {config.trainer}")
 
+    def hear(event: Event) -> object:
+        if isinstance(event, Epoch):
+            which = f"replicate {event.context['replicate']}, " if config.replicates > 1 else ""
+            update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.2f}")
+        return listen(event)
 
-def read_lists(
-    nbest: Sequence[str], refs: Sequence[str], progress: Callable[[int], object] | None = None
-) -> tuple[Pool, bool]:
-    """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
-
-    def first_id(path: str) -> str:
-        try:
-            return next((sentence.id for sentence in iter_nbest(path)), path)
-        except InputError:  # a part in the middle, whose ids do not count from 0
-            return path
-
-    merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
-    return read_nbest(list(nbest), list(refs) or None, merge=merge, progress=progress), merge
-
-
-def split(pool: Pool, share: float, seed: int) -> tuple[Pool, Pool | None]:
-    """The part to learn from and the part kept aside: a share of the sentences, drawn by the seed.
-
-    Nothing is kept aside when that would be less than one sentence, or all of them.
-    """
-    if not 0 <= share < 1:
-        raise InputError(f"the held-out share is {share:g}. It must be 0 or more and less than 1")
-    aside = round(share * len(pool))
-    if aside == 0 or aside == len(pool):
-        return pool, None
-    order = np.random.default_rng([seed, 7]).permutation(len(pool))
-    return pool.subset(np.sort(order[aside:])), pool.subset(np.sort(order[:aside]))
-
-
-def vector(pool: Pool, weights: Mapping[str, float]) -> NDArray[np.float64]:
-    """Weights by name as a vector over the features of a pool; features without a weight get 0."""
-    return np.array([weights.get(name, 0.0) for name in pool.feature_names], dtype=np.float64)
-
-
-def score_of(pool: Pool, metric: Metric, weights: Mapping[str, float], jobs: int = 0) -> float:
-    """The score of the best candidates under these weights."""
-    best = pool.kbest(vector(pool, weights), 1, jobs=jobs)
-    return metric.score(metric.stats(best, jobs).sum(axis=0))
+    return hear
 
 
 def random_initial(initial: Mapping[str, float], seed: int) -> Weights:
@@ -163,65 +316,62 @@ def random_initial(initial: Mapping[str, float], seed: int) -> Weights:
     return {name: float(random.normal(mu, abs(mu) / 2)) for name, mu in initial.items()}
 
 
-def tune(
-    trainer: Trainer,
-    metric: Metric,
+def fit_replicates(
+    trainer: BatchTrainer,
     parts: Mapping[str, Pool],
-    *,
     initial: Mapping[str, float] | None = None,
+    *,
     random_init: bool = False,
     replicates: int = 1,
-    seed: int = 1,
-    jobs: int = 0,
-    run: Run | None = None,
-    hear: Callable[[int, dict[str, Any]], None] = lambda replicate, said: None,
+    run: Session = SILENT,
 ) -> Tuned:
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
 
-    Replicate k has seed ``seed + k``. With a run, replicates that it has finished already are taken from it.
+    Replicate k has the trainer's seed + k. With a folder, replicates that were finished already are taken from it.
     """
+    metric, jobs, seed = trainer.metric, trainer.jobs, trainer.seed
     learn_from = parts.get("train", parts["dev"])
     names = learn_from.feature_names
     start = {name: initial.get(name, 0.0) for name in names} if initial is not None else None
     if random_init and start is None:
         start = dict.fromkeys(names, 1.0)
-    key = metric_key(metric)
 
     def scores(weights: Mapping[str, float], threads: int) -> Scores:
-        return {part: {key: score_of(pool, metric, weights, threads)} for part, pool in parts.items()}
+        return {part: {metric.key: score_of(pool, metric, weights, threads)} for part, pool in parts.items()}
 
     at_once = min(replicates, jobs or cores())
     threads = max(1, (jobs or cores()) // at_once)
 
+    def known(number: int) -> dict[str, Any] | None:
+        return checkpoint.load(run.folder / f"replicate-{number + 1}.json") if run.folder is not None else None
+
     def replicate(number: int) -> Task:
         def task(say: Say) -> dict[str, Any]:
-            if run is not None and run.load_checkpoint(f"replicate-{number + 1}") is not None:
+            if known(number) is not None:
                 return {}
-            own = dataclasses.replace(trainer, seed=seed + number, jobs=threads)  # type: ignore[type-var]
+            own = replace(trainer, seed=seed + number, jobs=threads)
             begin = random_initial(start, seed + number) if random_init and start is not None else start
-
-            def on_epoch(epoch: Mapping[str, Any]) -> bool:
-                say(plain(epoch))
-                return True
-
-            result = own.fit(learn_from, initial=begin, progress=on_epoch)
+            result = own.fit(learn_from, begin, run=Session(lambda event: say(plain(event.plain()))))
             weights = {name: float(weight) for name, weight in result.weights.items()}
             found = {
                 "seed": seed + number,
                 "weights": weights,
                 "scores": scores(weights, threads),
                 "history": plain(result.history),
-                "warnings": list(getattr(result, "warnings", [])),
+                "warnings": result.warnings,
             }
-            if run is None:
+            if run.folder is None:
                 return found
-            run.save_checkpoint(f"replicate-{number + 1}", found)
+            checkpoint.save(run.folder / f"replicate-{number + 1}.json", found)
             return {}
 
         return task
 
+    def hear(number: int, said: Mapping[str, Any]) -> None:
+        run.tell(Event.restored(said).within(replicate=number + 1))
+
     results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
-    if run is not None:
-        results = [run.load_checkpoint(f"replicate-{number + 1}") or {} for number in range(replicates)]
+    if run.folder is not None:
+        results = [known(number) or {} for number in range(replicates)]
     before = scores(start if start is not None else {}, jobs)
-    return Tuned([Replicate(**result) for result in results], before, key, metric.higher_is_better, "dev")
+    return Tuned([Replicate(**result) for result in results], before, metric)

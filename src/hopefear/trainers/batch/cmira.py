@@ -18,16 +18,17 @@ from typing import Any, ClassVar
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cmira(Trainer):
+class Cmira(BatchTrainer):
     """MIRA with one hope and one fear for the whole corpus."""
 
     name: ClassVar[str] = "cmira"
     paper: ClassVar[str] = "Tan et al. 2013"
-    objective: ClassVar[str] = "hinge between the hope and the fear corpus, by the metric of the corpus"
+    what: ClassVar[str] = "hinge between the hope and the fear corpus, by the metric of the corpus"
 
     C: float = option(0.1, "the largest step", paper="0.001 or 0.0001", least=0)
     epochs: int = option(400, "T", paper=400, least=1)

@@ -20,16 +20,17 @@ from typing import Any, ClassVar
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.metrics import Bleu
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kbmira(Trainer):
+class Kbmira(BatchTrainer):
     """Batch MIRA with hope and fear."""
 
     name: ClassVar[str] = "kbmira"
     paper: ClassVar[str] = "Cherry and Foster 2012; with constraints > 1 Chiang et al. 2008"
-    objective: ClassVar[str] = "hinge between hope and fear, sentence by sentence"
+    what: ClassVar[str] = "hinge between hope and fear, sentence by sentence"
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 

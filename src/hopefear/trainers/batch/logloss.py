@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hopefear import _core
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 from hopefear.trainers.batch.quasi_newton import minimize
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logloss(Trainer):
+class Logloss(BatchTrainer):
     """Conditional log-likelihood of the best candidates."""
 
     name: ClassVar[str] = "logloss"
     paper: ClassVar[str] = "Gimpel and Smith 2012, example 2; Och and Ney 2002"
-    objective: ClassVar[str] = "log-likelihood of each list's oracle"
+    what: ClassVar[str] = "log-likelihood of each list's oracle"
 
     latent: bool = option(True, "all candidates as good as the oracle count as right")
     l2: float = option(1e-3, "strength of the l2 term towards the initial weights", least=0)

@@ -24,16 +24,17 @@ import numpy as np
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mert(Trainer):
+class Mert(BatchTrainer):
     """Minimum error rate training by exact line search."""
 
     name: ClassVar[str] = "mert"
     paper: ClassVar[str] = "Och 2003; Chiang 2012, section 7"
-    objective: ClassVar[str] = "the metric of the best candidates, exactly"
+    what: ClassVar[str] = "the metric of the best candidates, exactly"
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
@@ -68,7 +69,7 @@ class Mert(Trainer):
             kick_share=0.1,
             seed=self.seed,
             jobs=self.jobs,
-            on_ascent=lambda done: problem.tell({"ascents": done}),
+            on_ascent=lambda done: problem.progress(text=f"{done} ascents"),
         )
         scores = []
         for number, (_, w, lines) in enumerate(starts):

@@ -19,7 +19,8 @@ import numpy as np
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 from hopefear.trainers.batch.quasi_newton import minimize
 
 #: Expected gain, entropy and gradient at (w, T).
@@ -27,12 +28,12 @@ Risk = Callable[[Vector, float], tuple[float, float, Vector]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Minrisk(Trainer):
+class Minrisk(BatchTrainer):
     """Expected metric by L-BFGS, annealed."""
 
     name: ClassVar[str] = "minrisk"
     paper: ClassVar[str] = "Chiang 2012, appendix A; Smith and Eisner 2006"
-    objective: ClassVar[str] = "expected metric under the model"
+    what: ClassVar[str] = "expected metric under the model"
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 

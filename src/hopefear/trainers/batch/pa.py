@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hopefear.trainers.base import Problem, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import Problem
 from hopefear.trainers.batch.perceptron import Perceptron
 
 

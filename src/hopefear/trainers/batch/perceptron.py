@@ -21,16 +21,17 @@ import numpy as np
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.metrics import by_name
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Perceptron(Trainer):
+class Perceptron(BatchTrainer):
     """Structured perceptron with objective-scaled updates."""
 
     name: ClassVar[str] = "perceptron"
     paper: ClassVar[str] = "Brown 2011, sections 3 and 4"
-    objective: ClassVar[str] = "mean sentence objective of the top candidates"
+    what: ClassVar[str] = "mean sentence objective of the top candidates"
     start_at: ClassVar[float] = 1e-9
     differences_only: ClassVar[bool] = False  # eq. (5) looks at magnitudes
 

@@ -20,17 +20,18 @@ import numpy as np
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 from hopefear.trainers.batch.quasi_newton import minimize
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pro(Trainer):
+class Pro(BatchTrainer):
     """Pairwise ranking with a logistic classifier."""
 
     name: ClassVar[str] = "pro"
     paper: ClassVar[str] = "Hopkins and May 2011"
-    objective: ClassVar[str] = "logistic loss over sampled pairs of candidates"
+    what: ClassVar[str] = "logistic loss over sampled pairs of candidates"
 
     samples: int = option(5000, "pairs drawn from each list", paper=5000, least=1)
     threshold: float = option(0.05, "least difference in the sentence metric", paper=0.05, least=0)

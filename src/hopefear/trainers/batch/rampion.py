@@ -17,16 +17,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
-from hopefear.trainers.base import Problem, Trainer, Vector, option
+from hopefear.trainers.base import Vector, option
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rampion(Trainer):
+class Rampion(BatchTrainer):
     """Structured ramp loss by the concave-convex procedure."""
 
     name: ClassVar[str] = "rampion"
     paper: ClassVar[str] = "Gimpel and Smith 2012"
-    objective: ClassVar[str] = "ramp loss 3, or any declared loss"
+    what: ClassVar[str] = "ramp loss 3, or any declared loss"
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 

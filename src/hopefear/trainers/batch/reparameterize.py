@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-
-Vector = NDArray[np.float64]
+from hopefear.trainers.base import Vector, start_vector
 
 
 class Options(Protocol):
@@ -55,13 +54,7 @@ class Parameters:
         names = pool.feature_names
         original = np.full(len(names), start_at)
         if initial is not None:
-            original = np.array([initial.get(name, 0.0) for name in names])
-            if not np.all(np.isfinite(original)):
-                raise InputError("an initial weight is NaN or infinite")
-            if initial and not any(name in initial for name in names):
-                raise InputError(
-                    f"none of the initial weights names a feature of the candidates ({', '.join(names[:5])}, ...)"
-                )
+            original = start_vector(names, initial)
         factors = _scales(options.scaling, sample)
         ids, learnt = _tied(options.groups, names)
         if options.scaling == "none" and len(learnt) == len(names):

@@ -10,7 +10,7 @@ the largest (Bl(z) - Bl(z')) (1 - (s_w(z) - s_w(z')))_+^2 over the alternatives 
 3. L times: w is learnt by SGD, eq. (7), on truths and alternatives; the training text is decoded with w, and what comes
    out joins the alternatives.
 
-The sets lie on disk as block sequences, a file an iteration, and are memory-mapped; features are computed from them.
+The sets lie on disk as block sequences, one file per iteration, and are memory-mapped; features are computed from them.
 
 Where the paper is silent, or we differ:
 
@@ -20,7 +20,8 @@ Where the paper is silent, or we differ:
   says nothing of how long a translation is or how many blocks it has, and it takes some ten iterations until decoding
   no longer swings between far too many words and far too few.
 - SGD goes on from the weights of the iteration before, ``passes`` times over the sentences in random order; the step
-  size is not given in the paper. Steps end at the margin, and sentences come in small batches: see core/costmargin.h.
+  size is not given in the paper. Steps end at the margin, and sentences come in small batches: see
+  core/trainers/blocks/costmargin.h.
 - Decoded with is the mean of the weights after each iteration so far (``average``): the weights themselves swing, as
   each iteration answers to the last alternatives. After ten iterations that is worth some 4 BLEU (docs/papers.md).
 - Features in the sequences of one sentence only are dropped; the paper drops those "that occur only once".
@@ -29,12 +30,11 @@ Where the paper is silent, or we differ:
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
-import zipfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -42,28 +42,36 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, BlockSequences, CostMargin, SequenceFile
+from hopefear._core import BlockCorpus, CostMargin
 from hopefear._core import BlockWeights as CoreWeights
-from hopefear.decode.blocks import REAL, REORDERINGS, Blocks
 from hopefear.errors import InputError, input_error
+from hopefear.formats.weights import read_many_weights
 from hopefear.metrics import Bleu
-from hopefear.model.directory import Model
-from hopefear.trainers.base import option
-from hopefear.util.files import atomic_write
+from hopefear.runs import checkpoint
+from hopefear.runs.events import Epoch, Truths
+from hopefear.runs.session import SILENT, Session
+from hopefear.trainers.base import Result, Trainer, Vector, option
+from hopefear.trainers.blocks.relevant_sets import BlockDecoder, RelevantSets, alternatives
+from hopefear.trainers.data import Task
 
-__all__ = ["Costmargin", "RelevantSets", "score_of", "train_costmargin"]
+__all__ = ["Costmargin"]
 
-#: Called with a record after each iteration.
-Hear = Callable[[dict[str, Any]], None]
+#: The values of options that are names.
+CHOICES = {
+    "features": ("phrase", "word", "both"),
+    "reordering": ("monotone", "swap"),
+    "ties": ("many", "few"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Costmargin:
-    """Options of the trainer."""
+class Costmargin(Trainer):
+    """Cost-sensitive margins between block sequences of high BLEU and those that the decoder prefers."""
 
     name: ClassVar[str] = "costmargin"
     paper: ClassVar[str] = "Tillmann and Zhang 2006"
-    objective: ClassVar[str] = "cost-sensitive squared margin between truths and alternatives"
+    what: ClassVar[str] = "cost-sensitive squared margin between truths and alternatives"
+    learns_from: ClassVar[str] = "model"
     spaces: ClassVar[tuple[str, ...]] = ("blocks",)
 
     features: str = option("both", "binary features: phrase, word or both", paper="both")
@@ -84,20 +92,13 @@ class Costmargin:
     max_options: int = option(10, "target phrases of a source phrase; 0: all", least=0)
     max_swap: int = option(0, "source words of either block of a swap; 0: any number", least=0)
 
+    select: bool = option(True, "return the iteration that is best on development data; or the last", paper=False)
+
     def __post_init__(self) -> None:
-        for each in fields(self):
-            least, value = each.metadata.get("least"), getattr(self, each.name)
-            if least is not None and not value >= least:
-                raise InputError(f"{each.name} is {value}. It must be at least {least}")
-        for name, value, known in (
-            ("features", self.features, ("phrase", "word", "both")),
-            ("reordering", self.reordering, REORDERINGS),
-            ("ties", self.ties, ("many", "few")),
-        ):
-            if value not in known:
+        super().__post_init__()
+        for name, known in CHOICES.items():
+            if (value := getattr(self, name)) not in known:
                 raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
-        if wrong := [name for name in self.reals if name not in REAL]:
-            raise InputError(f"real: there is no feature {wrong[0]!r}. Choose some of {','.join(REAL)}")
         if self.eta <= 0:
             raise InputError("eta is 0. It must be above 0")
 
@@ -105,160 +106,113 @@ class Costmargin:
     def reals(self) -> list[str]:
         return [name for name in self.real.split(",") if name]
 
-    def decoder(self, model: Model) -> Blocks:
-        """The decoder of the model that the training uses; all features weigh 0."""
-        return Blocks(
-            model,
-            {},
-            self.pop_limit,
-            self.max_options,
-            self.features,
-            self.reordering,
+    def adapted(self, decoder: BlockDecoder) -> BlockDecoder:
+        """The decoder as this training uses it; all features weigh 0."""
+        if wrong := [name for name in self.reals if name not in decoder.dense_names]:
+            names = ",".join(decoder.dense_names)
+            raise InputError(f"real: there is no feature {wrong[0]!r}. Choose some of {names}")
+        return decoder.adapted(
+            weights={},
+            pop_limit=self.pop_limit,
+            max_options=self.max_options,
+            features=self.features,
+            reordering=self.reordering,
             max_swap=self.max_swap,
             lms="lm" in self.reals or "lm2" in self.reals,
         )
 
-    def options(self) -> dict[str, Any]:
-        """The options as plain values, for records."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    def fit(self, data: Task, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+        """Learn the weights of a block model from parallel text: the text that its blocks come from, as a rule.
+
+        The folder of the run takes the relevant sets, the state after each iteration and at the end ``weights.txt``,
+        which the result names: weights are many.
+        """
+        if initial is not None:
+            raise InputError("costmargin starts at 0: it takes no initial weights")
+        if run is not None and run.folder is not None:
+            return _Training(self, data, run, run.folder / "relevant").result()
+        with tempfile.TemporaryDirectory(prefix="hopefear-") as folder:
+            result = _Training(self, data, run or SILENT, Path(folder)).result()
+            return replace(result, file=None)
 
 
-@dataclass
-class RelevantSets:
-    """Truths and alternatives of a training text below one folder, with the learner over them."""
+class _Training:
+    """One fit, with its state below a folder."""
 
-    decoder: Blocks
-    corpus: BlockCorpus
-    folder: Path
-    learner: CostMargin
-    model_id: int
+    def __init__(self, trainer: Costmargin, data: Task, run: Session, folder: Path) -> None:
+        corpus = data.corpus
+        if len(corpus.references) != 1:
+            raise InputError("costmargin learns from one reference per sentence: give one file to --refs")
+        if len(corpus) == 0:
+            raise InputError("there are no sentences to learn from")
+        if not isinstance(data.decoder, BlockDecoder):
+            raise InputError("costmargin learns block sequences. Build a model of them: hopefear build --kind blocks")
+        self.trainer, self.run, self.folder, self.jobs = trainer, run, folder, trainer.jobs
+        self.decoder = trainer.adapted(data.decoder)
+        self.sets = RelevantSets.over(self.decoder, corpus.lines, corpus.references[0], folder, trainer.reals)
+        self.dev: BlockCorpus | None = None
+        if data.dev is not None:
+            self.dev = self.decoder.corpus(data.dev.lines)
+            text = self.decoder.model.target_text.text
+            self.dev_references = [[text(line) for line in one] for one in data.dev.references]
+        self.begun = time.perf_counter()
 
-    @classmethod
-    def over(
-        cls,
-        decoder: Blocks,
-        lines: Sequence[str],
-        references: Sequence[str],
-        folder: Path,
-        reals: Sequence[str] = (),
-    ) -> RelevantSets:
-        folder.mkdir(parents=True, exist_ok=True)
-        corpus = decoder.corpus(lines, references)
-        core = decoder.core
-        return cls(decoder, corpus, folder, CostMargin(core, corpus, list(reals)), core.model_id)
+    def result(self) -> Result:
+        trainer, sets = self.trainer, self.sets
+        truths = sets.start(trainer.truths, trainer.ties == "few", trainer.random, trainer.seed, self.jobs)
+        self.run.tell(Truths(100 * truths.mean_bleu, len(truths)))
+        self.run.note(f"truths: bleu {100 * truths.mean_bleu:.2f} (mean over sentences)")
+        state, history = self._resumed()
+        best = max(
+            (record for record in history if "dev" in record), key=lambda r: (r["dev"], -r["iteration"]), default=None
+        )
+        for iteration in range(len(history) + 1, trainer.iterations + 1):
+            state, record = self._iterate(iteration, state)
+            if "dev" in record and trainer.select and (best is None or record["dev"] > best["dev"]):
+                best = record
+                state.save(self.folder / "best.npz", [])
+            history.append(record)
+            state.save(self.folder / "last.npz", history)
+            if not self._tell(record):
+                break
+        best = best if trainer.select else None
+        chosen = best or history[-1]
+        state, _ = _State.load(self.folder / ("best.npz" if best else "last.npz")) or (state, [])
+        sets.learner.set_weights(state.keys, state.means)
+        file = self.folder / "weights.txt"
+        count = write_named(sets.learner, file)
+        return Result(
+            weights=read_many_weights(file) if count else {},
+            score=chosen["score"],
+            initial_score=float("nan"),
+            history=history,
+            seconds=time.perf_counter() - self.begun,
+            epoch=int(chosen["iteration"]),
+            details={"features": count, "train": chosen["train_bleu"]},
+            file=file,
+        )
 
-    def add(
-        self, name: str, make: Callable[[], BlockSequences], bag: bool = False, truths: bool = False
-    ) -> SequenceFile:
-        """A file of sequences joins the sets; it is made if it is not there yet."""
-        path = self.folder / f"{name}.bin"
-        if not path.exists():
-            with atomic_write(path, "wb") as file:
-                file.write(make().file(bag, self.model_id))
-        opened = SequenceFile.open(str(path), self.decoder.core, self.corpus, self.model_id)
-        self.learner.add(opened, truths)
-        return opened
-
-    def start(self, truths: int, few: bool, random: int, seed: int, jobs: int) -> SequenceFile:
-        """Truths V_K, which are returned, bags z_0 and random alternatives."""
-        core, limits = self.decoder.core, self.decoder.limits
-        best = self.add("truths", lambda: core.oracle(self.corpus, truths, few, *limits, jobs), truths=True)
-        self.add("bags", lambda: core.bags(self.corpus, jobs), bag=True)
-        if random:
-            self.add("random", lambda: core.random(self.corpus, random, seed, jobs))
-        return best
-
-    def weights(self, jobs: int) -> CoreWeights:
-        """The weights as they are, for decoding."""
-        return CoreWeights(self.decoder.core, self.learner.table, len(self.corpus) >= 500, jobs)
-
-
-def bleu_of(
-    decoder: Blocks, weights: CoreWeights, corpus: BlockCorpus, references: Sequence[Sequence[str]], jobs: int
-) -> float:
-    """BLEU of translations against tokenised references, each of as many lines."""
-    texts = decoder.core.translate(corpus, weights, *decoder.limits, jobs)
-    return Bleu().score(Bleu().corpus_stats(texts, [list(one) for one in references], jobs).sum(axis=0))
-
-
-def score_of(decoder: Blocks, lines: Sequence[str], references: Sequence[Sequence[str]], jobs: int = 0) -> float:
-    """BLEU of what a decoder makes of lines, in tokens as the model makes them."""
-    corpus = decoder.corpus(lines)
-    targets = [[decoder.model.target_text.text(line) for line in one] for one in references]
-    return bleu_of(decoder, decoder.ready(None, len(corpus), jobs), corpus, targets, jobs)
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What training gave. The weights are in a file: they are many."""
-
-    weights: Path
-    features: int  # weights other than 0
-    iteration: int  # the one they are from
-    score: float | None  # BLEU on development data, if there was any
-    history: list[dict[str, Any]] = field(default_factory=list)
-
-
-def train_costmargin(
-    model: Model,
-    lines: Sequence[str],
-    references: Sequence[str],
-    folder: str | os.PathLike[str],
-    options: Costmargin | None = None,
-    *,
-    dev: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None,
-    select: bool = True,
-    seed: int = 1,
-    jobs: int = 0,
-    hear: Hear | None = None,
-) -> Trained:
-    """Learn the weights of a block-sequence model from parallel text: the text that its blocks come from, as a rule.
-
-    ``folder`` takes the relevant sets, the state after each iteration and at the end ``weights.txt``. A job that was
-    stopped goes on from there when it is called again with the same arguments (the caller sees to that), and ends with
-    the same bits. ``dev``: lines, and a list of as many lines for each reference; without ``select`` it is only
-    watched, and the last weights are returned, as in the paper.
-    """
-    options = options or Costmargin()
-    say = hear or (lambda record: None)
-    if len(lines) != len(references):
-        raise InputError(f"there are {len(lines)} source lines and {len(references)} references: one each is needed")
-    if not lines:
-        raise InputError("there are no sentences to learn from")
-    folder = Path(folder)
-    decoder = options.decoder(model)
-    sets = RelevantSets.over(decoder, lines, references, folder, options.reals)
-    learner, limits = sets.learner, decoder.limits
-    dev_corpus = decoder.corpus(dev[0]) if dev else None
-    dev_references = [[model.target_text.text(line) for line in one] for one in dev[1]] if dev else []
-
-    truths = sets.start(options.truths, options.ties == "few", options.random, seed, jobs)
-    say({"event": "truths", "bleu": 100 * truths.mean_bleu, "sequences": len(truths)})
-    history = _resumed(sets)
-    best = max(
-        (record for record in history if "dev" in record), key=lambda r: (r["dev"], -r["iteration"]), default=None
-    )
-    state = _State.load(folder / "last.npz") if history else _State.empty()
-    for iteration in range(len(history) + 1, options.iterations + 1):
+    def _iterate(self, iteration: int, state: _State) -> tuple[_State, dict[str, Any]]:
+        """SGD on the sets so far, then the training text decoded with what was learnt."""
+        options, learner, sets = self.trainer, self.sets.learner, self.sets
         learner.set_weights(state.keys, state.weights)
-        learner.find_features(options.drop_once, jobs)
+        learner.find_features(options.drop_once, self.jobs)
         losses, updates = [], 0
+        progress = self.run.progress("train costmargin", options.iterations)
         for k in range(options.passes):
-            step_seed = int(np.random.SeedSequence([seed, iteration, k]).generate_state(1, np.uint64)[0])
-            arguments = (options.eta, options.l2, options.batch, options.lock_free, step_seed, jobs)
-            loss, moved = learner.run(*arguments)
+            seed = int(np.random.SeedSequence([options.seed, iteration, k]).generate_state(1, np.uint64)[0])
+            loss, moved = learner.run(options.eta, options.l2, options.batch, options.lock_free, seed, self.jobs)
             losses.append(loss)
             updates += moved
-            say({"event": "pass", "iteration": iteration, "pass": k + 1, "loss": loss, "updates": moved})
+            progress(iteration - 1, text=f"iteration {iteration} pass {k + 1} loss {loss:.4f}")
         if not np.isfinite(losses[-1]):
             raise InputError("the weights ran away: the loss is no finite number. Lower eta")
         state = state.after(learner, iteration if options.average else 1)
         learner.set_weights(state.keys, state.means)
-        weights = sets.weights(jobs)
-        name = _alternatives(iteration)
-        (folder / f"{name}.bin").unlink(missing_ok=True)  # of a run that stopped before it was complete
-        decode = partial(decoder.core.best, sets.corpus, weights, *limits, jobs)
-        decoded = sets.add(name, decode)
+        weights = sets.weights(self.jobs)
+        name = alternatives(iteration)
+        (self.folder / f"{name}.bin").unlink(missing_ok=True)  # of a run that stopped before it was complete
+        decoded = sets.add(name, partial(self.decoder.core.best, sets.corpus, weights, *self.decoder.limits, self.jobs))
         record: dict[str, Any] = {
             "iteration": iteration,
             "loss": losses[-1],
@@ -267,21 +221,32 @@ def train_costmargin(
             "features": len(learner.table),
             "train_bleu": 100 * decoded.mean_bleu,
         }
-        if dev_corpus is not None:
-            record["dev"] = bleu_of(decoder, weights, dev_corpus, dev_references, jobs)
-            if select and (best is None or record["dev"] > best["dev"]):
-                best = record
-                state.save(folder / "best.npz")
-        state.save(folder / "last.npz")
-        history.append(record)
-        with atomic_write(folder / "state.json") as file:
-            json.dump({"history": history}, file)
-        say({"event": "iteration", **record})
-    chosen = best or history[-1]
-    state = _State.load(folder / ("best.npz" if best else "last.npz"))
-    learner.set_weights(state.keys, state.means)
-    count = write_named(learner, folder / "weights.txt")
-    return Trained(folder / "weights.txt", count, int(chosen["iteration"]), chosen.get("dev"), history)
+        if self.dev is not None:
+            record["dev"] = self._dev_score(weights)
+        return state, record | {"epoch": iteration, "score": record.get("dev", record["train_bleu"])}
+
+    def _dev_score(self, weights: CoreWeights) -> float:
+        assert self.dev is not None
+        texts = self.decoder.core.translate(self.dev, weights, *self.decoder.limits, self.jobs)
+        return Bleu().score(Bleu().corpus_stats(texts, self.dev_references, self.jobs).sum(axis=0))
+
+    def _tell(self, record: Mapping[str, Any]) -> bool:
+        text = "iteration {iteration}: loss {loss:.4f}  train {train_bleu:.2f}".format(**record)
+        text += f"  dev {record['dev']:.2f}" if "dev" in record else ""
+        self.run.note(f"{text}  features {record['features']:,}")
+        self.run.progress("train costmargin", self.trainer.iterations)(record["iteration"])
+        figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
+        return self.run.tell(Epoch(record["epoch"], record["score"], figures))
+
+    def _resumed(self) -> tuple[_State, list[dict[str, Any]]]:
+        """What was done before; its alternatives are in place again."""
+        path = self.folder / "last.npz"
+        state, history = _State.load(path) or (_State.empty(), [])
+        if [record.get("iteration") for record in history] != list(range(1, len(history) + 1)):
+            raise input_error(path, None, "not the state of a training. Start again with --overwrite")
+        for iteration in range(1, len(history) + 1):
+            self.sets.again(alternatives(iteration))
+        return state, history
 
 
 def write_named(learner: CostMargin, path: Path) -> int:
@@ -299,17 +264,13 @@ def write_named(learner: CostMargin, path: Path) -> int:
         aside.unlink(missing_ok=True)
 
 
-def _alternatives(iteration: int) -> str:
-    return f"alternatives-{iteration:03d}"
-
-
 @dataclass(frozen=True)
 class _State:
     """The weights after an iteration, and their mean over all iterations so far. Keys are in ascending order."""
 
     keys: NDArray[np.uint64]
-    weights: NDArray[np.float64]
-    means: NDArray[np.float64]
+    weights: Vector
+    means: Vector
 
     @classmethod
     def empty(cls) -> _State:
@@ -324,34 +285,18 @@ class _State:
             means[np.searchsorted(keys, self.keys)] += self.means * ((n - 1) / n)
         return _State(keys, weights, means)
 
-    def save(self, path: Path) -> None:
-        with atomic_write(path, "wb") as file:
-            np.savez(file, keys=self.keys, weights=self.weights, means=self.means)
+    def save(self, path: Path, history: Sequence[Mapping[str, Any]]) -> None:
+        """The state and how it came about, in one file: either all of it is there or nothing."""
+        arrays = {"keys": self.keys, "weights": self.weights, "means": self.means}
+        checkpoint.save_arrays(path, {"history": list(history)}, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> _State:
+    def load(cls, path: Path) -> tuple[_State, list[dict[str, Any]]] | None:
+        found = checkpoint.load_arrays(path)
+        if found is None:
+            return None
+        about, held = found
         try:
-            with np.load(path, allow_pickle=False) as held:
-                return cls(held["keys"], held["weights"], held["means"])
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            return cls(held["keys"], held["weights"], held["means"]), list(about["history"])
+        except (KeyError, TypeError) as error:
             raise input_error(path, None, f"not a checkpoint ({error}). Start again with --overwrite") from None
-
-
-def _resumed(sets: RelevantSets) -> list[dict[str, Any]]:
-    """What was done before; its alternatives are in place again."""
-    path = sets.folder / "state.json"
-    try:
-        history = json.loads(path.read_text(encoding="utf-8"))["history"]
-        assert [record["iteration"] for record in history] == list(range(1, len(history) + 1))
-    except FileNotFoundError:
-        return []
-    except (ValueError, KeyError, TypeError, AssertionError):
-        raise input_error(path, None, "not the state of a training. Start again with --overwrite") from None
-    for iteration in range(1, len(history) + 1):
-        name = _alternatives(iteration)
-        if not (sets.folder / f"{name}.bin").exists():
-            raise input_error(sets.folder / f"{name}.bin", None, "is missing. Start again with --overwrite")
-        sets.learner.add(
-            SequenceFile.open(str(sets.folder / f"{name}.bin"), sets.decoder.core, sets.corpus, sets.model_id), False
-        )
-    return list(history)

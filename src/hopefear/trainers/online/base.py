@@ -1,32 +1,33 @@
 """Online trainers: decode a sentence, search hope and fear in its forest, update, go on. Chiang (2012).
 
 Objective, algorithm, approximation and parallelisation are independent of each other, as in the columns of the paper's
-Table 1: a trainer's name stands for an algorithm and its usual objective, options change the rest, and how several
-learners work together is decided elsewhere (``hopefear.trainers.online.job``). What one learner does at a sentence, and where
-the paper is silent, is in ``core/learner.h``.
+Table 1: a trainer's name stands for an algorithm and its usual objective, options change the rest, and ``learners``
+says how several of them work together. What one learner does at a sentence, and where the paper is silent, is in
+``core/trainers/online/learner.h``; the epochs around it are in ``job.py``.
 
 Defaults are those of section 7: eta 0.01, hope with mu = -1, forest reranking, ten epochs. The weights of the two
 language models and the two phrase probabilities begin at 1 and all others at 0; in AROW the learning rates of these
-four begin at 0.01. One deviation: hope and fear are searched for among the 50 best edges a source word
+four begin at 0.01. One deviation: hope and fear are searched for among the 50 best edges per source word
 (``edges_per_word``), not in everything the decoder kept; 0 asks for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopefear import _core
+from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.trainers.base import option
+from hopefear.runs.session import SILENT, Session
+from hopefear.trainers.base import Result, Trainer, Vector, option, start_vector
+from hopefear.trainers.data import Task
+from hopefear.trainers.online.teams import PARALLEL, Learners
 
-__all__ = ["CAREFUL", "ONLINE", "Arow", "Mira", "Online", "OnlineMinrisk", "OnlinePerceptron", "Sgd", "initial_weights"]
-
-Vector = NDArray[np.float64]
+__all__ = ["CAREFUL", "Online", "initial_weights"]
 
 #: Features that have to be initialised carefully (section 7).
 CAREFUL = ("lm", "lm2", "phrase_ef", "phrase_fe")
@@ -34,18 +35,17 @@ CAREFUL = ("lm", "lm2", "phrase_ef", "phrase_fe")
 
 def initial_weights(names: Sequence[str], given: Mapping[str, float] | None = None) -> Vector:
     """The weights of section 7, or those given; what they do not name starts at 0."""
-    start = dict.fromkeys(CAREFUL, 1.0) if given is None else given
-    return np.array([start.get(name, 0.0) for name in names])
+    if given is not None:
+        return start_vector(names, given)
+    return np.array([1.0 if name in CAREFUL else 0.0 for name in names])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Online:
-    """What all online trainers have in common. Fields are options, as for the other trainers."""
+class Online(Trainer):
+    """What all online trainers have in common."""
 
-    name: ClassVar[str]
-    paper: ClassVar[str]
-    what: ClassVar[str]
     algorithm: ClassVar[str]
+    learns_from: ClassVar[str] = "model"
     spaces: ClassVar[tuple[str, ...]] = ("models, online",)
 
     epochs: int = option(10, "passes over the sentences", paper=10, least=1)
@@ -67,20 +67,31 @@ class Online:
     )
     patience: int = option(0, "stop after so many epochs without a better score; 0: never", paper=0, least=0)
 
+    learners: Learners = field(
+        default=Learners(),
+        metadata={"help": "how many learners, and how they work together (--parallel, --learners)"},
+    )
+
     def __post_init__(self) -> None:
-        for each in fields(self):
-            least, value = each.metadata.get("least"), getattr(self, each.name)
-            if least is not None and not value >= least:
-                raise InputError(f"trainer {self.name}: {each.name} must be at least {least:g}, not {value}")
+        super().__post_init__()
         if not self.mu <= 0:
             raise InputError(f"trainer {self.name}: mu must not be above 0, not {self.mu}: hope wants little loss")
         if self.objective == "secant" and self.mu == 0:
             raise InputError(f"trainer {self.name}: secant divides by mu: it cannot be 0")
+        if (way := self.learners.parallel) not in PARALLEL:
+            raise InputError(f"there is no way {way!r} for learners to work together. Choose {', '.join(PARALLEL)}")
         self.learner(np.zeros(1), ["lm"], False)  # says which names are wrong
 
+    def fit(
+        self, data: Task | Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None
+    ) -> Result:
+        """Learn from a decoder and a corpus, or from fixed lists, lattices or forests with references."""
+        from hopefear.trainers.online.job import fit
+
+        return fit(self, data, initial, run or SILENT)
+
     def options(self) -> dict[str, Any]:
-        """The options as plain values, for records."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return super().options() | {"learners": asdict(self.learners)}
 
     def mu_of(self, epoch: int) -> float:
         """mu in an epoch, counted from 1."""
@@ -93,12 +104,6 @@ class Online:
     def extra(self) -> dict[str, Any]:
         """Options of the learner that only this algorithm has."""
         return {}
-
-    def fit(self, decoder: Any, corpus: Any, **how: Any) -> Any:
-        """Learn the weights of a decoder from a corpus: :func:`hopefear.trainers.online.train`."""
-        from hopefear.trainers.online.job import train
-
-        return train(decoder, corpus, self, **how)
 
     def learner(self, w: Vector, names: Sequence[str], broadcast: bool) -> _core.Learner:
         """A learner at these weights."""
@@ -123,73 +128,3 @@ class Online:
             broadcast=broadcast,
             **self.extra(),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sgd(Online):
-    """Stochastic gradient descent, algorithm 1."""
-
-    name: ClassVar[str] = "sgd"
-    paper: ClassVar[str] = "Chiang 2012, 3.1"
-    what: ClassVar[str] = "hinge between hope and fear, by stochastic gradient descent"
-    algorithm: ClassVar[str] = "sgd"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mira(Online):
-    """MIRA, algorithm 2."""
-
-    name: ClassVar[str] = "mira"
-    paper: ClassVar[str] = "Chiang 2012, 3.2; with constraints > 1 Chiang et al. 2008"
-    what: ClassVar[str] = "hinge between hope and fear, by cutting planes and SMO"
-    algorithm: ClassVar[str] = "mira"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Arow(Online):
-    """Adaptive regularisation of weights, algorithm 3."""
-
-    name: ClassVar[str] = "arow"
-    paper: ClassVar[str] = "Chiang 2012, 3.3"
-    what: ClassVar[str] = "hinge between hope and fear, with a learning rate for each feature"
-    algorithm: ClassVar[str] = "arow"
-
-    eta: float = option(1.0, "initial learning rate, eta_0", paper=1, least=0)
-    lambda_: float = option(0.01, "how fast learning rates fall", paper=0.01, least=0)
-    careful_eta: float = option(
-        0.01, "initial learning rate of the language models and phrase probabilities", paper=0.01, least=0
-    )
-
-    def rates(self, names: Sequence[str]) -> Vector:
-        return np.array([self.careful_eta if name in CAREFUL else self.eta for name in names])
-
-    def extra(self) -> dict[str, Any]:
-        return {"lambda_": self.lambda_}
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnlineMinrisk(Online):
-    """Minimum risk, appendix A, by stochastic gradient descent."""
-
-    name: ClassVar[str] = "minrisk"
-    paper: ClassVar[str] = "Chiang 2012, appendix A"
-    what: ClassVar[str] = "expected loss over the forest, by stochastic gradient descent"
-    algorithm: ClassVar[str] = "sgd"
-
-    objective: str = option("risk", "risk, or secant (between risk and hinge, A.2)", paper="risk")
-    eta: float = option(0.05, "learning rate", paper=0.05, least=0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnlinePerceptron(Online):
-    """The structured perceptron, 3.1: away from the 1-best."""
-
-    name: ClassVar[str] = "perceptron"
-    paper: ClassVar[str] = "Chiang 2012, 3.1"
-    what: ClassVar[str] = "from the best translation towards hope"
-    algorithm: ClassVar[str] = "sgd"
-
-    objective: str = option("perceptron", "perceptron: fear is the best translation", paper="perceptron")
-
-
-ONLINE: dict[str, type[Online]] = {each.name: each for each in (Sgd, Mira, Arow, OnlineMinrisk, OnlinePerceptron)}

@@ -1,13 +1,9 @@
-"""A training job: epochs over the sentences, scores on development data after each, the best epoch kept, checkpoints.
+"""A training job: epochs over the sentences, a score after each, the best epoch kept, checkpoints.
 
-    decoder = Hiero(Model.open("model"), templates=("lex",))
-    tuning = Corpus.read("tune.es", ["tune.en.0", "tune.en.1"])
-    trained = train(decoder, tuning, Arow(), dev=Corpus.read("dev.es", ["dev.en"]))
-    trained.weights
-
-After each epoch the averaged weights translate the development data; the weights of the best epoch are returned. What a
-checkpoint holds is enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a
-job that was killed and resumed ends with the same bits as one that was not.
+After each epoch the averaged weights are scored: they translate the development data, or choose from fixed candidates.
+The weights of the best epoch are returned; without development data, those of the last. What a checkpoint holds is
+enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a job that was killed
+and resumed ends with the same bits as one that was not.
 """
 
 from __future__ import annotations
@@ -16,103 +12,90 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hopefear import _core
+from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.metrics import Bleu
+from hopefear.runs.events import Epoch, Progress
+from hopefear.runs.session import Session
+from hopefear.trainers.base import Result, Vector, prepared, refuse_equal
+from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online import states
-from hopefear.trainers.online.base import Online, initial_weights
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import PARALLEL, Crew, Tally, Team, Threads
-from hopefear.util.files import PathLike, path_name, read_lines
+from hopefear.trainers.online.teams import Crew, Tally, Team, Threads
 
 if TYPE_CHECKING:
-    from hopefear import _core
-    from hopefear.decode import Decoder
+    from hopefear.trainers.online.base import Online
 
-__all__ = ["Corpus", "Trained", "Translations", "train"]
+__all__ = ["fit"]
 
-Vector = NDArray[np.float64]
-Hear = Callable[[dict[str, Any]], None]
 MOVED = 8  # weights that moved most are told
 RUNAWAY = 1e9  # no weight of use is as large
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """Source lines and their references: one list of lines a reference."""
+class Data(Protocol):
+    """What a job learns from."""
 
-    lines: list[str]
-    references: list[list[str]]
+    names: list[str]  # of the features
+    dense: int  # so many of them are always named in the result
+    examples: _core.Examples
 
-    @classmethod
-    def read(cls, source: PathLike, references: Sequence[PathLike]) -> Corpus:
-        lines = read_lines(source)
-        if not lines:
-            raise InputError(f"{path_name(source)}: is empty. Training needs sentences")
-        found = [read_lines(path) for path in references]
-        for path, own in zip(references, found, strict=True):
-            if len(own) != len(lines):
-                finding = f"has {len(own)} lines, and {path_name(source)} has {len(lines)}"
-                raise InputError(f"{path_name(path)}: {finding}. References go line by line with the source")
-        return cls(lines, found)
+    def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
+        """The score of weights on development data, and what else there is to say; nothing if there is none."""
 
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    def subset(self, indices: Sequence[int]) -> Corpus:
-        return Corpus([self.lines[i] for i in indices], [[one[i] for i in indices] for one in self.references])
-
-    def split(self, share: float, seed: int) -> tuple[Corpus, Corpus | None]:
-        """A share of the sentences, drawn by the seed, kept aside; nothing, when that would be none or all."""
-        if not 0 <= share < 1:
-            raise InputError(f"the held-out share is {share:g}. It must be 0 or more and less than 1")
-        aside = round(share * len(self))
-        if aside in (0, len(self)):
-            return self, None
-        order = np.random.default_rng([seed, 7]).permutation(len(self)).tolist()
-        return self.subset(sorted(order[aside:])), self.subset(sorted(order[:aside]))
+    def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
+        """Something that can be sent to another machine and makes names and examples there."""
 
 
-@dataclass(frozen=True)
-class Translations:
-    """What a decoder made of a corpus, in tokens, and BLEU's statistics of it."""
+class Translated:
+    """Sentences that a decoder translates."""
 
-    texts: list[str]
-    stats: Vector
-    tokens: list[list[str]]  # of the references
+    def __init__(self, task: Task) -> None:
+        if len(task.corpus) == 0:
+            raise InputError("there are no sentences to learn from")
+        self.task, self.names = task, task.decoder.feature_names
+        dense = set(task.decoder.dense_names)
+        self.dense = sum(1 for name in self.names if name in dense)
+        self.examples = task.decoder.examples(task.corpus.lines, task.corpus.references)
 
-    @classmethod
-    def of(cls, decoder: Decoder, corpus: Corpus, weights: Mapping[str, float] | Vector, jobs: int) -> Translations:
-        pool = decoder.kbest(corpus.lines, 1, weights=weights, jobs=jobs)
-        texts = [pool.text(i, 0) for i in range(len(pool))]
-        tokens = [[decoder.model.target_text.text(line) for line in one] for one in corpus.references]
-        return cls(texts, Bleu().corpus_stats(texts, tokens, jobs), tokens)
+    def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
+        if self.task.dev is None:
+            return None
+        now = Translations.of(self.task.decoder, self.task.dev, w, jobs)
+        return {"score": now.score, "length_ratio": now.length_ratio}
 
-    @property
-    def score(self) -> float:
-        return Bleu().score(self.stats.sum(axis=0))
-
-    @property
-    def length_ratio(self) -> float:
-        sums = self.stats.sum(axis=0)
-        return float(sums[4] / sums[8]) if sums[8] else 1.0
+    def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
+        return partial(_open, self.task.decoder.opener(), self.task.corpus)
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What training gave."""
+def _open(decoder: Callable[[], Decoder], corpus: Corpus) -> tuple[list[str], _core.Examples]:
+    opened = decoder()
+    return opened.feature_names, opened.examples(corpus.lines, corpus.references)
 
-    weights: dict[str, float]
-    epoch: int  # the one these weights are from; 0: the initial ones were best
-    score: float  # of these weights on the development data, or of the sentences learnt from
-    initial: dict[str, float]
-    history: list[dict[str, Any]]
-    warnings: list[str] = field(default_factory=list)
+
+class Candidates:
+    """Fixed lists, lattices or forests; their own best candidates are the development data."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = prepared(pool)
+        self.names = self.pool.feature_names
+        self.dense = len(self.names)
+        if without := [i for i in range(len(self.pool)) if not self.pool.references(i)]:
+            raise InputError(f"sentence {self.pool.ids[without[0]]} has no reference, and hope and fear need BLEU")
+        if self.pool.is_lists:
+            refuse_equal(self.pool, Bleu().stats(self.pool), Bleu())
+        self.examples = _core.pool_examples(self.pool)
+
+    def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
+        best = self.pool.kbest(w, 1, jobs=jobs)
+        return {"score": Bleu().score(Bleu().stats(best, jobs).sum(axis=0))}
+
+    def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
+        raise InputError("candidates are learnt from on one machine. Leave out the cluster")
 
 
 def named(names: Sequence[str], w: Vector, dense: int) -> dict[str, float]:
@@ -120,28 +103,65 @@ def named(names: Sequence[str], w: Vector, dense: int) -> dict[str, float]:
     return {name: float(w[j]) for j, name in enumerate(names) if j < dense or w[j] != 0.0}
 
 
+def fit(trainer: Online, data: Task | Pool, initial: Mapping[str, float] | None, run: Session) -> Result:
+    """Learn weights with an online trainer."""
+    from hopefear.trainers.online.base import initial_weights
+
+    begun = time.perf_counter()
+    source = Candidates(data) if isinstance(data, Pool) else Translated(data)
+    w = initial_weights(source.names, initial)
+    job = _Job(trainer, source, w, run)
+    job.team = _team(trainer, source, w, job.warn)
+    try:
+        return job.run_epochs(begun)
+    finally:
+        job.team.close()
+
+
+def _team(trainer: Online, data: Data, w: Vector, warn: Callable[[str], None]) -> Team:
+    """The learners, where they live."""
+    way, count, simulate = trainer.learners.parallel, trainer.learners.count, trainer.learners.simulate
+    cluster = trainer.learners.cluster
+    if way == "none" or simulate or (way in ("average", "mix") and cluster is None):
+        how = "simulate" if simulate and way in ("none", "async") else way
+        return Threads(trainer, data.examples, data.names, w, how, count, trainer.jobs)
+    snapshots = [Snapshot.of(trainer.learner(w, data.names, True)) for _ in range(count)]
+    if cluster is not None:
+        from hopefear.trainers.online.cluster import Actors, connect
+
+        connect(cluster, count)
+        return Crew(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
+    from hopefear.trainers.online.workers import Processes
+
+    share = way == "async" and count > 1
+    make = partial(trainer.learner, w, data.names, share)
+    return Crew(Processes(make, data.examples), snapshots, way, warn)
+
+
+def _far_learner(
+    opener: Callable[[], tuple[list[str], _core.Examples]], trainer: Online, w: Vector
+) -> tuple[_core.Learner, _core.Examples]:
+    """On a worker of a cluster."""
+    names, examples = opener()
+    return trainer.learner(w, names, True), examples
+
+
 class _Watch:
-    """Shows progress, and keeps a checkpoint every so many seconds."""
+    """Tells progress, and keeps a checkpoint every so many seconds."""
 
     def __init__(self, job: _Job, epoch: int) -> None:
         self.job, self.epoch = job, epoch
         self.begun = self.kept = time.monotonic()
-        self.before = 0
 
     def progress(self, tally: Tally) -> bool:
         now = time.monotonic()
-        rate = (tally.sentences - self.before) / max(1e-9, now - self.begun)
-        self.job.hear(
-            {
-                "event": "progress",
-                "epoch": self.epoch,
-                "done": tally.sentences,
-                "total": len(self.job.corpus),
-                "per_second": rate,
-                **tally.figures(),
-            }
-        )
-        return self.job.folder is not None and now - self.kept >= self.job.checkpoint_every
+        figures = tally.figures()
+        text = f"epoch {self.epoch}  {tally.sentences / max(1e-9, now - self.begun):.1f} sentences/s"
+        text += "  B: hope {hope:+.2f} best {best:+.2f} fear {fear:+.2f}".format(**figures)
+        text += f"  working set {figures['constraints']:.1f}"
+        label = f"train {self.job.trainer.name}"
+        self.job.run.tell(Progress(label, tally.sentences, len(self.job.data.examples), text))
+        return self.job.run.folder is not None and now - self.kept >= self.job.run.checkpoint_every
 
     def checkpoint(self, tally: Tally) -> None:
         self.job.keep(self.epoch, tally)
@@ -150,19 +170,12 @@ class _Watch:
 
 @dataclass
 class _Job:
-    decoder: Decoder
-    corpus: Corpus
-    dev: Corpus | None
     trainer: Online
-    team: Team
-    names: list[str]
+    data: Data
     initial: Vector
-    seed: int
-    jobs: int
-    folder: Path | None
-    checkpoint_every: float
-    hear: Hear
-    warnings: list[str]
+    run: Session
+    team: Team = field(init=False)
+    warnings: list[str] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
     best: Vector | None = None
     best_epoch: int = 0
@@ -171,11 +184,12 @@ class _Job:
     def warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
-            self.hear({"event": "warning", "text": text})
+            self.run.warn(text)
 
     def keep(self, epoch: int, tally: Tally) -> None:
         """A checkpoint in the middle of this epoch. A full disk is no reason to stop: the one before stays good."""
-        assert self.folder is not None
+        if self.run.folder is None:
+            return
         arrays = {"best": self.best, "last": self.last}
         about = {
             "epoch": epoch,
@@ -186,13 +200,13 @@ class _Job:
         }
         try:
             held = {name: array for name, array in arrays.items() if array is not None}
-            states.save(self.folder / "learners.npz", about, self.team.snapshots(), held)
+            states.save(self.run.folder / "learners.npz", about, self.team.snapshots(), held)
         except OSError as error:
             self.warn(f"no checkpoint could be written ({error.strerror or error}); the one before stays good")
 
     def resume(self) -> tuple[int, Tally]:
         """Where to go on: epoch and tally."""
-        found = states.load(self.folder / "learners.npz") if self.folder is not None else None
+        found = states.load(self.run.folder / "learners.npz") if self.run.folder is not None else None
         if found is None:
             return 1, Tally()
         about, snapshots, arrays = found
@@ -202,58 +216,58 @@ class _Job:
         self.best, self.last = arrays.get("best"), arrays.get("last")
         return about["epoch"], Tally.restored(about["tally"])
 
-    def run(self) -> Trained:
+    def run_epochs(self, begun: float) -> Result:
         epoch, tally = self.resume()
-        if not self.history and self.dev is not None and tally.sentences == 0:
-            now = Translations.of(self.decoder, self.dev, self.initial, self.jobs)
-            self.history.append({"epoch": 0, "score": now.score, "length_ratio": now.length_ratio})
-            self.hear({"event": "epoch", **self.history[-1]})
+        if not self.history and tally.sentences == 0 and (now := self.data.score(self.initial, self.trainer.jobs)):
+            self.history.append({"epoch": 0, **now})
+            self._tell(self.history[-1])
         while epoch <= self.trainer.epochs and not self._enough():
-            order = np.random.default_rng([self.seed, epoch]).permutation(len(self.corpus)).tolist()
+            order = np.random.default_rng([self.trainer.seed, epoch]).permutation(len(self.data.examples)).tolist()
             self.team.epoch(order, self.trainer.mu_of(epoch), tally, _Watch(self, epoch))
             if not self._end_epoch(epoch, tally):
                 break
             epoch, tally = epoch + 1, Tally()
-            if self.folder is not None:
-                self.keep(epoch, tally)
+            self.keep(epoch, tally)
         w = self.best if self.best is not None else self.initial
-        dense = sum(1 for name in self.names if name in set(self.decoder.dense_names))
-        score = next((one["score"] for one in self.history if one["epoch"] == self.best_epoch), float("nan"))
-        return Trained(
-            named(self.names, w, dense),
-            self.best_epoch,
-            score,
-            named(self.names, self.initial, dense),
-            self.history,
-            self.warnings,
+        scores = {one["epoch"]: one["score"] for one in self.history}
+        return Result(
+            weights=named(self.data.names, w, self.data.dense),
+            score=scores.get(self.best_epoch, float("nan")),
+            initial_score=scores.get(0, float("nan")),
+            history=self.history,
+            seconds=time.perf_counter() - begun,
+            epoch=self.best_epoch,
+            initial=named(self.data.names, self.initial, self.data.dense),
+            warnings=self.warnings,
         )
+
+    def _tell(self, record: Mapping[str, Any]) -> bool:
+        figures = {name: value for name, value in record.items() if name not in ("epoch", "score")}
+        return self.run.tell(Epoch(record["epoch"], record["score"], figures))
 
     def _enough(self) -> bool:
         patience, done = self.trainer.patience, len([one for one in self.history if one["epoch"] > 0])
         return patience > 0 and done - self.best_epoch >= patience
 
     def _end_epoch(self, epoch: int, tally: Tally) -> bool:
+        """Score the average; whether to go on."""
         average = self.team.average()
         if not np.all(np.abs(average) < RUNAWAY):
             self.warn(f"weights diverged in epoch {epoch}; the best before are kept. Lower eta")
             return False
         record: dict[str, Any] = {"epoch": epoch, "train": Bleu().score(tally.b), "sentences": tally.sentences}
-        if self.dev is not None:
-            now = Translations.of(self.decoder, self.dev, average, self.jobs)
-            record |= {"score": now.score, "length_ratio": now.length_ratio}
-        else:
-            record["score"] = record["train"]
+        now = self.data.score(average, self.trainer.jobs)
+        record |= now or {"score": record["train"]}
         before = self.last if self.last is not None else self.initial
         record |= tally.figures()
-        record["moved"] = {self.names[j]: float(average[j] - before[j]) for j in _largest(average - before)}
+        record["moved"] = {self.data.names[j]: float(average[j] - before[j]) for j in _largest(average - before)}
         # Without development data the last epoch is the one.
-        better = self.dev is None or self.best is None or record["score"] > self._best_score()
+        better = now is None or self.best is None or record["score"] > self._best_score()
         self.history.append(record)
         if better:
             self.best, self.best_epoch = average, epoch
         self.last = average
-        self.hear({"event": "epoch", **record})
-        return True
+        return self._tell(record)
 
     def _best_score(self) -> float:
         return float(next(one["score"] for one in self.history if one["epoch"] == self.best_epoch))
@@ -262,76 +276,3 @@ class _Job:
 def _largest(change: Vector) -> list[int]:
     order = np.argsort(-np.abs(change), kind="stable")[:MOVED].tolist()
     return [j for j in order if change[j] != 0.0]
-
-
-def _open_learner(
-    model: str, options: Mapping[str, Any], corpus: Corpus, trainer: Online, w: Vector
-) -> tuple[_core.Learner, _core.Examples]:
-    """On a worker of a cluster: everything from the model's path."""
-    from hopefear.decode import Hiero
-    from hopefear.model.directory import Model
-
-    decoder = Hiero(Model.open(model, verify=False), **options)
-    return trainer.learner(w, decoder.feature_names, True), decoder.examples(corpus.lines, corpus.references)
-
-
-def train(
-    decoder: Decoder,
-    corpus: Corpus,
-    trainer: Online,
-    *,
-    dev: Corpus | None = None,
-    initial: Mapping[str, float] | None = None,
-    parallel: str = "none",
-    learners: int = 1,
-    simulate: bool = False,
-    cluster: str | None = None,
-    seed: int = 1,
-    jobs: int = 0,
-    folder: Path | None = None,
-    checkpoint_every: float = 30.0,
-    hear: Hear = lambda said: None,
-) -> Trained:
-    """Learn the weights of a decoder from sentences and their references.
-
-    ``parallel`` is none, average, mix or async, with so many ``learners``; ``simulate`` makes async learners take turns
-    in logical time, deterministic; ``cluster`` puts them on a Ray cluster. With a ``folder``, checkpoints go there, and
-    a job that finds one goes on from it.
-    """
-    if parallel not in PARALLEL:
-        raise InputError(f"there is no way {parallel!r} for learners to work together. Choose {', '.join(PARALLEL)}")
-    if len(corpus) == 0:
-        raise InputError("there are no sentences to learn from")
-    names = decoder.feature_names
-    w = initial_weights(names, initial)
-    warnings: list[str] = []
-    examples = decoder.examples(corpus.lines, corpus.references)
-
-    def warn(text: str) -> None:
-        warnings.append(text)
-        hear({"event": "warning", "text": text})
-
-    team: Team
-    if parallel == "none" or simulate or (parallel in ("average", "mix") and cluster is None):
-        way = "simulate" if simulate and parallel in ("none", "async") else parallel
-        team = Threads(trainer, examples, names, w, way, learners, jobs)
-    else:
-        snapshots = [Snapshot.of(trainer.learner(w, names, True)) for _ in range(learners)]
-        share = parallel == "async" and learners > 1
-        if cluster is not None:
-            from hopefear.trainers.online.cluster import Actors, connect
-
-            connect(cluster, learners)
-            options = {name: getattr(decoder, name) for name in ("pop_limit", "max_options", "max_span", "templates")}
-            path = str(decoder.model.path.resolve())
-            make = partial(_open_learner, path, options, corpus, trainer, w)
-            team = Crew(Actors(make), snapshots, parallel, warn)
-        else:
-            from hopefear.trainers.online.workers import Processes
-
-            team = Crew(Processes(lambda: trainer.learner(w, names, share), examples), snapshots, parallel, warn)
-    job = _Job(decoder, corpus, dev, trainer, team, names, w, seed, jobs, folder, checkpoint_every, hear, warnings)
-    try:
-        return job.run()
-    finally:
-        team.close()

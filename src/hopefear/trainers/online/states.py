@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +11,10 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.util.files import atomic_write
+from hopefear.runs import checkpoint
+from hopefear.trainers.base import Vector
 
 __all__ = ["Snapshot", "load", "save"]
-
-Vector = NDArray[np.float64]
 
 
 class Snapshot:
@@ -56,8 +52,8 @@ class Snapshot:
 
 
 def save(path: Path, about: Mapping[str, Any], learners: Sequence[Snapshot], arrays: Mapping[str, Vector]) -> None:
-    """A checkpoint in one file, which appears whole or not at all."""
-    held: dict[str, NDArray[Any]] = {"about": np.frombuffer(json.dumps(dict(about)).encode(), np.uint8)}
+    """A checkpoint of all learners in one file."""
+    held: dict[str, NDArray[Any]] = {}
     for k, one in enumerate(learners):
         held |= {f"{k}.{name}": getattr(one, name) for name in ("w", "u", "sigma", "document")}
         held[f"{k}.t"] = np.array(one.t)
@@ -65,28 +61,24 @@ def save(path: Path, about: Mapping[str, Any], learners: Sequence[Snapshot], arr
         held[f"{k}.lengths"] = np.array([len(each) for each in one.inbox], np.int64)
     held |= {f"array.{name}": array for name, array in arrays.items()}
     held["learners"] = np.array(len(learners))
-    with atomic_write(path, "wb") as file:
-        np.savez(file, **held)  # type: ignore[arg-type]
+    checkpoint.save_arrays(path, about, held)
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Snapshot], dict[str, Vector]] | None:
-    """What ``save`` wrote, or None."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+    """What ``save`` kept, or None."""
+    found = checkpoint.load_arrays(path)
+    if found is None:
         return None
+    about, held = found
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            about = json.loads(held["about"].tobytes())
-            learners = []
-            for k in range(int(held["learners"])):
-                joined, at, inbox = held[f"{k}.inbox"].tobytes(), 0, []
-                for length in held[f"{k}.lengths"].tolist():
-                    inbox.append(joined[at : at + length])
-                    at += length
-                w, u, sigma, document = (held[f"{k}.{name}"] for name in ("w", "u", "sigma", "document"))
-                learners.append(Snapshot(w, u, sigma, document, int(held[f"{k}.t"]), inbox))
-            arrays = {name[6:]: held[name] for name in held.files if name.startswith("array.")}
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a checkpoint ({error}). Delete it, or start again with --overwrite") from None
-    return about, learners, arrays
+        learners = []
+        for k in range(int(held["learners"])):
+            joined, at, inbox = held[f"{k}.inbox"].tobytes(), 0, []
+            for length in held[f"{k}.lengths"].tolist():
+                inbox.append(joined[at : at + length])
+                at += length
+            w, u, sigma, document = (held[f"{k}.{name}"] for name in ("w", "u", "sigma", "document"))
+            learners.append(Snapshot(w, u, sigma, document, int(held[f"{k}.t"]), inbox))
+    except (KeyError, ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a checkpoint of learners ({error}). {checkpoint.CURE}") from None
+    return about, learners, {name[6:]: array for name, array in held.items() if name.startswith("array.")}

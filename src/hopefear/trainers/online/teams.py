@@ -12,10 +12,10 @@ simulate   asynchronous learners (6.2) in logical time: in a round each takes th
            exchange working sets
 
 ``Crew`` leads learners that live elsewhere, in processes (``hopefear.trainers.online.workers``) or on a cluster
-(``hopefear.trainers.online.cluster``), in the ways average, mix and async: whoever is idle gets the next sentence together with
-the working sets of the others since its last one. A learner that dies is replaced by one that knows what another
-knows; its sentence goes back to the pool, and what it had added to the average up to the last time it was asked is
-kept. A sentence that kills three learners is left out, and said.
+(``hopefear.trainers.online.cluster``), in the ways average, mix and async: whoever is idle gets the next sentence
+together with the working sets of the others since its last one. A learner that dies is replaced by one that knows what
+another knows; its sentence goes back to the pool, and what it had added to the average up to the last time it was
+asked is kept. A sentence that kills three learners is left out, and said.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear import _core
-from hopefear.trainers.online.base import Online
 from hopefear.trainers.online.states import Snapshot
 
-__all__ = ["PARALLEL", "Crew", "Tally", "Team", "Threads", "Workers", "described"]
+if TYPE_CHECKING:
+    from hopefear.trainers.online.base import Online
+
+__all__ = ["PARALLEL", "Crew", "Learners", "Tally", "Team", "Threads", "Workers", "described"]
 
 Vector = NDArray[np.float64]
 PARALLEL = ("none", "average", "mix", "async")
@@ -41,6 +43,16 @@ CHUNK = 8  # sentences a learner does between two looks at the outside world
 POISON = 3  # learners that one sentence may kill
 
 Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Learners:
+    """How many learners there are, and how they work together."""
+
+    parallel: str = "none"  # or average, mix, async
+    count: int = 1
+    simulate: bool = False  # async learners take turns in logical time: deterministic
+    cluster: str | None = None  # the address of a Ray cluster, or auto
 
 
 class Watch(Protocol):

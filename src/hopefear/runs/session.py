@@ -1,0 +1,55 @@
+"""What a piece of work has around it: who listens, and a folder that it goes on from after an interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hopefear.runs.events import Event, Listener, Note, Progress, Warned
+
+__all__ = ["SILENT", "Session"]
+
+
+@dataclass(frozen=True)
+class Session:
+    """The ``run`` of ``Trainer.fit`` and of everything else that takes long.
+
+    ``listen`` hears every event (:mod:`hopefear.runs.events`). With a ``folder``, work leaves checkpoints there, and
+    work that finds its own checkpoints there goes on from them and ends with the same bits.
+    """
+
+    listen: Listener = lambda event: None
+    folder: Path | None = None
+    checkpoint_every: float = 30.0  #: seconds between two checkpoints, where work is long enough
+
+    def tell(self, event: Event) -> bool:
+        """Tell an event; whether to go on."""
+        return self.listen(event) is not False
+
+    def note(self, text: str) -> None:
+        self.tell(Note(text))
+
+    def warn(self, text: str) -> None:
+        self.tell(Warned(text))
+
+    def progress(self, label: str, total: int | None = None) -> Callable[..., None]:
+        """A function to call with how much is done: ``update(done, total, text)``, all optional."""
+
+        def update(done: int | None = None, of: int | None = None, text: str = "") -> None:
+            self.tell(Progress(label, done, of or total, text))
+
+        return update
+
+    def part(self, folder: str = "", **context: Any) -> Session:
+        """The session of a part of the work: in a folder below, its events marked with the context."""
+        listen = self.listen
+        return replace(
+            self,
+            listen=(lambda event: listen(event.within(**context))) if context else listen,
+            folder=self.folder / folder if self.folder is not None and folder else self.folder,
+        )
+
+
+SILENT = Session()

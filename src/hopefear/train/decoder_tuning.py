@@ -1,0 +1,266 @@
+"""``hopefear tune --decoder-command``: the outer loop around a decoder, and coordinate ascent around that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.evaluation.diagnosis import Finding, compare_holdout, examine_lists, examine_outcome, examine_weights
+from hopefear.formats import read_forests, read_weights, write_forests
+from hopefear.formats.weights import weight_vector
+from hopefear.runs import checkpoint
+from hopefear.runs.directory import Run
+from hopefear.runs.events import Decoded as DecodedEvent
+from hopefear.runs.events import Event, Listener, Setting
+from hopefear.runs.record import record_inputs
+from hopefear.runs.session import Session
+from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
+from hopefear.train.decoder_command import DecoderCommand, Number
+from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
+from hopefear.train.tuning import (
+    Replicate,
+    Scores,
+    TuneConfig,
+    Tuned,
+    describe,
+    finish,
+    metric_for,
+    random_initial,
+)
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.registry import find, options_from
+from hopefear.util.files import atomic_write
+
+__all__ = ["tune_decoder"]
+
+RETUNE_ITERATIONS = 5  # between parameters; Brown (2011), section 7, has 4 or 5
+ITERATIONS = 10
+
+
+def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
+    """Learn the weights of a decoder that is a command, and leave a run directory."""
+    assert config.decoder_command is not None
+    kind = find(config.trainer, "candidates")
+    options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
+    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    parameters = read_parameters(config.params) if config.params else []
+    decoder = DecoderCommand(config.decoder_command, tuple(config.refs), config.sources, config.decoder_timeout)
+    decoder.check([parameter.name for parameter in parameters])
+    weights = read_weights(config.initial) if config.initial else None
+    if config.random_init and weights is None:
+        raise InputError("--random-init draws weights around given ones. Give --initial")
+    if parameters and (config.replicates > 1 or config.random_init):
+        raise InputError(
+            "--params looks for one setting of the decoder, and each replicate would find another. "
+            "Leave out --replicates and --random-init, and repeat the command under other seeds"
+        )
+    trainer = kind(metric=metric_for(config), seed=config.seed, jobs=config.jobs, **options)
+    assert isinstance(trainer, BatchTrainer)
+    iterations = config.iterations or ITERATIONS
+    loop = OuterLoop(trainer, decoder, iterations, holdout=config.holdout, seed=config.seed)
+    ascent = CoordinateAscent(seed=config.seed)
+    if config.retune_every is not None:
+        ascent = replace(ascent, every=config.retune_every)
+    if config.max_evaluations is not None:
+        ascent = replace(ascent, evaluations=config.max_evaluations)
+    recipe = describe(trainer)
+    inputs = record_inputs({name: getattr(config, name) for name in ("refs", "sources", "initial", "params")})
+    settings = {
+        "decoder_command": config.decoder_command,
+        **recipe,
+        "seed": config.seed,
+        "iterations": iterations,
+        "replicates": config.replicates,
+        "holdout": config.holdout,
+        "random_init": config.random_init,
+        "retune_every": ascent.every if parameters else None,
+        "max_evaluations": ascent.evaluations if parameters else None,
+        "inputs": [one["sha256"] for one in inputs],
+    }
+    with config.open_run(settings) as run:
+        if not run.finished:
+            run.record.trainer, run.record.metric, run.record.measure = recipe.values()
+            run.record.inputs = inputs
+            run.save()
+        total = ascent.evaluations if parameters else config.replicates * (iterations + 1)
+        session = run.session(_shown(listen, config, loop, total))
+        outcome = (
+            around_parameters(loop, ascent, parameters, weights, session)
+            if parameters
+            else in_replicates(loop, config, weights, session)
+        )
+        tuned = replace(outcome.tuned, path=run.path)
+        if run.finished:
+            for warning in run.record.warnings:
+                session.warn(warning)
+            return tuned
+        run.record.sentences = outcome.sentences
+        run.record.holdout = {"share": config.holdout, "ids": outcome.held_out}
+        if tuned.setting is not None:
+            with atomic_write(run.path / "params.txt") as file:
+                file.writelines(f"{name} {value!r}\n" for name, value in tuned.setting.items())
+        finish(run, session, tuned, outcome.findings)
+        return tuned
+
+
+def _shown(listen: Listener, config: TuneConfig, loop: OuterLoop, total: int) -> Listener:
+    """Decodings and settings as progress on the screen as well."""
+    update = Session(listen).progress(f"tune {config.trainer}", total)
+
+    def hear(event: Event) -> object:
+        if isinstance(event, DecodedEvent | Setting):
+            update(text=f"{event.log_name}  {loop.metric.key} {event.score:.2f}")
+        return listen(event)
+
+    return hear
+
+
+@dataclass(frozen=True)
+class Looping:
+    """What a run around a decoder has to record."""
+
+    tuned: Tuned
+    findings: Sequence[Finding]
+    sentences: dict[str, int]
+    held_out: list[str]
+
+
+def in_replicates(
+    loop: OuterLoop, config: TuneConfig, weights: Mapping[str, float] | None, session: Session
+) -> Looping:
+    """One loop after the other, each under a seed of its own: decoders take the machine for themselves."""
+    assert session.folder is not None
+    seed, key = config.seed, loop.metric.key
+    loops: list[Looped] = []
+    found: list[Replicate] = []
+    for number in range(config.replicates):
+        own = replace(loop, trainer=replace(loop.trainer, seed=seed + number))
+        start = random_initial(weights, seed + number) if config.random_init and weights is not None else weights
+        looped = own.run(start, session.part(f"replicate-{number + 1}"))
+        loops.append(looped)
+        found.append(
+            Replicate(seed + number, looped.weights, _scores(looped.best.scores, key), looped.history, looped.warnings)
+        )
+    tuned = Tuned(found, _scores(loops[0].decoded[0].scores, key), loop.metric)
+    number = next(i for i, one in enumerate(found) if one is tuned.best)
+    best, folder = loops[number], session.folder / f"replicate-{number + 1}"
+    before, after = (first_best(loop.decoding(folder, k), loop.trainer.jobs) for k in (1, best.best.number))
+    findings = examine(loop, loop.candidates(folder, len(best.decoded)), best.weights, before, after)
+    more = {"best_iteration": best.best.number, "decodings": len(best.decoded), "stopped": best.stopped}
+    return Looping(replace(tuned, more=more), findings, *_parts(loop, before))
+
+
+def _scores(scores: Mapping[str, float], key: str) -> Scores:
+    return {part: {key: score} for part, score in scores.items()}
+
+
+def _parts(loop: OuterLoop, pool: Pool) -> tuple[dict[str, int], list[str]]:
+    parts = loop.parts(len(pool))
+    aside = parts.get("holdout", ())
+    return {part: len(which) for part, which in parts.items()}, [pool.ids[i] for i in aside]
+
+
+def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: Pool, after: Pool) -> list[Finding]:
+    """Findings about the lists that were learnt from, the weights, and the decoder's translations before and after."""
+    metric, jobs = loop.metric, loop.trainer.jobs
+    parts = loop.parts(len(before))
+    learnt = pool.subset(parts["dev"])
+    found = [*examine_lists(learnt, metric, None, jobs)]
+    found += examine_weights(learnt, weight_vector(weights, learnt.feature_names))
+    first, last = before.subset(parts["dev"]), after.subset(parts["dev"])
+    found += examine_outcome(first, last, metric, seed=loop.seed, jobs=jobs)
+    if "holdout" in parts:
+        aside = parts["holdout"]
+        found += compare_holdout(before.subset(aside), after.subset(aside), metric, loop.seed, jobs)
+    return found
+
+
+@dataclass
+class Settings:
+    """Settings of the decoder and how they scored, kept in a folder: nothing is decoded twice."""
+
+    loop: OuterLoop
+    folder: Path
+    like: Pool | None = None
+
+    def scores(self, setting: Mapping[str, Number], weights: Mapping[str, float]) -> dict[str, float]:
+        known = checkpoint.load(self.path(setting, weights).with_suffix(".json"))
+        if known is None:
+            shown = ", ".join(f"{name} = {value!r}" for name, value in setting.items())
+            pool = self.loop.decoder.decode(
+                weights, self.folder, parameters=setting, like=self.like, label=f"setting {shown}"
+            )
+            return self.keep(setting, weights, pool)
+        return dict(known["scores"])
+
+    def keep(self, setting: Mapping[str, Number], weights: Mapping[str, float], pool: Pool) -> dict[str, float]:
+        path = self.path(setting, weights)
+        best = first_best(pool, self.loop.trainer.jobs)
+        self.like = self.like or best
+        scores = self.loop.scores(best)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_forests(best, path.with_suffix(".forests"))
+        checkpoint.save(path.with_suffix(".json"), {"setting": dict(setting), "scores": scores})
+        return scores
+
+    def first_best(self, setting: Mapping[str, Number], weights: Mapping[str, float]) -> Pool:
+        return read_forests(self.path(setting, weights).with_suffix(".forests"))
+
+    def path(self, setting: Mapping[str, Number], weights: Mapping[str, float]) -> Path:
+        text = json.dumps([sorted(setting.items()), sorted(weights.items())])
+        return self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def around_parameters(
+    loop: OuterLoop,
+    ascent: CoordinateAscent,
+    parameters: Sequence[Parameter],
+    weights: Mapping[str, float] | None,
+    session: Session,
+) -> Looping:
+    """Coordinate ascent. Without weights to begin with, they are tuned first, for the setting to begin with."""
+    assert session.folder is not None
+    folder, key = session.folder, loop.metric.key
+    start = {parameter.name: parameter.start for parameter in parameters}
+    settings = Settings(loop, folder / "settings")
+    tunings: list[tuple[Path, int]] = []
+    short = replace(loop, iterations=min(loop.iterations, RETUNE_ITERATIONS))
+
+    def tuned_for(
+        own: OuterLoop, setting: Mapping[str, Number], begin: Mapping[str, float] | None, number: int, only: bool
+    ) -> tuple[Looped, float]:
+        where = folder / f"tuning-{number}"
+        looped = own.run(begin, session.part(where.name), parameters=setting, learnt_only=only)
+        tunings.append((where, len(looped.decoded)))
+        for one in (looped.decoded[0], looped.best):
+            settings.keep(setting, one.weights, own.decoding(where, one.number))
+        return looped, looped.best.scores["dev"]
+
+    def evaluate(setting: Mapping[str, Number], w: Mapping[str, float]) -> float:
+        return settings.scores(setting, w)["dev"]
+
+    def retune(setting: Mapping[str, Number], w: Mapping[str, float], number: int) -> tuple[Mapping[str, float], float]:
+        # The weights at hand are left out: a tuner that may keep them never leaves its region (Brown 2011, section 8).
+        looped, score = tuned_for(short, setting, w, number, True)
+        return looped.weights, score
+
+    first = dict(weights or {})
+    begin: Mapping[str, float] = first
+    if weights is None:
+        begin = tuned_for(loop, start, None, 0, False)[0].weights
+    found = ascent.run(parameters, evaluate, retune, begin, loop.metric.higher_is_better, session)
+    scores = settings.scores(found.setting, found.weights)
+    replicate = Replicate(loop.seed, found.weights, _scores(scores, key), found.history, found.warnings)
+    more = {"params": found.setting, "evaluations": found.evaluations, "stopped": found.stopped}
+    tuned = Tuned([replicate], _scores(settings.scores(start, first), key), loop.metric, more, found.setting)
+    before, after = settings.first_best(start, first), settings.first_best(found.setting, found.weights)
+    findings: list[Finding] = []
+    if tunings:
+        where, decodings = tunings[-1]
+        findings = examine(loop, loop.candidates(where, decodings), found.weights, before, after)
+    return Looping(tuned, findings, *_parts(loop, before))

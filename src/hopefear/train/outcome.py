@@ -1,0 +1,100 @@
+"""What a trained model's run ends with: scores before and after, what is suspicious, translations to look at."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from hopefear._core import corpus_pool
+from hopefear.decode.blocks import Blocks
+from hopefear.evaluation.diagnosis import examine_outcome
+from hopefear.evaluation.significance import paired_bootstrap
+from hopefear.metrics import Bleu
+from hopefear.runs.directory import Run
+from hopefear.runs.session import Session
+from hopefear.trainers.base import Result, Trainer
+from hopefear.trainers.blocks.costmargin import Costmargin
+from hopefear.trainers.data import Corpus, Task, Translations
+from hopefear.util.files import atomic_write
+
+__all__ = ["finish", "finish_blocks"]
+
+EXAMPLES = 200  # sentences of the development data, kept with the run as translations before and after
+
+
+def finish(run: Run, session: Session, trainer: Trainer, task: Task, test: Corpus | None, result: Result) -> None:
+    """Score before and after, say what is suspicious, write everything."""
+    final: dict[str, Any] = {"epoch": result.epoch}
+    before: dict[str, Any] = {}
+    findings = []
+    kept: dict[str, Any] = {}  # statistics of every sentence, so that reports can compare runs
+    # Without development data, dev is what was learnt from, as in tune.
+    for part, corpus in (("dev", task.dev or task.corpus), ("test", test)):
+        if corpus is None:
+            continue
+        old, new = (Translations.of(task.decoder, corpus, w, trainer.jobs) for w in (result.initial, result.weights))
+        final[part] = {"bleu": new.score, "length_ratio": new.length_ratio}
+        before[part] = {"bleu": old.score, "length_ratio": old.length_ratio}
+        digest = hashlib.sha256("\n".join(line for one in old.tokens for line in one).encode()).hexdigest()
+        kept |= {f"{part}_before": old.stats, f"{part}_after": new.stats, f"{part}_references": np.array(digest)}
+        if part == "test":
+            final[part]["p"] = paired_bootstrap(new.stats, old.stats, Bleu(), 1000, trainer.seed, trainer.jobs).p
+        else:
+            was, now = (corpus_pool(one.texts, one.tokens) for one in (old, new))
+            findings = list(examine_outcome(was, now, Bleu(), seed=trainer.seed, jobs=trainer.jobs))
+            with atomic_write(run.path / "examples.json") as file:
+                json.dump(_examples(corpus, old, new), file, ensure_ascii=False, indent=1)
+    final["before"] = before
+    with atomic_write(run.path / "stats.npz", "wb") as stats:
+        np.savez_compressed(stats, **kept)
+    for warning in (*result.warnings, *map(str, findings)):
+        session.warn(warning)
+    run.record.findings = [asdict(finding) for finding in findings]
+    run.record.epochs = result.history
+    run.record.initial = {name: value for name, value in result.initial.items() if value}
+    run.finish(result.weights, final)
+
+
+def _examples(corpus: Corpus, old: Translations, new: Translations) -> list[dict[str, Any]]:
+    return [
+        {
+            "line": i + 1,
+            "source": corpus.lines[i],
+            "references": [one[i] for one in old.tokens],
+            "before": old.texts[i],
+            "after": new.texts[i],
+        }
+        for i in range(min(EXAMPLES, len(corpus)))
+    ]
+
+
+def finish_blocks(
+    run: Run, session: Session, trainer: Trainer, task: Task, test: Corpus | None, result: Result
+) -> None:
+    """The same for a model of blocks, whose weights start at 0 and are too many to be written again."""
+    assert isinstance(trainer, Costmargin) and isinstance(task.decoder, Blocks) and result.file is not None
+    final: dict[str, Any] = {"epoch": result.epoch, "features": result.details["features"]}
+    final["train"] = {"bleu": result.details["train"]}
+    if task.dev is not None:
+        final["dev"] = {"bleu": result.score}
+    if test is not None:
+        decoder = Blocks(
+            task.decoder.model,
+            result.weights,
+            trainer.pop_limit,
+            trainer.max_options,
+            trainer.features,
+            trainer.reordering,
+            max_swap=trainer.max_swap,
+        )
+        final["test"] = {"bleu": Translations.of(decoder, test, result.weights, trainer.jobs).score}
+    run.record.epochs = result.history
+    run.finish(result.file, final)
+    if session.folder is not None:
+        import shutil
+
+        shutil.rmtree(session.folder / "relevant", ignore_errors=True)

@@ -1,0 +1,232 @@
+"""Batch trainers: they learn from candidates that are there already, in lists, lattices or forests.
+
+A trainer learns from forests directly where its algorithm allows (``learn_forests``); the others go round a loop: the k
+best of every forest join the lists, weights are learnt from the lists, and again.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.metrics import Bleu, Metric
+from hopefear.runs.events import Epoch
+from hopefear.runs.session import SILENT, Session
+from hopefear.trainers.base import Result, Trainer, Vector, option, prepared, refuse_equal
+from hopefear.trainers.batch.reparameterize import Parameters
+
+APPROXIMATE = (
+    "edges' shares of BLEU are approximate: nodes of these forests do not fix the words at their ends. Scores that are "
+    "reported are exact; so is learning after pool.split_by_ngrams()"
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Candidates over the features that are learnt, their statistics, and where the weights may go."""
+
+    pool: Pool
+    stats: Vector | None  # of lists; forests have none
+    metric: Metric
+    initial: Vector
+    lower: Vector
+    upper: Vector
+    jobs: int
+    report: Callable[[int, float, Vector, dict[str, Any]], bool]
+    progress: Callable[..., None]  # between epochs, for no record
+
+    @property
+    def task(self) -> tuple[Pool, Vector, _core.Metric]:
+        """The first arguments of the inner loops for lists in the core."""
+        assert self.stats is not None
+        return self.pool, self.stats, self.metric.core
+
+    @property
+    def space(self) -> tuple[Vector, Vector, Vector]:
+        return self.initial, self.lower, self.upper
+
+    def document(self, w: Vector) -> Vector:
+        """The statistics of the document that the best candidates or derivations make."""
+        return _core.one_best(self.pool, self.stats, self.metric.core, w, self.jobs)[1]
+
+    def score(self, w: Vector) -> float:
+        """The metric of that document."""
+        return self.metric.score(self.document(w))
+
+    def on_epoch(self, epoch: int, score: float, w: Vector, updates: int) -> bool:
+        """For the inner loops."""
+        return self.report(epoch, score, w, {"updates": updates})
+
+    def bleu_gains(self, w: Vector) -> tuple[Vector, float, list[str]]:
+        """Linear BLEU (Chiang 2012, A.3) of every edge around the document of w, and that document's length n_1.
+
+        Also a warning for the record, where the gains are approximate.
+        """
+        if not isinstance(self.metric, Bleu):
+            raise InputError(
+                f"on forests this trainer takes BLEU apart into edges, it cannot optimise {self.metric.name}"
+            )
+        K = self.metric.max_order
+        b = np.maximum(self.document(w), 1.0)
+        # The slope of BLEU explodes where an order has no matches: precisions count as 0.3, 0.15, 0.075, ... at least.
+        b[:K] = np.maximum(b[:K], 0.3 * 0.5 ** np.arange(K) * b[K : 2 * K])
+        document = _core.OracleDocument(K)
+        document.counts = b
+        gains, exact = self.pool.linear_gains(w, document, self.jobs)
+        return gains, float(b[K]), [] if exact else [APPROXIMATE]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchTrainer(Trainer):
+    """Subclasses add their options and ``learn``, the algorithm on lists."""
+
+    learns_from: ClassVar[str] = "candidates"
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
+    differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
+    start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
+
+    metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
+    scaling: str = option("none", "std: learn in units of each feature's standard deviation within a list; or none")
+    frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
+    bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
+    groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
+    kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
+    rounds: int = option(8, "on forests: rounds at most", least=1)
+
+    @abstractmethod
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        """The algorithm on lists: weights, and details for the record."""
+
+    def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        """The algorithm on lattices and forests: here, on growing lists of their k best."""
+        w, lists, found = problem.initial, None, 0
+        for number in range(1, self.rounds + 1):
+            best = problem.pool.kbest(w, self.kbest, distinct=False, jobs=self.jobs)
+            lists = _core.merged([best] if lists is None else [lists, best])
+            if int(lists.row_begin()[-1]) == found:
+                break  # nothing new
+            found = int(lists.row_begin()[-1])
+            aligned = _aligned(lists, problem)
+            stats = self.metric.stats(lists, self.jobs)
+            part = replace(
+                problem,
+                pool=lists,
+                stats=stats,
+                initial=aligned(w),
+                lower=aligned(problem.lower),
+                upper=aligned(problem.upper),
+                report=lambda *_: True,
+            )
+            learnt, _ = self.learn(part)
+            w = aligned(learnt, back=True)
+            if not problem.report(number, problem.score(w), w, {"candidates": found}):
+                break
+        return w, {"candidates": found}
+
+    def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+        if not isinstance(data, Pool):
+            raise InputError(
+                f"trainer {self.name} learns from the candidates of a pool, not from {type(data).__name__}. "
+                "hopefear.train.online puts it into a loop around a decoder"
+            )
+        begun = time.perf_counter()
+        forests = not data.is_lists
+        pool = self.prepare(data)
+        sample = pool
+        if forests:  # scales are those of likely derivations
+            start = dict.fromkeys(pool.feature_names, self.start_at) | dict(initial or {})
+            sample = pool.kbest(start, 100, distinct=True, jobs=self.jobs)
+        parameters = Parameters.of(self, pool, sample, initial, self.start_at)
+        history = _History(self, run or SILENT)
+        problem = self.problem(parameters, history, forests)
+        initial_score = problem.score(problem.initial)
+        w, details = self.learn_forests(problem) if forests else self.learn(problem)
+        warnings = history.warnings
+        if warnings or not np.all(np.isfinite(w)):
+            w = history.best[1] if history.best is not None else problem.initial
+            # The other details are those of other weights.
+            details = {key: value for key, value in details.items() if key == "warnings"}
+        warnings += details.pop("warnings", [])
+        return Result(
+            weights=parameters.weights(w),
+            score=problem.score(w),
+            initial_score=initial_score,
+            history=history.records,
+            seconds=time.perf_counter() - begun,
+            initial=parameters.weights(problem.initial),
+            details=details,
+            warnings=warnings,
+        )
+
+    def prepare(self, pool: Pool) -> Pool:
+        """The candidates in canonical order; sparse features relative to what most candidates of a list have."""
+        pool = prepared(pool)
+        if not pool.is_lists:
+            return self.metric.prepared(pool)
+        return _core.centred(pool, self.jobs) if self.differences_only else pool
+
+    def problem(self, parameters: Parameters, history: _History, forests: bool = False) -> Problem:
+        stats = None
+        if not forests:
+            stats = self.metric.stats(parameters.pool, self.jobs)
+            refuse_equal(parameters.pool, stats, self.metric)
+        return Problem(
+            pool=parameters.pool,
+            stats=stats,
+            metric=self.metric,
+            initial=parameters.initial,
+            lower=parameters.lower,
+            upper=parameters.upper,
+            jobs=self.jobs,
+            report=history.epoch,
+            progress=history.run.progress(f"tune {self.name}"),
+        )
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"metric": self.metric.name}
+
+
+class _History:
+    """The epochs of one fit: their records, told to whoever listens, and the best weights so far."""
+
+    def __init__(self, trainer: BatchTrainer, run: Session) -> None:
+        self.trainer, self.run = trainer, run
+        self.records: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
+        self.best: tuple[float, Vector] | None = None
+
+    def epoch(self, epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
+        """An epoch ended; whether to go on."""
+        if not np.all(np.isfinite(w)):
+            knobs = " or ".join(f.name for f in fields(self.trainer) if f.name in ("C", "eta"))
+            cure = f"Lower {knobs}, or set scaling=std" if knobs else "Set scaling=std"
+            self.warnings.append(f"weights diverged in epoch {epoch}; the best ones before that are kept. {cure}")
+            return False
+        self.records.append({"epoch": epoch, "score": score, **more})
+        gain = score if self.trainer.metric.higher_is_better else -score
+        if self.best is None or gain > self.best[0]:
+            self.best = gain, np.array(w)
+        return self.run.tell(Epoch(epoch, score, more))
+
+
+def _aligned(lists: Pool, problem: Problem) -> Callable[..., Vector]:
+    """Vectors over the features of the problem, in the order that merged lists have them; and back."""
+    of = {name: j for j, name in enumerate(problem.pool.feature_names)}
+    order = np.array([of[name] for name in lists.feature_names])
+
+    def align(values: Vector, back: bool = False) -> Vector:
+        if not back:
+            return np.ascontiguousarray(values[order])
+        out = problem.initial.copy()
+        out[order] = values
+        return out
+
+    return align

@@ -1,0 +1,100 @@
+"""What trainers of models learn from: a decoder, and a corpus that it translates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hopefear._core import Examples, Pool
+from hopefear.errors import InputError
+from hopefear.metrics import Bleu
+from hopefear.trainers.base import Vector
+from hopefear.util.files import PathLike, path_name, read_lines
+
+__all__ = ["Corpus", "Decoder", "Task", "Translations"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Source lines and their references: one list of lines per reference."""
+
+    lines: list[str]
+    references: list[list[str]]
+
+    @classmethod
+    def read(cls, source: PathLike, references: Sequence[PathLike]) -> Corpus:
+        lines = read_lines(source)
+        if not lines:
+            raise InputError(f"{path_name(source)}: is empty. Training needs sentences")
+        found = [read_lines(path) for path in references]
+        for path, own in zip(references, found, strict=True):
+            if len(own) != len(lines):
+                finding = f"has {len(own)} lines, and {path_name(source)} has {len(lines)}"
+                raise InputError(f"{path_name(path)}: {finding}. References go line by line with the source")
+        return cls(lines, found)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def subset(self, indices: Sequence[int]) -> Corpus:
+        return Corpus([self.lines[i] for i in indices], [[one[i] for i in indices] for one in self.references])
+
+
+class Decoder(Protocol):
+    """What is asked of a decoder. ``hopefear.decode`` has two."""
+
+    @property
+    def model(self) -> Any: ...
+
+    @property
+    def dense_names(self) -> list[str]:
+        """The features that every edge has."""
+
+    @property
+    def feature_names(self) -> list[str]:
+        """All features, in the order of their ids."""
+
+    def kbest(
+        self, lines: Sequence[str], k: int, distinct: bool = False, *, weights: Any = None, jobs: int = 0
+    ) -> Pool: ...
+
+    def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
+        """Sentences that the core decodes anew whenever a learner asks."""
+
+    def opener(self) -> Callable[[], Decoder]:
+        """Something that can be sent to another machine and opens the same decoder there."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A decoder, sentences to learn its weights from, and sentences to choose the best epoch on."""
+
+    decoder: Decoder
+    corpus: Corpus
+    dev: Corpus | None = None
+
+
+@dataclass(frozen=True)
+class Translations:
+    """What a decoder made of a corpus, in tokens, and BLEU's statistics of it."""
+
+    texts: list[str]
+    stats: Vector
+    tokens: list[list[str]]  # of the references
+
+    @classmethod
+    def of(cls, decoder: Decoder, corpus: Corpus, weights: Mapping[str, float] | Vector, jobs: int) -> Translations:
+        pool = decoder.kbest(corpus.lines, 1, weights=weights, jobs=jobs)
+        texts = [pool.text(i, 0) for i in range(len(pool))]
+        tokens = [[decoder.model.target_text.text(line) for line in one] for one in corpus.references]
+        return cls(texts, Bleu().corpus_stats(texts, tokens, jobs), tokens)
+
+    @property
+    def score(self) -> float:
+        return Bleu().score(self.stats.sum(axis=0))
+
+    @property
+    def length_ratio(self) -> float:
+        sums = self.stats.sum(axis=0)
+        return float(sums[4] / sums[8]) if sums[8] else 1.0

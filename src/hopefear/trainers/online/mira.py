@@ -1,0 +1,24 @@
+"""MIRA. Chiang (2012), section 3.2, algorithm 2; with ``constraints`` above 1 the form of Chiang et al. (2008).
+
+Objective: the hinge between hope and fear; each example minimises (6), 1/(2 eta) ||w' - w||^2 + L_i(w'), by cutting
+planes: the worst violator joins a working set, whose quadratic program SMO solves. With n constraints, the n best, the
+n best hopes and the n best fears are the working set at once. The options' defaults and their deviations are those of
+all online trainers, ``hopefear.trainers.online.base``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hopefear.trainers.online.base import Online
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mira(Online):
+    """MIRA, algorithm 2."""
+
+    name: ClassVar[str] = "mira"
+    paper: ClassVar[str] = "Chiang 2012, 3.2; with constraints > 1 Chiang et al. 2008"
+    what: ClassVar[str] = "hinge between hope and fear, by cutting planes and SMO"
+    algorithm: ClassVar[str] = "mira"

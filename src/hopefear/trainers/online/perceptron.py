@@ -1,0 +1,26 @@
+"""The structured perceptron. Chiang (2012), section 3.1.
+
+The update of ``sgd`` with the best translation in place of fear: away from what the decoder would say, towards hope.
+The options' defaults and their deviations are those of all online trainers, ``hopefear.trainers.online.base``. The
+tamed perceptron of Brown (2011) on lists is ``hopefear.trainers.batch.perceptron``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hopefear.trainers.base import option
+from hopefear.trainers.online.base import Online
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlinePerceptron(Online):
+    """The structured perceptron, 3.1: away from the 1-best."""
+
+    name: ClassVar[str] = "perceptron"
+    paper: ClassVar[str] = "Chiang 2012, 3.1"
+    what: ClassVar[str] = "from the best translation towards hope"
+    algorithm: ClassVar[str] = "sgd"
+
+    objective: str = option("perceptron", "perceptron: fear is the best translation", paper="perceptron")

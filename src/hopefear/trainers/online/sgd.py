@@ -1,0 +1,23 @@
+"""Stochastic gradient descent. Chiang (2012), section 3.1, algorithm 1.
+
+Objective: the hinge between hope and fear, L_i = max_d v_i(w, d, d_i), eq. (4). Update, eq. (5): w += eta x with
+x = h(hope) - h(fear); the weights are averaged over all updates. The options' defaults and their deviations are those
+of all online trainers, ``hopefear.trainers.online.base``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hopefear.trainers.online.base import Online
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sgd(Online):
+    """Stochastic gradient descent, algorithm 1."""
+
+    name: ClassVar[str] = "sgd"
+    paper: ClassVar[str] = "Chiang 2012, 3.1"
+    what: ClassVar[str] = "hinge between hope and fear, by stochastic gradient descent"
+    algorithm: ClassVar[str] = "sgd"

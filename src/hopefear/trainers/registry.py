@@ -1,0 +1,93 @@
+"""All trainers by name. A new trainer is one line here: the command line, records and contract tests follow from it.
+
+Two names stand for two trainers each: ``minrisk`` and ``perceptron`` learn from candidates in one form, and online,
+while a model translates, in another. ``tune`` takes the first, ``train`` the second.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hopefear.errors import OptionError
+from hopefear.trainers.base import Trainer
+from hopefear.trainers.batch.cmira import Cmira
+from hopefear.trainers.batch.kbmira import Kbmira
+from hopefear.trainers.batch.logloss import Logloss
+from hopefear.trainers.batch.mert import Mert
+from hopefear.trainers.batch.minrisk import Minrisk
+from hopefear.trainers.batch.pa import Pa
+from hopefear.trainers.batch.perceptron import Perceptron
+from hopefear.trainers.batch.pro import Pro
+from hopefear.trainers.batch.rampion import Rampion
+from hopefear.trainers.blocks.costmargin import Costmargin
+from hopefear.trainers.online.arow import Arow
+from hopefear.trainers.online.minrisk import OnlineMinrisk
+from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.perceptron import OnlinePerceptron
+from hopefear.trainers.online.sgd import Sgd
+from hopefear.util.options import value_of
+from hopefear.util.words import one_of
+
+__all__ = ["ELSEWHERE", "TRAINERS", "by_name", "find", "options_from", "settable"]
+
+TRAINERS: tuple[type[Trainer], ...] = (
+    *(Mert, Pro, Kbmira, Cmira, Rampion, Minrisk, Logloss, Perceptron, Pa),
+    *(Sgd, Mira, Arow, OnlineMinrisk, OnlinePerceptron),
+    Costmargin,
+)
+
+#: Fields with options of their own on the command line.
+ELSEWHERE = ("metric", "seed", "jobs", "learners")
+
+
+def by_name() -> dict[str, list[type[Trainer]]]:
+    """The trainers of each name: for candidates first, then for models."""
+    found: dict[str, list[type[Trainer]]] = {}
+    for each in TRAINERS:
+        found.setdefault(each.name, []).append(each)
+    return found
+
+
+def find(name: str, learns_from: str | None = None) -> type[Trainer]:
+    """The trainer of this name for candidates or for a model; if it is for one only, and either will do, that one."""
+    known = by_name()
+    if name not in known:
+        mine = [each.name for each in TRAINERS if learns_from in (None, each.learns_from)]
+        names = ", ".join(dict.fromkeys(mine))
+        raise OptionError(f"there is no trainer {name!r}.{one_of(name, mine)} There are: {names}.")
+    fitting = [each for each in known[name] if learns_from in (None, each.learns_from)]
+    if not fitting:
+        raise OptionError(f"{name} learns while a model translates. Use: hopefear train MODEL --trainer {name}")
+    return fitting[-1]
+
+
+def settable(trainer: type[Trainer]) -> dict[str, dataclasses.Field[Any]]:
+    """The options that ``--set`` takes, the trainer's own first."""
+    fields = [each for each in dataclasses.fields(trainer) if each.name not in ELSEWHERE]
+    own = set(vars(trainer).get("__annotations__", {}))
+    return {each.name: each for each in sorted(fields, key=lambda each: each.name not in own)}
+
+
+def options_from(trainer: type[Trainer], given: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    """Options of a trainer: a mapping, or ``name=value`` texts, in the types of the fields."""
+    known = settable(trainer)
+    pairs = given.items() if isinstance(given, Mapping) else [_pair(one) for one in given]
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        name = key.strip().replace("-", "_")
+        shown = f"--set {key}" if value is None else f"--set {key}={value}"
+        if name in ELSEWHERE:
+            raise OptionError(f"{shown}: use --{name}.")
+        if name not in known or value is None:
+            cure = one_of(name, known) or f" See: hopefear trainers {trainer.name}."
+            what = f"{trainer.name} has no option {name!r}." if value is not None else "write --set name=value."
+            raise OptionError(f"{shown}: {what}{cure}")
+        found[name] = value_of(value.strip(), known[name].default, f"--set {name}") if isinstance(value, str) else value
+    return found
+
+
+def _pair(text: str) -> tuple[str, str | None]:
+    name, equals, value = text.partition("=")
+    return name, value if equals else None

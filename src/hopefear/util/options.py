@@ -1,0 +1,24 @@
+"""Options as text, from a command line or a TOML file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopefear.errors import OptionError
+
+__all__ = ["value_of"]
+
+
+def value_of(text: str, default: Any, what: str) -> Any:
+    """A value in the type of its default."""
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, float):
+            return float(text)
+    except (KeyError, ValueError):
+        kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
+        raise OptionError(f"{what}: {text!r} is not {kind}.") from None
+    return text

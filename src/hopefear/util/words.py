@@ -1,0 +1,27 @@
+"""The words that messages are made of."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["one_of", "plural", "some"]
+
+NAMED = 5  # of many names that a message shows
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 weight``, ``2 weights``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def some(names: Iterable[str], most: int = NAMED) -> str:
+    """The first few of many names, and how many more there are."""
+    names = list(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def one_of(name: str, known: Iterable[str]) -> str:
+    """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else ""
