@@ -21,7 +21,7 @@ from hopefear.errors import InputError
 
 __all__ = ["TaskError", "cores", "run_tasks"]
 
-Say = Callable[[dict[str, Any]], None]
+Say = Callable[[dict[str, Any]], object]
 Task = Callable[[Say], dict[str, Any]]
 
 
