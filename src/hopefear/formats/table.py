@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Forest, Pool
 from hopefear.errors import InputError, input_error
-from hopefear.util.files import PathLike, open_text, path_name
+from hopefear.util.files import open_text, path_name
 from hopefear.util.words import one_of, some
 
 __all__ = ["MISSING", "Table", "TableSpec", "read_table"]
@@ -159,7 +159,9 @@ class Table:
                 continue
             for row, value in enumerate(column):
                 if len(value) != counts[row]:
-                    finding = f"{name} has {len(value)} values, {wide[0]} has {counts[row]}. All lists of a row go together"
+                    finding = (
+                        f"{name} has {len(value)} values, {wide[0]} has {counts[row]}. All lists of a row go together"
+                    )
                     raise input_error(self.name, self.line(row), finding)
             columns[name] = np.array([item for value in column for item in value])
         return Table(columns, self.name, self.first_line)
@@ -210,7 +212,9 @@ class _Builder:
         if self.spec.missing == "error":
             row, column = (int(where[0]) for where in np.nonzero(missing))
             finding = f"{names[column]} is missing, as are {int(missing.sum()) - 1} more numbers"
-            cure = "Fill it, or say --missing drop (the candidate) or --missing indicator (0 and a feature that says so)"
+            cure = (
+                "Fill it, or say --missing drop (the candidate) or --missing indicator (0 and a feature that says so)"
+            )
             raise input_error(table.name, table.line(row), f"{finding}. {cure}")
         if self.spec.missing == "drop":
             return ~missing.any(axis=1), matrix, names

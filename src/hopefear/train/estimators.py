@@ -1,0 +1,186 @@
+"""Ways to get weights from labelled groups, and cross-validation to choose among them.
+
+With little data the exact optimum of the metric is a poor estimate: it fits the noise. So the candidates range from no
+learning at all to the exact line search:
+
+``equal``      one weight for each feature in units of its standard deviation within groups
+``single``     the best feature alone
+``minrisk``    the expected metric, with an l2 term towards 0 of three strengths
+``kbmira``     batch MIRA
+``mert``       the metric itself, by exact line search from equal weights
+``bagged``     the mean of ``bag`` fits of ``mert``, each on groups drawn with replacement (Breiman 1996)
+
+All learn in units of standard deviations. Groups are never split between what is learnt from and what is scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.formats.weights import weight_vector
+from hopefear.metrics import Metric
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.batch.kbmira import Kbmira
+from hopefear.trainers.batch.mert import Mert
+from hopefear.trainers.batch.minrisk import Minrisk
+
+__all__ = ["ESTIMATORS", "Estimator", "Fitting", "folds_of", "out_of_fold", "scores_of"]
+
+Weights = dict[str, float]
+Indices = NDArray[np.int64]
+BAG = 10
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What a fit needs besides the groups."""
+
+    metric: Metric
+    seed: int = 1
+    jobs: int = 0
+    without: frozenset[str] = frozenset()  # features whose weight stays 0
+    bag: int = BAG
+
+    def trainer(self, kind: type[BatchTrainer], **options: Any) -> BatchTrainer:
+        frozen = ",".join(_literally(name) for name in sorted(self.without))
+        return kind(metric=self.metric, seed=self.seed, jobs=self.jobs, frozen=frozen, **options)
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A name, what it is in words, and how it makes weights from groups."""
+
+    name: str
+    words: str
+    fit: Callable[[Pool, Fitting], Weights]
+
+
+def _literally(name: str) -> str:
+    """A pattern that matches this name only."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def deviations(pool: Pool) -> NDArray[np.float64]:
+    """The standard deviation of each feature within groups."""
+    return np.sqrt(_core.within_variance(pool))
+
+
+def equal(pool: Pool, how: Fitting) -> Weights:
+    """One in units of the standard deviation; 0 for features that do not vary within groups."""
+    spread = deviations(pool)
+    values = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+    return {
+        name: 0.0 if name in how.without else float(value)
+        for name, value in zip(pool.feature_names, values, strict=True)
+    }
+
+
+def single(pool: Pool, how: Fitting) -> Weights:
+    """The feature, upwards or downwards, whose best candidates score best."""
+    names = pool.feature_names
+    best: tuple[float, Weights] | None = None
+    for name in names:
+        if name in how.without:
+            continue
+        for sign in (1.0, -1.0):
+            weights = {**dict.fromkeys(names, 0.0), name: sign}
+            gain = how.metric.gain(scores_of(pool, weights, how.metric, how.jobs).sum(axis=0))
+            if best is None or gain > best[0]:
+                best = gain, weights
+    return best[1] if best else dict.fromkeys(names, 0.0)
+
+
+def mert(pool: Pool, how: Fitting) -> Weights:
+    learner = how.trainer(Mert, restarts=4, kicks=1)
+    return dict(learner.fit(pool, equal(pool, how)).weights)
+
+
+def bagged(pool: Pool, how: Fitting) -> Weights:
+    """The mean of fits on bootstrap samples of the groups, each of length 1 in units of standard deviations."""
+    spread = deviations(pool)
+    total = np.zeros(len(pool.features))
+    random = np.random.default_rng([how.seed, 31])
+    for _ in range(how.bag):
+        drawn = resampled(pool, random.integers(0, len(pool), len(pool)))
+        w = weight_vector(
+            how.trainer(Mert, restarts=1, kicks=0).fit(drawn, equal(pool, how)).weights, pool.feature_names
+        )
+        size = float(np.abs(w * spread).sum())
+        total += w / size if size > 0 else 0.0
+    return dict(zip(pool.feature_names, (total / how.bag).tolist(), strict=True))
+
+
+def resampled(pool: Pool, indices: Indices) -> Pool:
+    """These groups, some of them several times, under names of their own."""
+    drawn = pool.subset(np.zeros(0, dtype=np.int64))
+    for number, i in enumerate(indices.tolist()):
+        drawn.append(str(number), pool[i], pool.source(i), pool.references(i))
+    return drawn
+
+
+def minrisk(l2: float) -> Callable[[Pool, Fitting], Weights]:
+    def fit(pool: Pool, how: Fitting) -> Weights:
+        return dict(how.trainer(Minrisk, scaling="std", l2=l2, iterations=40).fit(pool).weights)
+
+    return fit
+
+
+def kbmira(pool: Pool, how: Fitting) -> Weights:
+    return dict(how.trainer(Kbmira, scaling="std", passes=20).fit(pool).weights)
+
+
+#: From the least to the most that is learnt: of equal scores the first wins.
+ESTIMATORS = {
+    one.name: one
+    for one in (
+        Estimator("equal", "equal weights on standardised scores", equal),
+        Estimator("minrisk-0.1", "expected metric, strongly regularised", minrisk(0.1)),
+        Estimator("minrisk-0.01", "expected metric, regularised", minrisk(0.01)),
+        Estimator("minrisk-0.001", "expected metric, lightly regularised", minrisk(0.001)),
+        Estimator("kbmira", "batch MIRA", kbmira),
+        Estimator("bagged", f"mean of {BAG} bootstrapped fits of the metric itself", bagged),
+        Estimator("mert", "the metric itself, by exact line search", mert),
+    )
+}
+SINGLE = Estimator("single", "the best score alone", single)
+
+
+def scores_of(pool: Pool, weights: Mapping[str, float], metric: Metric, jobs: int = 0) -> NDArray[np.float64]:
+    """The statistics of the best candidate of each group."""
+    return metric.stats(pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs), jobs)
+
+
+def folds_of(groups: int, count: int, seed: int) -> list[Indices]:
+    """The groups of each fold, drawn by the seed."""
+    order = np.random.default_rng([seed, 17]).permutation(groups)
+    return [np.sort(order[k::count]) for k in range(min(count, groups))]
+
+
+def out_of_fold(
+    pool: Pool,
+    folds: Sequence[Indices],
+    fit: Callable[[Pool], Mapping[str, float]],
+    metric: Metric,
+    jobs: int = 0,
+    most: int | None = None,
+    seed: int = 1,
+) -> NDArray[np.float64]:
+    """Statistics of every group under weights learnt from the other folds; of at most so many groups of these."""
+    found: NDArray[np.float64] | None = None
+    for number, fold in enumerate(folds):
+        rest = np.setdiff1d(np.arange(len(pool)), fold)
+        if most is not None and most < len(rest):
+            rest = np.sort(np.random.default_rng([seed, 19, number]).permutation(rest)[:most])
+        stats = scores_of(pool.subset(fold), fit(pool.subset(rest)), metric, jobs)
+        if found is None:
+            found = np.zeros((len(pool), stats.shape[1]))
+        found[fold] = stats
+    assert found is not None
+    return found
