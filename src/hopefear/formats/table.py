@@ -1,38 +1,39 @@
 """Tables: one row per candidate, scores in columns. CSV, TSV, JSON lines, Parquet and Arrow files, frames, dicts of arrays.
 
-    pool = Pool.from_table("scores.csv", group="prompt", outcome=["reward"])
+    pool = Pool.from_table("scores.csv", group="prompt", outcome="reward")
     pool = Pool.from_table(frame, group="query", features=["bm25", "dense*"], outcome=["grade"])
 
-CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them several times as fast, and is needed for
-Parquet and Arrow. Rows of a group stand together. In *wide* tables a row is a whole group, and the columns hold lists.
+CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them several times as fast, and is needed
+for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and columns hold
+lists. How files become columns is in ``hopefear.formats.table_files``.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Forest, Pool
+from hopefear._core import Pool
 from hopefear.errors import InputError, input_error
-from hopefear.util.files import open_text, path_name
-from hopefear.util.words import one_of, some
+from hopefear.util.words import one_of, plural, some
 
-__all__ = ["MISSING", "Table", "TableSpec", "read_table"]
+__all__ = ["MISSING", "Column", "Table", "TableSpec", "Warn", "as_objects", "read_table"]
 
 Column = NDArray[Any]
+Numbers = NDArray[np.float64]
+Warn = Callable[[str], object]
 MISSING = ("error", "drop", "indicator")
 EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
+TRUTH = {"true": 1.0, "false": 0.0}
+BLOCK = 1 << 16  # rows that are brought into the pool at once
+DIFFERENT = 0.9  # share of the rows with a value of their own: two rows that agree in such a column are one row twice
+LEAK = 1 - 1e-9  # correlation with the outcome within groups
 
 
 @dataclass(frozen=True)
@@ -47,25 +48,54 @@ class TableSpec:
     missing: str = "error"  # a missing number: an error, drop the candidate, or 0 with an indicator feature
 
     def __post_init__(self) -> None:
+        for name in ("features", "references", "outcome"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
         if self.missing not in MISSING:
             raise InputError(f"missing is {self.missing!r}. Choose one of {', '.join(MISSING)}")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The columns that are text, whatever they look like."""
+        return tuple(name for name in (self.group, self.text, *self.references) if name)
+
+    def wants(self, name: str) -> bool:
+        """Whether a column may say something of each candidate."""
+        if name in (self.text, *self.outcome):
+            return True
+        if name in (self.group, *self.references):
+            return False
+        return not self.features or any(fnmatchcase(name, pattern) for pattern in self.features)
 
 
 @dataclass
 class Table:
     """Columns by name, all of one length, and where they come from."""
 
-    columns: dict[str, Column]
+    columns: Mapping[str, Column]
     name: str = "table"
-    first_line: int = 1  # of the first row in the file, for messages
+    line_of: Callable[[int], int] | None = None  # the line of a row, where the file has lines
+    source: Any = None  # the pyarrow.Table, if there is one
     rows: int = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.source is not None:
+            self.rows = self.source.num_rows
+            return
         lengths = {name: len(column) for name, column in self.columns.items()}
         if len({*lengths.values()}) > 1:
             short = min(lengths, key=lengths.__getitem__)
             raise input_error(self.name, None, f"column {short!r} has {lengths[short]} rows, others have more")
         self.rows = next(iter(lengths.values()), 0)
+
+    def error(self, row: int, finding: str) -> InputError:
+        """An error in a row, which is named by its line, or by its number from 0."""
+        if self.line_of is None:
+            return input_error(self.name, None, f"row {row}: {finding}")
+        return input_error(self.name, self.line_of(row), finding)
+
+    def place(self, row: int) -> str:
+        return f"row {row}" if self.line_of is None else f"line {self.line_of(row)}"
 
     def column(self, name: str, what: str) -> Column:
         if name not in self.columns:
@@ -73,54 +103,39 @@ class Table:
             raise input_error(self.name, None, f"no column {name!r} for {what}.{one_of(name, self.columns)}{known}")
         return self.columns[name]
 
-    def line(self, row: int) -> int:
-        return self.first_line + row
-
-    def numbers(self, name: str, what: str) -> NDArray[np.float64]:
+    def numbers(self, name: str, what: str) -> Numbers:
         """A column as numbers; NaN where one is missing. Complains about text and infinite values."""
         column = self.column(name, what)
         if column.dtype.kind in "fiub":
-            values = column.astype(np.float64)
+            values = column.astype(np.float64, copy=False)
         else:
             values = np.empty(len(column))
             for row, value in enumerate(column):
                 values[row] = self._number(name, row, value)
         if np.isinf(values).any():
             row = int(np.flatnonzero(np.isinf(values))[0])
-            raise input_error(self.name, self.line(row), f"{name} is infinite. Write a finite number")
+            raise self.error(row, f"{name} is infinite. Write a finite number")
         return values
 
     def _number(self, name: str, row: int, value: Any) -> float:
-        if value is None or (isinstance(value, str) and value.strip().lower() in EMPTY):
-            return math.nan
-        try:
-            return float(value)
-        except (TypeError, ValueError):
+        found = _as_number(value)
+        if found is None:
             finding = f"{name} is {str(value)[:40]!r}, which is not a number"
-            raise input_error(self.name, self.line(row), f"{finding}. Leave the column out with --features") from None
+            raise self.error(row, f"{finding}. Mend it, or name the columns to use with --features")
+        return found
 
     def texts(self, name: str, what: str) -> list[str]:
-        column = self.column(name, what)
-        missing = [value is None or (isinstance(value, float) and math.isnan(value)) for value in column]
-        return ["" if none else str(value) for value, none in zip(column, missing, strict=True)]
+        return ["" if _is_missing(value) else str(value) for value in self.column(name, what)]
 
     def is_numeric(self, name: str) -> bool:
+        """Whether a column looks like numbers: what its first rows have is numbers or nothing."""
         column = self.columns[name]
         if column.dtype.kind in "fiub":
             return True
-        if column.dtype.kind != "O" or not len(column):
+        if column.dtype.kind != "O":
             return False
-        for value in column[:1000]:
-            if value is None or isinstance(value, int | float):
-                continue
-            if not isinstance(value, str):
-                return False
-            try:
-                float(value.strip() or "nan")
-            except ValueError:
-                if value.strip().lower() not in EMPTY:
-                    return False
-        return True
+        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column[:1000]]
+        return None not in values and not all(math.isnan(value) for value in values if value is not None)
 
     def feature_names(self, spec: TableSpec) -> list[str]:
         """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
@@ -132,306 +147,325 @@ class Table:
             return found
         found = []
         for pattern in spec.features:
-            hits = [name for name in self.columns if fnmatchcase(name, pattern)]
-            if not hits:
-                self.column(pattern, "features")
+            hits = [name for name in self.columns if fnmatchcase(name, pattern)] or [pattern]
+            self.column(hits[0], "--features")
             found += [name for name in hits if name not in found and name not in other - {pattern}]
         return found
 
-    def pool(self, spec: TableSpec) -> Pool:
+    def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
+        """A column of labels as numbers, and the labels in the order in which they appear."""
+        column = self.column(name, "--group")
+        if column.dtype.kind in "fiub":
+            if column.dtype.kind == "f" and np.isnan(column).any():
+                raise self.error(int(np.flatnonzero(np.isnan(column))[0]), f"the group {name!r} is missing. Fill it")
+            values, first, codes = np.unique(column, return_index=True, return_inverse=True)
+            order = np.argsort(first, kind="stable")
+            return np.argsort(order, kind="stable")[codes], [_label(value) for value in values[order]]
+        labels: dict[str, int] = {}
+        found = np.empty(len(column), dtype=np.int64)
+        for row, value in enumerate(column):
+            if _is_missing(value) or value == "":
+                raise self.error(row, f"the group {name!r} is missing. Fill it")
+            found[row] = labels.setdefault(_label(value), len(labels))
+        return found, list(labels)
+
+    def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
+        """The labels of the groups and their first rows, the end at last. Complains about groups in pieces."""
+        codes, labels = self.codes(name)
+        begin = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]])
+        if len(begin) - 1 > len(labels):
+            seen: dict[int, int] = {}
+            for row in begin[:-1].tolist():
+                if codes[row] in seen:
+                    before = self.place(seen[codes[row]])
+                    finding = f"group {labels[codes[row]]!r} begins again, after {before}. Sort the rows by {name!r}"
+                    raise self.error(row, finding)
+                seen[codes[row]] = row
+        return labels, begin
+
+    def pool(self, spec: TableSpec, warn: Warn | None = None) -> Pool:
         """The candidates of the table as a pool of lists; outcome columns are its numbers."""
-        return _Builder(self.flat(spec), spec).pool()
+        return _Builder(self.flat(spec), spec, warn or (lambda text: None)).pool()
 
     def flat(self, spec: TableSpec) -> Table:
         """The table with one row per candidate: columns of lists are unrolled."""
-        wide = [
-            name
-            for name, column in self.columns.items()
-            if column.dtype.kind == "O" and len(column) and isinstance(column[0], list | tuple | np.ndarray)
-        ]
-        if not wide or all(name in spec.references for name in wide):
+        wide = {name: self.columns[name] for name in self.columns if spec.wants(name)}
+        wide = {name: column for name, column in wide.items() if _has_lists(column)}
+        if not wide:
             return self
-        counts = [len(value) for value in self.columns[wide[0]]]
-        columns: dict[str, Column] = {}
-        for name, column in self.columns.items():
-            if name not in wide:
-                columns[name] = np.repeat(column, counts)
-                continue
+        first = next(iter(wide))
+        counts = np.zeros(self.rows, dtype=np.int64)
+        for name, column in wide.items():
             for row, value in enumerate(column):
-                if len(value) != counts[row]:
-                    finding = (
-                        f"{name} has {len(value)} values, {wide[0]} has {counts[row]}. All lists of a row go together"
-                    )
-                    raise input_error(self.name, self.line(row), finding)
-            columns[name] = np.array([item for value in column for item in value])
-        return Table(columns, self.name, self.first_line)
+                if not isinstance(value, list | tuple | np.ndarray):
+                    raise self.error(row, f"{name} is {str(value)[:40]!r}, and a list elsewhere. Write a list")
+                if name == first:
+                    counts[row] = len(value)
+                elif len(value) != counts[row]:
+                    finding = f"{name} has {len(value)} values, {first} has {counts[row]}"
+                    raise self.error(row, f"{finding}. All lists of a row go together: name the columns to use")
+        columns: dict[str, Column] = {}
+        for name in self.columns:
+            if name in wide:
+                columns[name] = _column(item for value in wide[name] for item in value)
+            elif name in spec.words or not _has_lists(self.columns[name]):
+                columns[name] = np.repeat(self.columns[name], counts)
+        owner = np.repeat(np.arange(self.rows), counts)
+        line_of = self.line_of
+        return Table(columns, self.name, None if line_of is None else lambda row: line_of(int(owner[row])))
 
 
 class _Builder:
     """From columns to a pool."""
 
-    def __init__(self, table: Table, spec: TableSpec) -> None:
-        self.table, self.spec = table, spec
+    def __init__(self, table: Table, spec: TableSpec, warn: Warn) -> None:
+        self.table, self.spec, self.warn = table, spec, warn
         if table.rows == 0:
             raise input_error(table.name, None, "there are no rows. Give a table with one row per candidate")
-        table.column(spec.group, "--group")
+        self.labels, self.begin = table.groups(spec.group)
+        self.names = table.feature_names(spec)
+        self.features = [table.numbers(name, "--features") for name in self.names]
+        self.outcome = [self._outcome(name) for name in spec.outcome]
 
     def pool(self) -> Pool:
-        table, spec = self.table, self.spec
-        names = table.feature_names(spec)
-        matrix = np.column_stack([table.numbers(name, "features") for name in names])
-        outcome = [table.numbers(name, "--outcome") for name in spec.outcome]
-        for name, values in zip(spec.outcome, outcome, strict=True):
-            if np.isnan(values).any():
-                row = int(np.flatnonzero(np.isnan(values))[0])
-                raise input_error(table.name, table.line(row), f"{name} is missing, and outcomes are needed")
-        keep, matrix, names = self._without_missing(names, matrix)
-        texts = table.texts(spec.text, "--text") if spec.text else None
-        references = [table.texts(name, "--references") for name in spec.references]
+        keep, holes = self._missing()
+        self._no_duplicates()
+        self._leaks()
         pool = Pool()
-        for name in names:
+        for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:
             pool.features.add(name)
-        if spec.outcome:
-            pool.number_names = list(spec.outcome)
-        numbers = np.column_stack(outcome) if outcome else None
-        for label, begin, end in self._groups():
-            rows = np.flatnonzero(keep[begin:end]) + begin
-            lines = [texts[row] for row in rows] if texts is not None else [str(row - begin) for row in rows]
-            self._append(pool, label, lines, matrix[rows], numbers[rows] if numbers is not None else None,
-                         [one[begin] for one in references])  # fmt: skip
+        pool.number_names = list(self.spec.outcome)
+        text = self.table.texts(self.spec.text, "--text") if self.spec.text else None
+        references = [self.table.column(name, "--references") for name in self.spec.references]
+        empty = 0
+        for first, last in self._blocks():
+            rows = slice(int(self.begin[first]), int(self.begin[last]))
+            kept = np.flatnonzero(keep[rows]) if keep is not None else np.arange(rows.stop - rows.start)
+            row_begin = np.searchsorted(kept, self.begin[first : last + 1] - rows.start)
+            full = np.flatnonzero(np.diff(row_begin) > 0)
+            empty += last - first - len(full)
+            pool.append_lists(
+                [self.labels[first + i] for i in full.tolist()],
+                np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
+                self._dense(rows, kept, holes),
+                _stacked([column[rows][kept] for column in self.outcome], len(kept)),
+                [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
+                [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
+            )
+        if empty:
+            self.warn(f"{self.table.name}: {plural(empty, 'group')} without a complete candidate, left out")
+        if len(pool) == 0:
+            raise input_error(self.table.name, None, "no candidate is complete. Fill in the missing numbers")
         return pool
 
-    def _without_missing(
-        self, names: list[str], matrix: NDArray[np.float64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
-        """Which rows stay, and what stands for missing numbers."""
-        table, missing = self.table, np.isnan(matrix)
-        keep = np.ones(table.rows, dtype=bool)
-        if not missing.any():
-            return keep, matrix, names
-        if self.spec.missing == "error":
-            row, column = (int(where[0]) for where in np.nonzero(missing))
-            finding = f"{names[column]} is missing, as are {int(missing.sum()) - 1} more numbers"
-            cure = (
-                "Fill it, or say --missing drop (the candidate) or --missing indicator (0 and a feature that says so)"
-            )
-            raise input_error(table.name, table.line(row), f"{finding}. {cure}")
-        if self.spec.missing == "drop":
-            return ~missing.any(axis=1), matrix, names
-        holes = np.flatnonzero(missing.any(axis=0))
-        more = [f"{names[column]}_missing" for column in holes]
-        filled = np.where(missing, 0.0, matrix)
-        return keep, np.column_stack([filled, missing[:, holes].astype(np.float64)]), [*names, *more]
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Groups, first to last, of about BLOCK rows together."""
+        first = 0
+        while first < len(self.labels):
+            last = int(np.searchsorted(self.begin, self.begin[first] + BLOCK))
+            last = min(max(last, first + 1), len(self.labels))
+            yield first, last
+            first = last
 
-    def _groups(self) -> Iterator[tuple[str, int, int]]:
-        """Label, first row and end of each group; complains about groups that are in pieces."""
-        column = self.table.columns[self.spec.group]
-        change = np.flatnonzero(column[1:] != column[:-1]) + 1
-        bounds = [0, *change.tolist(), len(column)]
-        seen: dict[str, int] = {}
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-            label = str(column[begin])
-            if label in seen:
-                finding = f"group {label!r} begins again, after line {self.table.line(seen[label])}"
-                cure = f"Sort the rows by {self.spec.group!r}"
-                raise input_error(self.table.name, self.table.line(begin), f"{finding}. {cure}")
-            seen[label] = begin
-            yield label, begin, end
+    def _dense(self, rows: slice, kept: NDArray[np.int64], holes: Sequence[int]) -> Numbers:
+        dense = np.empty((len(kept), len(self.features) + len(holes)))
+        for j, column in enumerate(self.features):
+            dense[:, j] = column[rows][kept]
+        for k, j in enumerate(holes, len(self.features)):
+            gone = np.isnan(dense[:, j])
+            dense[:, k] = gone
+            dense[gone, j] = 0.0
+        return dense
 
     @staticmethod
-    def _append(
-        pool: Pool,
-        label: str,
-        lines: Sequence[str],
-        dense: NDArray[np.float64],
-        numbers: NDArray[np.float64] | None,
-        references: Sequence[str],
-    ) -> None:
-        k = len(lines)
-        words = [[pool.vocab.add(word) for word in line.split()] for line in lines]
-        forest = Forest.from_arrays(
-            np.array([0, k], np.int32),
-            np.zeros(k + 1, np.int32),
-            np.zeros(0, np.int32),
-            np.cumsum([0, *map(len, words)], dtype=np.int32),
-            np.array([word for line in words for word in line], np.int32),
-            np.ascontiguousarray(dense),
-            pool.vocab,
-            pool.features,
-            numbers=np.ascontiguousarray(numbers) if numbers is not None else None,
-        )
-        pool.append(label, forest, references=[text for text in references if text])
+    def _references(columns: Sequence[Column], row: int) -> list[str]:
+        found: list[str] = []
+        for column in columns:
+            value = column[row]
+            values = value if isinstance(value, list | tuple | np.ndarray) else [value]
+            found += [str(one) for one in values if not _is_missing(one)]
+        return [text for text in found if text.strip()]
+
+    def _outcome(self, name: str) -> Numbers:
+        values = self.table.numbers(name, "--outcome")
+        if np.isnan(values).any():
+            row = int(np.flatnonzero(np.isnan(values))[0])
+            raise self.table.error(row, f"{name} is missing. Every candidate needs its outcome: fill it, or cut the row")
+        return values
+
+    def _missing(self) -> tuple[NDArray[np.bool_] | None, list[int]]:
+        """Which rows stay (None: all), and which features get an indicator."""
+        gaps = {j: np.isnan(column) for j, column in enumerate(self.features)}
+        gaps = {j: gone for j, gone in gaps.items() if gone.any()}
+        if not gaps:
+            return None, []
+        if self.spec.missing == "indicator":
+            return None, list(gaps)
+        if self.spec.missing == "drop":
+            return ~np.logical_or.reduce(list(gaps.values())), []
+        count = sum(int(gone.sum()) for gone in gaps.values())
+        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in gaps.items())
+        more = f", as are {count - 1} more" if count > 1 else ""
+        cure = "Fill it, or say --missing drop (leave the candidate out) or indicator (0, and a feature that says so)"
+        raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
+
+    def _no_duplicates(self) -> None:
+        """Complains about a candidate that stands in its group twice.
+
+        With a text that is: the same text and features. Without one, the same row, where some column of numbers hardly
+        ever repeats itself; grades of 1 to 5 may well be the same for two candidates.
+        """
+        columns = [*self.features, *([] if self.spec.text else self.outcome)]
+        twice = _equal_rows(columns, np.repeat(np.arange(len(self.labels)), np.diff(self.begin)))
+        if not twice:
+            return
+        if self.spec.text:
+            others = [self.table.column(self.spec.text, "--text")]
+        elif any(len(np.unique(column)) >= DIFFERENT * len(column) for column in columns):
+            used = {self.spec.group, *self.names, *self.spec.outcome}
+            others = [self.table.columns[name] for name in self.table.columns if name not in used]
+        else:
+            return
+        for first, row in twice:
+            if all(_equal(column[first], column[row]) for column in others):
+                finding = f"the same candidate as {self.table.place(first)}"
+                raise self.table.error(row, f"{finding}. Leave one out, or add a column of text that tells them apart")
+
+    def _leaks(self) -> None:
+        """Warns about features that say the same as an outcome."""
+        sizes = np.diff(self.begin)
+        if int(sizes.max()) < 2:
+            return
+
+        def centred(column: Numbers) -> Numbers:
+            values = np.nan_to_num(column)
+            return values - np.repeat(np.add.reduceat(values, self.begin[:-1]) / sizes, sizes)
+
+        for name, values in zip(self.spec.outcome, self.outcome, strict=True):
+            aim = centred(values)
+            found = []
+            for feature, column in zip(self.names, self.features, strict=True):
+                other = centred(column)
+                norm = math.sqrt(float(aim @ aim) * float(other @ other))
+                if norm > 0 and abs(float(aim @ other)) > LEAK * norm:
+                    found.append(feature)
+            if found:
+                words = "says" if len(found) == 1 else "say"
+                self.warn(
+                    f"{self.table.name}: {some(found)} {words} the same as the outcome {name!r}. "
+                    "Did the outcome leak into the features? Leave it out with --features"
+                )
 
 
-def read_table(source: Any) -> Table:
-    """A table from a file, a frame that speaks Arrow's PyCapsule protocol, or a dict of arrays."""
+def _equal_rows(columns: Sequence[Numbers], owner: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Rows of a group that agree in all columns, with the first that they agree with; found by a hash, then compared."""
+    random = np.random.default_rng(0)
+    hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for column in columns:
+        bits = (column + 0.0).view(np.uint64)  # -0 is 0
+        bits ^= bits >> np.uint64(29)
+        bits *= random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
+        hashes += bits ^ (bits >> np.uint64(32))
+    order = np.argsort(hashes, kind="stable")
+    again = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    found: list[tuple[int, int]] = []
+    for at in again.tolist():
+        first, row = int(order[at]), int(order[at + 1])
+        if owner[first] == owner[row] and all(_equal(column[first], column[row]) for column in columns):
+            found.append((first, row))
+    return sorted(found, key=lambda pair: pair[1])
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray | list) or isinstance(b, np.ndarray | list):
+        return np.array_equal(a, b)
+    return bool(a == b) or (_is_missing(a) and _is_missing(b))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _as_number(value: Any) -> float | None:
+    """The number that a value is, NaN if it is missing, None if it is something else."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if text in EMPTY:
+            return math.nan
+        if text in TRUTH:
+            return TRUTH[text]
+        value = text if "_" not in text else None  # Python reads 1_000
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _label(value: Any) -> str:
+    """A group's name: 3 and 3.0 are the same."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _has_lists(column: Column) -> bool:
+    if column.dtype.kind != "O":
+        return False
+    first = next((value for value in column if value is not None), None)
+    return isinstance(first, list | tuple | np.ndarray)
+
+
+def _stacked(columns: Sequence[Numbers], rows: int) -> Numbers:
+    return np.column_stack(columns) if columns else np.zeros((rows, 0))
+
+
+def as_objects(values: Sequence[Any]) -> Column:
+    """An array of Python objects, lists among them."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _column(values: Iterable[Any]) -> Column:
+    """Numbers as numbers, everything else as objects."""
+    values = list(values)
+    if all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.float64)
+    found = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        found[i] = value
+    return found
+
+
+def read_table(source: Any, spec: TableSpec | None = None) -> Table:
+    """A table from a file, a frame that speaks Arrow's PyCapsule protocol, or a dict of arrays.
+
+    With ``spec``, columns of group, text and references are read as they are written, not as numbers.
+    """
+    from hopefear.formats.table_files import from_arrow, is_path, pyarrow_for, read_file
+
     if isinstance(source, Table):
         return source
-    if isinstance(source, str | os.PathLike):
-        return _read_file(os.fspath(source))
+    if is_path(source):
+        return read_file(source, spec.words if spec is not None else ())
     if isinstance(source, Mapping):
-        return Table({str(name): _array(values) for name, values in source.items()}, "table", 0)
+        return Table({str(name): _array(values, str(name)) for name, values in source.items()})
     if hasattr(source, "__arrow_c_stream__"):
-        return _from_arrow(_pyarrow("this frame").table(source), "table", 0)
+        return from_arrow(pyarrow_for("This frame").table(source), "table")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame of another kind
-        return Table({str(name): _array(source[name]) for name in source.columns}, "table", 0)
+        return Table({str(name): _array(source[name], str(name)) for name in source.columns})
     raise InputError(f"a table is a file, a frame or a dict of arrays, not {type(source).__name__}")
 
 
-def _array(values: Any) -> Column:
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        return values
-    values = values.to_numpy() if hasattr(values, "to_numpy") else list(values)
-    if isinstance(values, np.ndarray):
-        return values
-    plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    if plain:
-        return np.array(values, dtype=np.float64)
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
-
-
-def _pyarrow(what: str) -> Any:
-    try:
-        import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        raise InputError(f"{what} needs pyarrow. Install it: pip install 'hopefear[tables]'") from None
-    return pyarrow
-
-
-def _from_arrow(table: Any, name: str, first_line: int) -> Table:
-    columns = {}
-    for label, column in zip(table.column_names, table.columns, strict=True):
-        try:
-            columns[label] = column.to_numpy() if column.null_count == 0 else _array(column.to_pylist())
-        except (NotImplementedError, ValueError):
-            columns[label] = _array(column.to_pylist())
-    return Table(columns, name, first_line)
-
-
-PACKED = (".gz", ".xz", ".zst", ".bz2")
-
-
-def _read_file(path: str) -> Table:
-    plain = path
-    for ending in PACKED:
-        plain = plain.removesuffix(ending)
-    kind = Path(plain).suffix.lower()
-    reader: dict[str, Callable[[str], Table]] = {
-        ".csv": _read_csv,
-        ".tsv": _read_csv,
-        ".txt": _read_csv,
-        ".jsonl": _read_jsonl,
-        ".ndjson": _read_jsonl,
-        ".json": _read_jsonl,
-        ".parquet": _read_arrow_file,
-        ".arrow": _read_arrow_file,
-        ".feather": _read_arrow_file,
-        ".ipc": _read_arrow_file,
-    }
-    if path == "-":
-        return _read_csv(path)
-    if kind not in reader:
-        known = ".csv, .tsv, .jsonl, .parquet, .arrow"
-        raise input_error(path_name(path), None, f"a table's name ends in one of {known}. Rename it")
-    return reader[kind](path)
-
-
-def _read_csv(path: str) -> Table:
-    """With pyarrow if it is there and the file is not packed; else by Python's own reader."""
-    name = path_name(path)
-    if path != "-" and not path.endswith(PACKED):
-        try:
-            import pyarrow.csv as fast  # type: ignore[import-not-found,import-untyped,unused-ignore]
-        except ImportError:
-            pass
-        else:
-            return _read_csv_fast(path, fast)
-    with open_text(path) as file:
-        text = file.read()
-    first = text.partition("\n")[0]
-    delimiter = "\t" if "\t" in first and (path.removesuffix(".gz").endswith(".tsv") or "," not in first) else ","
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    rows = [row for row in rows if row]
-    if not rows:
-        raise input_error(name, None, "the file is empty. The first line of a table names its columns")
-    header = rows[0]
-    if len({*header}) < len(header):
-        raise input_error(name, 1, "two columns have the same name. Rename one")
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(header):
-            finding = f"has {len(row)} values, and the first line names {len(header)} columns"
-            raise input_error(name, number, f"{finding}. Was the file cut off?")
-    columns: dict[str, Column] = {}
-    for label, values in zip(header, zip(*rows[1:], strict=True) if rows[1:] else [()] * len(header), strict=True):
-        try:
-            columns[label] = np.array(values, dtype=np.float64) if "" not in values else _as_objects(values)
-        except ValueError:
-            columns[label] = _as_objects(values)
-    return Table(columns, name, 2)
-
-
-def _as_objects(values: Sequence[Any]) -> Column:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
-
-
-def _read_csv_fast(path: str, fast: Any) -> Table:
-    pyarrow = _pyarrow("CSV")
-    with Path(path).open("rb") as file:
-        first = file.readline().decode("utf-8", "replace")
-    delimiter = "\t" if "\t" in first and (path.endswith(".tsv") or "," not in first) else ","
-    try:
-        table = fast.read_csv(
-            path,
-            parse_options=fast.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=fast.ConvertOptions(null_values=["", "NA", "N/A", "nan", "NaN", "null", "None"]),
-        )
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise input_error(path_name(path), None, f"not a table ({' '.join(str(error).split())}). Mend it") from None
-    if len({*table.column_names}) < len(table.column_names):
-        raise input_error(path_name(path), 1, "two columns have the same name. Rename one")
-    return _from_arrow(table, path_name(path), 2)
-
-
-def _read_jsonl(path: str) -> Table:
-    """One object per line, or an array of objects."""
-    name = path_name(path)
-    columns: dict[str, list[Any]] = {}
-    count = 0
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise input_error(name, number, f"not JSON ({error}). Write one object per line") from None
-            if not isinstance(row, dict):
-                raise input_error(name, number, "not an object. Write one object per line: a row of the table")
-            for label, value in row.items():
-                columns.setdefault(label, [None] * count).append(value)
-            count += 1
-            for values in columns.values():
-                if len(values) < count:
-                    values.append(None)
-    return Table({label: _array(values) for label, values in columns.items()}, name, 1)
-
-
-def _read_arrow_file(path: str) -> Table:
-    pyarrow = _pyarrow(Path(path).suffix)
-    try:
-        if path.endswith(".parquet"):
-            import pyarrow.parquet as parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
-            table = parquet.read_table(path)
-        else:
-            import pyarrow.feather as feather  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
-            table = feather.read_table(path)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        finding = f"cannot be read ({' '.join(str(error).split())})"
-        raise input_error(path_name(path), None, f"{finding}. Is it whole, and what its name says?") from None
-    return _from_arrow(table, path_name(path), 1)
+def _array(values: Any, name: str) -> Column:
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        raise InputError(f"table: column {name!r} is {type(values).__name__}. Give an array or a list of values")
+    if not isinstance(values, np.ndarray):
+        values = values.to_numpy() if hasattr(values, "to_numpy") else list(values)
+    if not isinstance(values, np.ndarray):
+        return _column(values)
+    if values.ndim == 1:
+        return values.astype(object) if values.dtype.kind in "US" else values
+    if values.ndim == 2:  # a wide column: a row of numbers per group
+        return as_objects(list(values))
+    raise InputError(f"table: column {name!r} has {values.ndim} dimensions. Give one value per row")
