@@ -11,6 +11,10 @@ learning at all to the exact line search:
 ``bagged``     the mean of ``bag`` fits of ``mert``, each on groups drawn with replacement (Breiman 1996)
 
 All learn in units of standard deviations. Groups are never split between what is learnt from and what is scored.
+
+``choose`` takes the best in cross-validation, but leaves equal weights only for what beats them by more than one standard
+error of the difference (the rule of Breiman et al. 1984, section 3.4.3, towards the simplest): the best of several noisy
+scores is too good by chance, and equal weights are seldom bad (Dawes 1979).
 """
 
 from __future__ import annotations
@@ -24,6 +28,8 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.evaluation.scores import chosen_stats
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.trainers.batch.base import BatchTrainer
@@ -31,11 +37,14 @@ from hopefear.trainers.batch.kbmira import Kbmira
 from hopefear.trainers.batch.mert import Mert
 from hopefear.trainers.batch.minrisk import Minrisk
 
-__all__ = ["ESTIMATORS", "Estimator", "Fitting", "folds_of", "out_of_fold", "scores_of"]
+__all__ = ["BAG", "ESTIMATORS", "SINGLE", "Choice", "Estimator", "Fitting", "choose", "folds_of", "out_of_fold"]
 
 Weights = dict[str, float]
 Indices = NDArray[np.int64]
 BAG = 10
+INNER = 3  # folds in which the ways to learn are compared
+SAMPLE = 1500  # groups that are enough to compare them
+ENOUGH = 20_000  # groups that are enough to fit a few weights
 
 
 @dataclass(frozen=True)
@@ -59,12 +68,36 @@ class Estimator:
 
     name: str
     words: str
-    fit: Callable[[Pool, Fitting], Weights]
+    learn: Callable[[Pool, Fitting], Weights]
+
+    def fit(self, pool: Pool, how: Fitting) -> Weights:
+        """Weights over the features of the pool. Equal weights stand in where nothing tells the candidates apart."""
+        if len(pool) > ENOUGH:
+            pool = sample_of(pool, ENOUGH, how.seed)
+        try:
+            return self.learn(pool, how)
+        except InputError:
+            if tells_apart(pool, how.metric, how.jobs):
+                raise
+            return equal(pool, how)
 
 
 def _literally(name: str) -> str:
     """A pattern that matches this name only."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def sample_of(pool: Pool, count: int, seed: int) -> Pool:
+    """So many groups, drawn by the seed."""
+    return pool.subset(np.sort(np.random.default_rng([seed, 23]).permutation(len(pool))[:count]))
+
+
+def tells_apart(pool: Pool, metric: Metric, jobs: int) -> bool:
+    """Whether some group has candidates of different outcome."""
+    if not pool.is_lists:
+        return True
+    stats, begin = metric.stats(pool, jobs), pool.row_begin()
+    return not bool((stats == stats[np.repeat(begin[:-1], np.diff(begin))]).all())
 
 
 def deviations(pool: Pool) -> NDArray[np.float64]:
@@ -91,7 +124,7 @@ def single(pool: Pool, how: Fitting) -> Weights:
             continue
         for sign in (1.0, -1.0):
             weights = {**dict.fromkeys(names, 0.0), name: sign}
-            gain = how.metric.gain(scores_of(pool, weights, how.metric, how.jobs).sum(axis=0))
+            gain = how.metric.gain(chosen_stats(pool, weights, how.metric, how.jobs).sum(axis=0))
             if best is None or gain > best[0]:
                 best = gain, weights
     return best[1] if best else dict.fromkeys(names, 0.0)
@@ -152,11 +185,6 @@ ESTIMATORS = {
 SINGLE = Estimator("single", "the best score alone", single)
 
 
-def scores_of(pool: Pool, weights: Mapping[str, float], metric: Metric, jobs: int = 0) -> NDArray[np.float64]:
-    """The statistics of the best candidate of each group."""
-    return metric.stats(pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs), jobs)
-
-
 def folds_of(groups: int, count: int, seed: int) -> list[Indices]:
     """The groups of each fold, drawn by the seed."""
     order = np.random.default_rng([seed, 17]).permutation(groups)
@@ -178,9 +206,43 @@ def out_of_fold(
         rest = np.setdiff1d(np.arange(len(pool)), fold)
         if most is not None and most < len(rest):
             rest = np.sort(np.random.default_rng([seed, 19, number]).permutation(rest)[:most])
-        stats = scores_of(pool.subset(fold), fit(pool.subset(rest)), metric, jobs)
+        stats = chosen_stats(pool.subset(fold), fit(pool.subset(rest)), metric, jobs)
         if found is None:
             found = np.zeros((len(pool), stats.shape[1]))
         found[fold] = stats
     assert found is not None
     return found
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Among ways to learn, by cross-validation."""
+
+    name: str
+    scores: dict[str, float]  # of each, on groups that it did not learn from
+    why: str
+
+
+def choose(
+    pool: Pool, how: Fitting, names: Sequence[str] = tuple(ESTIMATORS), say: Callable[[str], object] = lambda text: None
+) -> Choice:
+    """The way to learn that does best in cross-validation inside these groups."""
+    if len(pool) > SAMPLE:
+        pool = sample_of(pool, SAMPLE, how.seed)
+    folds = folds_of(len(pool), INNER, how.seed + 1)
+    stats = {}
+    for name in names:
+        say(f"{name} on {len(pool)} groups")
+        estimator = ESTIMATORS[name]
+        stats[name] = out_of_fold(pool, folds, lambda part, one=estimator: one.fit(part, how), how.metric, how.jobs)  # type: ignore[misc]
+    scores = {name: how.metric.score(one.sum(axis=0)) for name, one in stats.items()}
+    gains = {name: how.metric.gain(one.sum(axis=0)) for name, one in stats.items()}
+    best = max(gains, key=gains.__getitem__)
+    if best == "equal" or "equal" not in stats:
+        return Choice(best, scores, f"best in cross-validation: {scores[best]:.4g}")
+    drawn = _core.bootstrap(how.metric.core, [stats[best][None], stats["equal"][None]], 200, how.seed % 2**64, how.jobs)
+    error = float(np.std(drawn[:, 0] - drawn[:, 1]))
+    told = f"{scores[best]:.4g} in cross-validation, equal weights {scores['equal']:.4g}, standard error {error:.2g}"
+    if abs(scores[best] - scores["equal"]) <= error:
+        return Choice("equal", scores, f"{best} has {told}: not enough to leave equal weights")
+    return Choice(best, scores, f"{best} has {told}")
