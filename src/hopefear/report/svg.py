@@ -9,9 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
 
-__all__ = ["PALETTE", "Frame", "Series", "line_chart", "nice_ticks", "number", "style", "tag"]
+__all__ = ["PALETTE", "Curve", "Frame", "line_chart", "nice_ticks", "number", "style", "tag"]
 
 #: Light and dark shades of the series' colours: distinct in hue and lightness, also for the colour-blind.
 PALETTE = (
@@ -28,19 +27,15 @@ DASHES = ("", "6 3", "2 3", "8 3 2 3")
 INK, PAPER, FAINT, GRID = ("#1c2128", "#e6e9ee"), ("#ffffff", "#14171c"), ("#5d6673", "#9aa4b2"), ("#e3e6ea", "#2b3038")
 
 
-class Series(Protocol):
-    """What a chart draws: ``hopefear.experiments.base.Curve`` is one."""
+@dataclass(frozen=True)
+class Curve:
+    """A line or a cloud of points of a chart."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def x(self) -> Sequence[float]: ...
-    @property
-    def y(self) -> Sequence[float]: ...
-    @property
-    def error(self) -> Sequence[float] | None: ...
-    @property
-    def points(self) -> bool: ...
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float] | None = None
+    points: bool = False  # a cloud, not a line
 
 
 def style(selector: str = ":root") -> str:
@@ -142,7 +137,7 @@ def line_chart(
     title: str,
     x_label: str,
     y_label: str,
-    curves: Iterable[Series],
+    curves: Iterable[Curve],
     *,
     standalone: bool = False,
     width: int = 660,
@@ -203,7 +198,7 @@ def _look(i: int) -> tuple[str, str | None]:
     return f"var(--c{i % len(PALETTE)})", DASHES[(i // len(PALETTE)) % len(DASHES)] or None
 
 
-def _series(i: int, curve: Series, frame: Frame) -> str:
+def _series(i: int, curve: Curve, frame: Frame) -> str:
     colour, dash = _look(i)
     places = [(frame.x(x), frame.y(y)) for x, y in zip(curve.x, curve.y, strict=True)]
     parts = [tag("title", curve.name)]
@@ -225,7 +220,7 @@ def _series(i: int, curve: Series, frame: Frame) -> str:
     return tag("g", inside="".join(parts), class_=f"series s{i}")
 
 
-def _legend(drawn: Sequence[tuple[int, Series]], width: int) -> tuple[str, int]:
+def _legend(drawn: Sequence[tuple[int, Curve]], width: int) -> tuple[str, int]:
     """A row or more of names, and its height."""
     x, y, parts = 0.0, 10.0, []
     for i, curve in drawn:
