@@ -56,14 +56,14 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Round numbers that span a range."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return [0.0, 1.0]
-    if high <= low:
+    if high - low <= 1e-300 + 1e-9 * max(abs(low), abs(high)):  # the same but for the last digits
         pad = abs(low) * 0.05 or 0.5
         low, high = low - pad, high + pad
     raw = (high - low) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def tick_text(value: float, ticks: Sequence[float]) -> str:
