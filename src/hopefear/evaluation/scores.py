@@ -21,7 +21,7 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 
-__all__ = ["TESTS", "Score", "System", "Tested", "chosen_stats", "evaluate", "score_of"]
+__all__ = ["TESTS", "Score", "System", "Tested", "best_of", "chosen_stats", "evaluate", "score_of"]
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -174,6 +174,11 @@ def _compare(
         found = approximate_randomization(ours, theirs, metric, samples, seed, jobs)
         p["randomization"], interval = found.p, interval or found.ci
     return Tested(delta, interval, p)
+
+
+def best_of(pool: Pool, weights: Mapping[str, float], jobs: int = 0) -> Pool:
+    """The best candidate of each sentence under these weights."""
+    return pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
 
 
 def chosen_stats(pool: Pool, weights: Mapping[str, float], metric: Metric, jobs: int = 0) -> Stats:

@@ -1,14 +1,13 @@
 """``hopefear weigh``: a table in; weights, a record and a page out.
 
-    found = weigh("scores.csv", group="prompt", outcome="reward", out="weights")
-    print(found.verdict)
+found = weigh("scores.csv", group="prompt", outcome="reward", out="weights")
+print(found.verdict)
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from hopefear.errors import InputError
 from hopefear.formats.weights import write_weights
 from hopefear.report.page import card, document, scrolled, section, small_number, table
-from hopefear.report.svg import line_chart
+from hopefear.report.svg import Curve, line_chart
 from hopefear.runs.events import Listener
 from hopefear.runs.session import Session
 from hopefear.train.weighing import WeighConfig, Weighed, weighed
@@ -61,17 +60,6 @@ def _kept(found: Weighed, config: WeighConfig) -> Weighed:
     return replace(found, path=path)
 
 
-@dataclass(frozen=True)
-class _Curve:
-    """A line of a chart."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    error: None = None
-    points: bool = False
-
-
 def page(found: Weighed, name: str) -> str:
     """One self-contained page."""
     scores = [
@@ -89,18 +77,16 @@ def page(found: Weighed, name: str) -> str:
         more = [small_number(lost.loss), f"{lost.p:.2g}"] if lost else ["", ""]
         weights.append([escape(key), small_number(weight), small_number(found.equal[key]), *more])
     ways = [[escape(way), small_number(score)] for way, score in found.compared.items()]
-    curve = [
-        [str(one.groups), small_number(one.score), f"{one.gain:+.3g}", f"{one.p:.2g}"] for one in found.curve
-    ]
+    curve = [[str(one.groups), small_number(one.score), f"{one.gain:+.3g}", f"{one.p:.2g}"] for one in found.curve]
     intro = f"{found.groups} groups, {found.candidates} candidates, {len(found.weights)} scores."
     body = [
         f"<h1>{escape(name)}</h1>",
         card(f"<p><strong>{escape(found.verdict)}</strong></p>", *(f"<p>{escape(one)}</p>" for one in found.warnings)),
         section("scores", f"{found.outcome} on groups that were not learnt from", escape(intro),
                 table(["", "score", "95 %"], scores)),
-        section("weights", "Weights", "What is lost on unseen groups when a score is left out, and whether that may be chance.",
+        section("weights", "Weights", "What is lost on unseen groups when a score is left out, and whether chance may do that.",
                 table(["score", "weight", "equal weight", "lost without it", "p"], weights)),
-        section("ways", "Ways to learn", escape(f"Cross-validation inside all groups. Chosen: {found.chosen}; {found.why}."),
+        section("ways", "Ways to learn", escape(f"Cross-validation on all groups. Chosen: {found.chosen}; {found.why}."),
                 table(["way", "score"], ways)),
         section("curve", "Learning curve", "How the chosen way does with fewer groups.", _chart(found),
                 table(["groups learnt from", "score", "gain over equal weights", "p"], curve)),
@@ -112,6 +98,6 @@ def _chart(found: Weighed) -> str:
     if len(found.curve) < 2:
         return ""
     x = [float(one.groups) for one in found.curve]
-    learnt = _Curve(found.chosen, x, [one.score for one in found.curve])
-    equal = _Curve("equal weights", x, [found.held_out["equal"].score] * len(x))
+    learnt = Curve(found.chosen, x, [one.score for one in found.curve])
+    equal = Curve("equal weights", x, [found.held_out["equal"].score] * len(x))
     return scrolled(line_chart("Learning curve", "groups learnt from", found.outcome, [learnt, equal]))

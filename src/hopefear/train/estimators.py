@@ -12,9 +12,9 @@ learning at all to the exact line search:
 
 All learn in units of standard deviations. Groups are never split between what is learnt from and what is scored.
 
-``choose`` takes the best in cross-validation, but leaves equal weights only for what beats them by more than one standard
-error of the difference (the rule of Breiman et al. 1984, section 3.4.3, towards the simplest): the best of several noisy
-scores is too good by chance, and equal weights are seldom bad (Dawes 1979).
+``choose`` takes the best in cross-validation, but leaves equal weights only for what beats them by more than one
+standard error of the difference (the rule of Breiman et al. 1984, section 3.4.3, towards the simplest): the best of
+several noisy scores is too good by chance, and equal weights are seldom bad (Dawes 1979).
 """
 
 from __future__ import annotations
