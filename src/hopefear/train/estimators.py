@@ -19,9 +19,10 @@ several noisy scores is too good by chance, and equal weights are seldom bad (Da
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +30,30 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.evaluation.scores import chosen_stats
+from hopefear.evaluation.scores import chosen_stats, score_of
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
-from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.runs.session import SILENT, Session
+from hopefear.trainers.base import Result, Vector
+from hopefear.trainers.batch.base import BatchTrainer, Problem
 from hopefear.trainers.batch.kbmira import Kbmira
 from hopefear.trainers.batch.mert import Mert
 from hopefear.trainers.batch.minrisk import Minrisk
 
-__all__ = ["BAG", "ESTIMATORS", "SINGLE", "Choice", "Estimator", "Fitting", "choose", "folds_of", "out_of_fold"]
+__all__ = [
+    "BAG",
+    "ESTIMATORS",
+    "SINGLE",
+    "Auto",
+    "Bagged",
+    "Choice",
+    "Estimator",
+    "Fitting",
+    "bagged_trainer",
+    "choose",
+    "folds_of",
+    "out_of_fold",
+]
 
 Weights = dict[str, float]
 Indices = NDArray[np.int64]
@@ -101,14 +117,16 @@ def tells_apart(pool: Pool, metric: Metric, jobs: int) -> bool:
 
 
 def deviations(pool: Pool) -> NDArray[np.float64]:
-    """The standard deviation of each feature within groups."""
-    return np.sqrt(_core.within_variance(pool))
+    """The standard deviation of each feature within groups; of forests, within the lists of 100 of each."""
+    lists = pool if pool.is_lists else pool.kbest(np.ones(len(pool.features)), 100, distinct=True)
+    return np.sqrt(_core.within_variance(lists))
 
 
 def equal(pool: Pool, how: Fitting) -> Weights:
-    """One in units of the standard deviation; 0 for features that do not vary within groups."""
+    """One in units of the standard deviation; 0 for features that do not vary within groups, and for sparse ones."""
     spread = deviations(pool)
     values = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+    values[pool.dense_width :] = 0.0
     return {
         name: 0.0 if name in how.without else float(value)
         for name, value in zip(pool.feature_names, values, strict=True)
@@ -119,7 +137,7 @@ def single(pool: Pool, how: Fitting) -> Weights:
     """The feature, upwards or downwards, whose best candidates score best."""
     names = pool.feature_names
     best: tuple[float, Weights] | None = None
-    for name in names:
+    for name in names[: pool.dense_width]:
         if name in how.without:
             continue
         for sign in (1.0, -1.0):
@@ -136,18 +154,27 @@ def mert(pool: Pool, how: Fitting) -> Weights:
 
 
 def bagged(pool: Pool, how: Fitting) -> Weights:
+    begin = equal(pool, how)
+    learner = how.trainer(Mert, restarts=1, kicks=0)
+    return mean_of_fits(pool, lambda drawn: learner.fit(drawn, begin).weights, how.metric, how.bag, how.seed, how.jobs)
+
+
+def mean_of_fits(
+    pool: Pool, fit: Callable[[Pool], Mapping[str, float]], metric: Metric, bag: int, seed: int, jobs: int = 0
+) -> Weights:
     """The mean of fits on bootstrap samples of the groups, each of length 1 in units of standard deviations."""
     spread = deviations(pool)
     total = np.zeros(len(pool.features))
-    random = np.random.default_rng([how.seed, 31])
-    for _ in range(how.bag):
+    random = np.random.default_rng([seed, 31])
+    for _ in range(bag):
         drawn = resampled(pool, random.integers(0, len(pool), len(pool)))
-        w = weight_vector(
-            how.trainer(Mert, restarts=1, kicks=0).fit(drawn, equal(pool, how)).weights, pool.feature_names
-        )
+        if not tells_apart(drawn, metric, jobs):
+            continue
+        w = weight_vector(fit(drawn), pool.feature_names)
         size = float(np.abs(w * spread).sum())
         total += w / size if size > 0 else 0.0
-    return dict(zip(pool.feature_names, (total / how.bag).tolist(), strict=True))
+    size = float(np.abs(total).sum())
+    return dict(zip(pool.feature_names, (total / (size or 1.0)).tolist(), strict=True))
 
 
 def resampled(pool: Pool, indices: Indices) -> Pool:
@@ -231,10 +258,16 @@ def choose(
         pool = sample_of(pool, SAMPLE, how.seed)
     folds = folds_of(len(pool), INNER, how.seed + 1)
     stats = {}
+    cannot = ""
     for name in names:
         say(f"{name} on {len(pool)} groups")
         estimator = ESTIMATORS[name]
-        stats[name] = out_of_fold(pool, folds, lambda part, one=estimator: one.fit(part, how), how.metric, how.jobs)  # type: ignore[misc]
+        try:
+            stats[name] = out_of_fold(pool, folds, lambda part, one=estimator: one.fit(part, how), how.metric, how.jobs)  # type: ignore[misc]
+        except InputError as refused:  # it cannot optimise this metric, or not on forests
+            cannot = str(refused)
+    if not stats:
+        raise InputError(cannot)
     scores = {name: how.metric.score(one.sum(axis=0)) for name, one in stats.items()}
     gains = {name: how.metric.gain(one.sum(axis=0)) for name, one in stats.items()}
     best = max(gains, key=gains.__getitem__)
@@ -246,3 +279,79 @@ def choose(
     if abs(scores[best] - scores["equal"]) <= error:
         return Choice("equal", scores, f"{best} has {told}: not enough to leave equal weights")
     return Choice(best, scores, f"{best} has {told}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(BatchTrainer):
+    """``--trainer auto``: the estimator that does best in cross-validation."""
+
+    name: ClassVar[str] = "auto"
+    paper: ClassVar[str] = ""
+    what: ClassVar[str] = "by cross-validation one of: " + ", ".join(ESTIMATORS)
+
+    bag: int = BAG
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        raise AssertionError("others learn")
+
+    def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+        begun, session = time.perf_counter(), run or SILENT
+        update = session.progress("tune auto")
+        how = Fitting(self.metric, self.seed, self.jobs, bag=self.bag)
+        choice = choose(data, how, say=lambda text: update(text=text))
+        session.note(f"auto: {choice.name}. {choice.why}")
+        weights = ESTIMATORS[choice.name].fit(data, how)
+        return _result(self, data, weights, initial, begun, {"chosen": choice.name, "why": choice.why, **choice.scores})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bagged(BatchTrainer):
+    """``--bag N``: the mean of fits of a trainer on groups drawn with replacement (Breiman 1996)."""
+
+    name: ClassVar[str] = "bagged"
+    paper: ClassVar[str] = "Breiman 1996"
+    what: ClassVar[str] = "the mean of bootstrapped fits"
+
+    of: BatchTrainer
+    bag: int = BAG
+
+    def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
+        raise AssertionError("others learn")
+
+    def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+        begun = time.perf_counter()
+        update, done = (run or SILENT).progress(f"tune {self.of.name}", self.bag), 0
+        learner = replace(self.of, seed=self.seed, jobs=self.jobs)
+
+        def fit(drawn: Pool) -> Mapping[str, float]:
+            nonlocal done
+            done += 1
+            update(done, text="fits")
+            return learner.fit(drawn, initial).weights
+
+        weights = mean_of_fits(data, fit, self.metric, self.bag, self.seed, self.jobs)
+        return _result(self, data, weights, initial, begun, {})
+
+    def options(self) -> dict[str, Any]:
+        return self.of.options() | {"bag": self.bag}
+
+
+def bagged_trainer(trainer: BatchTrainer, bag: int) -> BatchTrainer:
+    """The trainer as the mean of so many fits; of ``auto``, its own bagging has so many."""
+    if isinstance(trainer, Auto):
+        return replace(trainer, bag=bag)
+    return Bagged(of=trainer, bag=bag, metric=trainer.metric, seed=trainer.seed, jobs=trainer.jobs)
+
+
+def _result(
+    trainer: BatchTrainer,
+    pool: Pool,
+    weights: Weights,
+    initial: Mapping[str, float] | None,
+    begun: float,
+    details: dict[str, Any],
+) -> Result:
+    start = dict.fromkeys(pool.feature_names, 0.0) | dict(initial or {})
+    score, before = (score_of(pool, trainer.metric, w, trainer.jobs) for w in (weights, start))
+    history = [{"epoch": 1, "score": score}]
+    return Result(weights, score, before, history, time.perf_counter() - begun, initial=start, details=details)

@@ -1,9 +1,9 @@
 """Weights for the scores of a table, and an honest verdict on them: what ``hopefear weigh`` computes.
 
 How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the
-way to learn them: in each of ``folds`` folds, the ways of ``hopefear.train.estimators`` are compared by cross-validation
-inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights and the best
-single score go through the same folds.
+way to learn them: in each of ``folds`` folds, the ways of ``hopefear.train.estimators`` are compared by
+cross-validation inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights
+and the best single score go through the same folds.
 
 Differences are tested group by group by approximate randomisation, which is exact where chance could as well have
 exchanged the two choices of a group: so also for outcomes of 0 and 1 and for few groups, where the bootstrap finds
