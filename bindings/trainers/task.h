@@ -1,0 +1,42 @@
+// What the bindings of the batch trainers share: arguments that are checked once, reports, and trained weights.
+#pragma once
+#include <nanobind/stl/function.h>
+
+#include "common.h"
+#include "trainers/bounds.h"
+#include "trainers/epoch.h"
+#include "trainers/lists.h"
+
+namespace hopefear {
+
+/// What every trainer is given: lists with statistics, or forests without; where to start, and how far weights may move.
+struct Task {
+  Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& initial,
+       const In<double>& lower, const In<double>& upper);
+  /// For what is asked at given weights.
+  Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& w)
+      : Task(pool, stats, metric, w, w, w) {}
+
+  Lists lists;
+  const double* initial;
+  Bounds bounds;
+};
+
+/// One number per row of the lists.
+const double* rows_of(const Task& task, const In<double>& values);
+
+/// on_epoch(epoch, score, weights, updates) -> whether to go on; None: silent. The callback must outlive the result.
+OnEpoch reporter(const nb::object& callback);
+
+/// Trains without the GIL, and hands the weights to NumPy.
+template <class Train>
+Out<double> trained(Train&& train) {
+  std::vector<double> w;
+  {
+    nb::gil_scoped_release release;
+    w = train();
+  }
+  return give(std::move(w));
+}
+
+}  // namespace hopefear
