@@ -9,11 +9,7 @@ void init_lists(nb::module_& m) {
       "one_best",
       [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, int jobs) {
         Task task(pool, stats, metric, w);
-        OneBest best;
-        {
-          nb::gil_scoped_release release;
-          best = one_best(task.lists, w.data(), jobs);
-        }
+        OneBest best = without_gil([&] { return one_best(task.lists, w.data(), jobs); });
         return std::make_pair(give(std::move(best.candidate)), give(std::move(best.stats)));
       },
       "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "jobs"_a = 0,

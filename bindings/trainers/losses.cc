@@ -31,11 +31,7 @@ void init_losses(nb::module_& m) {
         Task task(pool, stats, metric, w);
         const double* cost = rows_of(task, costs);
         const Loss& loss = loss_by_name(name);
-        LossAt at;
-        {
-          nb::gil_scoped_release release;
-          at = pool_loss(task.lists, cost, w.data(), loss, jobs);
-        }
+        LossAt at = without_gil([&] { return pool_loss(task.lists, cost, w.data(), loss, jobs); });
         return std::make_pair(at.value, give(std::move(at.gradient)));
       },
       "pool"_a, "stats"_a.none(), "metric"_a, "costs"_a, "w"_a, "loss"_a, "jobs"_a = 0,

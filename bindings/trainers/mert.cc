@@ -39,11 +39,8 @@ void bind_mert(nb::module_& m) {
                                     nb::gil_scoped_acquire gil;
                                     if (!on_ascent.is_none()) on_ascent(done);
                                   }};
-        std::vector<MertStart> starts;
-        {
-          nb::gil_scoped_release release;
-          starts = mert(task.lists, task.initial, rows(axes), task.bounds, options);
-        }
+        std::vector<MertStart> starts =
+            without_gil([&] { return mert(task.lists, task.initial, rows(axes), task.bounds, options); });
         std::vector<std::tuple<double, Out<double>, int>> out;
         for (MertStart& start : starts) out.emplace_back(start.gain, give(std::move(start.w)), start.lines);
         return out;
@@ -60,10 +57,7 @@ void bind_line_search(nb::module_& m) {
         Task task(pool, stats, metric, w);
         check_direction(direction, w);
         std::vector<double> x, gain;
-        {
-          nb::gil_scoped_release release;
-          LineSearch().surface(*envelopes_on_line(task.lists, w.data(), copied(direction)), metric, x, gain);
-        }
+        without_gil([&] { LineSearch().surface(*envelopes_on_line(task.lists, w.data(), copied(direction)), metric, x, gain); });
         return std::make_pair(give(std::move(x)), give(std::move(gain)));
       },
       "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a,

@@ -11,12 +11,9 @@ void init_minrisk(nb::module_& m) {
          bool corpus, double entropy_weight, int jobs) {
         Task task(pool, stats, metric, w);
         const double* gains = rows_of(task, row_gain);
-        Expectation result;
-        {
-          nb::gil_scoped_release release;
-          result = expected_gain(task.lists, gains, w.data(),
-                                 {.temperature = temperature, .corpus = corpus, .entropy_weight = entropy_weight, .jobs = jobs});
-        }
+        const ExpectationOptions options{
+            .temperature = temperature, .corpus = corpus, .entropy_weight = entropy_weight, .jobs = jobs};
+        Expectation result = without_gil([&] { return expected_gain(task.lists, gains, w.data(), options); });
         return std::make_tuple(result.gain, result.entropy, give(std::move(result.gradient)));
       },
       "pool"_a, "stats"_a, "metric"_a, "row_gain"_a, "w"_a, "temperature"_a, "corpus"_a, "entropy_weight"_a, "jobs"_a = 0,

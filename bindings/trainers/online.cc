@@ -1,6 +1,6 @@
 #include "common.h"
 #include "search/examples.h"
-#include "trainers/online/options.h"
+#include "trainers/online/make_update.h"
 #include "trainers/online/team.h"
 
 namespace hopefear {
@@ -75,7 +75,7 @@ void init_learner(Learner* self, In<double> w, std::optional<In<double>> sigma, 
                                .max_planes = max_planes,
                                .edges_per_word = edges_per_word,
                                .broadcast = broadcast};
-  new (self) Learner(make_learner(options, copied(w), sigma ? copied(*sigma) : std::vector<double>{}));
+  new (self) Learner(options, copied(w), sigma ? copied(*sigma) : std::vector<double>{}, make_update(options));
 }
 
 void bind_learner(nb::module_& m) {

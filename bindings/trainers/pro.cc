@@ -14,11 +14,7 @@ void init_pro(nb::module_& m) {
           "log_loss",
           [](const PairMatrix& p, In<double> w, int jobs) {
             std::vector<double> gradient(w.size());
-            double value;
-            {
-              nb::gil_scoped_release release;
-              value = pair_log_loss(p, w.data(), w.size(), gradient.data(), jobs);
-            }
+            const double value = without_gil([&] { return pair_log_loss(p, w.data(), w.size(), gradient.data(), jobs); });
             return std::make_pair(value, give(std::move(gradient)));
           },
           "w"_a, "jobs"_a = 0, "Mean logistic loss and its gradient.");

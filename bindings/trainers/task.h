@@ -28,15 +28,17 @@ const double* rows_of(const Task& task, const In<double>& values);
 /// on_epoch(epoch, score, weights, updates) -> whether to go on; None: silent. The callback must outlive the result.
 OnEpoch reporter(const nb::object& callback);
 
-/// Trains without the GIL, and hands the weights to NumPy.
+/// The result of a long computation that touches no Python object, unless it takes the GIL.
+template <class Compute>
+auto without_gil(Compute&& compute) {
+  nb::gil_scoped_release release;
+  return compute();
+}
+
+/// Trained weights, for NumPy.
 template <class Train>
 Out<double> trained(Train&& train) {
-  std::vector<double> w;
-  {
-    nb::gil_scoped_release release;
-    w = train();
-  }
-  return give(std::move(w));
+  return give(without_gil(train));
 }
 
 }  // namespace hopefear

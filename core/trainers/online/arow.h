@@ -10,6 +10,7 @@
 #pragma once
 #include <vector>
 
+#include "trainers/online/options.h"
 #include "trainers/smo.h"
 
 namespace hopefear {
@@ -17,10 +18,8 @@ namespace hopefear {
 /// The learning rates of all features.
 class Sigma {
  public:
-  /// SGD and MIRA: eta I, which never shrinks.
-  explicit Sigma(double eta) : eta_(eta) {}
-  /// AROW, line 2.
-  Sigma(std::vector<double> diagonal, double lambda) : lambda_(lambda), diagonal_(std::move(diagonal)) {}
+  /// SGD and MIRA: eta I, which never shrinks. AROW, line 2: the diagonal that is given, or eta for all if it is empty.
+  Sigma(const LearnerOptions& options, std::vector<double> diagonal, size_t features);
 
   Rates rates() const { return {eta_, diagonal_.empty() ? nullptr : diagonal_.data()}; }
   /// Line 10: Sigma^-1 += lambda diag(x_1^2, ..., x_n^2).
@@ -31,7 +30,7 @@ class Sigma {
   void set_diagonal(std::vector<double> diagonal) { diagonal_ = std::move(diagonal); }
 
  private:
-  double eta_ = 0, lambda_ = 0;
+  double eta_, lambda_;
   std::vector<double> diagonal_;
 };
 

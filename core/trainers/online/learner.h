@@ -16,18 +16,14 @@
 
 namespace hopefear {
 
-struct LoopOptions {
-  Approximation approximation;
-  int k;                   // of the k-best approximation
-  double decay;            // of the oracle document
-  int64_t edges_per_word;  // hope and fear are searched for among so many edges per source word; 0: all
-  bool broadcast;          // keep working sets for others
-};
-
 class Learner {
  public:
-  Learner(const LoopOptions& options, Model model, std::unique_ptr<Update> update)
-      : options_(options), model_(std::move(model)), update_(std::move(update)), document_(4, options.decay) {}
+  /// `sigma` is AROW's initial diagonal, or empty: eta for all.
+  Learner(const LearnerOptions& options, std::vector<double> w, std::vector<double> sigma, std::unique_ptr<Update> update)
+      : options_(options),
+        model_(options, std::move(w), std::move(sigma)),
+        update_(std::move(update)),
+        document_(4, options.decay) {}
 
   /// Algorithm 4, lines 7 to 12, for one example. mu is that of hope (negative), and of the secant.
   Learnt learn(const Examples& examples, size_t i, double mu);
@@ -52,7 +48,7 @@ class Learner {
   void restore(State state);
 
  private:
-  LoopOptions options_;
+  LearnerOptions options_;
   Model model_;
   std::unique_ptr<Update> update_;
   OracleDocument document_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "forest/kbest.h"
+#include "trainers/online/reference.h"
 #include "trainers/smo.h"
 
 namespace hopefear {
@@ -12,8 +13,9 @@ namespace {
 /// One call of UPDATEWEIGHTS: S_i comes first, then the sets that were heard.
 class Problem {
  public:
-  Problem(const Example& example, const Rated& hope, const std::vector<Message>& heard, Model& model, double epsilon)
-      : example_(example), hope_(hope), model_(model), epsilon_(epsilon), sets_(1) {
+  Problem(const LearnerOptions& options, const Example& example, const Rated& hope, const std::vector<Message>& heard,
+          Model& model)
+      : options_(options), example_(example), hope_(hope), model_(model), sets_(1) {
     for (const Message& message : heard) {
       sets_.emplace_back();
       for (const Constraint& c : message.constraints) sets_.back().add(c.x(), c.loss, model.sigma.rates());
@@ -26,31 +28,32 @@ class Problem {
     SparseVector x = model_.difference.between(example_.forest, hope_.derivation, d.derivation);
     if (!x.ids.empty()) sets_[0].add(std::move(x), hope_.gain - d.gain, model_.sigma.rates());
   }
-  void optimize() { optimize_sets(sets_, model_.w.data(), model_.sigma.rates(), epsilon_, kSmoIterations); }
+  void optimize() { optimize_sets(sets_, model_.w.data(), model_.sigma.rates(), options_.epsilon, kSmoIterations); }
 
-  void cutting_planes(Fear fear, int max_planes, Learnt& learnt);
-  void constraints_of_2008(int n, Learnt& learnt);
+  void cutting_planes(Learnt& learnt);
+  void constraints_of_2008(Learnt& learnt);
   void finish();
 
  private:
+  const LearnerOptions& options_;
   const Example& example_;
   const Rated& hope_;
   Model& model_;
-  double epsilon_;
   std::vector<WorkingSet> sets_;
 };
 
 /// Algorithm 4, lines 16 to 25; without sets of others it is algorithm 2.
-void Problem::cutting_planes(Fear fear, int max_planes, Learnt& learnt) {
+void Problem::cutting_planes(Learnt& learnt) {
+  const int max_planes = options_.objective == Objective::perceptron ? 1 : options_.max_planes;
   bool heard = sets_.size() > 1;
   for (int plane = 0; plane < max_planes; ++plane) {
-    const Rated d = fear_derivation(fear, example_);  // line 20
+    const Rated d = fear_derivation(options_.objective, example_);  // line 20
     const double v = hope_.gain - d.gain - (hope_.derivation.score - d.derivation.score);
     if (plane == 0) {
       learnt.fear = d.gain;
       learnt.loss = std::max(0.0, v);
     }
-    const bool again = v > max_violation() + epsilon_;  // line 21
+    const bool again = v > max_violation() + options_.epsilon;  // line 21
     if (!again && !heard) break;
     if (again) add(d);
     optimize();
@@ -81,8 +84,8 @@ std::vector<Rated> candidates_of_2008(const Example& example, const Rated& hope,
   return all;
 }
 
-void Problem::constraints_of_2008(int n, Learnt& learnt) {
-  for (const Rated& d : candidates_of_2008(example_, hope_, n)) {
+void Problem::constraints_of_2008(Learnt& learnt) {
+  for (const Rated& d : candidates_of_2008(example_, hope_, options_.constraints)) {
     learnt.fear = std::isnan(learnt.fear) ? d.gain : std::min(learnt.fear, d.gain);
     add(d);
   }
@@ -104,16 +107,14 @@ void Problem::finish() {
 }  // namespace
 
 std::vector<Constraint> Mira::update(const Example& example, std::vector<Message>& inbox, Model& model, Learnt& learnt) {
-  const Rated hope = options_.reference.derivation(example, model, learnt);
+  const Rated hope = reference_derivation(options_, example, model, learnt);
   if (learnt.skipped) return {};
-  Problem problem(example, hope, inbox, model, options_.epsilon);
+  Problem problem(options_, example, hope, inbox, model);
   inbox.clear();
   if (options_.constraints > 1)
-    problem.constraints_of_2008(options_.constraints, learnt);
-  else if (options_.perceptron)
-    problem.cutting_planes(Fear::best, 1, learnt);
+    problem.constraints_of_2008(learnt);
   else
-    problem.cutting_planes(Fear::worst, options_.max_planes, learnt);
+    problem.cutting_planes(learnt);
   problem.finish();
   learnt.constraints = static_cast<int64_t>(problem.own().size()) - 1;
   std::vector<Constraint> S_i;

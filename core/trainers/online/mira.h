@@ -11,28 +11,19 @@
 //   line 24, would forget them.
 // - At most max_planes constraints are found at one example.
 #pragma once
-#include "trainers/online/reference.h"
 #include "trainers/online/update.h"
 
 namespace hopefear {
 
-struct MiraOptions {
-  Reference reference;
-  bool perceptron;
-  double epsilon;   // how much worse a violator must be to enter a working set
-  int max_planes;   // constraints that cutting planes find at one example, at most
-  int constraints;  // 1: cutting planes; n: the form of 2008
-};
-
 class Mira final : public Update {
  public:
-  explicit Mira(const MiraOptions& options) : options_(options) {}
+  explicit Mira(const LearnerOptions& options) : options_(options) {}
   /// Working sets of others wait for the QP.
   void hear(std::vector<Message>&, Model&) override {}
   std::vector<Constraint> update(const Example& example, std::vector<Message>& inbox, Model& model, Learnt& learnt) override;
 
  private:
-  MiraOptions options_;
+  LearnerOptions options_;
 };
 
 }  // namespace hopefear

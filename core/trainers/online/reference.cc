@@ -12,21 +12,21 @@ bool is_reference(const Example& example, const Derivation& d) {
 
 }  // namespace
 
-Rated Reference::derivation(const Example& example, const Model& model, Learnt& learnt) const {
+Rated reference_derivation(const LearnerOptions& options, const Example& x, const Model& model, Learnt& learnt) {
   const auto find = [&] {
-    if (target == Target::hope) return example.search.find(example.mu);
-    if (target != Target::local) return example.search.max_bleu();
-    return HopeFear(example.forest, example.references, model.w.data(), example.document, Approximation::kbest, k).max_bleu();
+    if (options.target == Target::hope) return x.search.find(x.mu);
+    if (options.target != Target::local) return x.search.max_bleu();
+    return HopeFear(x.forest, x.references, model.w.data(), x.document, Approximation::kbest, options.k).max_bleu();
   };
   Rated d_i = find();
   learnt.hope = d_i.gain;
-  learnt.skipped = target == Target::bold && !is_reference(example, d_i.derivation);
+  learnt.skipped = options.target == Target::bold && !is_reference(x, d_i.derivation);
   return d_i;
 }
 
-Rated fear_derivation(Fear fear, const Example& example) {
-  if (fear == Fear::best) return example.best;
-  return example.search.find(fear == Fear::opposite ? -example.mu : 1.0);
+Rated fear_derivation(Objective objective, const Example& example) {
+  if (objective == Objective::perceptron) return example.best;
+  return example.search.find(objective == Objective::secant ? -example.mu : 1.0);
 }
 
 }  // namespace hopefear

@@ -7,24 +7,14 @@
 //
 // Where the paper is silent: a reference counts as reachable if the search for max-BLEU finds it.
 #pragma once
-
 #include "trainers/online/update.h"
 
 namespace hopefear {
 
-enum class Target { hope, local, max_bleu, bold };
-
-/// How d_i is chosen.
-struct Reference {
-  Target target;
-  int k;  // of local updating
-
-  /// d_i. Notes its B, and whether the example must be skipped.
-  Rated derivation(const Example& example, const Model& model, Learnt& learnt) const;
-};
+/// d_i. Notes its B, and whether the example must be skipped.
+Rated reference_derivation(const LearnerOptions& options, const Example& example, const Model& model, Learnt& learnt);
 
 /// d+: the worst violator (3.1); for the perceptron the 1-best; for the secant of A.2 at T = 0 the opposite of the hope, at -mu.
-enum class Fear { worst, best, opposite };
-Rated fear_derivation(Fear fear, const Example& example);
+Rated fear_derivation(Objective objective, const Example& example);
 
 }  // namespace hopefear

@@ -12,7 +12,7 @@ namespace {
 /// The k best derivations with their exact B.
 class RatedList {
  public:
-  RatedList(const Example& example, const RiskOptions& options) : forest_(example.forest), temperature_(options.temperature) {
+  RatedList(const Example& example, const LearnerOptions& options) : forest_(example.forest), temperature_(options.temperature) {
     for (Derivation& d : kbest(forest_, example.search.scores(), options.k, false))
       all_.push_back(example.search.rate(std::move(d)));
   }
@@ -57,9 +57,9 @@ SparseVector kbest_secant(const RatedList& all, double mu, Difference& scratch) 
 
 }  // namespace
 
-SparseVector RiskGradient::descent(const Example& example, Model& model, Learnt&) const {
-  const double T = options_.temperature;
-  if (options_.kbest) return kbest_risk(RatedList(example, options_), T, model.difference);
+SparseVector risk_descent(const LearnerOptions& options, const Example& example, Model& model) {
+  const double T = options.temperature;
+  if (options.approximation == Approximation::kbest) return kbest_risk(RatedList(example, options), T, model.difference);
   const std::vector<double> gains = example.gains();
   std::vector<double> scores = example.search.scores();
   for (double& score : scores) score /= T;
@@ -69,9 +69,9 @@ SparseVector RiskGradient::descent(const Example& example, Model& model, Learnt&
   return model.difference.take();
 }
 
-SparseVector SecantGradient::descent(const Example& example, Model& model, Learnt&) const {
-  const double T = options_.temperature, mu = std::abs(example.mu);
-  if (options_.kbest) return kbest_secant(RatedList(example, options_), mu, model.difference);
+SparseVector secant_descent(const LearnerOptions& options, const Example& example, Model& model) {
+  const double T = options.temperature, mu = std::abs(example.mu);
+  if (options.approximation == Approximation::kbest) return kbest_secant(RatedList(example, options), mu, model.difference);
   const std::vector<double> gains = example.gains();
   const auto posterior = [&](double sign) {  // E_-mu[#e] with sign 1, E_mu[#e] with sign -1
     std::vector<double> scores = example.search.scores();

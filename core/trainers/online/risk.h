@@ -10,34 +10,14 @@
 //
 // Where the paper is silent: eta' of A.2 is 2 eta, so that w moves by eta x. There are no constraints: MIRA is the same as SGD.
 #pragma once
-#include "trainers/online/sgd.h"
+#include "trainers/online/update.h"
 
 namespace hopefear {
 
-struct RiskOptions {
-  double temperature;  // T, above 0
-  bool kbest;          // the k best derivations instead of the whole forest
-  int k;
-};
-
 /// (22).
-class RiskGradient final : public Gradient {
- public:
-  explicit RiskGradient(const RiskOptions& options) : options_(options) {}
-  SparseVector descent(const Example& example, Model& model, Learnt& learnt) const override;
+SparseVector risk_descent(const LearnerOptions& options, const Example& example, Model& model);
 
- private:
-  RiskOptions options_;
-};
-
-/// A.2.
-class SecantGradient final : public Gradient {
- public:
-  explicit SecantGradient(const RiskOptions& options) : options_(options) {}
-  SparseVector descent(const Example& example, Model& model, Learnt& learnt) const override;
-
- private:
-  RiskOptions options_;
-};
+/// A.2, for T > 0.
+SparseVector secant_descent(const LearnerOptions& options, const Example& example, Model& model);
 
 }  // namespace hopefear

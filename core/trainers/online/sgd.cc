@@ -1,5 +1,7 @@
 #include "trainers/online/sgd.h"
 
+#include "trainers/online/reference.h"
+
 namespace hopefear {
 namespace {
 
@@ -23,16 +25,16 @@ void Sgd::hear(std::vector<Message>& inbox, Model& model) {
 }
 
 std::vector<Constraint> Sgd::update(const Example& example, std::vector<Message>&, Model& model, Learnt& learnt) {
-  const SparseVector x = gradient_->descent(example, model, learnt);
+  const SparseVector x = descent_(example, model, learnt);
   if (learnt.skipped || x.ids.empty()) return {};
   take_step(model, x);
   return {{x, 0.0}};
 }
 
-SparseVector HingeGradient::descent(const Example& example, Model& model, Learnt& learnt) const {
-  const Rated hope = reference_.derivation(example, model, learnt);
+SparseVector hinge_descent(const LearnerOptions& options, const Example& example, Model& model, Learnt& learnt) {
+  const Rated hope = reference_derivation(options, example, model, learnt);
   if (learnt.skipped) return {};
-  const Rated fear = fear_derivation(fear_, example);  // line 10
+  const Rated fear = fear_derivation(options.objective, example);  // line 10
   SparseVector x = model.difference.between(example.forest, hope.derivation, fear.derivation);
   learnt.fear = fear.gain;
   learnt.loss = hope.gain - fear.gain - x.dot(model.w.data());

@@ -10,38 +10,26 @@
 // Under AROW the step is Sigma x. What is sent to other learners is x, and who hears it takes the same step at once:
 // asynchronous SGD (section 6), updates summed.
 #pragma once
-#include <memory>
+#include <functional>
 
-#include "trainers/online/reference.h"
 #include "trainers/online/update.h"
 
 namespace hopefear {
 
 /// x = - grad L_i(w) of one example.
-struct Gradient {
-  virtual ~Gradient() = default;
-  virtual SparseVector descent(const Example& example, Model& model, Learnt& learnt) const = 0;
-};
+using Descent = std::function<SparseVector(const Example& example, Model& model, Learnt& learnt)>;
 
 class Sgd final : public Update {
  public:
-  explicit Sgd(std::unique_ptr<const Gradient> gradient) : gradient_(std::move(gradient)) {}
+  explicit Sgd(Descent descent) : descent_(std::move(descent)) {}
   void hear(std::vector<Message>& inbox, Model& model) override;
   std::vector<Constraint> update(const Example& example, std::vector<Message>& inbox, Model& model, Learnt& learnt) override;
 
  private:
-  std::unique_ptr<const Gradient> gradient_;
+  Descent descent_;
 };
 
 /// (5).
-class HingeGradient final : public Gradient {
- public:
-  HingeGradient(Reference reference, Fear fear) : reference_(reference), fear_(fear) {}
-  SparseVector descent(const Example& example, Model& model, Learnt& learnt) const override;
-
- private:
-  Reference reference_;
-  Fear fear_;
-};
+SparseVector hinge_descent(const LearnerOptions& options, const Example& example, Model& model, Learnt& learnt);
 
 }  // namespace hopefear

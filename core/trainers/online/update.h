@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "hope_fear/hope_fear.h"
@@ -19,8 +18,11 @@ namespace hopefear {
 
 /// What a learner learns.
 struct Model {
-  Model(std::vector<double> w, Sigma sigma)
-      : w(std::move(w)), sigma(std::move(sigma)), averager(this->w.size()), difference(this->w.size(), Bounds{}) {}
+  Model(const LearnerOptions& options, std::vector<double> weights, std::vector<double> diagonal)
+      : w(std::move(weights)),
+        sigma(options, std::move(diagonal), w.size()),
+        averager(w.size()),
+        difference(w.size(), Bounds{}) {}
 
   std::vector<double> w;
   Sigma sigma;
