@@ -6,8 +6,6 @@
 namespace hopefear {
 namespace {
 
-std::vector<double> copied(const In<double>& values) { return {values.data(), values.data() + values.size()}; }
-
 std::vector<std::vector<double>> rows(const In2<double>& matrix) {
   std::vector<std::vector<double>> out;
   for (size_t k = 0; k < matrix.shape(0); ++k)

@@ -1,5 +1,5 @@
-#include "common.h"
 #include "search/examples.h"
+#include "task.h"
 #include "trainers/online/make_update.h"
 #include "trainers/online/team.h"
 
@@ -7,8 +7,6 @@ namespace hopefear {
 namespace {
 
 using Messages = nb::typed<nb::list, nb::bytes>;
-
-std::vector<double> copied(const In<double>& values) { return {values.data(), values.data() + values.size()}; }
 
 Messages bytes_of(const std::vector<Message>& messages) {
   nb::list all;

@@ -1,7 +1,5 @@
-// What the bindings of the batch trainers share: arguments that are checked once, reports, and trained weights.
+// What the bindings of trainers share: arguments that are checked once, reports, and trained weights.
 #pragma once
-#include <nanobind/stl/function.h>
-
 #include "common.h"
 #include "trainers/bounds.h"
 #include "trainers/epoch.h"
@@ -9,7 +7,9 @@
 
 namespace hopefear {
 
-/// What every trainer is given: lists with statistics, or forests without; where to start, and how far weights may move.
+inline std::vector<double> copied(const In<double>& values) { return {values.data(), values.data() + values.size()}; }
+
+/// What every batch trainer is given: lists with statistics, or forests without; where to start, and how far weights may move.
 struct Task {
   Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& initial,
        const In<double>& lower, const In<double>& upper);

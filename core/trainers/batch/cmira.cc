@@ -24,8 +24,8 @@ struct Corpus {
 void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average,
                     const std::vector<double>& sentence_gain, int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
   std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
-  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size()
-                                                                                    : 0);  // side by side: one cache line
+  // The two weights of a sparse feature stand side by side, in one cache line.
+  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size() : 0);
   for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
