@@ -667,7 +667,7 @@ class HieroSearch {
   uint64_t sentence_ = 0;
 
   // of all sentences, and of the copied words since
-  PatternMap side_of_;  // by the first rule of the side
+  IdMap side_of_;  // by the first rule of the side
   std::vector<Side> sides_;
   std::vector<Rule> rules_;
   std::vector<int32_t> targets_;                          // symbols of all rules
