@@ -71,10 +71,10 @@ inline constexpr std::string_view kTemplateNames[] = {"block", "source", "target
 inline constexpr uint64_t kTemplateKeys[] = {text_hash("block"), text_hash("source"), text_hash("target"), text_hash("orient"),
                                              text_hash("pair"),  text_hash("ngram"),  text_hash("jump")};
 
-inline uint64_t feature_key(Template t, uint64_t a) { return key_end(key_add(kTemplateKeys[t], a)); }
-inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) { return key_end(key_add(key_add(kTemplateKeys[t], a), b)); }
+inline uint64_t feature_key(Template t, uint64_t a) { return key_end(key_add(kTemplateKeys[static_cast<size_t>(t)], a)); }
+inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) { return key_end(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b)); }
 inline uint64_t feature_key(Template t, uint64_t a, uint64_t b, uint64_t c) {
-  return key_end(key_add(key_add(key_add(kTemplateKeys[t], a), b), c));
+  return key_end(key_add(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b), c));
 }
 
 /// The key of a name, template(phrase|phrase) with words of a phrase split by commas, or of a name that is no template (lm).
@@ -221,7 +221,7 @@ struct NameSink {
   template <class... Parts>
   void operator()(Template t, const Parts&... parts) {
     take(feature_key(t, parts.hash...), [&] {
-      std::string name(kTemplateNames[t]);
+      std::string name(kTemplateNames[static_cast<size_t>(t)]);
       char before = '(';
       ((name += before, before = '|', append_part(name, parts)), ...);
       return name + ")";
