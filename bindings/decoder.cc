@@ -10,32 +10,14 @@
 namespace hopefear {
 namespace {
 
-std::vector<HieroSource> prepared(HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-                                  const std::vector<std::string>& kinds) {
-  if (ids.size() != lines.size() || kinds.size() != lines.size())
-    throw InputError("one id, one line and the kinds of its words a sentence");
-  std::vector<HieroSource> sources;
-  sources.reserve(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) sources.push_back(d.prepare(ids[i], lines[i], kinds[i]));
-  return sources;
-}
-
-std::vector<HieroSource> prepared(HieroDecoder& d, const Pool& lattices, const std::string& kinds) {
-  std::vector<HieroSource> sources;
-  sources.reserve(lattices.size());
-  for (const Sentence& s : lattices.sentences) naming(s, [&] { sources.push_back(d.prepare(s.id, s.forest, kinds)); });
-  return sources;
-}
-
 using Limits = std::array<int64_t, 5>;  // pop_limit, max_options, max_span, rescore_edges, rescore_limit
 
 HieroOptions checked(const Limits& limits, int64_t max_edges = 0, std::optional<double> beam = std::nullopt) {
   const auto [pop_limit, max_options, max_span, rescore_edges, rescore_limit] = limits;
-  if (pop_limit < 0 || max_options < 0 || rescore_edges < 0 || rescore_limit < 0)
-    throw InputError("pop_limit, max_options, rescore_edges and rescore_limit cannot be negative: 0 means no limit");
-  if (max_span < 1) throw InputError("max_span must be at least 1");
-  if (max_edges < 0 || (beam && !(*beam >= 0))) throw InputError("max_edges and beam cannot be negative");
-  return {pop_limit, max_options, max_span, max_edges, beam.value_or(-1), rescore_edges, rescore_limit};
+  const HieroOptions options{pop_limit, max_options, max_span, max_edges, beam.value_or(-1), rescore_edges, rescore_limit};
+  options.check();
+  if (beam && !(*beam >= 0)) throw InputError("max_edges and beam cannot be negative");
+  return options;
 }
 
 }  // namespace
@@ -70,7 +52,7 @@ void init_decoder(nb::module_& m) {
              std::optional<double> beam, int jobs) {
             const double* weights = w.over(*d.features());
             const auto options = checked(limits, max_edges, beam);
-            const auto sources = prepared(d, ids, lines, kinds);  // with the GIL: the vocabulary grows
+            const auto sources = d.prepare(ids, lines, kinds);  // with the GIL: the vocabulary grows
             nb::gil_scoped_release release;
             return d.decode(sources, weights, options, jobs);
           },
@@ -82,7 +64,7 @@ void init_decoder(nb::module_& m) {
              std::optional<double> beam, int jobs) {
             const double* weights = w.over(*d.features());
             const auto options = checked(limits, max_edges, beam);
-            const auto sources = prepared(d, lattices, kinds);
+            const auto sources = d.prepare(lattices, kinds);
             nb::gil_scoped_release release;
             return d.decode(sources, weights, options, jobs);
           },
@@ -94,7 +76,7 @@ void init_decoder(nb::module_& m) {
              const Limits& limits, int jobs) {
             const double* weights = w.over(*d.features());
             const auto options = checked(limits);
-            const auto sources = prepared(d, lattices, kinds);
+            const auto sources = d.prepare(lattices, kinds);
             nb::gil_scoped_release release;
             return d.kbest(sources, weights, options, k, distinct, jobs);
           },
@@ -105,7 +87,7 @@ void init_decoder(nb::module_& m) {
              const std::vector<std::string>& kinds, Weights w, int64_t k, bool distinct, const Limits& limits, int jobs) {
             const double* weights = w.over(*d.features());
             const auto options = checked(limits);
-            const auto sources = prepared(d, ids, lines, kinds);
+            const auto sources = d.prepare(ids, lines, kinds);
             nb::gil_scoped_release release;
             return d.kbest(sources, weights, options, k, distinct, jobs);
           },
@@ -124,7 +106,7 @@ void init_decoder(nb::module_& m) {
               }
               drop_missing(ids_of[i]);
             }
-            return std::make_shared<HieroExamples>(d, prepared(d, ids, lines, kinds), std::move(ids_of), checked(limits));
+            return std::make_shared<HieroExamples>(d, d.prepare(ids, lines, kinds), std::move(ids_of), checked(limits));
           },
           "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(),
           "Sentences with the words of their references, to learn from.");

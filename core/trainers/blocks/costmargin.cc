@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "blocks/sequence_features.h"
 #include "util/error.h"
 #include "util/id_map.h"
 #include "util/parallel.h"
