@@ -72,7 +72,9 @@ inline constexpr uint64_t kTemplateKeys[] = {text_hash("block"), text_hash("sour
                                              text_hash("pair"),  text_hash("ngram"),  text_hash("jump")};
 
 inline uint64_t feature_key(Template t, uint64_t a) { return key_end(key_add(kTemplateKeys[static_cast<size_t>(t)], a)); }
-inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) { return key_end(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b)); }
+inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) {
+  return key_end(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b));
+}
 inline uint64_t feature_key(Template t, uint64_t a, uint64_t b, uint64_t c) {
   return key_end(key_add(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b), c));
 }

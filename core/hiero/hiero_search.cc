@@ -181,91 +181,82 @@ void HieroSearch::goal() {
   fill(0, source_->length(), 0);
 }
 
-/// What cube pruning asks: rank 0 is of the option, then come those of the nodes of the two cells.
-class HieroSearch::Cubes {
- public:
-  Cubes(HieroSearch& search, int32_t cell) : s_(search), c_(search.chart_), cell_(cell) {}
+inline uint32_t HieroSearch::size(uint32_t cube, size_t k) const {
+  if (k == 0) return cubes_[cube].options;
+  const int32_t cell = cubes_[cube].cell[k - 1];
+  return cell < 0 ? 1 : chart_.cells[cell].nodes.size();
+}
 
-  uint32_t size(uint32_t cube, size_t k) const {
-    const Cube& of = s_.cubes_[cube];
-    return k == 0 ? of.options : of.cell[k - 1] < 0 ? 1 : c_.cells[of.cell[k - 1]].nodes.size();
+inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t place) {
+  place_lm_.resize(place_lm_.size() + models_);
+  place_state_.resize(place_state_.size() + models_);
+  double* lm = place_lm_.data() + place * models_;
+  LmState* state = place_state_.data() + place * models_;
+  const Cube& of = cubes_[cube];
+  const HieroOption& option = options_[of.option + ranks[0]];
+  const int32_t tails[2] = {tail(of, ranks, 0), tail(of, ranks, 1)};
+  double sum = option.score;
+  if (of.path >= 0) {
+    const size_t scores = m_.arc_ids.size();
+    for (size_t k = 0; k < scores; ++k) sum += w_[m_.arc_ids[k]] * chart_.paths[of.path * scores + k];
   }
+  for (const int32_t v : tails)
+    if (v >= 0) sum += chart_.scores[v];
+  for (size_t l = 0; l < models_; ++l) {
+    lm[l] = kLn10 * lm_score(option, l, tails, state[l]);
+    sum += w_lm_[l] * lm[l];
+  }
+  return sum;
+}
 
-  double score(uint32_t cube, const uint32_t* ranks, uint32_t place) {
-    s_.place_lm_.resize(s_.place_lm_.size() + s_.models_);
-    s_.place_state_.resize(s_.place_state_.size() + s_.models_);
-    double* lm = s_.place_lm_.data() + place * s_.models_;
-    LmState* state = s_.place_state_.data() + place * s_.models_;
-    const Cube& of = s_.cubes_[cube];
-    const HieroOption& option = s_.options_[of.option + ranks[0]];
-    const int32_t tails[2] = {tail(of, ranks, 0), tail(of, ranks, 1)};
-    double sum = option.score;
-    if (of.path >= 0) {
-      const size_t scores = s_.m_.arc_ids.size();
-      for (size_t k = 0; k < scores; ++k) sum += s_.w_[s_.m_.arc_ids[k]] * c_.paths[of.path * scores + k];
-    }
-    for (const int32_t v : tails)
-      if (v >= 0) sum += c_.scores[v];
-    for (size_t l = 0; l < s_.models_; ++l) {
-      lm[l] = kLn10 * apply(option, l, tails, state[l]);
-      sum += s_.w_lm_[l] * lm[l];
-    }
-    return sum;
-  }
+inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
+  const Cube& of = cubes_[cube];
+  const int32_t v = node_of(place_state_.data() + place * models_);
+  chart_.scores[v] = std::max(chart_.scores[v], score);
+  HieroEdge& edge = chart_.edges.emplace_back(
+      HieroEdge{v, of.option + ranks[0], {tail(of, ranks, 0), tail(of, ranks, 1)}, of.path, score, {0, 0}});
+  for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[place * models_ + l];
+}
 
-  void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
-    const Cube& of = s_.cubes_[cube];
-    const int32_t v = node_of(s_.place_state_.data() + place * s_.models_);
-    c_.scores[v] = std::max(c_.scores[v], score);
-    HieroEdge& edge = c_.edges.emplace_back(
-        HieroEdge{v, of.option + ranks[0], {tail(of, ranks, 0), tail(of, ranks, 1)}, of.path, score, {0, 0}});
-    for (size_t l = 0; l < s_.models_; ++l) edge.lm[l] = s_.place_lm_[place * s_.models_ + l];
-  }
+/// The node of the t-th cell of a cube, or -1.
+inline int32_t HieroSearch::tail(const Cube& cube, const uint32_t* ranks, int t) const {
+  return cube.cell[t] < 0 ? -1 : chart_.sorted[chart_.cells[cube.cell[t]].nodes.begin + ranks[t + 1]];
+}
 
- private:
-  int32_t tail(const Cube& of, const uint32_t* ranks, int t) const {
-    return of.cell[t] < 0 ? -1 : c_.sorted[c_.cells[of.cell[t]].nodes.begin + ranks[t + 1]];
+/// What language model l says of a rule application, log10, and the state behind it.
+inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmState& state) const {
+  RuleScore rule(*m_.lms[l], state);
+  if (option.begins) rule.begin_sentence();
+  for (const int32_t symbol : options_.lm_target(option, l)) {
+    if (symbol >= 0)
+      rule.terminal(static_cast<uint32_t>(symbol));
+    else
+      rule.nonterminal(chart_.states[tails[slot_tail(symbol)] * models_ + l]);
   }
+  if (option.ends) rule.terminal(kEos);
+  const double sum = rule.finish();
+  if (option.ends) state = LmState();  // nothing follows: all are one node
+  return sum;
+}
 
-  /// What language model l says of a rule application, log10, and the state behind it.
-  double apply(const HieroOption& option, size_t l, const int32_t* tails, LmState& state) const {
-    RuleScore rule(*s_.m_.lms[l], state);
-    if (option.begins) rule.begin_sentence();
-    for (const int32_t symbol : s_.options_.lm_target(option, l)) {
-      if (symbol >= 0)
-        rule.terminal(static_cast<uint32_t>(symbol));
-      else
-        rule.nonterminal(c_.states[tails[slot_tail(symbol)] * s_.models_ + l]);
-    }
-    if (option.ends) rule.terminal(kEos);
-    const double sum = rule.finish();
-    if (option.ends) state = LmState();  // nothing follows: all are one node
-    return sum;
-  }
-
-  /// The node of a state, a new one if need be.
-  int32_t node_of(const LmState* state) {
-    const auto known = [&](int32_t v) { return c_.states.data() + v * s_.models_; };
-    const auto [v, is_new] = s_.known_.find_or_add(
-        hash(state), [&](int32_t u) { return std::equal(state, state + s_.models_, known(u)); },
-        [&](int32_t u) { return hash(known(u)); });
-    if (is_new) {
-      c_.scores.push_back(-std::numeric_limits<double>::infinity());
-      c_.cell_of.push_back(cell_);
-      c_.states.insert(c_.states.end(), state, state + s_.models_);
-    }
-    return v;
-  }
-  uint64_t hash(const LmState* states) const {
+/// The node of a state in the cell that is being filled, a new one if need be.
+inline int32_t HieroSearch::node_of(const LmState* state) {
+  const auto hash = [&](const LmState* states) {
     uint64_t h = 0;
-    for (size_t l = 0; l < s_.models_; ++l) h = (h ^ states[l].hash()) * 0x9e3779b97f4a7c15ULL;
+    for (size_t l = 0; l < models_; ++l) h = (h ^ states[l].hash()) * 0x9e3779b97f4a7c15ULL;
     return h ^ (h >> 32);
+  };
+  const auto known = [&](int32_t v) { return chart_.states.data() + v * models_; };
+  const auto [v, is_new] = known_.find_or_add(
+      hash(state), [&](int32_t u) { return std::equal(state, state + models_, known(u)); },
+      [&](int32_t u) { return hash(known(u)); });
+  if (is_new) {
+    chart_.scores.push_back(-std::numeric_limits<double>::infinity());
+    chart_.cell_of.push_back(static_cast<int32_t>(chart_.cells.size()));
+    chart_.states.insert(chart_.states.end(), state, state + models_);
   }
-
-  HieroSearch& s_;
-  HieroChart& c_;
-  const int32_t cell_;
-};
+  return v;
+}
 
 /// The best rule applications of the cubes, joined to nodes by their states. The new cell, or -1.
 int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
@@ -274,8 +265,7 @@ int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   place_lm_.clear();
   place_state_.clear();
   known_.start(first, std::clamp<int64_t>(pop_limit / 2, 128, 2048));
-  Cubes cubes(*this, cell);
-  pruning_.run(cubes, static_cast<uint32_t>(cubes_.size()), pop_limit);
+  pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit);
   chart_.cells.push_back({sort_nodes(first, chart_.nodes(), chart_.sorted, [&](int32_t v) { return chart_.scores[v]; }), i, j});
   return cell;
 }

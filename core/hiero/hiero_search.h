@@ -31,6 +31,11 @@ class HieroSearch {
   /// Whether to keep this for the next sentence, or has it become too large for that?
   bool modest() const;
 
+  // what cube pruning asks: rank 0 is of the option, then come those of the nodes of the two cells
+  uint32_t size(uint32_t cube, size_t k) const;
+  double score(uint32_t cube, const uint32_t* ranks, uint32_t place);
+  void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score);
+
  private:
   /// A dotted item: a node of the trie and the cells behind its nonterminals.
   struct Item {
@@ -45,7 +50,6 @@ class HieroSearch {
     int32_t cell[2];           // -1: none
     int32_t path = -1;         // the scores of the arcs below the rule itself
   };
-  class Cubes;
 
   void start(const HieroSource& source, const double* w, const HieroOptions& options);
   void span(int32_t i, int32_t width);
@@ -60,6 +64,9 @@ class HieroSearch {
   void glue(int32_t j);
   void goal();
   int32_t fill(int32_t i, int32_t j, int64_t pop_limit);
+  int32_t tail(const Cube& cube, const uint32_t* ranks, int t) const;
+  double lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmState& state) const;
+  int32_t node_of(const LmState* state);
 
   const HieroModel& m_;
   const Grammar& g_;

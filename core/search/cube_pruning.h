@@ -43,13 +43,14 @@ class CubePruning {
   template <class Cubes>
   void run(Cubes& cubes, uint32_t count, int64_t pop_limit, size_t most = Dimensions) {
     most_ = most;
-    places_.clear();
+    count_ = 0;
     queue_.clear();
     size_t free = 0;  // places without dimensions that wait
     for (uint32_t cube = 0; cube < count; ++cube) {
       free += dimensions(cubes, cube) == 0;
-      places_.resize(places_.size() + stride(), 0);
-      row(places_.size() / stride() - 1)[0] = cube;
+      uint32_t* corner = add_row();
+      corner[0] = cube;
+      std::fill_n(corner + 1, stride() - 1, 0);
       push(cubes);
     }
     int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
@@ -85,21 +86,25 @@ class CubePruning {
   }
   size_t stride() const { return 1 + (Dimensions == std::dynamic_extent ? most_ : Dimensions); }
   uint32_t* row(size_t place) { return places_.data() + place * stride(); }
+  uint32_t* add_row() {
+    if (places_.size() < (count_ + 1) * stride()) places_.resize(std::max(2 * places_.size(), 64 * stride()));
+    return row(count_++);
+  }
 
-  /// The neighbour rule: one rank more in one dimension, where all ranks behind it are 0. So the only predecessor of a place is the one
+  /// The neighbour rule: one rank more in one dimension, where all ranks behind it are 0. So a place has one predecessor only, the one
   /// whose last rank that is not 0 is lower by one.
   template <class Cubes>
   void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t place) {
     const size_t count = dimensions(cubes, cube);
-    size_t first = 0;
+    size_t last = 0;  // rank that is not 0
     for (size_t k = 1; k < count; ++k)
-      if (row(place)[1 + k] > 0) first = k;
-    for (size_t k = first; k < count; ++k) {
-      if (row(place)[1 + k] + 1 >= cubes.size(cube, k)) continue;
-      const size_t next = places_.size();
-      places_.resize(next + stride());
-      std::copy_n(row(place), stride(), places_.data() + next);
-      ++places_[next + 1 + k];
+      if (row(place)[1 + k] > 0) last = k;
+#pragma GCC unroll 4  // the count is a constant in the inner loops of decoders
+    for (size_t k = 0; k < count; ++k) {
+      if (k < last || row(place)[1 + k] + 1 >= cubes.size(cube, k)) continue;
+      uint32_t* next = add_row();
+      std::copy_n(row(place), stride(), next);
+      ++next[1 + k];
       push(cubes);
     }
   }
@@ -107,14 +112,15 @@ class CubePruning {
   /// Scores the last place and lets it wait.
   template <class Cubes>
   void push(Cubes& cubes) {
-    const auto place = static_cast<uint32_t>(places_.size() / stride() - 1);
+    const uint32_t place = count_ - 1;
     const uint32_t* ranks = row(place);
     queue_.push_back({cubes.score(ranks[0], ranks + 1, place), place});
     std::push_heap(queue_.begin(), queue_.end());
   }
 
   size_t most_ = 0;
-  std::vector<uint32_t> places_;  // rows: the cube, then a rank for each dimension
+  uint32_t count_ = 0;            // places
+  std::vector<uint32_t> places_;  // their rows: the cube, then a rank for each dimension
   std::vector<Waiting> queue_;
 };
 
