@@ -4,7 +4,7 @@
 #include "common.h"
 #include "forest/each_sentence.h"
 #include "hiero/hiero_decoder.h"
-#include "trainers/examples.h"
+#include "hiero/hiero_examples.h"
 #include "weights.h"
 
 namespace hopefear {

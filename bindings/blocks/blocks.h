@@ -1,7 +1,7 @@
 // Block sequences for Python, a function for each group of classes.
 #pragma once
-#include "../common.h"
 #include "blocks/block_decoder.h"
+#include "common.h"
 
 namespace hopefear {
 
