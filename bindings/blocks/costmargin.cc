@@ -1,8 +1,5 @@
 #include "trainers/blocks/costmargin.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "blocks.h"
 
 namespace hopefear {
@@ -25,7 +22,7 @@ void bind_costmargin(nb::module_& m) {
             CostMarginPass pass;
             {
               nb::gil_scoped_release release;
-              pass = c.pass({eta, l2, batch, lock_free, seed}, jobs);
+              pass = c.pass({.eta = eta, .lambda = l2, .batch = batch, .lock_free = lock_free, .seed = seed}, jobs);
             }
             return std::pair{pass.loss, pass.updates};
           },
@@ -36,15 +33,7 @@ void bind_costmargin(nb::module_& m) {
       .def_prop_ro("table", [](const CostMargin& c) { return c.table(); })
       .def("write_weights", &CostMargin::write_weights, "path"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
-          "keys",
-          [](const CostMargin& c) {
-            std::vector<uint64_t> keys;
-            for (size_t i = 0; i < c.table()->capacity(); ++i)
-              if (c.table()->key(i)) keys.push_back(c.table()->key(i));
-            std::sort(keys.begin(), keys.end());
-            return give(std::move(keys));
-          },
-          "All features, by their keys.")
+          "keys", [](const CostMargin& c) { return give(sorted_keys(*c.table())); }, "All features, by their keys.")
       .def(
           "weights",
           [](const CostMargin& c, In<uint64_t> keys) {
@@ -54,17 +43,7 @@ void bind_costmargin(nb::module_& m) {
           },
           "keys"_a)
       .def(
-          "set_weights",
-          [](CostMargin& c, In<uint64_t> keys, In<double> w) {
-            if (keys.size() != w.size()) throw InputError("as many keys as weights are needed");
-            auto table = std::make_shared<FeatureTable>(keys.size());
-            for (size_t i = 0; i < keys.size(); ++i) {
-              if (keys.data()[i] == 0 || !std::isfinite(w.data()[i]))
-                throw InputError("a checkpoint is damaged. Start again with --overwrite");
-              table->set(keys.data()[i], w.data()[i]);
-            }
-            c.set_table(std::move(table));
-          },
+          "set_weights", [](CostMargin& c, In<uint64_t> keys, In<double> w) { c.set_table(keyed_table(view(keys), view(w))); },
           "keys"_a, "w"_a, "Exactly these features with these weights.");
 }
 

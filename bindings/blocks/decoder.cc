@@ -10,7 +10,7 @@ namespace {
 using Release = nb::gil_scoped_release;
 
 BlockOptions checked(int64_t pop_limit, int64_t swap_limit, int64_t max_options, int64_t max_swap) {
-  const BlockOptions options{pop_limit, swap_limit, max_options, max_swap};
+  const BlockOptions options{.pop_limit = pop_limit, .swap_limit = swap_limit, .max_options = max_options, .max_swap = max_swap};
   options.check();
   return options;
 }

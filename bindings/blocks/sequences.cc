@@ -41,14 +41,7 @@ void bind_block_sequences(nb::module_& m) {
           "path"_a, "decoder"_a, "corpus"_a, "model"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("__len__", [](const SequenceFile& f) { return f.sequences(); })
       .def_prop_ro(
-          "mean_bleu",
-          [](const SequenceFile& f) {
-            double sum = 0;  // of the first of each sentence
-            size_t n = 0;
-            for (size_t i = 0; i < f.sentences(); ++i)
-              if (const auto [begin, end] = f.of(i); begin < end) sum += static_cast<double>(f.bleu(begin)), ++n;
-            return n ? sum / static_cast<double>(n) : 0.0;
-          },
+          "mean_bleu", [](const SequenceFile& f) { return f.mean_bleu(); },
           "BLEU of the first sequence of each sentence, the mean over all sentences.");
 }
 

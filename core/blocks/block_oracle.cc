@@ -29,7 +29,7 @@ class BleuScorer {
     ngrams_ = ReferenceNgrams({reference}, kOrder);
     reference_ = static_cast<double>(reference.size());
     source_ = static_cast<double>(std::max<size_t>(1, source_words));
-    bit_.assign(static_cast<size_t>(ngrams_.size()), 0);  // an n-gram has as many bits as may count
+    bit_.assign(ngrams_.size(), 0);  // an n-gram has as many bits as may count
     uint32_t bits = 0;
     for (int32_t node = 1; node < ngrams_.size(); ++node) {
       bit_[node] = bits;
@@ -62,8 +62,8 @@ class BleuScorer {
     next = from;
     next.used = static_cast<uint32_t>(used_.size() / width_);
     used_.resize(used_.size() + width_);
-    uint64_t* used = used_.data() + static_cast<size_t>(next.used) * width_;
-    std::memcpy(used, used_.data() + static_cast<size_t>(from.used) * width_, width_ * sizeof(uint64_t));
+    uint64_t* used = used_.data() + next.used * width_;
+    std::memcpy(used, used_.data() + from.used * width_, width_ * sizeof(uint64_t));
     for (const int32_t e : option.view.target) {
       int32_t found[kOrder];
       for (int n = kOrder - 1; n > 0; --n) found[n] = next.suffix[n - 1] < 0 ? -1 : ngrams_.child(next.suffix[n - 1], e);

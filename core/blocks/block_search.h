@@ -151,9 +151,7 @@ class BlockSearch {
     State state;
   };
 
-  size_t at(int32_t i, int32_t j) const {
-    return static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i);
-  }
+  size_t at(int32_t i, int32_t j) const { return size_t(i) * (widest_ + 1) + (j - i); }
   Range span(int32_t i, int32_t j) const { return j - i <= widest_ ? spans_[at(i, j)] : Range{0, 0}; }
   uint32_t option_at(uint32_t cube, const uint32_t* ranks) const { return cubes_[cube].options.first + ranks[0]; }
   int32_t node_at(uint32_t cube, const uint32_t* ranks) const { return sorted_[cubes_[cube].cell.begin + ranks[1]]; }
@@ -236,7 +234,7 @@ class BlockSearch {
   const Grammar& g_;
   Scorer& scorer_;
   const BlockSource* source_ = nullptr;
-  BlockOptions limits_;
+  BlockOptions limits_{};
   bool keep_edges_ = false;
   int32_t length_ = 0, widest_ = 0, covered_ = 0;
   std::vector<BlockOption> options_;

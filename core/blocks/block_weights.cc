@@ -1,5 +1,6 @@
 #include "blocks/block_weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "util/error.h"
@@ -79,6 +80,24 @@ std::shared_ptr<FeatureTable> weight_table(const Vocab& features, std::span<cons
   auto table = std::make_shared<FeatureTable>(w.size());
   for (size_t j = 0; j < w.size(); ++j)
     if (w[j] != 0.0) set_weight(*table, features[static_cast<int32_t>(j)], w[j]);
+  return table;
+}
+
+std::vector<uint64_t> sorted_keys(const FeatureTable& table) {
+  std::vector<uint64_t> keys;
+  for (size_t i = 0; i < table.capacity(); ++i)
+    if (table.key(i)) keys.push_back(table.key(i));
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+std::shared_ptr<FeatureTable> keyed_table(std::span<const uint64_t> keys, std::span<const double> w) {
+  if (keys.size() != w.size()) throw InputError("as many keys as weights are needed");
+  auto table = std::make_shared<FeatureTable>(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == 0 || !std::isfinite(w[i])) throw InputError("a checkpoint is damaged. Start again with --overwrite");
+    table->set(keys[i], w[i]);
+  }
   return table;
 }
 

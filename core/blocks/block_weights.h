@@ -32,7 +32,10 @@ class BlockWeights {
 
 /// Weights by the ids of features, as a table; those that are 0 are left out.
 std::shared_ptr<FeatureTable> weight_table(const Vocab& features, std::span<const double> w);
-/// Weights by name.
+/// All keys of a table in ascending order, and a table of exactly these keys and weights: what a checkpoint has.
+std::vector<uint64_t> sorted_keys(const FeatureTable& table);
+std::shared_ptr<FeatureTable> keyed_table(std::span<const uint64_t> keys, std::span<const double> w);
+/// Sets the weight of a feature by its name.
 void set_weight(FeatureTable& table, const std::string& name, double weight);
 
 }  // namespace hopefear

@@ -38,6 +38,12 @@ std::vector<HieroSource> HieroDecoder::prepare(const Pool& lattices, std::string
   return sources;
 }
 
+std::vector<int32_t> HieroDecoder::reference(const std::vector<std::string>& words) {
+  std::vector<int32_t> ids;
+  for (const auto& word : words) ids.push_back(model_.vocab->add(word));
+  return ids;
+}
+
 /// A search for one thread, given back at the end.
 struct HieroDecoder::Borrowed {
   explicit Borrowed(const HieroDecoder& from) : decoder(from) {

@@ -55,6 +55,8 @@ class HieroDecoder {
   std::vector<HieroSource> prepare(const std::vector<std::string>& ids, const std::vector<std::string>& lines,
                                    const std::vector<std::string>& kinds);
   std::vector<HieroSource> prepare(const Pool& lattices, std::string_view kinds);
+  /// The words of a reference, which get places in the vocabulary as well.
+  std::vector<int32_t> reference(const std::vector<std::string>& words);
 
   /// Everything below is constant: threads share one decoder. The forest of one sentence. The work space and what was
   /// looked up for a source side are kept for the next sentence; nothing here takes time by the number of weights.

@@ -73,7 +73,7 @@ class HieroSearch {
   const size_t models_;
   const HieroSource* source_ = nullptr;
   const double* w_ = nullptr;
-  HieroOptions limits_;
+  HieroOptions limits_{};
   std::array<double, kMaxLms> w_lm_{};
 
   SpanTable spans_;

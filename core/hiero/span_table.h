@@ -19,9 +19,7 @@ class SpanTable {
   int32_t widest() const { return widest_; }
   int32_t hierarchical() const { return hierarchical_; }
   size_t size() const { return fewest_.size(); }
-  size_t at(int32_t i, int32_t width) const {
-    return static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(width);
-  }
+  size_t at(int32_t i, int32_t width) const { return size_t(i) * (widest_ + 1) + width; }
   /// The fewest words of a span, or kFar.
   int32_t words(int32_t i, int32_t width) const { return fewest_[at(i, width)]; }
 
