@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "blocks/sequence_features.h"
 #include "trainers/shuffle.h"
 #include "util/error.h"
 #include "util/id_map.h"
