@@ -31,6 +31,7 @@ from hopefear.model import TextPipeline as TextPipeline
 from hopefear.model import build as build
 from hopefear.model import read_grammar as read_grammar
 from hopefear.model.language_model import LanguageModel as LanguageModel
+from hopefear.report.weighing import weigh as weigh
 from hopefear.runs import Run as Run
 from hopefear.runs import Session as Session
 from hopefear.runs import read_run as read_run

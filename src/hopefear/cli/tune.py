@@ -33,7 +33,9 @@ PARAMS = [
     count("--retune-every", "4", "Parameters between two tunings of the weights; 0: none.", least=0),
     count("--max-evaluations", "750", "Settings of the parameters to try at most."),
     Many(["--refs"], type=InputFile(), help="References, one file each. Not needed if the lists hold them."),
-    click.Option(["--trainer"], required=True, metavar="NAME", help="How to learn; hopefear trainers lists them."),
+    click.Option(
+        ["--trainer"], required=True, metavar="NAME", help="How to learn: hopefear trainers lists them; or auto."
+    ),
     click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
     Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
     click.Option(
@@ -52,6 +54,8 @@ PARAMS = [
         ["--holdout"], type=float, default=0.1, metavar="SHARE", help="Share of the sentences kept aside. [0.1]"
     ),
     count("--replicates", 1, "Fits under so many seeds; the best by development score is kept."),
+    count("--cv", "none", "Folds of a cross-validation of the trainer, which chooses l2 as well.", least=2),
+    count("--bag", "none", "Fits on resampled sentences, of which the mean is taken."),
     Many(["--dev-nbest"], type=InputFile(), help="Score and choose on these lists instead."),
     Many(["--dev-refs"], type=InputFile(), help="Their references."),
     click.Option(["--resume"], is_flag=True, help="Go on with a run that was interrupted."),
@@ -107,6 +111,23 @@ def print_scores(tuned: Tuned) -> None:
     rows.append([f"after, best (seed {tuned.best.seed})" if many else "after", *_cells(tuned.best.scores, parts, key)])
     click.echo(table(rows))
     click.echo(f"{key}|{tuned.metric.signature()}")
+    for title, found in (("held out", tuned.more.get("baselines")), ("cross-validation", tuned.more.get("cv"))):
+        if found is not None:
+            print_baselines(title, key, found)
+
+
+WAYS = {"after": "after", "initial": "initial weights", "equal": "equal weights", "best_single": "best single feature"}
+
+
+def print_baselines(title: str, key: str, found: Mapping[str, Any]) -> None:
+    """The fit beside what needs no learning, on sentences that were not learnt from."""
+    rows = [[title, key, "95 %"]]
+    for way, words in WAYS.items():
+        if one := found.get(way):
+            name = f"{words} ({one['feature']})" if one.get("feature") else words
+            rows.append([name, f"{one['score']:.2f}", f"{one['low']:.2f} to {one['high']:.2f}"])
+    click.echo("")
+    click.echo(table(rows))
 
 
 def _cells(scores: Mapping[str, Mapping[str, float]], parts: Sequence[str], key: str) -> list[str]:

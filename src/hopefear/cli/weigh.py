@@ -28,7 +28,7 @@ PARAMS = [
         default="error",
         help="A missing score: an error, drop the candidate, or 0 and a feature that says so. [error]",
     ),
-    click.Option(["--out"], metavar="DIR", help="Where weights.txt and weigh.json go. [nowhere]"),
+    click.Option(["--out"], metavar="DIR", help="Where weights.txt, weigh.html and weigh.json go. [nowhere]"),
     count("--folds", 5, "Folds of the cross-validation.", least=2),
     click.Option(["--overwrite"], is_flag=True, help="Replace a result that is there already."),
     click.Option(["--json"], is_flag=True, help="Everything as JSON."),
@@ -49,7 +49,8 @@ def command(console: Console, json: bool, **options: Any) -> None:
     good each is, and the others are scores to be weighed. Several ways to learn are compared by cross-validation; the
     verdict is about groups that nothing was learnt from: better than equal weights, worse, or cannot tell.
     """
-    from hopefear.train.weighing import WeighConfig, weigh
+    from hopefear.report.weighing import weigh
+    from hopefear.train.weighing import WeighConfig
 
     with console.listener() as listen:
         found = weigh(WeighConfig(**options, command=["hopefear", *sys.argv[1:]]), listen)
@@ -61,6 +62,7 @@ def command(console: Console, json: bool, **options: Any) -> None:
     print_details(found)
     if found.path is not None:
         console.note(f"weights: {found.path}/weights.txt")
+        console.note(f"report: {found.path}/weigh.html")
 
 
 def print_details(found: Weighed) -> None:
@@ -69,15 +71,21 @@ def print_details(found: Weighed) -> None:
     titles = {"chosen": f"chosen ({found.chosen})", "equal": "equal weights", "best_single": "best single score"}
     for key, one in found.held_out.items():
         rows.append([titles[key], f"{one.score:.4g}", f"{one.low:.4g} to {one.high:.4g}"])
+    if found.at_random is not None:
+        one = found.at_random
+        rows.append(["by chance", f"{one.score:.4g}", f"{one.low:.4g} to {one.high:.4g}"])
     click.echo(table(rows))
     click.echo("")
     left = {one.feature: one for one in found.without}
     rows = [["score", "weight", "lost without it", "p"]]
     for name, weight in found.weights.items():
-        one = left.get(name)
-        rows.append([name, f"{weight:.4g}", f"{one.loss:.3g}" if one else "", f"{one.p:.2g}" if one else ""])
+        lost = left.get(name)
+        rows.append([name, f"{weight:.4g}", f"{lost.loss:.3g}" if lost else "", f"{lost.p:.2g}" if lost else ""])
     click.echo(table(rows))
     click.echo("")
     rows = [["groups learnt from", "score", "gain over equal", "p"]]
-    rows += [[str(one.groups), f"{one.score:.4g}", f"{one.gain:+.3g}", f"{one.p:.2g}"] for one in found.curve]
+    for point in found.curve:
+        rows.append([str(point.groups), f"{point.score:.4g}", f"{point.gain:+.3g}", f"{point.p:.2g}"])
     click.echo(table(rows))
+    click.echo("")
+    click.echo(f"chosen: {found.chosen} ({found.why})")

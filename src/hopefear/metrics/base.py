@@ -73,6 +73,10 @@ class Metric(ABC):
         """Statistics of the candidates of a pool of lists: a line for each row of the pool."""
         return self.core.stats(self.prepared(pool), jobs)
 
+    def chosen_stats(self, pool: Pool, w: Stats, jobs: int = 0) -> Stats:
+        """Statistics of what these weights choose: a line for each sentence of lists or forests."""
+        return self.stats(pool.kbest(w, 1, jobs=jobs), jobs)
+
     def corpus_stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0
     ) -> Stats:

@@ -32,6 +32,8 @@ from hopefear.runs.events import Epoch, Event, Listener
 from hopefear.runs.plain import plain
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
+from hopefear.train.baselines import baselines, cross_validated
+from hopefear.train.estimators import Auto, bagged_trainer
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
@@ -61,6 +63,8 @@ class TuneConfig:
     random_init: bool = False
     holdout: float = 0.1
     replicates: int = 1
+    cv: int | None = None
+    bag: int | None = None
     dev_nbest: Sequence[str] = ()
     dev_refs: Sequence[str] = ()
     # with a decoder in the loop; None: not given
@@ -90,6 +94,11 @@ class TuneConfig:
             for name in () if given else names:
                 if getattr(self, name) not in (None, ()):
                     raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
+
+        if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
+            raise OptionError("--cv, --bag and --trainer auto go with lists, forests and tables only.")
+        if (self.cv is not None and self.cv < 2) or (self.bag is not None and self.bag < 1):
+            raise OptionError("--cv takes 2 folds or more, --bag one fit or more.")
 
     def open_run(self, settings: Mapping[str, Any]) -> Run:
         return Run.open(
@@ -153,7 +162,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         from hopefear.train.decoder_tuning import tune_decoder
 
         return tune_decoder(config, listen)
-    kind = find_batch(config.trainer)
+    kind = Auto if config.trainer == "auto" else find_batch(config.trainer)
     options = options_from(kind, config.set)
     Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
     session = Session(listen)
@@ -164,7 +173,10 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         else read_candidates(config.nbest, config.refs, session)
     )
     metric = metric_for(config, pool)
-    trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
+    trainer: BatchTrainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
+    choose_l2 = bool(config.cv) and hasattr(trainer, "l2") and "l2" not in options
+    if config.bag:
+        trainer = bagged_trainer(trainer, config.bag)
     parts = _parts(config, pool, metric, session)
     strangers = strangers_in(config.initial, weights, pool) if weights else None
     recipe = describe(trainer)
@@ -174,6 +186,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         "seed": config.seed,
         "replicates": config.replicates,
         "holdout": config.holdout,
+        **({"cv": config.cv} if config.cv else {}),
         "random_init": config.random_init,
         "inputs": [one["sha256"] for one in inputs],
     }
@@ -188,6 +201,10 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         session = run.session(shown(listen, config, metric))
         if strangers:
             session.warn(strangers)
+        learnt_from = parts.get("train", parts["dev"])
+        more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
+        if config.cv and not run.finished:
+            trainer, more["cv"] = cross_validated(trainer, learnt_from, weights, config.cv, choose_l2, session)
         tuned = fit_replicates(
             trainer,
             parts,
@@ -196,7 +213,10 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             replicates=config.replicates,
             run=session,
         )
-        tuned = replace(tuned, path=run.path)
+        if aside is not None and not run.finished:
+            best = tuned.best.weights
+            more["baselines"] = baselines(learnt_from, aside, metric, best, weights, config.seed, config.jobs)
+        tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
         if run.finished:
             _repeat_warnings(run, session)
             return tuned

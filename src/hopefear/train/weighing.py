@@ -1,19 +1,20 @@
-"""A table of scores in, weights and an honest verdict out: what ``hopefear weigh`` does.
+"""Weights for the scores of a table, and an honest verdict on them: what ``hopefear weigh`` computes.
 
-    found = weigh(WeighConfig(table="scores.csv", group="prompt", outcome="reward", out="weights"))
-    print(found.verdict)
+How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the
+way to learn them: in each of ``folds`` folds, the ways of ``hopefear.train.estimators`` are compared by
+cross-validation inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights
+and the best single score go through the same folds.
 
-How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the way
-to learn them: in each of ``folds`` folds, the ways of ``hopefear.train.estimators`` are compared by cross-validation
-inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights and the best
-single score go through the same folds. Differences are tested by a paired bootstrap over groups.
+Differences are tested group by group by approximate randomisation, which is exact where chance could as well have
+exchanged the two choices of a group: so also for outcomes of 0 and 1 and for few groups, where the bootstrap finds
+differences too often. Intervals are those of the bootstrap over groups. Candidates that tie are ordered by chance, not
+as in the table: many tables have the best candidate first.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.errors import InputError
-from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
-from hopefear.formats.table import TableSpec, read_table
-from hopefear.formats.weights import write_weights
-from hopefear.metrics import External, Metric
-from hopefear.runs.events import Listener
+from hopefear.errors import InputError, OptionError
+from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
+from hopefear.formats.table import Table, TableSpec, read_table
+from hopefear.metrics import External, Metric, from_text
 from hopefear.runs.plain import plain
 from hopefear.runs.session import Session
-from hopefear.train.estimators import ESTIMATORS, SINGLE, Fitting, folds_of, out_of_fold
-from hopefear.util.files import atomic_write
+from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
 from hopefear.util.words import plural, some
 
-__all__ = ["WeighConfig", "Weighed", "weigh"]
+__all__ = ["WeighConfig", "Weighed", "Weighing", "weighed"]
 
 Stats = NDArray[np.float64]
-LARGE = 4000  # groups from which one split, and a sample to choose on, say enough
-SAMPLE = 1500  # groups of that sample
-INNER = 3  # folds in which the ways to learn are compared
-FEW = 20  # groups below which no verdict is worth anything
+Fit = Callable[[Pool], Mapping[str, float]]
+LARGE = 4000  # groups of which a fifth is enough to score
+FEW = 20  # groups below which no verdict is given
+MANY = 40  # scores from which leaving out one after the other takes too long
 CERTAIN = 0.05
+SAMPLES = 2000  # of the randomisation test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +52,7 @@ class WeighConfig:
     features: Sequence[str] = ()
     text: str | None = None
     missing: str = "error"
+    metric: str | None = None  # of the outcome; None: its mean
     lower_is_better: bool = False
     out: str | None = None
     folds: int = 5
@@ -61,9 +61,17 @@ class WeighConfig:
     jobs: int = 0
     command: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise OptionError("--folds must be 2 or more.")
+
     @property
     def spec(self) -> TableSpec:
         return TableSpec(self.group, self.features, self.text, (), (self.outcome,), self.missing)
+
+    @property
+    def name(self) -> str:
+        return str(self.table) if isinstance(self.table, str | Path) else "the table"
 
 
 @dataclass(frozen=True)
@@ -99,22 +107,26 @@ class Weighed:
     """Weights, and what they are worth."""
 
     chosen: str  # how they were learnt
+    why: str
     weights: dict[str, float]
+    equal: dict[str, float]  # weights that need no learning
     held_out: dict[str, Measured]  # chosen, equal, best_single
     better_than_equal: bool | None  # None: cannot tell
     gain: float  # over equal weights
+    interval: tuple[float, float]  # of the gain, 95 %
     p: float
+    at_random: Measured | None  # a candidate of each group by chance; None where that has no score
+    better_than_chance: bool | None
+    outcome: str
+    best_single: str  # the score that is best alone
     groups: int
     candidates: int
     compared: dict[str, float]  # each way's score in cross-validation
     curve: list[Point]
     without: list[Left]
     warnings: list[str]
-    verdict: str
+    verdict: str = ""
     path: Path | None = None
-    outcome: str = ""
-    best_single: str = ""
-    details: dict[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
         """As ``--json`` prints it and ``weigh.json`` keeps it."""
@@ -123,224 +135,247 @@ class Weighed:
         return dict(plain(found))
 
 
-def weigh(config: WeighConfig, listen: Listener = lambda event: None) -> Weighed:
-    """Learn weights for the scores of a table, and say what they are worth."""
-    session = Session(listen)
-    if config.out is not None:
-        _check_out(Path(config.out), config.overwrite)
-    pool = read_table(config.table).pool(config.spec)
-    metric = _metric(config, pool)
-    warnings = _check(pool, config, metric)
+def weighed(config: WeighConfig, session: Session) -> Weighed:
+    """Read the table, learn weights for its scores, and judge them."""
+    pool = read_pool(config)
+    metric = metric_for(config, pool)
+    warnings = check(pool, config, metric)
     for warning in warnings:
         session.warn(warning)
-    found = _Weighing(pool, metric, config, session, warnings).weighed()
-    if config.out is not None:
-        found = _kept(found, Path(config.out))
-    return found
+    return Weighing(pool, metric, config, session).weighed(warnings)
 
 
-def _metric(config: WeighConfig, pool: Pool) -> Metric:
-    values = External(config.outcome).stats(pool)[:, 0]
-    largest = float(np.abs(values).max()) or 1.0
+@dataclass
+class _Shuffled(Table):
+    """A table whose candidates stand in another order inside their groups."""
+
+    came_from: Any = None
+
+    def line(self, row: int) -> int:
+        return super().line(int(self.came_from[row]))
+
+
+def read_pool(config: WeighConfig) -> Pool:
+    """The candidates of the table, in an order that says nothing about them."""
+    table = read_table(config.table).flat(config.spec)
+    column = table.column(config.group, "--group")
+    group = np.concatenate([[0], np.cumsum(column[1:] != column[:-1])]) if len(column) else np.zeros(0)
+    order = np.lexsort((np.random.default_rng([config.seed, 29]).random(len(group)), group))
+    shuffled = {name: values[order] for name, values in table.columns.items()}
+    return _Shuffled(shuffled, table.name, table.first_line, came_from=order).pool(config.spec)
+
+
+def metric_for(config: WeighConfig, pool: Pool) -> Metric:
+    """The mean of the outcome, or what ``metric`` says of it."""
+    if config.metric is not None:
+        name, _, rest = config.metric.partition(":")
+        if "column=" not in rest:
+            rest = ",".join(filter(None, [f"column={config.outcome}", rest]))
+        return from_text(f"{name}:{rest}", columns=pool.number_names)
+    largest = float(np.abs(External(config.outcome).stats(pool)[:, 0]).max()) or 1.0
     scale = next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest)
     return External(config.outcome, not config.lower_is_better, scale)
 
 
-def _check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
+def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
     """Refuses what nothing can be learnt from; warns of what looks wrong."""
-    name = str(config.table) if isinstance(config.table, str | Path) else "the table"
-    sizes = np.diff(pool.row_begin())
+    begin = pool.row_begin()
+    sizes = np.diff(begin)
     if int(sizes.max()) < 2:
         cure = f"Is {config.group!r} the right column?"
-        raise InputError(f"{name}: every group has one candidate only: there is nothing to choose from. {cure}")
+        raise InputError(f"{config.name}: every group has one candidate only: there is nothing to choose from. {cure}")
     if len(pool) < 4:
-        raise InputError(f"{name}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
-    rows = np.concatenate([np.asarray(pool[i].dense) for i in range(len(pool))])
-    outcome = metric.stats(pool)[:, 0]
-    begin = pool.row_begin()
+        raise InputError(f"{config.name}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
+    outcome = External(config.outcome).stats(pool)[:, 0]
     first = np.repeat(begin[:-1], sizes)
     if (outcome == outcome[first]).all():
-        raise InputError(f"{name}: {config.outcome} is the same for all candidates of each group: nothing to learn")
+        finding = f"{config.outcome} is the same for all candidates of each group: there is nothing to learn"
+        raise InputError(f"{config.name}: {finding}. Is it the right column?")
+    constant, leaks, same = _suspicious(pool, outcome)
+    if len(constant) == len(pool.feature_names):
+        finding = f"every score is the same for all candidates of each group ({some(constant)})"
+        raise InputError(f"{config.name}: {finding}: there is nothing to weigh. Name others: --features")
     warnings = []
-    owner = np.repeat(np.arange(len(pool)), sizes)
-    centred = rows - (np.add.reduceat(rows, begin[:-1]) / sizes[:, None])[owner]
-    aim = outcome - (np.add.reduceat(outcome, begin[:-1]) / sizes)[owner]
-    spread = np.sqrt((centred**2).mean(axis=0))
-    scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
-    constant = [name for name, one, size in zip(pool.feature_names, spread, scale, strict=True) if one <= 1e-12 * size]
     if constant:
         warnings.append(f"the same for all candidates of each group, so without any say: {some(constant)}")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlation = (centred * aim[:, None]).mean(axis=0) / (spread * np.sqrt((aim**2).mean()))
-    leaks = [name for name, one in zip(pool.feature_names, correlation, strict=True) if abs(one) > 1 - 1e-9]
     if leaks:
-        warnings.append(
-            f"{some(leaks)} says the same as the outcome {config.outcome!r}: did the outcome leak into the scores?"
-        )
+        finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {config.outcome!r}"
+        warnings.append(f"{finding}: did the outcome leak into the scores? Leave it out: --features")
+    if same:
+        finding = "the same scores and outcome as another candidate of the group"
+        warnings.append(f"{plural(same, 'candidate')} of {int(begin[-1])} with {finding}: are these duplicates?")
     if (singles := int((sizes < 2).sum())) > 0:
-        warnings.append(
-            f"{plural(singles, 'group')} of {len(pool)} with one candidate only: nothing is learnt from these"
-        )
+        finding = "with one candidate only: nothing is learnt from these"
+        warnings.append(f"{plural(singles, 'group')} of {len(pool)} {finding}")
     return warnings
 
 
-class _Weighing:
-    """One weighing."""
+def _suspicious(pool: Pool, outcome: Stats) -> tuple[list[str], list[str], int]:
+    """Scores that are constant in groups, scores that equal the outcome, and how many candidates are duplicates."""
+    names, width = pool.feature_names, len(pool.feature_names)
+    square, cross, aims, largest = np.zeros(width), np.zeros(width), 0.0, np.zeros(width)
+    same, row = 0, 0
+    for i in range(len(pool)):
+        rows = np.asarray(pool[i].dense)
+        y = outcome[row : row + len(rows)]
+        row += len(rows)
+        centred, aim = rows - rows.mean(axis=0), y - y.mean()
+        square += (centred**2).sum(axis=0)
+        cross += aim @ centred
+        aims += float(aim @ aim)
+        largest = np.maximum(largest, np.abs(rows).max(axis=0))
+        same += len(rows) - len({*map(bytes, np.column_stack([rows, y]))})
+    constant = square <= (1e-12 * largest) ** 2 * row
+    told = np.abs(cross) / np.sqrt(np.where(constant, 1.0, square) * aims)
+    leaks = ~constant & (told > 1 - 1e-9)
+    return [names[j] for j in np.flatnonzero(constant)], [names[j] for j in np.flatnonzero(leaks)], same
 
-    def __init__(
-        self, pool: Pool, metric: Metric, config: WeighConfig, session: Session, warnings: Sequence[str]
-    ) -> None:
-        self.pool, self.metric, self.config, self.warnings = pool, metric, config, list(warnings)
+
+class Weighing:
+    """One weighing: a pool, a metric, and folds."""
+
+    def __init__(self, pool: Pool, metric: Metric, config: WeighConfig, session: Session) -> None:
+        self.pool, self.metric, self.config = pool, metric, config
         self.seed, self.jobs = config.seed, config.jobs
         self.update = session.progress("weigh")
         self.how = Fitting(metric, self.seed, self.jobs)
-        count = config.folds if len(pool) < LARGE else 5
-        folds = folds_of(len(pool), count, self.seed)
+        folds = folds_of(len(pool), config.folds, self.seed)
         self.folds = folds if len(pool) < LARGE else folds[:1]
         self.seen = np.sort(np.concatenate(self.folds))  # groups that are scored without having been learnt from
 
-    def weighed(self) -> Weighed:
+    def weighed(self, warnings: Sequence[str] = ()) -> Weighed:
         chosen = self.out_of_fold(self.choose_and_fit)
-        equal = self.out_of_fold(lambda part: ESTIMATORS["equal"].fit(part, self.how))
-        alone = self.out_of_fold(lambda part: SINGLE.fit(part, self.how))
-        name, compared = self.choose(self.pool)
+        equal = self.out_of_fold(self.by(ESTIMATORS["equal"]))
+        alone = self.out_of_fold(self.by(SINGLE))
+        test = self.compare(chosen, equal)
+        choice = self.choose(self.pool)
+        better = self.verdict_of(test)
+        if better is False:
+            choice = replace(choice, name="equal", why=f"{choice.why}; but learning did harm")
         self.update(text="fit")
-        weights = ESTIMATORS[name].fit(self.pool, self.how)
-        test = paired_bootstrap(chosen, equal, self.metric, 2000, self.seed, self.jobs)
-        gain = test.delta if self.metric.higher_is_better else -test.delta
-        better = None if test.p > CERTAIN or gain == 0 else gain > 0
-        curve, left = self.curve(name, equal), self.without(name)
-        best = SINGLE.fit(self.pool, self.how)
+        estimator = ESTIMATORS[choice.name]
+        whole = self.out_of_fold(self.by(estimator))
+        chance, beats_chance = self.chance(chosen)
         found = Weighed(
-            chosen=name,
-            weights=weights,
+            chosen=choice.name,
+            why=choice.why,
+            weights=estimator.fit(self.pool, self.how),
+            equal=ESTIMATORS["equal"].fit(self.pool, self.how),
             held_out={
-                key: self.measured(stats)
-                for key, stats in (("chosen", chosen), ("equal", equal), ("best_single", alone))
+                "chosen": self.measured(chosen),
+                "equal": self.measured(equal),
+                "best_single": self.measured(alone),
             },
             better_than_equal=better,
-            gain=gain,
+            gain=self.gain(test),
+            interval=test.ci if self.metric.higher_is_better else (-test.ci[1], -test.ci[0]),
             p=test.p,
+            at_random=chance,
+            better_than_chance=beats_chance,
+            outcome=self.config.outcome if self.config.metric is None else self.metric.key,
+            best_single=next((key for key, value in SINGLE.fit(self.pool, self.how).items() if value), ""),
             groups=len(self.pool),
             candidates=int(self.pool.row_begin()[-1]),
-            compared=compared,
-            curve=curve,
-            without=left,
-            warnings=self.warnings,
-            verdict="",
-            outcome=self.config.outcome,
-            best_single=next((key for key, value in best.items() if value), ""),
+            compared=choice.scores,
+            curve=self.curve(estimator, whole, equal),
+            without=self.without(estimator, whole),
+            warnings=list(warnings),
         )
-        return Weighed(**{**found.__dict__, "verdict": verdict(found, test.ci)})
+        return replace(found, verdict=verdict(found))
 
-    def out_of_fold(self, fit: Callable[[Pool], Mapping[str, float]], most: int | None = None) -> Stats:
+    def judged(self) -> tuple[bool | None, bool | None]:
+        """Only the answers: better than equal weights? better than chance?"""
+        chosen = self.out_of_fold(self.choose_and_fit)
+        equal = self.out_of_fold(self.by(ESTIMATORS["equal"]))
+        return self.verdict_of(self.compare(chosen, equal)), self.chance(chosen)[1]
+
+    def by(self, estimator: Estimator, how: Fitting | None = None) -> Fit:
+        return lambda part: estimator.fit(part, how or self.how)
+
+    def out_of_fold(self, fit: Fit, most: int | None = None) -> Stats:
         return out_of_fold(self.pool, self.folds, fit, self.metric, self.jobs, most, self.seed)[self.seen]
 
-    def choose(self, pool: Pool) -> tuple[str, dict[str, float]]:
-        """The way to learn that does best in cross-validation inside these groups, and how all did."""
-        if len(pool) > SAMPLE:
-            sample = np.random.default_rng([self.seed, 23]).permutation(len(pool))[:SAMPLE]
-            pool = pool.subset(np.sort(sample))
-        folds = folds_of(len(pool), INNER, self.seed + 1)
-        scores: dict[str, float] = {}
-        gains: dict[str, float] = {}
-        for name, estimator in ESTIMATORS.items():
-            self.update(text=f"{name} on {len(pool)} groups")
-            sums = out_of_fold(pool, folds, self.tame(estimator.fit), self.metric, self.jobs).sum(axis=0)
-            scores[name], gains[name] = self.metric.score(sums), self.metric.gain(sums)
-        return max(gains, key=gains.__getitem__), scores
-
-    def tame(self, fit: Callable[[Pool, Fitting], Mapping[str, float]]) -> Callable[[Pool], Mapping[str, float]]:
-        """Where nothing can be learnt from a few groups, equal weights stand in."""
-
-        def fitted(part: Pool) -> Mapping[str, float]:
-            try:
-                return fit(part, self.how)
-            except InputError:
-                return ESTIMATORS["equal"].fit(part, self.how)
-
-        return fitted
+    def choose(self, pool: Pool) -> Choice:
+        return choose(pool, self.how, say=lambda text: self.update(text=text))
 
     def choose_and_fit(self, part: Pool) -> Mapping[str, float]:
-        return self.tame(ESTIMATORS[self.choose(part)[0]].fit)(part)
+        return ESTIMATORS[self.choose(part).name].fit(part, self.how)
+
+    def compare(self, one: Stats, other: Stats) -> Comparison:
+        return approximate_randomization(one, other, self.metric, SAMPLES, self.seed, self.jobs)
+
+    def gain(self, test: Comparison) -> float:
+        return test.delta if self.metric.higher_is_better else -test.delta
+
+    def verdict_of(self, test: Comparison) -> bool | None:
+        """Better, worse, or cannot tell."""
+        if len(self.pool) < FEW or test.p > CERTAIN or test.delta == 0:
+            return None
+        return self.gain(test) > 0
 
     def measured(self, stats: Stats) -> Measured:
         found = confidence_interval(stats, self.metric, 1000, self.seed, jobs=self.jobs)
         return Measured(found.score, found.low, found.high)
 
-    def curve(self, name: str, equal: Stats) -> list[Point]:
+    def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:
+        """What a candidate drawn by chance scores, and whether the chosen ones do better."""
+        rows, begin = self.metric.stats(self.pool, self.jobs), self.pool.row_begin()
+        drawn = (np.add.reduceat(rows, begin[:-1]) / np.diff(begin)[:, None])[self.seen]
+        return self.measured(drawn), self.verdict_of(self.compare(chosen, drawn))
+
+    def curve(self, estimator: Estimator, whole: Stats, equal: Stats) -> list[Point]:
         """How the chosen way does when it learns from fewer groups."""
         most = len(self.pool) - len(self.folds[0])
-        sizes = sorted({max(8, most // part) for part in (8, 4, 2)} | {most})
+        sizes = sorted({max(8, most // part) for part in (8, 4, 2) if most // part < most})
         points = []
-        for size in sizes:
+        for size in [*sizes, most]:
             self.update(text=f"learning curve, {size} groups")
-            stats = self.out_of_fold(self.tame(ESTIMATORS[name].fit), size)
-            test = paired_bootstrap(stats, equal, self.metric, 1000, self.seed, self.jobs)
-            gain = test.delta if self.metric.higher_is_better else -test.delta
-            points.append(Point(size, test.score_a, gain, test.p))
+            stats = self.out_of_fold(self.by(estimator), size) if size < most else whole
+            test = self.compare(stats, equal)
+            points.append(Point(size, test.score_a, self.gain(test), test.p))
         return points
 
-    def without(self, name: str) -> list[Left]:
+    def without(self, estimator: Estimator, whole: Stats) -> list[Left]:
         """What each score adds: the chosen way without it, on groups that were not learnt from."""
         names = self.pool.feature_names
-        if len(names) < 2 or len(names) > 40:
+        if len(names) < 2 or len(names) > MANY:
             return []
-        whole = self.out_of_fold(self.tame(ESTIMATORS[name].fit))
         found = []
         for feature in names:
             self.update(text=f"without {feature}")
-            how = Fitting(self.metric, self.seed, self.jobs, frozenset({feature}))
-            part = self.out_of_fold(lambda groups, how=how: ESTIMATORS[name].fit(groups, how))  # type: ignore[misc]
-            test = paired_bootstrap(whole, part, self.metric, 1000, self.seed, self.jobs)
-            found.append(Left(feature, test.delta if self.metric.higher_is_better else -test.delta, test.p))
+            how = replace(self.how, without=frozenset({feature}))
+            test = self.compare(whole, self.out_of_fold(self.by(estimator, how)))
+            found.append(Left(feature, self.gain(test), test.p))
         return found
 
 
-def verdict(found: Weighed, interval: tuple[float, float]) -> str:
+def verdict(found: Weighed) -> str:
     """In plain words."""
-    half = (interval[1] - interval[0]) / 2
-    gain = f"{abs(found.gain):.3g} +- {half:.2g}"
-    lines = []
+    half = (found.interval[1] - found.interval[0]) / 2
+    by = f"by {abs(found.gain):.3g} +- {half:.2g} in {found.outcome} on groups it has not seen"
+    doubts = [warning.partition(": did")[0] for warning in found.warnings if "leak" in warning]
     if found.groups < FEW:
-        lines.append(f"Do not trust this: {plural(found.groups, 'group')} cannot tell good weights from luck.")
+        doubts.append(f"{plural(found.groups, 'group')} cannot tell good weights from luck")
+    elif found.better_than_chance is not True and found.at_random is not None:
+        told = f"{found.held_out['chosen'].score:.3g} against {found.at_random.score:.3g}"
+        doubts.append(f"no better than a candidate drawn by chance as far as {found.groups} groups can tell ({told})")
+    lines = [f"Do not trust this: {doubt}." for doubt in doubts]
     if found.better_than_equal:
-        lines.append(f"Better than equal weights by {gain} points of {found.outcome} on groups it has not seen.")
+        lines.append(f"Better than equal weights {by}.")
         short = [point for point in found.curve[:-1] if not (point.p <= CERTAIN and point.gain > 0)]
         if short:
             lines.append(f"{short[-1].groups} groups would not have been enough.")
     elif found.better_than_equal is False:
-        lines.append(
-            f"Worse than equal weights by {gain} points of {found.outcome} on groups it has not seen: use those."
-        )
+        lines.append(f"Worse than equal weights {by}: the weights given here are the equal ones.")
     else:
         lines.append(
             f"No better than equal weights as far as {found.groups} groups can tell ({found.gain:+.3g}, "
             f"p = {found.p:.2g}): use equal weights, or label more groups."
         )
-    if found.without:
-        nothing = [one for one in found.without if one.p > CERTAIN]
-        if found.better_than_equal and nothing and len(nothing) < len(found.without):
-            least = min(one.p for one in nothing)
-            words = "adds nothing" if len(nothing) == 1 else "add nothing"
-            lines.append(
-                f"{some(one.feature for one in nothing)} {words} that could be told from chance (p >= {least:.2g})."
-            )
-    lines += [f"Look at this first: {warning}." for warning in found.warnings if "leak" in warning]
+    nothing = [one for one in found.without if one.p > CERTAIN]
+    if found.better_than_equal and nothing and len(nothing) < len(found.without):
+        least = min(one.p for one in nothing)
+        words = "adds nothing" if len(nothing) == 1 else "add nothing"
+        names = some(one.feature for one in nothing)
+        lines.append(f"{names} {words} that could be told from chance: p = {least:.2g} or more.")
     return " ".join(lines)
-
-
-def _check_out(path: Path, overwrite: bool) -> None:
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{path}: is a file. --out takes a directory")
-    if not overwrite and (path / "weigh.json").exists():
-        raise InputError(f"{path}: holds a result already. --overwrite replaces it, or take another --out")
-
-
-def _kept(found: Weighed, path: Path) -> Weighed:
-    path.mkdir(parents=True, exist_ok=True)
-    write_weights(found.weights, path / "weights.txt")
-    with atomic_write(path / "weigh.json") as file:
-        json.dump(found.record(), file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
-    return Weighed(**{**found.__dict__, "path": path})
