@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "common.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
@@ -26,6 +28,32 @@ Out<double> each_row(const Of& of, const In2<double>& stats, F&& f) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = f(stats.data() + i * stats.shape(1));
   return give(std::move(values));
 }
+
+/// A metric whose score is a function of Python: it may be called from any thread, and takes the interpreter each time.
+class Custom final : public Metric {
+ public:
+  Custom(std::string name, int size, nb::callable score, bool higher_is_better, double scale)
+      : name_(std::move(name)), size_(size), score_(std::move(score)), higher_is_better_(higher_is_better), scale_(scale) {
+    if (size < 1) throw InputError("a metric needs one statistic at least");
+    if (!(scale > 0 && std::isfinite(scale))) throw InputError("scale of a metric must be above 0");
+  }
+
+  std::string name() const override { return name_; }
+  int size() const override { return size_; }
+  bool higher_is_better() const override { return higher_is_better_; }
+  double score(const double* stats) const override {
+    nb::gil_scoped_acquire acquire;
+    return nb::cast<double>(score_(give(std::vector<double>(stats, stats + size_))));
+  }
+  double gain(const double* stats) const override { return (higher_is_better_ ? score(stats) : -score(stats)) / scale_; }
+
+ private:
+  std::string name_;
+  int size_;
+  nb::callable score_;
+  bool higher_is_better_;
+  double scale_;
+};
 
 using In3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
@@ -106,6 +134,10 @@ void bind_metrics(nb::module_& m) {
 }
 
 void bind_oracle_document(nb::module_& m) {
+  nb::class_<Custom, Metric>(m, "Custom", "A metric in Python: a function of the sum of statistics.")
+      .def(nb::init<std::string, int, nb::callable, bool, double>(), "name"_a, "size"_a, "score"_a, "higher_is_better"_a = true,
+           "scale"_a = 1.0);
+
   nb::class_<OracleDocument>(
       m, "OracleDocument",
       "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"

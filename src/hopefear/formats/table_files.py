@@ -6,7 +6,6 @@ import csv
 import io
 import itertools
 import json
-import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -160,11 +159,15 @@ def _arrow_csv(path: PathLike, data: bytes | None, delimiter: str, header: Seque
     pyarrow: Any = _pyarrow()
     import pyarrow.csv as fast
 
+    quotes = _quotes(path, data)
+    if quotes % 2:
+        return None
+
     def read(types: Mapping[str, Any]) -> Any:
         source = os.fspath(path) if data is None else pyarrow.BufferReader(data)
         return fast.read_csv(
             source,
-            parse_options=fast.ParseOptions(delimiter=delimiter, newlines_in_values=_has_quotes(path, data)),
+            parse_options=fast.ParseOptions(delimiter=delimiter, newlines_in_values=quotes > 0),
             convert_options=fast.ConvertOptions(null_values=MISSING_NUMBERS, column_types=types),
         )
 
@@ -192,14 +195,12 @@ def _guessed(column: Any, pyarrow: Any) -> Any:
         return column
 
 
-def _has_quotes(path: PathLike, data: bytes | None) -> bool:
+def _quotes(path: PathLike, data: bytes | None) -> int:
+    """How many there are: none, and no value has a line break; odd, and one is open at the end."""
     if data is not None:
-        return b'"' in data
+        return data.count(b'"')
     with Path(path).open("rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return False
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            return view.find(b'"') >= 0
+        return sum(piece.count(b'"') for piece in iter(lambda: file.read(1 << 22), b""))
 
 
 def _records(file: IO[str], delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -10,14 +10,16 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from pathlib import PurePath
+from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.metrics import Bleu, Metric
+from hopefear.metrics import Bleu, Metric, from_text
+from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer, Vector, option, prepared, refuse_equal
@@ -101,6 +103,14 @@ class BatchTrainer(Trainer):
     kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
     rounds: int = option(8, "on forests: rounds at most", least=1)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.metric, str):
+            object.__setattr__(self, "metric", from_text(self.metric))
+        if not isinstance(self.metric, Metric):
+            what = f"{type(self.metric).__name__} {self.metric!r}"
+            raise InputError(f"trainer {self.name}: the metric is {what}. Give a name, or one such as hopefear.Bleu()")
+
     @abstractmethod
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """The algorithm on lists: weights, and details for the record."""
@@ -131,12 +141,14 @@ class BatchTrainer(Trainer):
                 break
         return w, {"candidates": found}
 
+    @property
+    def epochs_at_most(self) -> int | None:
+        """How many epochs a fit on lists has at most, where the options say so."""
+        names = ("cccp", "passes", "epochs", "iterations")
+        return next((getattr(self, name) for name in names if hasattr(self, name)), None)
+
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
-        if not isinstance(data, Pool):
-            raise InputError(
-                f"trainer {self.name} learns from the candidates of a pool, not from {type(data).__name__}. "
-                "hopefear.train.online puts it into a loop around a decoder"
-            )
+        check_data(self, data, initial)
         begun = time.perf_counter()
         forests = not data.is_lists
         pool = self.prepare(data)
@@ -148,6 +160,8 @@ class BatchTrainer(Trainer):
         history = _History(self, run or SILENT)
         problem = self.problem(parameters, history, forests)
         initial_score = problem.score(problem.initial)
+        if initial is None and not problem.initial.any():  # nothing is weighed yet: what the lists say first
+            initial_score = float("nan") if forests else self.metric.score(_first(data, self.metric, self.jobs))
         w, details = self.learn_forests(problem) if forests else self.learn(problem)
         warnings = history.warnings
         if warnings or not np.all(np.isfinite(w)):
@@ -155,6 +169,8 @@ class BatchTrainer(Trainer):
             # The other details are those of other weights.
             details = {key: value for key, value in details.items() if key == "warnings"}
         warnings += details.pop("warnings", [])
+        if isinstance(self.metric, CustomMetric):
+            warnings.append(f"the metric {self.metric.key} is Python: fits take many times as long as with our own")
         return Result(
             weights=parameters.weights(w),
             score=problem.score(w),
@@ -215,6 +231,29 @@ class _History:
         if self.best is None or gain > self.best[0]:
             self.best = gain, np.array(w)
         return self.run.tell(Epoch(epoch, score, more))
+
+
+def check_data(trainer: Trainer, data: object, initial: object) -> None:
+    """Say what a trainer learns from, and from which weights."""
+    if isinstance(data, str | PurePath):
+        raise InputError(f"{data}: is a path. Read it first: hopefear.read_nbest, read_forests or Pool.from_table")
+    if not isinstance(data, Pool):
+        raise InputError(
+            f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. "
+            "hopefear.train.online puts it into a loop around a decoder"
+        )
+    if isinstance(initial, str | PurePath):
+        raise InputError(f"{initial}: is a path. Read the initial weights first: hopefear.read_weights")
+    if initial is not None and not isinstance(initial, Mapping):
+        raise InputError(f"initial weights are a mapping from names to numbers, not {type(initial).__name__}")
+    for name, value in (initial or {}).items():
+        if not isinstance(name, str) or isinstance(value, str) or not isinstance(value, SupportsFloat):
+            raise InputError(f"initial weights map names to numbers, but {name!r} has {value!r}")
+
+
+def _first(pool: Pool, metric: Metric, jobs: int) -> Vector:
+    """The statistics of the document of first candidates."""
+    return metric.stats(pool.kbest(np.zeros(len(pool.features)), 1, jobs=jobs), jobs).sum(axis=0)
 
 
 def _aligned(lists: Pool, problem: Problem) -> Callable[..., Vector]:

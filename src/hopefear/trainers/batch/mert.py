@@ -45,6 +45,10 @@ class Mert(BatchTrainer):
     sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
     kicks: int = option(8, "rounds of four kicks from the best point", least=0)
 
+    @property
+    def epochs_at_most(self) -> int | None:
+        return self.restarts + 1
+
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.search(problem, problem.pool)
 
