@@ -21,6 +21,7 @@ LAYERS = [
     "train",
     "report",
     "experiments",
+    "commands",
     "cli",
 ]
 

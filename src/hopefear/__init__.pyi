@@ -5,6 +5,7 @@ from hopefear._core import Forest as Forest
 from hopefear._core import Pool as Pool
 from hopefear._core import Vocab as Vocab
 from hopefear._core import merged as merged
+from hopefear.commands import tune as tune
 from hopefear.decode import Blocks as Blocks
 from hopefear.decode import Hiero as Hiero
 from hopefear.decode import rescore as rescore
@@ -24,6 +25,7 @@ from hopefear.metrics import OracleDocument as OracleDocument
 from hopefear.metrics import RougeS as RougeS
 from hopefear.metrics import Ter as Ter
 from hopefear.metrics import Wer as Wer
+from hopefear.metrics.custom import CustomMetric as CustomMetric
 from hopefear.model import BuildOptions as BuildOptions
 from hopefear.model import Grammar as Grammar
 from hopefear.model import Model as Model
