@@ -162,12 +162,13 @@ class Table:
             order = np.argsort(first, kind="stable")
             return np.argsort(order, kind="stable")[codes], [_label(value) for value in values[order]]
         labels: dict[str, int] = {}
-        found = np.empty(len(column), dtype=np.int64)
-        for row, value in enumerate(column):
+        begin = np.concatenate([[0], np.flatnonzero(column[1:] != column[:-1]) + 1])
+        codes = np.empty(len(begin), dtype=np.int64)
+        for number, (row, value) in enumerate(zip(begin.tolist(), column[begin], strict=True)):
             if _is_missing(value) or value == "":
                 raise self.error(row, f"the group {name!r} is missing. Fill it")
-            found[row] = labels.setdefault(_label(value), len(labels))
-        return found, list(labels)
+            codes[number] = labels.setdefault(_label(value), len(labels))
+        return np.repeat(codes, np.diff([*begin, len(column)])), list(labels)
 
     def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
         """The labels of the groups and their first rows, the end at last. Complains about groups in pieces."""
