@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,17 +53,21 @@ def weight_vector(weights: Mapping[str, float], names: Sequence[str]) -> NDArray
     return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
 
 
-def check_names(path: PathLike, weights: Mapping[str, float], names: Collection[str], whose: str) -> str | None:
-    """A warning about weights that belong to none of these features; an error if no weight belongs to one."""
+def check_names(
+    path: PathLike, weights: Mapping[str, float], names: Iterable[str], missing: str, whose: str | None = None
+) -> str | None:
+    """A warning about weights that belong to none of these features; with ``whose``, an error if no weight does.
+
+    ``missing`` and ``whose`` end the sentences: "... for features that the lists do not have", "... belongs to a
+    feature of model. Use the weights of this model".
+    """
     known = set(names)
     strangers = [name for name in weights if name not in known]
-    if not strangers:
-        return None
-    if len(strangers) == len(weights):
+    if whose is not None and strangers and len(strangers) == len(weights):
         finding = f"none of its {plural(len(weights), 'weight')} belongs to a feature of {whose}"
-        raise input_error(path_name(path), None, f"{finding}, which has {some(names)}. Use the weights of this model")
-    finding = f"{plural(len(strangers), 'weight')} for features that {whose} does not have"
-    return f"{path_name(path)}: {finding}: {some(strangers)}"
+        raise input_error(path_name(path), None, finding)
+    finding = f"{path_name(path)}: {plural(len(strangers), 'weight')} for features {missing}: {some(strangers)}"
+    return finding if strangers else None
 
 
 def read_weights(path: PathLike) -> dict[str, float]:

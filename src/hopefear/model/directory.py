@@ -58,6 +58,12 @@ class Model:
         """``hiero`` or ``blocks``."""
         return str(self.info["kind"])
 
+    def require(self, kind: str, why: str) -> None:
+        """Complain if the model is of another kind; ``why`` says who needs it, as in "this decoder is for hiero"."""
+        if self.kind != kind:
+            finding = f"is a model of {self.kind}, and {why}"
+            raise input_error(self.path, None, f"{finding}. Build one: hopefear build --kind {kind}")
+
     @cached_property
     def source_text(self) -> TextPipeline:
         """How input is tokenised."""

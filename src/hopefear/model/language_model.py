@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.util.files import PathLike, iter_bytes, output, path_name
+from hopefear.util.files import PathLike, iter_bytes, open_bytes, output, path_name
 
 __all__ = ["MAX_ORDER", "Discounts", "Evaluation", "FullScore", "LanguageModel"]
 
@@ -47,7 +47,7 @@ class Discounts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well a model predicts a text; ``tokens`` are the words and one ``</s>`` a sentence."""
+    """How well a model predicts a text; ``tokens`` are the words and one ``</s>`` per sentence."""
 
     sentences: int
     tokens: int
@@ -75,7 +75,7 @@ class LanguageModel:
         discount_fallback: tuple[float, float, float] = FALLBACK_DISCOUNTS,
         jobs: int = 0,
     ) -> LanguageModel:
-        """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence a line.
+        """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence per line.
 
         ``prune=(0, 0, 1)`` leaves out n-grams of order 3 and above that occur once. ``discount_fallback`` stands in for
         the discounts of an order whose counts of counts give none, as in small corpora.
@@ -116,6 +116,13 @@ class LanguageModel:
         ``verify=False`` leaves out the check of all bytes, which reads the file once; the header is always checked.
         """
         return cls(_core.LanguageModel.open(os.fspath(path), verify))
+
+    @classmethod
+    def read(cls, path: PathLike) -> LanguageModel:
+        """A saved model or an ARPA file: the first bytes tell."""
+        with open_bytes(path) as file:
+            saved = b"\0" in file.read(64)
+        return cls.open(path) if saved else cls.read_arpa(path)
 
     @property
     def order(self) -> int:
