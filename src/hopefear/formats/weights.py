@@ -139,6 +139,8 @@ def _number(text: str, feature: str) -> float:
 def write_weights(weights: Mapping[str, float], path: PathLike) -> None:
     """One ``name value`` per line, in the order of the mapping; every name and value reads back as it was."""
     lines = []
+    if next(iter(weights), "").startswith("\ufeff"):  # at the start of a file that is a byte order mark
+        lines.append("\n")
     for feature, value in weights.items():
         value = float(value)
         if not math.isfinite(value):
@@ -147,5 +149,10 @@ def write_weights(weights: Mapping[str, float], path: PathLike) -> None:
             raise InputError(f"the feature name {feature!r} is empty or has a blank in it. Rename the feature")
         ends = "=" if feature == "#" or feature.endswith("=") else ""  # such a name needs Moses' form
         lines.append(f"{feature}{ends} {value!r}\n")
-    with output(path) as file:
-        file.writelines(lines)
+    try:
+        text = "".join(lines).encode()
+    except UnicodeEncodeError as error:
+        name = error.object[error.object.rfind("\n", 0, error.start) + 1 :].split(" ", 1)[0]
+        raise InputError(f"the feature name {name!r} has half a surrogate pair in it. Rename the feature") from None
+    with output(path, "wb") as file:
+        file.write(text)
