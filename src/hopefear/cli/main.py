@@ -173,7 +173,7 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         if isinstance(error, IsADirectoryError):
             return 2, f"{name}: is a directory. A file is needed here."
         if isinstance(error, NotADirectoryError):
-            return 2, f"{name}: not a directory. Mend the path."
+            return 2, f"{name}: not a directory. Check the path."
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:
             return 2, f"{name}: permission denied. Check who may read or write it."
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."

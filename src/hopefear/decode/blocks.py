@@ -3,7 +3,7 @@
     model = Model.open("model")
     decoder = Blocks(model, read_block_weights("run/weights.txt"))
     decoder.translate(["das grüne Haus"])
-    pool = decoder.decode(lines)              # lattices, for everything that is asked of forests
+    pool = decoder.decode(lines)              # lattices, for lists, samples, hope and fear, ...
 
 A lattice has the real-valued features of :data:`REAL` and the binary ones of the chosen templates, so that w.h(d) is
 the score by which the decoder searched. Binary features are not declared beforehand: ``feature_names`` grows as they
@@ -26,6 +26,7 @@ from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vect
 from hopefear.model.directory import Model
 from hopefear.model.features import SMALL, template_of
 from hopefear.util.files import PathLike
+from hopefear.util.options import check_choice
 
 __all__ = ["FEATURES", "REAL", "REORDERINGS", "Blocks", "read_block_weights"]
 
@@ -75,8 +76,7 @@ class Blocks:
             ("features", self.features, FEATURES),
             ("reordering", self.reordering, REORDERINGS),
         ):
-            if value not in known:
-                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+            check_choice(name, value, known)
         core = BlockDecoder(
             self.model.grammar,
             [lm.core for lm in self.model.language_models] if self.lms else [],

@@ -3,7 +3,7 @@
     model = Model.open("model")
     decoder = Hiero(model)
     decoder.translate(["la casa verde"])      # ['the green house']
-    pool = decoder.decode(lines)              # forests, for everything that is asked of forests
+    pool = decoder.decode(lines)              # forests, for lists, samples, hope and fear, ...
     pool[0].kbest(decoder.weights, 100)
 
 A forest is over the features of the model, so that w.h(d) is the score by which the decoder searched.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from hopefear._core import Vocab
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.weights import check_names, read_weights
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike
+from hopefear.util.files import PathLike, PathsLike
 from hopefear.util.words import plural, some
 
 __all__ = ["rerank"]
@@ -20,7 +20,7 @@ __all__ = ["rerank"]
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
-def rerank(nbest: PathLike | Sequence[PathLike], weights: PathLike, run: Session = SILENT) -> Iterator[str]:
+def rerank(nbest: PathsLike, weights: PathLike, run: Session = SILENT) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a

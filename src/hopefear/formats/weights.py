@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
-from hopefear.util.files import PathLike, iter_lines, output, path_name
+from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
 from hopefear.util.words import plural, some
 
 __all__ = ["ManyWeights", "check_names", "read_many_weights", "read_weights", "weight_vector", "write_weights"]
@@ -42,8 +42,7 @@ class ManyWeights(Mapping[str, float]):
 
 def read_many_weights(path: PathLike) -> Mapping[str, float]:
     """The weights in a file; of a large one only the values are kept, not the names."""
-    plain = Path(path)
-    if not plain.is_file() or plain.suffix in (".gz", ".xz", ".zst") or plain.stat().st_size < _LARGE:
+    if not is_plain(path) or Path(path).stat().st_size < _LARGE:
         return read_weights(path)
     return ManyWeights(*read_feature_table(str(path)))
 

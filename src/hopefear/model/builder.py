@@ -18,7 +18,8 @@ from hopefear.model.directory import KINDS, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, output
+from hopefear.util.files import PathLike, PathsLike, output, path_list
+from hopefear.util.options import check_choice
 
 __all__ = ["BuildOptions", "BuildReport", "build"]
 
@@ -56,8 +57,7 @@ class BuildOptions:
             ("strip_punctuation", self.strip_punctuation, SIDES),
             ("aligner", self.aligner, alignment.ALIGNERS),
         ):
-            if value not in known:
-                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+            check_choice(name, value, known)
         for name, number, low, high in (
             ("max_words", self.max_words, 1, 1000),
             ("align_iterations", self.align_iterations, 1, 1000),
@@ -98,8 +98,8 @@ class BuildReport:
 
 
 def build(
-    source: Sequence[PathLike] | PathLike,
-    target: Sequence[PathLike] | PathLike,
+    source: PathsLike,
+    target: PathsLike,
     out: PathLike,
     options: BuildOptions | None = None,
     *,
@@ -122,7 +122,7 @@ def build(
     check_out(report.model, overwrite)
     source_text, target_text = options.pipeline("source"), options.pipeline("target")
     with report.step("read"):
-        bitext = read_bitext(_several(source), _several(target), source_text, target_text, options.max_words, align)
+        bitext = read_bitext(path_list(source), path_list(target), source_text, target_text, options.max_words, align)
         sentences = read_text(filter_to, source_text)
     for reason, count in bitext.skipped.items():
         run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
@@ -163,10 +163,6 @@ def build(
     with report.step("write"):
         write_model(out, info, grammar, models, sparse, overwrite)
     return report
-
-
-def _several(paths: Sequence[PathLike] | PathLike) -> list[PathLike]:
-    return list(paths) if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
 
 
 def _counts(text: ParallelText, bitext: Bitext) -> dict[str, Any]:

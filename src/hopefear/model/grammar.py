@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hopefear._core import Grammar, GrammarTextReader, RuleTable, grammar_text
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, atomic_write, iter_lines, output, path_name
+from hopefear.util.files import PathLike, PathsLike, atomic_write, iter_lines, output, path_list, path_name
 
 __all__ = ["Grammar", "Rule", "RuleTable", "iter_rules", "read_grammar", "write_grammar", "write_grammar_text"]
 
@@ -24,13 +24,13 @@ class Rule(NamedTuple):
     links: list[tuple[int, int]]  #: word alignment, counted in symbols
 
 
-def read_grammar(paths: PathLike | Iterable[PathLike], jobs: int = 0, run: Session = SILENT) -> Grammar:
+def read_grammar(paths: PathsLike, jobs: int = 0, run: Session = SILENT) -> Grammar:
     """A grammar from text files, ``[X] ||| source ||| target ||| features ||| alignment``, plain or packed.
 
     Glue rules (those of ``[S]``) and repeated rules are left out; a note tells how many.
     """
     reader = GrammarTextReader()
-    for path in [paths] if isinstance(paths, str) or not isinstance(paths, Iterable) else paths:
+    for path in path_list(paths):
         lines = iter_lines(path)
         first = 1
         while block := list(itertools.islice(lines, _LINES)):

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hopefear.errors import InputError
+from hopefear.util.options import check_choice
 
 __all__ = ["TOKENIZERS", "TextPipeline", "clean"]
 
@@ -107,8 +107,7 @@ class TextPipeline:
     _memo: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        if self.tokenizer not in TOKENIZERS:
-            raise InputError(f"tokenizer: {self.tokenizer!r} is not known. Choose one of {', '.join(TOKENIZERS)}")
+        check_choice("tokenizer", self.tokenizer, TOKENIZERS)
 
     def as_dict(self) -> dict[str, Any]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase, "strip_punctuation": self.strip_punctuation}
