@@ -210,8 +210,11 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
         raise input_error(model.path, None, f"{finding}. Build one: hopefear build --kind blocks")
     decoder = Blocks(model, {}, features="none", lms=False) if blocks else decoder_of(config, trainer, model)
     weights, initial = _initial(config)
-    if weights is not None and (strangers := check_names(initial or "", weights, decoder.feature_names, config.model)):
-        session.warn(strangers)
+    if weights is not None:
+        whose = f"{model.path}. Use the weights of this model"
+        strangers = check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose)
+        if strangers:
+            session.warn(strangers)
     corpus = Corpus.read(config.source, config.refs)
     dev = Corpus.read(config.dev_source, config.dev_refs) if config.dev_source else None
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None

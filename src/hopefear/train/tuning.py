@@ -372,7 +372,7 @@ def need_references(pool: Pool, metric: Metric) -> None:
 
 def strangers_in(path: str | None, weights: Mapping[str, float], pool: Pool) -> str | None:
     """A warning about initial weights that belong to no feature of the lists."""
-    return check_names(path or "initial", weights, pool.feature_names, "the lists") if weights else None
+    return check_names(path or "initial", weights, pool.feature_names, "that the lists do not have")
 
 
 def describe(trainer: BatchTrainer) -> dict[str, Any]:
