@@ -79,7 +79,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), options.rows, options.features, options.group)
         values = 8 * options.rows * (options.features + 2)
-        print(f"{options.rows} rows of {options.features} features in groups of {options.group}; {values / 1e6:.0f} MB of numbers")
+        print(
+            f"{options.rows} rows of {options.features} features in groups of {options.group}; {values / 1e6:.0f} MB of numbers"
+        )
         for kind in options.kinds:
             path = Path(folder) / f"t.{'csv' if kind == 'plain' else kind}"
             said = subprocess.run(

@@ -5,6 +5,8 @@ from hopefear._core import Forest as Forest
 from hopefear._core import Pool as Pool
 from hopefear._core import Vocab as Vocab
 from hopefear._core import merged as merged
+from hopefear.commands import rerank as rerank
+from hopefear.commands import score as score
 from hopefear.commands import tune as tune
 from hopefear.decode import Blocks as Blocks
 from hopefear.decode import Hiero as Hiero
@@ -33,6 +35,7 @@ from hopefear.model import TextPipeline as TextPipeline
 from hopefear.model import build as build
 from hopefear.model import read_grammar as read_grammar
 from hopefear.model.language_model import LanguageModel as LanguageModel
+from hopefear.report import report as report
 from hopefear.report.weighing import weigh as weigh
 from hopefear.runs import Run as Run
 from hopefear.runs import Session as Session

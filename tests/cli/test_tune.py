@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from hopefear import Bleu, Chrf, Kbmira
 from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
-from hopefear import Bleu, Chrf, Kbmira
 from hopefear.formats import read_nbest, read_weights, write_forests
 from hopefear.runs.events import Progress
 from hopefear.train.tuning import TuneConfig, tune
@@ -274,7 +274,9 @@ def test_before_is_what_the_first_list_says_first(capsys: Said) -> None:
 
 
 def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> None:
-    Path("dev.plf").write_text("((('a',-1,1),('b',-2,1),),(('c',-1,1),('d',-1.5,1),),(('e',-1,1),),(('f',-1,1),),)\n" * 4)
+    Path("dev.plf").write_text(
+        "((('a',-1,1),('b',-2,1),),(('c',-1,1),('d',-1.5,1),),(('e',-1,1),),(('f',-1,1),),)\n" * 4
+    )
     Path("plf.ref").write_text("b c e f\n" * 4)
     arguments = ["tune", "--forests", "dev.plf", "--refs", "plf.ref", "--trainer", "mert", "--holdout", "0"]
     assert main([*arguments, "--out", "run"]) == 0

@@ -61,7 +61,19 @@ def test_an_outcome_is_optimised(capsys: Said) -> None:
 def test_text_and_references_and_features_by_pattern(capsys: Said) -> None:
     data = [{**row, "ref": "w3 x"} for row in rows(20)]
     write(data)
-    options = ["--text", "text", "--references", "ref", "--features", "g*", "noise", "--metric", "wer", "--metric", "chrf"]
+    options = [
+        "--text",
+        "text",
+        "--references",
+        "ref",
+        "--features",
+        "g*",
+        "noise",
+        "--metric",
+        "wer",
+        "--metric",
+        "chrf",
+    ]
     assert main([*TABLE, *options, "--out", "run", "--quiet"]) == 0
     assert set(read_weights("run/weights.txt")) == {"good", "noise"}
     assert set(json.loads(Path("run/run.json").read_text())["final"]["dev"]) == {"wer", "chrf"}

@@ -164,7 +164,9 @@ def test_wide_tables_hold_lists(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_reader")
 def test_groups_and_texts_stay_as_they_are_written(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "t.csv", [("01", "1.50", 1, 2), ("01", "2", 2, 3), ("1", "003", 3, 4)], ("g", "t", "a", "b"))
+    path = write_csv(
+        tmp_path / "t.csv", [("01", "1.50", 1, 2), ("01", "2", 2, 3), ("1", "003", 3, 4)], ("g", "t", "a", "b")
+    )
     pool = hf.Pool.from_table(path, group="g", text="t")
     assert pool.ids == ["01", "1"]
     assert [pool.text(0, 0), pool.text(1, 0)] == ["1.50", "003"]

@@ -75,7 +75,14 @@ def test_a_metric_in_python_works_with_every_trainer_on_lists(pool: hf.Pool, nam
     stats = metric.stats(pool)
     assert stats.shape == (72, 2)
     found = find_batch(name)(metric=metric, jobs=2).fit(pool)
-    assert found.score >= found.initial_score - 1e-9 or name in ("pro", "rampion", "cmira", "perceptron", "pa", "kbmira")
+    assert found.score >= found.initial_score - 1e-9 or name in (
+        "pro",
+        "rampion",
+        "cmira",
+        "perceptron",
+        "pa",
+        "kbmira",
+    )
     w = np.array([found.weights[one] for one in pool.feature_names])
     best = [pool.text(i, int(pool[i].scores(w).argmax())) for i in range(len(pool))]
     sums = np.sum([bleu_statistics(text, pool.references(i)) for i, text in enumerate(best)], axis=0)

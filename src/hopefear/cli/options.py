@@ -87,9 +87,9 @@ class Many(click.Option):
         return f"{name} [{name}...]"
 
 
-def table_options() -> list[click.Option]:
-    """The options of commands that take a table: which columns mean what."""
-    return [
+def table_options(*names: str) -> list[click.Option]:
+    """The options of commands that take a table: which columns mean what; those of these names only, if there are any."""
+    found = [
         click.Option(["--table"], type=InputFile(), help="A table: CSV, TSV, JSON lines, Parquet or Arrow."),
         click.Option(["--group"], metavar="COLUMN", help="Of the table: rows with the same value here compete."),
         Many(["--features"], metavar="GLOB", help="The scores, by name or pattern. [all other columns of numbers]"),
@@ -102,6 +102,7 @@ def table_options() -> list[click.Option]:
             help="A missing score: an error, drop the candidate, or 0 and a feature that says so. [error]",
         ),
     ]
+    return [option for option in found if not names or option.name in ("table", *names)]
 
 
 class Positional(click.Argument):

@@ -76,6 +76,7 @@ class Table:
     name: str = "table"
     line_of: Callable[[int], int] | None = None  # the line of a row, where the file has lines
     source: Any = None  # the pyarrow.Table, if there is one
+    owner: NDArray[np.int64] | None = None  # of a table that was wide: the row that each candidate comes from
     rows: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -213,7 +214,7 @@ class Table:
                 columns[name] = np.repeat(self.columns[name], counts)
         owner = np.repeat(np.arange(self.rows), counts)
         line_of = self.line_of
-        return Table(columns, self.name, None if line_of is None else lambda row: line_of(int(owner[row])))
+        return Table(columns, self.name, None if line_of is None else lambda row: line_of(int(owner[row])), owner=owner)
 
 
 class _Builder:
@@ -291,7 +292,9 @@ class _Builder:
         values = self.table.numbers(name, "--outcome")
         if np.isnan(values).any():
             row = int(np.flatnonzero(np.isnan(values))[0])
-            raise self.table.error(row, f"{name} is missing. Every candidate needs its outcome: fill it, or cut the row")
+            raise self.table.error(
+                row, f"{name} is missing. Every candidate needs its outcome: fill it, or cut the row"
+            )
         return values
 
     def _missing(self) -> tuple[NDArray[np.bool_] | None, list[int]]:

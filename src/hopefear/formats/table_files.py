@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Column, Table, as_objects
@@ -33,7 +32,7 @@ KINDS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-MISSING_NUMBERS = ["", *("NA N/A n/a na NaN nan NAN NULL Null null None none".split())]
+MISSING_NUMBERS = ["", *(["NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "NULL", "Null", "null", "None", "none"])]
 ROWS = 20_000  # that Python's own reader takes at a time
 
 
@@ -146,7 +145,9 @@ def _read_csv(path: PathLike, words: Sequence[str]) -> Table:
         if table is not None:
             return from_arrow(table, path_name(path), line_of)
     with opened() as file:
-        return Table(_python_csv(_records(file, delimiter, path_name(path)), path_name(path), words), path_name(path), line_of)
+        return Table(
+            _python_csv(_records(file, delimiter, path_name(path)), path_name(path), words), path_name(path), line_of
+        )
 
 
 def _delimiter(path: PathLike, first: str) -> str:
@@ -328,30 +329,28 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
 # Back again ----------------------------------------------------------------------------------------------------------
 
 
-def write_ranked(
-    path: PathLike, table: Table, out: PathLike, score: NDArray[np.float64], rank: NDArray[np.int64]
-) -> None:
-    """The table of a file with two columns more: ``score`` and ``rank`` (0, and so nothing, for rows left out).
+def write_ranked(path: PathLike, table: Table, out: PathLike, score: Sequence[Any], rank: Sequence[Any]) -> None:
+    """The table of a file with two columns more, ``score`` and ``rank``: a value per row, or a list where it is wide.
 
-    What is there already stays as it is written. Of wide tables the two are lists, a value per candidate.
+    What is there already stays as it is written. None is a row that was left out.
     """
     kind = kind_of(path)
     for name in ("score", "rank"):
         if name in table.columns:
             raise input_error(path_name(path), None, f"has a column {name!r} already. Rename it")
     if os.fspath(out) != "-" and kind_of(out) != kind:
-        raise input_error(path_name(out), None, f"a table in {kind} is written in {kind}. Change the ending of the name")
+        finding = f"a table in {kind} is written in {kind}. Change the ending of the name"
+        raise input_error(path_name(out), None, finding)
     if kind in ("parquet", "arrow"):
         _write_arrow(table, out, kind, score, rank)
         return
+    if os.fspath(path) == "-":
+        raise InputError("a table from standard input cannot be read twice. Keep it in a file")
     with output(out) as file:
-        if kind == "csv":
-            _write_csv(path, file, score, rank)
-        else:
-            _write_jsonl(path, file, score, rank)
+        (_write_csv if kind == "csv" else _write_jsonl)(path, file, score, rank)
 
 
-def _write_csv(path: PathLike, file: IO[str], score: NDArray[np.float64], rank: NDArray[np.int64]) -> None:
+def _write_csv(path: PathLike, file: IO[str], score: Sequence[Any], rank: Sequence[Any]) -> None:
     with open_text(path) as source:
         first = source.readline()
     delimiter = _delimiter(path, first)
@@ -359,29 +358,24 @@ def _write_csv(path: PathLike, file: IO[str], score: NDArray[np.float64], rank: 
     with open_text(path) as source:
         records = _records(source, delimiter, path_name(path))
         writer.writerow([*next(records)[1], "score", "rank"])
-        for (_, row), value, place in zip(records, score.tolist(), rank.tolist(), strict=True):
-            writer.writerow([*row, repr(value), place] if place else [*row, "", ""])
+        for (_, row), value, place in zip(records, score, rank, strict=True):
+            writer.writerow([*row, "" if value is None else repr(value), "" if place is None else place])
 
 
-def _write_jsonl(path: PathLike, file: IO[str], score: NDArray[np.float64], rank: NDArray[np.int64]) -> None:
+def _write_jsonl(path: PathLike, file: IO[str], score: Sequence[Any], rank: Sequence[Any]) -> None:
     with open_text(path) as source:
         rows = (line for line in source if line.strip())
-        for line, value, place in zip(rows, score.tolist(), rank.tolist(), strict=True):
+        for line, value, place in zip(rows, score, rank, strict=True):
             body = line.rstrip()[:-1].rstrip()
             comma = "" if body.endswith("{") else ", "
-            shown = (repr(value), place) if place else ("null", "null")
-            file.write(f'{body}{comma}"score": {shown[0]}, "rank": {shown[1]}}}\n')
+            file.write(f'{body}{comma}"score": {json.dumps(value)}, "rank": {json.dumps(place)}}}\n')
 
 
-def _write_arrow(
-    table: Table, out: PathLike, kind: str, score: NDArray[np.float64], rank: NDArray[np.int64]
-) -> None:
+def _write_arrow(table: Table, out: PathLike, kind: str, score: Sequence[Any], rank: Sequence[Any]) -> None:
     if os.fspath(out) == "-":
         raise InputError(f"a table in {kind} is not text. Give --out FILE")
     pyarrow = pyarrow_for("This table")
-    left_out = rank == 0
-    found = table.source.append_column("score", pyarrow.array(score, mask=left_out))
-    found = found.append_column("rank", pyarrow.array(rank, mask=left_out))
+    found = table.source.append_column("score", pyarrow.array(score)).append_column("rank", pyarrow.array(rank))
     with output(out, "wb") as file:
         if kind == "parquet":
             import pyarrow.parquet as parquet

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.formats.table import TableSpec, read_table
 from hopefear.formats import read_forests, read_lists, read_weights
+from hopefear.formats.table import TableSpec, read_table
 from hopefear.metrics import Bleu, Metric, from_record
 from hopefear.runs import RunRecord, checkpoint, read_run
 from hopefear.train.holdout import split
@@ -122,7 +122,9 @@ class Reader:
 
     def _pool(self, record: RunRecord, files: dict[str, list[str]]) -> Pool:
         """The candidates that were learnt from."""
-        key = tuple(one["sha256"] for one in record.inputs if one["role"] in ("nbest", "forests", "table", "refs", "sources"))
+        key = tuple(
+            one["sha256"] for one in record.inputs if one["role"] in ("nbest", "forests", "table", "refs", "sources")
+        )
         if key not in self._pools:
             references, sources = files.get("refs", []), next(iter(files.get("sources", [])), None)
             if "forests" in files:

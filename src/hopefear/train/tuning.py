@@ -129,9 +129,7 @@ class TuneConfig:
     def spec(self) -> TableSpec:
         """The columns of the table."""
         assert self.group is not None
-        return TableSpec(
-            self.group, self.features, self.text, self.references, self.outcome, self.missing or "error"
-        )
+        return TableSpec(self.group, self.features, self.text, self.references, self.outcome, self.missing or "error")
 
     def open_run(self, settings: Mapping[str, Any]) -> Run:
         return Run.open(
@@ -211,9 +209,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     strangers = strangers_in(config.initial, weights, pool) if weights else None
     recipe = describe(trainer)
     frame = config.table is not None and not isinstance(config.table, str | os.PathLike)
-    inputs = record_inputs(
-        {name: getattr(config, name) for name in INPUTS if name != "table" or not frame}
-    )
+    inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not frame})
     settings = {
         **recipe,
         "seed": config.seed,
@@ -314,9 +310,7 @@ def _read(config: TuneConfig, session: Session) -> Pool:
     return pool
 
 
-def read_candidates(
-    nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None
-) -> Pool:
+def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None) -> Pool:
     """Lists from files, with progress and a word if they were merged."""
     update = session.progress("read", megabytes(nbest))
     pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
