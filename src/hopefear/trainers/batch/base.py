@@ -91,6 +91,7 @@ class BatchTrainer(Trainer):
     learns_from: ClassVar[str] = "candidates"
     spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
     differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
+    orders: ClassVar[bool] = False  # can optimise metrics of the whole order of a list
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
@@ -136,6 +137,11 @@ class BatchTrainer(Trainer):
             raise InputError(
                 f"trainer {self.name} learns from the candidates of a pool, not from {type(data).__name__}. "
                 "hopefear.train.online puts it into a loop around a decoder"
+            )
+        if self.metric.whole_order and not self.orders:
+            raise InputError(
+                f"trainer {self.name} learns which candidate is best, and {self.metric.key} is of the whole order. "
+                "A trainer that can optimise it: mert"
             )
         begun = time.perf_counter()
         forests = not data.is_lists
