@@ -7,6 +7,8 @@
 #include "metrics/external.h"
 #include "metrics/metric.h"
 #include "metrics/oracle_document.h"
+#include "metrics/rank.h"
+#include "metrics/ratio.h"
 #include "metrics/rouge.h"
 #include "metrics/significance.h"
 #include "metrics/ter.h"
@@ -131,6 +133,12 @@ void bind_metrics(nb::module_& m) {
   nb::class_<RougeS, Metric>(m, "RougeS", "ROUGE-S over word ids.").def(nb::init<int, double>(), "skip"_a = 4, "beta"_a = 1.0);
   nb::class_<External, Metric>(m, "External", "A number of each candidate, averaged.")
       .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a = true, "scale"_a = 1.0);
+  nb::class_<Ratio, Metric>(m, "Ratio", "Sums of columns over sums of columns.")
+      .def(nb::init<std::string, std::vector<std::string>, std::vector<double>, std::vector<double>, bool>(), "name"_a,
+           "columns"_a, "above"_a, "below"_a, "higher_is_better"_a = true);
+  nb::class_<RankMetric, Metric>(m, "RankMetric", "A metric of the whole order of a list.")
+      .def(nb::init<const std::string&, std::string, int, double, bool, std::string>(), "kind"_a, "column"_a, "k"_a = 0,
+           "level"_a = 1.0, "exponential"_a = false, "retrieved"_a = "");
 }
 
 void bind_oracle_document(nb::module_& m) {

@@ -20,6 +20,7 @@ LAYERS = [
     "data",
     "train",
     "report",
+    "sklearn",
     "experiments",
     "commands",
     "cli",

@@ -23,7 +23,15 @@ from hopefear.formats import write_weights as write_weights
 from hopefear.metrics import Bleu as Bleu
 from hopefear.metrics import Chrf as Chrf
 from hopefear.metrics import External as External
+from hopefear.metrics import FBeta as FBeta
+from hopefear.metrics import Map as Map
+from hopefear.metrics import Mrr as Mrr
+from hopefear.metrics import Ndcg as Ndcg
 from hopefear.metrics import OracleDocument as OracleDocument
+from hopefear.metrics import Precision as Precision
+from hopefear.metrics import Rate as Rate
+from hopefear.metrics import Recall as Recall
+from hopefear.metrics import RecallAt as RecallAt
 from hopefear.metrics import RougeS as RougeS
 from hopefear.metrics import Ter as Ter
 from hopefear.metrics import Wer as Wer

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopefear.cli.console import Console, table
+from hopefear.cli.console import Console
+from hopefear.cli.console import table as aligned
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many, Positional, count
 
@@ -16,9 +17,15 @@ if TYPE_CHECKING:
     from hopefear.train.weighing import Weighed
 
 PARAMS = [
-    Positional(["table"], required=True, type=InputFile(), metavar="TABLE"),
-    click.Option(["--group"], required=True, metavar="COLUMN", help="Candidates with the same value here compete."),
-    click.Option(["--outcome"], required=True, metavar="COLUMN", help="How good a candidate is: reward, accuracy, ..."),
+    Positional(["table"], required=True, nargs=-1, type=InputFile(), metavar="TABLE"),
+    click.Option(["--group"], metavar="COLUMN", help="Candidates with the same value here compete."),
+    click.Option(["--outcome"], metavar="COLUMN", help="How good a candidate is: reward, accuracy, grade, ..."),
+    click.Option(
+        ["--metric"],
+        metavar="NAME",
+        help="Of the outcome: ndcg@10, mrr, map, recall@100; or precision, recall, fbeta, rate. [its mean]",
+    ),
+    click.Option(["--qrels"], type=InputFile(), help="TREC judgements: then TABLE is one TREC run or several."),
     Many(["--features"], metavar="GLOB", help="The scores, by name or pattern. [all other columns of numbers]"),
     click.Option(["--text"], metavar="COLUMN", help="The candidates' text, if there is any."),
     click.Option(["--lower-is-better"], is_flag=True, help="The outcome is an error or a cost."),
@@ -37,12 +44,14 @@ PARAMS = [
 EXAMPLES = """
 hopefear weigh scores.csv --group prompt --outcome reward --out weights
 hopefear weigh runs.parquet --group query --outcome grade --features 'bm25' 'dense_*'
-hopefear weigh hypotheses.tsv --group utterance --outcome errors --lower-is-better --json
+hopefear weigh hypotheses.tsv --group utterance --metric rate:errors=errors,length=words --json
+hopefear weigh bm25.run dense.run --qrels qrels.txt --metric ndcg@10 --out fused
+hopefear weigh train.letor --metric map
 """
 
 
 @make_command(PARAMS, examples=EXAMPLES)
-def command(console: Console, json: bool, **options: Any) -> None:
+def command(console: Console, json: bool, table: tuple[str, ...], qrels: str | None, **options: Any) -> None:
     """Learn weights for the scores of a table, and say what they are worth.
 
     The table has one row per candidate: a column says which candidates compete (a sentence, query or prompt), one how
@@ -52,8 +61,13 @@ def command(console: Console, json: bool, **options: Any) -> None:
     from hopefear.report.weighing import weigh
     from hopefear.train.weighing import WeighConfig
 
+    if len(table) > 1 and qrels is None:
+        raise click.UsageError("one table, please; several files are TREC runs, with --qrels.")
+    config = WeighConfig(
+        table=table[0] if qrels is None else list(table), qrels=qrels, **options, command=["hopefear", *sys.argv[1:]]
+    )
     with console.listener() as listen:
-        found = weigh(WeighConfig(**options, command=["hopefear", *sys.argv[1:]]), listen)
+        found = weigh(config, listen)
     if json:
         click.echo(json_module.dumps(found.record(), indent=2, ensure_ascii=False))
         return
@@ -74,18 +88,18 @@ def print_details(found: Weighed) -> None:
     if found.at_random is not None:
         one = found.at_random
         rows.append(["by chance", f"{one.score:.4g}", f"{one.low:.4g} to {one.high:.4g}"])
-    click.echo(table(rows))
+    click.echo(aligned(rows))
     click.echo("")
     left = {one.feature: one for one in found.without}
     rows = [["score", "weight", "lost without it", "p"]]
     for name, weight in found.weights.items():
         lost = left.get(name)
         rows.append([name, f"{weight:.4g}", f"{lost.loss:.3g}" if lost else "", f"{lost.p:.2g}" if lost else ""])
-    click.echo(table(rows))
+    click.echo(aligned(rows))
     click.echo("")
     rows = [["groups learnt from", "score", "gain over equal", "p"]]
     for point in found.curve:
         rows.append([str(point.groups), f"{point.score:.4g}", f"{point.gain:+.3g}", f"{point.p:.2g}"])
-    click.echo(table(rows))
+    click.echo(aligned(rows))
     click.echo("")
     click.echo(f"chosen: {found.chosen} ({found.why})")

@@ -76,7 +76,8 @@ class Table:
     name: str = "table"
     line_of: Callable[[int], int] | None = None  # the line of a row, where the file has lines
     source: Any = None  # the pyarrow.Table, if there is one
-    owner: NDArray[np.int64] | None = None  # of a table that was wide: the row that each candidate comes from
+    owner: NDArray[np.int64] | None = None  # the row of the file or frame that each row comes from, if it is another
+    duplicates: bool = False  # whether a candidate may be there twice
     rows: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,11 +93,20 @@ class Table:
     def error(self, row: int, finding: str) -> InputError:
         """An error in a row, which is named by its line, or by its number from 0."""
         if self.line_of is None:
-            return input_error(self.name, None, f"row {row}: {finding}")
-        return input_error(self.name, self.line_of(row), finding)
+            return input_error(self.name, None, f"{self.place(row)}: {finding}")
+        return input_error(self.name, self.line_of(self._source_row(row)), finding)
 
     def place(self, row: int) -> str:
+        row = self._source_row(row)
         return f"row {row}" if self.line_of is None else f"line {self.line_of(row)}"
+
+    def _source_row(self, row: int) -> int:
+        return row if self.owner is None else int(self.owner[row])
+
+    def taken(self, order: NDArray[np.int64]) -> Table:
+        """The table with these rows, in this order; messages speak of the rows of this one."""
+        owner = order if self.owner is None else self.owner[order]
+        return Table({name: self.columns[name][order] for name in self.columns}, self.name, self.line_of, owner=owner, duplicates=self.duplicates)
 
     def column(self, name: str, what: str) -> Column:
         if name not in self.columns:
@@ -212,9 +222,7 @@ class Table:
                 columns[name] = _column(item for value in wide[name] for item in value)
             elif name in spec.words or not _has_lists(self.columns[name]):
                 columns[name] = np.repeat(self.columns[name], counts)
-        owner = np.repeat(np.arange(self.rows), counts)
-        line_of = self.line_of
-        return Table(columns, self.name, None if line_of is None else lambda row: line_of(int(owner[row])), owner=owner)
+        return Table(columns, self.name, self.line_of, owner=np.repeat(np.arange(self.rows), counts), duplicates=self.duplicates)
 
 
 class _Builder:
@@ -231,7 +239,8 @@ class _Builder:
 
     def pool(self) -> Pool:
         keep, holes = self._missing()
-        self._no_duplicates()
+        if not self.table.duplicates:
+            self._no_duplicates()
         self._leaks()
         pool = Pool()
         for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:

@@ -26,6 +26,7 @@ class Metric(ABC):
     """A metric. Subclasses are frozen dataclasses whose fields are the options."""
 
     name: ClassVar[str]
+    whole_order: ClassVar[bool] = False  # of the order of all candidates, not of the best one
     tokenize: str = "none"
     lowercase: bool = False
 
@@ -43,6 +44,11 @@ class Metric(ABC):
     def __getstate__(self) -> dict[str, object]:
         """The options: a copy in another process makes its own core."""
         return {name: value for name, value in self.__dict__.items() if name != "core"}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the candidates' numbers that it reads; metrics of words read none."""
+        return ()
 
     @property
     def key(self) -> str:

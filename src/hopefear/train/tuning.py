@@ -357,7 +357,7 @@ def metric_for(text: str, config: TuneConfig, pool: Pool | None = None) -> Metri
 
 def need_references(pool: Pool, metric: Metric) -> None:
     """Complain about the first sentence without a reference, if the metric needs them."""
-    if metric.name == "external":
+    if metric.columns:
         return
     without = next((i for i in range(len(pool)) if not pool.references(i)), None)
     if without is not None:

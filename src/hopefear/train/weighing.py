@@ -14,7 +14,7 @@ as in the table: many tables have the best candidate first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
+from hopefear.formats.letor import is_letor, read_letor
 from hopefear.formats.table import Table, TableSpec, read_table
-from hopefear.metrics import External, Metric, from_text
+from hopefear.formats.trec import GRADE, GROUP, RETRIEVED, read_trec
+from hopefear.metrics import METRICS, External, Metric, from_text, split_text
 from hopefear.runs.plain import plain
 from hopefear.runs.session import Session
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
@@ -46,9 +48,10 @@ SAMPLES = 2000  # of the randomisation test
 class WeighConfig:
     """The options of ``hopefear weigh``, by the same names."""
 
-    table: Any  # a file, a frame or a dict of arrays
-    group: str
-    outcome: str
+    table: Any  # a file, a frame or a dict of arrays; a LETOR file; with qrels: TREC runs, one or several
+    group: str | None = None
+    outcome: str | None = None
+    qrels: str | None = None
     features: Sequence[str] = ()
     text: str | None = None
     missing: str = "error"
@@ -64,14 +67,50 @@ class WeighConfig:
     def __post_init__(self) -> None:
         if self.folds < 2:
             raise OptionError("--folds must be 2 or more.")
+        if self.judged:
+            object.__setattr__(self, "group", self.group or GROUP)
+            object.__setattr__(self, "outcome", self.outcome or GRADE)
+            object.__setattr__(self, "metric", self.metric or "ndcg@10")
+        if self.group is None:
+            raise OptionError("--group is needed: the column that says which candidates compete.")
+        if self.outcome is None and self.metric is None:
+            raise OptionError("--outcome is needed: the column that says how good a candidate is.")
+
+    @property
+    def judged(self) -> bool:
+        """Whether the input is of a kind that brings its own groups and grades."""
+        return self.qrels is not None or is_letor(self.table)
+
+    def measure(self) -> Metric:
+        """The mean of the outcome, or what ``metric`` says."""
+        if self.metric is None:
+            return External(str(self.outcome), not self.lower_is_better)
+        name, rest = split_text(self.metric)
+        known = {each.name for each in fields(METRICS[name])} if name in METRICS else set()  # type: ignore[arg-type]
+        given = {"column": self.outcome, "retrieved": RETRIEVED if self.qrels else None}
+        more = [f"{key}={value}" for key, value in given.items() if key in known and value and f"{key}=" not in rest]
+        found = from_text(f"{name}:{','.join(filter(None, [rest, *more]))}")
+        if not found.columns:
+            raise OptionError(f"--metric: {name} is of text. Metrics of tables read columns of numbers.")
+        if self.qrels and not found.whole_order:
+            raise OptionError(f"--metric: with --qrels it is one of whole orders, such as ndcg@10, not {name}.")
+        return found
 
     @property
     def spec(self) -> TableSpec:
-        return TableSpec(self.group, self.features, self.text, (), (self.outcome,), self.missing)
+        columns = dict.fromkeys([*filter(None, [self.outcome]), *self.measure().columns])
+        return TableSpec(str(self.group), self.features, self.text, (), tuple(columns), self.missing)
 
     @property
     def name(self) -> str:
-        return str(self.table) if isinstance(self.table, str | Path) else "the table"
+        files = [self.table] if isinstance(self.table, str | Path) else self.table
+        return ", ".join(map(str, files)) if isinstance(files, list | tuple) else "the table"
+
+    def read(self) -> Table:
+        if self.qrels is not None:
+            return read_trec([self.table] if isinstance(self.table, str | Path) else list(self.table), self.qrels)
+        table = self.table[0] if isinstance(self.table, list | tuple) and len(self.table) == 1 else self.table
+        return read_letor(table) if is_letor(table) else read_table(table, self.spec)
 
 
 @dataclass(frozen=True)
@@ -145,36 +184,22 @@ def weighed(config: WeighConfig, session: Session) -> Weighed:
     return Weighing(pool, metric, config, session).weighed(warnings)
 
 
-@dataclass
-class _Shuffled(Table):
-    """A table whose candidates stand in another order inside their groups."""
-
-    came_from: Any = None
-
-    def line(self, row: int) -> int:
-        return super().line(int(self.came_from[row]))
-
-
 def read_pool(config: WeighConfig) -> Pool:
     """The candidates of the table, in an order that says nothing about them."""
-    table = read_table(config.table).flat(config.spec)
-    column = table.column(config.group, "--group")
+    table = config.read().flat(config.spec)
+    column = table.column(config.spec.group, "--group")
     group = np.concatenate([[0], np.cumsum(column[1:] != column[:-1])]) if len(column) else np.zeros(0)
     order = np.lexsort((np.random.default_rng([config.seed, 29]).random(len(group)), group))
-    shuffled = {name: values[order] for name, values in table.columns.items()}
-    return _Shuffled(shuffled, table.name, table.first_line, came_from=order).pool(config.spec)
+    return table.taken(order).pool(config.spec)
 
 
 def metric_for(config: WeighConfig, pool: Pool) -> Metric:
-    """The mean of the outcome, or what ``metric`` says of it."""
-    if config.metric is not None:
-        name, _, rest = config.metric.partition(":")
-        if "column=" not in rest:
-            rest = ",".join(filter(None, [f"column={config.outcome}", rest]))
-        return from_text(f"{name}:{rest}", columns=pool.number_names)
-    largest = float(np.abs(External(config.outcome).stats(pool)[:, 0]).max()) or 1.0
-    scale = next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest)
-    return External(config.outcome, not config.lower_is_better, scale)
+    """The metric; the gain of a mean is brought to about 0 to 1."""
+    metric = config.measure()
+    if not isinstance(metric, External):
+        return metric
+    largest = float(np.abs(metric.stats(pool)[:, 0]).max()) or 1.0
+    return replace(metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest))
 
 
 def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
@@ -186,10 +211,10 @@ def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
         raise InputError(f"{config.name}: every group has one candidate only: there is nothing to choose from. {cure}")
     if len(pool) < 4:
         raise InputError(f"{config.name}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
-    outcome = External(config.outcome).stats(pool)[:, 0]
+    outcome, name = metric.sentence_gains(metric.stats(pool)), config.outcome or metric.key
     first = np.repeat(begin[:-1], sizes)
     if (outcome == outcome[first]).all():
-        finding = f"{config.outcome} is the same for all candidates of each group: there is nothing to learn"
+        finding = f"{name} is the same for all candidates of each group: there is nothing to learn"
         raise InputError(f"{config.name}: {finding}. Is it the right column?")
     constant, leaks, same = _suspicious(pool, outcome)
     if len(constant) == len(pool.feature_names):
@@ -199,7 +224,7 @@ def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
     if constant:
         warnings.append(f"the same for all candidates of each group, so without any say: {some(constant)}")
     if leaks:
-        finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {config.outcome!r}"
+        finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {name!r}"
         warnings.append(f"{finding}: did the outcome leak into the scores? Leave it out: --features")
     if same:
         finding = "the same scores and outcome as another candidate of the group"
@@ -272,7 +297,7 @@ class Weighing:
             p=test.p,
             at_random=chance,
             better_than_chance=beats_chance,
-            outcome=self.config.outcome if self.config.metric is None else self.metric.key,
+            outcome=self.metric.key,
             best_single=next((key for key, value in SINGLE.fit(self.pool, self.how).items() if value), ""),
             groups=len(self.pool),
             candidates=int(self.pool.row_begin()[-1]),
@@ -318,7 +343,9 @@ class Weighing:
         return Measured(found.score, found.low, found.high)
 
     def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:
-        """What a candidate drawn by chance scores, and whether the chosen ones do better."""
+        """What a candidate drawn by chance scores, and whether the chosen ones do better; None of whole orders."""
+        if self.metric.whole_order:
+            return None, None
         rows, begin = self.metric.stats(self.pool, self.jobs), self.pool.row_begin()
         drawn = (np.add.reduceat(rows, begin[:-1]) / np.diff(begin)[:, None])[self.seen]
         return self.measured(drawn), self.verdict_of(self.compare(chosen, drawn))

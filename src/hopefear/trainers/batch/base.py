@@ -93,6 +93,7 @@ class BatchTrainer(Trainer):
     learns_from: ClassVar[str] = "candidates"
     spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
     differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
+    orders: ClassVar[bool] = False  # can optimise metrics of the whole order of a list
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
@@ -149,6 +150,11 @@ class BatchTrainer(Trainer):
 
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         check_data(self, data, initial)
+        if self.metric.whole_order and not self.orders:
+            raise InputError(
+                f"trainer {self.name} learns which candidate is best, and {self.metric.key} is of the whole order. "
+                "A trainer that can optimise it: mert"
+            )
         begun = time.perf_counter()
         forests = not data.is_lists
         pool = self.prepare(data)
@@ -253,7 +259,8 @@ def check_data(trainer: Trainer, data: object, initial: object) -> None:
 
 def _first(pool: Pool, metric: Metric, jobs: int) -> Vector:
     """The statistics of the document of first candidates."""
-    return metric.stats(pool.kbest(np.zeros(len(pool.features)), 1, jobs=jobs), jobs).sum(axis=0)
+    found: Vector = metric.chosen_stats(pool, np.zeros(len(pool.features)), jobs).sum(axis=0)
+    return found
 
 
 def _aligned(lists: Pool, problem: Problem) -> Callable[..., Vector]:

@@ -37,6 +37,7 @@ class Mert(BatchTrainer):
     what: ClassVar[str] = "the metric of the best candidates, exactly"
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
+    orders: ClassVar[bool] = True
 
     restarts: int = option(20, "random starts besides the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
