@@ -2,8 +2,8 @@
 
     python bench/tables.py [--rows 1000000] [--features 10] [--group 10] [--kinds csv jsonl parquet plain]
 
-``plain`` is CSV by Python's own reader, without pyarrow. Each kind runs in a process of its own; ``cpu`` is its CPU time, which on
-a busy machine says more than the clock. ``peak`` is the largest resident memory less that of the imports.
+``plain`` is CSV by Python's own reader, without pyarrow. Each kind runs in a process of its own; ``cpu`` is its CPU
+time, which on a busy machine says more than the clock. ``peak`` is the largest resident memory without the imports.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def measure(path: str, kind: str) -> None:
     pool = table.pool(spec)
     done = now()
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    print(json.dumps({"read": [b - a for a, b in zip(start, read, strict=True)],
-                      "pool": [b - a for a, b in zip(read, done, strict=True)], "peak": peak, "groups": len(pool)}))  # fmt: skip
+    read_seconds, pool_seconds = ([b - a for a, b in zip(*two, strict=True)] for two in ((start, read), (read, done)))
+    print(json.dumps({"read": read_seconds, "pool": pool_seconds, "peak": peak, "groups": len(pool)}))
 
 
 def main() -> None:
@@ -80,7 +80,8 @@ def main() -> None:
         make(Path(folder), options.rows, options.features, options.group)
         values = 8 * options.rows * (options.features + 2)
         print(
-            f"{options.rows} rows of {options.features} features in groups of {options.group}; {values / 1e6:.0f} MB of numbers"
+            f"{options.rows} rows of {options.features} features in groups of {options.group}: "
+            f"{values / 1e6:.0f} MB of numbers"
         )
         for kind in options.kinds:
             path = Path(folder) / f"t.{'csv' if kind == 'plain' else kind}"

@@ -143,8 +143,8 @@ void bind_metrics(nb::module_& m) {
 
 void bind_oracle_document(nb::module_& m) {
   nb::class_<Custom, Metric>(m, "Custom", "A metric in Python: a function of the sum of statistics.")
-      .def(nb::init<std::string, int, nb::callable, bool, double>(), "name"_a, "size"_a, "score"_a, "higher_is_better"_a = true,
-           "scale"_a = 1.0);
+      .def(nb::init<std::string, int, nb::typed<nb::callable, double(nb::object)>, bool, double>(), "name"_a, "size"_a, "score"_a,
+           "higher_is_better"_a = true, "scale"_a = 1.0);
 
   nb::class_<OracleDocument>(
       m, "OracleDocument",

@@ -230,7 +230,7 @@ def test_missing_numbers(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_missing_outcome_is_an_error() -> None:
-    with pytest.raises(hf.InputError, match="row 1: y is missing. Every candidate needs its outcome"):
+    with pytest.raises(hf.InputError, match=r"row 1: y is missing. Every candidate needs its outcome"):
         hf.Pool.from_table({"g": [1, 1], "a": [1, 2], "y": [1, None]}, group="g", outcome="y", missing="drop")
 
 
@@ -295,18 +295,18 @@ def test_files_that_are_not_what_their_name_says(tmp_path: Path, name: str) -> N
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("g,t,a\n1,caf\u00e9,2\n".encode("latin-1"))
-    with pytest.raises(hf.InputError, match="the text is not UTF-8"):
+    with pytest.raises(hf.InputError, match=r"the text is not UTF-8"):
         hf.Pool.from_table(path, group="g", text="t")
 
 
 def test_what_is_no_table() -> None:
-    with pytest.raises(hf.InputError, match="a table is a file, a frame or a dict of arrays, not int"):
+    with pytest.raises(hf.InputError, match=r"a table is a file, a frame or a dict of arrays, not int"):
         hf.Pool.from_table(3, group="g")
-    with pytest.raises(hf.InputError, match="column 'a' has 1 rows, others have more"):
+    with pytest.raises(hf.InputError, match=r"column 'a' has 1 rows, others have more"):
         hf.Pool.from_table({"g": [1, 2], "a": [1]}, group="g")
-    with pytest.raises(hf.InputError, match="missing is 'ignore'. Choose one of error, drop, indicator"):
+    with pytest.raises(hf.InputError, match=r"missing is 'ignore'. Choose one of error, drop, indicator"):
         hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, group="g", missing="ignore")
-    with pytest.raises(hf.InputError, match="Pool.from_table"):
+    with pytest.raises(hf.InputError, match=r"Pool.from_table"):
         hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, grup="g")  # type: ignore[call-arg]
 
 
@@ -326,9 +326,9 @@ def test_a_pool_behaves_like_a_sequence() -> None:
     for indices in ([0, 2], (0, 2), range(0, 3, 2), np.array([0, 2], np.int32), np.array([0, 2]), [np.int8(0), -1]):
         assert pool.subset(indices).ids == ["a", "c"]
     for wrong in ([0.5], ["a"], np.array([0.0, 1.0])):
-        with pytest.raises(hf.InputError, match="chosen by a whole number"):
+        with pytest.raises(hf.InputError, match=r"chosen by a whole number"):
             pool.subset(wrong)
-    with pytest.raises(hf.InputError, match="out of range"):
+    with pytest.raises(hf.InputError, match=r"out of range"):
         pool.subset([3])
 
 

@@ -21,9 +21,9 @@ def test_a_metric_may_be_a_name(pool: hf.Pool) -> None:
     assert hf.Mert(metric="bleu").metric == hf.Bleu()  # type: ignore[arg-type]
     assert hf.Mert(metric="chrf:word_order=2").metric == hf.Chrf(word_order=2)  # type: ignore[arg-type]
     assert hf.Kbmira(metric="bleu", passes=2).fit(pool).weights == hf.Kbmira(passes=2).fit(pool).weights  # type: ignore[arg-type]
-    with pytest.raises(hf.InputError, match="there is no metric 'blue'. Did you mean 'bleu'?"):
+    with pytest.raises(hf.InputError, match=r"there is no metric 'blue'. Did you mean 'bleu'?"):
         hf.Mert(metric="blue")  # type: ignore[arg-type]
-    with pytest.raises(hf.InputError, match="trainer mert: the metric is int 3"):
+    with pytest.raises(hf.InputError, match=r"trainer mert: the metric is int 3"):
         hf.Mert(metric=3)  # type: ignore[arg-type]
 
 
@@ -93,5 +93,5 @@ def test_a_metric_in_python_works_with_every_trainer_on_lists(pool: hf.Pool, nam
 def test_a_metric_in_python_that_goes_wrong(pool: hf.Pool) -> None:
     with pytest.raises(ZeroDivisionError):
         hf.Mert(metric=hf.CustomMetric(bleu_statistics, lambda sums: 1 / 0)).fit(pool)
-    with pytest.raises(hf.InputError, match="Give as many for every candidate"):
+    with pytest.raises(hf.InputError, match=r"Give as many for every candidate"):
         hf.Mert(metric=hf.CustomMetric(lambda text, references: [1.0] * (1 + bool(text)), precision)).fit(pool)

@@ -88,7 +88,7 @@ class Many(click.Option):
 
 
 def table_options(*names: str) -> list[click.Option]:
-    """The options of commands that take a table: which columns mean what; those of these names only, if there are any."""
+    """The options of commands that take a table: which columns mean what; of these names only, if there are any."""
     found = [
         click.Option(["--table"], type=InputFile(), help="A table: CSV, TSV, JSON lines, Parquet or Arrow."),
         click.Option(["--group"], metavar="COLUMN", help="Of the table: rows with the same value here compete."),

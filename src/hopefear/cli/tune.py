@@ -46,7 +46,7 @@ PARAMS = [
         ["--metric"],
         multiple=True,
         metavar="NAME",
-        help="What to optimise: bleu, chrf, ter, ..., or a column. Repeated: the others are reported. [outcome, or bleu]",
+        help="What to optimise: bleu, chrf, ter, ..., or a column. More are reported only. [the outcome, or bleu]",
     ),
     click.Option(["--lowercase"], is_flag=True, help="The metric ignores case."),
     click.Option(
@@ -86,7 +86,8 @@ def command(console: Console, json: bool, **options: Any) -> None:
 
     Prints the metric before and after, on the sentences learnt from and on those kept aside, and writes
     RUN/weights.txt, RUN/run.json and RUN/log.jsonl. Before means --initial, or the first candidate of each list; of
-    forests without --initial it is not known. Of several metrics the first is optimised. The same input, seed and options give the same weights, whatever --jobs is.
+    forests without --initial it is not known. Of several metrics the first is optimised. The same input, seed and
+    options give the same weights, whatever --jobs is.
     """
     from hopefear.train.tuning import TuneConfig, tune
 

@@ -8,6 +8,7 @@ Of equal scores the earlier row wins. Rows of a group need not stand together.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,6 +134,6 @@ def _cells(ranked: Ranked, owner: NDArray[np.int64] | None, rows: int) -> tuple[
             cells[row] = None
         if owner is not None:
             begin = np.searchsorted(owner, np.arange(rows + 1)).tolist()
-            cells = [cells[a:b] for a, b in zip(begin[:-1], begin[1:], strict=True)]
+            cells = [cells[a:b] for a, b in itertools.pairwise(begin)]
         found.append(cells)
     return found[0], found[1]

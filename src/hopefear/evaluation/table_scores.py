@@ -1,7 +1,7 @@
 """What tables say of rankings: the mean outcome, or the metric of the texts, of the best candidates.
 
-The best candidate of a group is the one with the highest value in the column ``by``: ``score``, as ``rerank --table`` leaves
-it, if there is such a column, else the first row of each group.
+The best candidate of a group is the one with the highest value in the column ``by``: ``score``, as ``rerank --table``
+leaves it, if there is such a column, else the first row of each group.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Tables: one row per candidate, scores in columns. CSV, TSV, JSON lines, Parquet and Arrow files, frames, dicts of arrays.
+"""Tables: one row per candidate, scores in columns. From CSV, TSV, JSON lines, Parquet, Arrow, frames, dicts of arrays.
 
     pool = Pool.from_table("scores.csv", group="prompt", outcome="reward")
     pool = Pool.from_table(frame, group="query", features=["bm25", "dense*"], outcome=["grade"])
 
-CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them several times as fast, and is needed
+CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them many times as fast, and is needed
 for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and columns hold
 lists. How files become columns is in ``hopefear.formats.table_files``.
 """
@@ -106,7 +106,13 @@ class Table:
     def taken(self, order: NDArray[np.int64]) -> Table:
         """The table with these rows, in this order; messages speak of the rows of this one."""
         owner = order if self.owner is None else self.owner[order]
-        return Table({name: self.columns[name][order] for name in self.columns}, self.name, self.line_of, owner=owner, duplicates=self.duplicates)
+        return Table(
+            {name: self.columns[name][order] for name in self.columns},
+            self.name,
+            self.line_of,
+            owner=owner,
+            duplicates=self.duplicates,
+        )
 
     def column(self, name: str, what: str) -> Column:
         if name not in self.columns:
@@ -222,7 +228,9 @@ class Table:
                 columns[name] = _column(item for value in wide[name] for item in value)
             elif name in spec.words or not _has_lists(self.columns[name]):
                 columns[name] = np.repeat(self.columns[name], counts)
-        return Table(columns, self.name, self.line_of, owner=np.repeat(np.arange(self.rows), counts), duplicates=self.duplicates)
+        return Table(
+            columns, self.name, self.line_of, owner=np.repeat(np.arange(self.rows), counts), duplicates=self.duplicates
+        )
 
 
 class _Builder:
@@ -371,7 +379,7 @@ class _Builder:
 
 
 def _equal_rows(columns: Sequence[Numbers], owner: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Rows of a group that agree in all columns, with the first that they agree with; found by a hash, then compared."""
+    """Rows of a group that agree in all columns, each with one before that it agrees with; found by a hash."""
     random = np.random.default_rng(0)
     hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for column in columns:

@@ -269,13 +269,11 @@ def _read_jsonl(path: PathLike) -> Table:
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
             pass
     columns: dict[str, list[Any]] = {}
-    count = 0
-    for _, row in _objects(path):
+    for count, (_, row) in enumerate(_objects(path)):
         for label, value in row.items():
             columns.setdefault(label, [None] * count).append(value)
-        count += 1
         for values in columns.values():
-            if len(values) < count:
+            if len(values) <= count:
                 values.append(None)
     return Table({label: _typed(values) for label, values in columns.items()}, name, line_of)
 

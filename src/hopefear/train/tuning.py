@@ -419,7 +419,8 @@ def fit_replicates(
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
 
     Before means the initial weights, or the first candidate of each list; of forests without initial weights nothing
-    is known. ``others`` are metrics to report beside the trainer's own. Replicate k has the trainer's seed + k. With a folder, replicates that were finished already are taken from it.
+    is known. ``others`` are metrics to report beside the trainer's own. Replicate k has the trainer's seed + k. With a
+    folder, replicates that were finished already are taken from it.
     """
     metric, jobs, seed = trainer.metric, trainer.jobs, trainer.seed
     learn_from = parts.get("train", parts["dev"])
