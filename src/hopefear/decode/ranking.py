@@ -69,9 +69,11 @@ def rank_table(config: RankConfig, run: Session = SILENT) -> Ranked:
     flat = table.flat(spec)
     if flat.rows == 0:
         raise InputError(f"{table.name}: there are no rows. Give a table with one row per candidate")
-    names = _features(flat, config, weights, run)
+    names, warnings = _features(flat, config, weights)
     codes, _ = flat.codes(config.group)
     score = _scores(flat, names, weights, spec.missing)
+    for warning in warnings:
+        run.warn(warning)
     ranked = Ranked(flat, score, ranks(codes, score))
     if config.out is not None:
         rows = None if flat is table else flat.owner
@@ -79,8 +81,8 @@ def rank_table(config: RankConfig, run: Session = SILENT) -> Ranked:
     return ranked
 
 
-def _features(table: Table, config: RankConfig, weights: Mapping[str, float], run: Session) -> list[str]:
-    """The columns that are weighed: those that were named, or those that have a weight."""
+def _features(table: Table, config: RankConfig, weights: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """The columns that are weighed, those that were named or those that have a weight; and what to warn of."""
     assert config.group is not None
     if config.features:
         names = table.feature_names(TableSpec(config.group, config.features))
@@ -90,11 +92,11 @@ def _features(table: Table, config: RankConfig, weights: Mapping[str, float], ru
     known = [*names, *(f"{name}_missing" for name in names)]
     others = [name for name in table.columns if name != config.group]
     whose = f"the table, which has {some(others)}. Use the weights of these columns"
-    if strangers := check_names(path, weights, known, "that the table does not have", whose):
-        run.warn(strangers)
+    strangers = check_names(path, weights, known, "that the table does not have", whose)
+    warnings = [strangers] if strangers else []
     if without := [name for name in names if name not in weights]:
-        run.warn(f"{plural(len(without), 'feature')} of the table without a weight, taken as 0: {some(without)}")
-    return names
+        warnings.append(f"{plural(len(without), 'feature')} of the table without a weight, taken as 0: {some(without)}")
+    return names, warnings
 
 
 def _scores(table: Table, names: Sequence[str], weights: Mapping[str, float], missing: str) -> NDArray[np.float64]:
