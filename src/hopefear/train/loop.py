@@ -226,7 +226,11 @@ class OuterLoop:
                 raise InputError(f"none of the initial weights names a feature of the decoder ({names}, ...)")
 
             def task(say: Say) -> dict[str, Any]:
-                result = own.fit(learn_from, start, run=Session(lambda event: say(plain(event.plain()))))
+                def tell(event: Event) -> None:
+                    if event.logged:  # progress here is that of the loop
+                        say(plain(event.plain()))
+
+                result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
