@@ -254,9 +254,9 @@ class _Ascent:
             self.top = (value, dict(setting), dict(self.weights))
 
     def record(self, event: str, setting: Values, value: float) -> None:
-        entry = {"epoch": len(self.history) + 1, "event": event, "score": self.sign * value, "params": dict(setting)}
-        self.history.append(entry)
-        self.run.tell(Setting(event, entry["epoch"], entry["score"], entry["params"]))
+        told = Setting(event, len(self.history) + 1, self.sign * value, dict(setting))
+        self.history.append({"epoch": told.epoch, "event": event, "score": told.score, "params": told.params})
+        self.run.tell(told)
 
     def perturb(self) -> None:
         """Start from the best of some settings close to the given one."""

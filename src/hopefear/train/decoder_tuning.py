@@ -46,6 +46,7 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     """Learn the weights of a decoder that is a command, and leave a run directory."""
     assert config.decoder_command is not None
     kind = find(config.trainer, "candidates")
+    assert issubclass(kind, BatchTrainer)
     options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
     Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
     parameters = read_parameters(config.params) if config.params else []
@@ -60,7 +61,6 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
             "Leave out --replicates and --random-init, and repeat the command under other seeds"
         )
     trainer = kind(metric=metric_for(config), seed=config.seed, jobs=config.jobs, **options)
-    assert isinstance(trainer, BatchTrainer)
     iterations = config.iterations or ITERATIONS
     loop = OuterLoop(trainer, decoder, iterations, holdout=config.holdout, seed=config.seed)
     ascent = CoordinateAscent(seed=config.seed)

@@ -233,9 +233,11 @@ class OuterLoop:
                 result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
+            def hear(_: int, said: Mapping[str, Any]) -> None:
+                run.tell(Event.restored(said).within(iteration=number))
+
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
-            heard = run.part(iteration=number)
-            result = run_tasks([task], 1, lambda _, said: heard.tell(Event.restored(said)))[0]
+            result = run_tasks([task], 1, hear)[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
             known = {

@@ -154,6 +154,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
 
         return tune_decoder(config, listen)
     kind = find(config.trainer, "candidates")
+    assert issubclass(kind, BatchTrainer)
     options = options_from(kind, config.set)
     Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
     session = Session(listen)
@@ -165,7 +166,6 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     )
     metric = metric_for(config, pool)
     trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
-    assert isinstance(trainer, BatchTrainer)
     parts = _parts(config, pool, metric, session)
     if config.initial and weights:
         names = pool.feature_names
