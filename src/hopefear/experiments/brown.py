@@ -23,8 +23,8 @@ from hopefear.train.loop import OuterLoop
 PAPER = "Brown 2011"
 NOTE = (
     "Our Hiero decoder and its 8 features instead of CMU-EBMT and its 52; the perceptron (pa: passive-aggressive steps "
-    "towards the best ROUGE-S) makes one pass per decoding, from weights of 1e-9; MERT starts from 1.0, as in the paper. "
-    "All candidates of earlier decodings are kept, the paper's MERT keeps those of the last three."
+    "towards the best ROUGE-S) makes one pass per decoding, from weights of 1e-9; MERT starts from 1.0, as in the "
+    "paper. All candidates of earlier decodings are kept, the paper's MERT keeps those of the last three."
 )
 UNUSED = tuple(f"unused{k}" for k in range(1, 6))
 
