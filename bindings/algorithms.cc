@@ -23,10 +23,7 @@ Out<const double> look_envelope(nb::handle_t<BoundEnvelope> self) {
   return Out<const double>(values.data(), {values.size()}, self);
 }
 
-}  // namespace
-
-void init_algorithms(nb::module_& m) {
-  init_derivations(m);
+void bind_searches(nb::module_& m) {
   nb::class_<KBest>(m, "KBestIterator", "Derivations, best first, found as they are asked for.")
       .def(
           "__iter__", [](nb::handle self) { return self; }, nb::sig("def __iter__(self) -> KBestIterator"))
@@ -39,6 +36,9 @@ void init_algorithms(nb::module_& m) {
       .def_ro("hope", &BoundTriple::hope)
       .def_ro("best", &BoundTriple::best)
       .def_ro("fear", &BoundTriple::fear);
+}
+
+void bind_envelope(nb::module_& m) {
   nb::class_<BoundEnvelope>(m, "Envelope", "The best derivations along a line, segment by segment.")
       .def(
           "__len__", [](const BoundEnvelope& b) { return b.e.size(); }, "How many segments there are.")
@@ -57,21 +57,32 @@ void init_algorithms(nb::module_& m) {
       .def_prop_ro("x", &look_envelope<&Envelope::x>, "Where each segment begins: -inf, then ascending.")
       .def_prop_ro("intercept", &look_envelope<&Envelope::intercept>, "w.h(d) of each segment.")
       .def_prop_ro("slope", &look_envelope<&Envelope::slope>, "direction.h(d) of each segment, ascending.");
-  nb::class_<BoundExpectations>(m, "Expectations", "Expectations over one forest.")
-      .def_ro("log_z", &BoundExpectations::log_z)
-      .def_ro("gain", &BoundExpectations::gain, "E[B].")
-      .def_prop_ro("features", &Look<&BoundExpectations::features>::get, "E[h], the gradient of T log Z.")
-      .def_prop_ro("gain_features", &Look<&BoundExpectations::gain_features>::get, "E[Bh].")
-      .def_prop_ro("gradient", &Look<&BoundExpectations::gradient>::get, "The gradient of E[B] in w, (22).")
-      .def_prop_ro("nodes", &Look<&BoundExpectations::nodes>::get, "How often a derivation uses each node.")
-      .def_prop_ro("edges", &Look<&BoundExpectations::edges>::get, "How often a derivation uses each edge.")
-      .def_prop_ro("covariances", &Look<&BoundExpectations::covariances>::get, "Cov(B, uses of e) of each edge.");
+}
+
+void bind_expectations(nb::module_& m) {
+  nb::class_<ForestExpectations>(m, "Expectations", "Expectations over one forest.")
+      .def_ro("log_z", &ForestExpectations::log_z)
+      .def_ro("gain", &ForestExpectations::gain, "E[B].")
+      .def_prop_ro("features", &Look<&ForestExpectations::features>::get, "E[h], the gradient of T log Z.")
+      .def_prop_ro("gain_features", &Look<&ForestExpectations::gain_features>::get, "E[Bh].")
+      .def_prop_ro("gradient", &Look<&ForestExpectations::gradient>::get, "The gradient of E[B] in w, (22).")
+      .def_prop_ro("nodes", &Look<&ForestExpectations::nodes>::get, "How often a derivation uses each node.")
+      .def_prop_ro("edges", &Look<&ForestExpectations::edges>::get, "How often a derivation uses each edge.")
+      .def_prop_ro("covariances", &Look<&ForestExpectations::covariances>::get, "Cov(B, uses of e) of each edge.");
   nb::class_<PoolExpectations>(m, "PoolExpectations", "Expectations over the forests of a pool.")
       .def_prop_ro("log_z", &Look<&PoolExpectations::log_z>::get, "Of each sentence.")
       .def_prop_ro("gain", &Look<&PoolExpectations::gain>::get, "E[B] of each sentence.")
       .def_prop_ro("features", &Look<&PoolExpectations::features>::get, "E[h], summed over sentences.")
       .def_prop_ro("gradient", &Look<&PoolExpectations::gradient>::get, "The gradient in w of E[B], summed over sentences.");
+}
 
+}  // namespace
+
+void init_algorithms(nb::module_& m) {
+  init_derivations(m);
+  bind_searches(m);
+  bind_envelope(m);
+  bind_expectations(m);
   auto forest = nb::borrow<nb::class_<Forest>>(nb::type<Forest>());
   add_forest_methods(forest);
   auto pool = nb::borrow<nb::class_<Pool>>(nb::type<Pool>());

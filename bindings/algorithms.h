@@ -23,12 +23,6 @@ inline void check_finite(std::span<const double> values, const char* what) {
     if (!std::isfinite(x)) throw InputError(std::string(what) + " hold NaN or infinity");
 }
 
-/// Expectations over one forest, vectors over all features.
-struct BoundExpectations {
-  double log_z, gain;
-  std::vector<double> features, gain_features, gradient, nodes, edges, covariances;
-};
-
 using DerivationList = nb::typed<nb::list, BoundDerivation>;
 
 inline void check_k(int64_t k) {

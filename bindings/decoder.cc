@@ -2,45 +2,59 @@
 #include <nanobind/stl/pair.h>
 
 #include "common.h"
-#include "forest/each_sentence.h"
 #include "hiero/hiero_decoder.h"
-#include "trainers/examples.h"
+#include "hiero/hiero_examples.h"
 #include "weights.h"
 
 namespace hopefear {
 namespace {
 
-std::vector<HieroSource> prepared(HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-                                  const std::vector<std::string>& kinds) {
-  if (ids.size() != lines.size() || kinds.size() != lines.size())
-    throw InputError("one id, one line and the kinds of its words a sentence");
-  std::vector<HieroSource> sources;
-  sources.reserve(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) sources.push_back(d.prepare(ids[i], lines[i], kinds[i]));
-  return sources;
-}
-
-std::vector<HieroSource> prepared(HieroDecoder& d, const Pool& lattices, const std::string& kinds) {
-  std::vector<HieroSource> sources;
-  sources.reserve(lattices.size());
-  for (const Sentence& s : lattices.sentences) naming(s, [&] { sources.push_back(d.prepare(s.id, s.forest, kinds)); });
-  return sources;
-}
-
 using Limits = std::array<int64_t, 5>;  // pop_limit, max_options, max_span, rescore_edges, rescore_limit
 
 HieroOptions checked(const Limits& limits, int64_t max_edges = 0, std::optional<double> beam = std::nullopt) {
   const auto [pop_limit, max_options, max_span, rescore_edges, rescore_limit] = limits;
-  if (pop_limit < 0 || max_options < 0 || rescore_edges < 0 || rescore_limit < 0)
-    throw InputError("pop_limit, max_options, rescore_edges and rescore_limit cannot be negative: 0 means no limit");
-  if (max_span < 1) throw InputError("max_span must be at least 1");
-  if (max_edges < 0 || (beam && !(*beam >= 0))) throw InputError("max_edges and beam cannot be negative");
-  return {pop_limit, max_options, max_span, max_edges, beam.value_or(-1), rescore_edges, rescore_limit};
+  const HieroOptions options{.pop_limit = pop_limit,
+                             .max_options = max_options,
+                             .max_span = max_span,
+                             .max_edges = max_edges,
+                             .beam = beam.value_or(-1),
+                             .rescore_edges = rescore_edges,
+                             .rescore_limit = rescore_limit};
+  options.check();
+  if (beam && !(*beam >= 0)) throw InputError("max_edges and beam cannot be negative");
+  return options;
 }
 
-}  // namespace
+using Texts = std::vector<std::string>;
 
-void init_decoder(nb::module_& m) {
+/// `source`: what HieroDecoder::prepare takes. It is called with the GIL, for the vocabulary grows.
+template <class... Source>
+Pool decode(HieroDecoder& d, Weights& w, const HieroOptions& options, int jobs, const Source&... source) {
+  const double* weights = w.over(*d.features());
+  const auto sources = d.prepare(source...);
+  nb::gil_scoped_release release;
+  return d.decode(sources, weights, options, jobs);
+}
+template <class... Source>
+Pool kbest(HieroDecoder& d, Weights& w, const HieroOptions& options, int64_t k, bool distinct, int jobs,
+           const Source&... source) {
+  const double* weights = w.over(*d.features());
+  const auto sources = d.prepare(source...);
+  nb::gil_scoped_release release;
+  return d.kbest(sources, weights, options, k, distinct, jobs);
+}
+
+std::shared_ptr<Examples> examples(HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds,
+                                   const std::vector<std::vector<Texts>>& references, const Limits& limits) {
+  std::vector<References> ids_of(references.size());
+  for (size_t i = 0; i < references.size(); ++i) {
+    for (const auto& words : references[i]) ids_of[i].push_back(d.reference(words));
+    drop_missing(ids_of[i]);
+  }
+  return std::make_shared<HieroExamples>(d, d.prepare(ids, lines, kinds), std::move(ids_of), checked(limits));
+}
+
+void bind_rescorer(nb::module_& m) {
   nb::class_<Rescorer>(m, "Rescorer", "Adds features that see more than one edge to the forests of a pool.")
       .def(nb::init<const Pool&, const std::vector<std::string>&,
                     const std::vector<std::pair<std::string, std::shared_ptr<const LanguageModel>>>&>(),
@@ -54,80 +68,50 @@ void init_decoder(nb::module_& m) {
             return r.run(pool, weights, pop_limit, jobs);
           },
           "pool"_a, "w"_a, "pop_limit"_a, "jobs"_a = 0);
+}
+
+void bind_decoder(nb::module_& m) {
   nb::class_<HieroDecoder>(m, "HieroDecoder", "CKY with cube pruning over a synchronous grammar.")
-      .def(nb::init<std::shared_ptr<const Grammar>, std::vector<std::shared_ptr<const LanguageModel>>,
-                    const std::vector<std::string>&, const std::vector<std::string>&, std::shared_ptr<const FeatureTemplates>,
-                    const std::vector<std::string>&>(),
-           "grammar"_a, "lms"_a, "names"_a, "sparse"_a = std::vector<std::string>{}, "templates"_a = nb::none(),
-           "arcs"_a = std::vector<std::string>{})
+      .def(nb::init<std::shared_ptr<const Grammar>, std::vector<std::shared_ptr<const LanguageModel>>, const Texts&, const Texts&,
+                    std::shared_ptr<const FeatureTemplates>, const Texts&>(),
+           "grammar"_a, "lms"_a, "names"_a, "sparse"_a = Texts{}, "templates"_a = nb::none(), "arcs"_a = Texts{})
       .def_prop_ro(
           "vocab", [](const HieroDecoder& d) { return d.vocab(); }, "Words of all forests.")
       .def_prop_ro("features", [](const HieroDecoder& d) { return d.features(); })
       .def(
           "decode",
-          [](HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-             const std::vector<std::string>& kinds, Weights w, const Limits& limits, int64_t max_edges,
-             std::optional<double> beam, int jobs) {
-            const double* weights = w.over(*d.features());
-            const auto options = checked(limits, max_edges, beam);
-            const auto sources = prepared(d, ids, lines, kinds);  // with the GIL: the vocabulary grows
-            nb::gil_scoped_release release;
-            return d.decode(sources, weights, options, jobs);
-          },
+          [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds, Weights w, const Limits& limits,
+             int64_t max_edges, std::optional<double> beam,
+             int jobs) { return decode(d, w, checked(limits, max_edges, beam), jobs, ids, lines, kinds); },
           "ids"_a, "lines"_a, "kinds"_a, "w"_a, "limits"_a, "max_edges"_a = 0, "beam"_a = nb::none(), "jobs"_a = 0,
-          "The forests of tokenised lines. `kinds`: a letter a word, n for a number, c for a name, w for others.")
+          "The forests of tokenised lines. `kinds`: a letter for each word, n for a number, c for a name, w for others.")
       .def(
           "decode_lattices",
           [](HieroDecoder& d, const Pool& lattices, const std::string& kinds, Weights w, const Limits& limits, int64_t max_edges,
-             std::optional<double> beam, int jobs) {
-            const double* weights = w.over(*d.features());
-            const auto options = checked(limits, max_edges, beam);
-            const auto sources = prepared(d, lattices, kinds);
-            nb::gil_scoped_release release;
-            return d.decode(sources, weights, options, jobs);
-          },
+             std::optional<double> beam,
+             int jobs) { return decode(d, w, checked(limits, max_edges, beam), jobs, lattices, kinds); },
           "lattices"_a, "kinds"_a, "w"_a, "limits"_a, "max_edges"_a = 0, "beam"_a = nb::none(), "jobs"_a = 0,
           "The forests of lattices. `kinds`: a letter for each word of their vocabulary.")
       .def(
           "kbest_lattices",
           [](HieroDecoder& d, const Pool& lattices, const std::string& kinds, Weights w, int64_t k, bool distinct,
-             const Limits& limits, int jobs) {
-            const double* weights = w.over(*d.features());
-            const auto options = checked(limits);
-            const auto sources = prepared(d, lattices, kinds);
-            nb::gil_scoped_release release;
-            return d.kbest(sources, weights, options, k, distinct, jobs);
-          },
+             const Limits& limits, int jobs) { return kbest(d, w, checked(limits), k, distinct, jobs, lattices, kinds); },
           "lattices"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0)
       .def(
           "kbest",
-          [](HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-             const std::vector<std::string>& kinds, Weights w, int64_t k, bool distinct, const Limits& limits, int jobs) {
-            const double* weights = w.over(*d.features());
-            const auto options = checked(limits);
-            const auto sources = prepared(d, ids, lines, kinds);
-            nb::gil_scoped_release release;
-            return d.kbest(sources, weights, options, k, distinct, jobs);
-          },
+          [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds, Weights w, int64_t k, bool distinct,
+             const Limits& limits, int jobs) { return kbest(d, w, checked(limits), k, distinct, jobs, ids, lines, kinds); },
           "ids"_a, "lines"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0,
           "The k best of each line as lists; forests are dropped as soon as they were searched.")
-      .def(
-          "examples",
-          [](HieroDecoder& d, const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-             const std::vector<std::string>& kinds, const std::vector<std::vector<std::vector<std::string>>>& references,
-             const Limits& limits) -> std::shared_ptr<Examples> {
-            std::vector<References> ids_of(references.size());
-            for (size_t i = 0; i < references.size(); ++i) {
-              for (const auto& reference : references[i]) {
-                ids_of[i].emplace_back();
-                for (const auto& word : reference) ids_of[i].back().push_back(d.vocab()->add(word));
-              }
-              drop_missing(ids_of[i]);
-            }
-            return std::make_shared<HieroExamples>(d, prepared(d, ids, lines, kinds), std::move(ids_of), checked(limits));
-          },
-          "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(),
-          "Sentences with the words of their references, to learn from.");
+      .def("examples", &examples, "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(),
+           "Sentences with the words of their references, to learn from.");
+}
+
+}  // namespace
+
+void init_decoder(nb::module_& m) {
+  bind_rescorer(m);
+  bind_decoder(m);
 }
 
 }  // namespace hopefear

@@ -1,10 +1,9 @@
 #include "derivations.h"
 
-#include <algorithm>
-
 namespace hopefear {
+namespace {
 
-void init_derivations(nb::module_& m) {
+void bind_derivation(nb::module_& m) {
   nb::class_<BoundDerivation>(m, "Derivation", "One derivation of a forest: a tree of edges with its score, words and features.")
       .def_prop_ro(
           "score", [](const BoundDerivation& b) { return b.d.score; }, "w.h(d), and the gains if the search was given some.")
@@ -17,17 +16,8 @@ void init_derivations(nb::module_& m) {
           },
           "The edges in pre-order: an edge, then everything below its first tail, then below its second, ...")
       .def_prop_ro(
-          "nodes",
-          [](const BoundDerivation& b) {
-            const auto begin = b.forest.edge_begin;
-            std::vector<int32_t> nodes;
-            for (int32_t e : b.d.edges) {
-              const auto after = std::upper_bound(begin.begin(), begin.end(), e);
-              nodes.push_back(static_cast<int32_t>(after - begin.begin()) - 1);
-            }
-            return give(std::move(nodes));
-          },
-          nb::rv_policy::automatic, "The head of each entry of `edges`.")
+          "nodes", [](const BoundDerivation& b) { return give(heads(b.forest, b.d.edges)); }, nb::rv_policy::automatic,
+          "The head of each entry of `edges`.")
       .def_prop_ro(
           "parents", [](const BoundDerivation& b) { return give(parents(b.forest, b.d.edges)); }, nb::rv_policy::automatic,
           "For each entry of `edges` the place of its parent there; -1 for the first.")
@@ -37,13 +27,8 @@ void init_derivations(nb::module_& m) {
       .def_prop_ro(
           "text", [](const BoundDerivation& b) { return text_of(*b.forest.vocab, yield(b.forest, b.d.edges)); }, "e(d) as text.")
       .def_prop_ro(
-          "h",
-          [](const BoundDerivation& b) {
-            std::vector<double> h(static_cast<size_t>(b.forest.features->size()));
-            for (int32_t e : b.d.edges) add_features(b.forest, e, 1.0, h.data());
-            return give(std::move(h));
-          },
-          nb::rv_policy::automatic, "h(d), indexed by feature id.")
+          "h", [](const BoundDerivation& b) { return give(features_of(b.forest, b.d.edges)); }, nb::rv_policy::automatic,
+          "h(d), indexed by feature id.")
       .def_prop_ro(
           "sparse",
           [](const BoundDerivation& b) {
@@ -56,8 +41,7 @@ void init_derivations(nb::module_& m) {
       .def_prop_ro(
           "features",
           [](const BoundDerivation& b) {
-            std::vector<double> h(static_cast<size_t>(b.forest.features->size()));
-            for (int32_t e : b.d.edges) add_features(b.forest, e, 1.0, h.data());
+            const std::vector<double> h = features_of(b.forest, b.d.edges);
             nb::typed<nb::dict, nb::str, nb::float_> named;
             for (int32_t j = 0; j < b.forest.features->size(); ++j)
               if (h[j] != 0.0) named[(*b.forest.features)[j].c_str()] = h[j];
@@ -68,6 +52,9 @@ void init_derivations(nb::module_& m) {
       .def("__repr__", [](const BoundDerivation& b) {
         return "<Derivation " + std::to_string(b.d.score) + ": " + text_of(*b.forest.vocab, yield(b.forest, b.d.edges)) + ">";
       });
+}
+
+void bind_rated(nb::module_& m) {
   nb::class_<BoundRated, BoundDerivation>(m, "RatedDerivation",
                                           "A derivation with its BLEU statistics: what a search for hope or fear finds.")
       .def_prop_ro(
@@ -78,6 +65,13 @@ void init_derivations(nb::module_& m) {
           },
           "b = [m_1 .. m_K, n_1 .. n_K, rho]: clipped, with the closest reference.")
       .def_ro("gain", &BoundRated::gain, "B(b) in the context of the oracle document.");
+}
+
+}  // namespace
+
+void init_derivations(nb::module_& m) {
+  bind_derivation(m);
+  bind_rated(m);
 }
 
 }  // namespace hopefear

@@ -4,6 +4,7 @@
 #include "forest/derivation.h"
 #include "forest/pool.h"
 #include "hope_fear/hope_fear.h"
+#include "util/words.h"
 
 namespace hopefear {
 
@@ -18,16 +19,6 @@ struct BoundRated : BoundDerivation {
   std::vector<double> b;
   double gain;
 };
-
-/// The words of a yield as text.
-inline std::string text_of(const Vocab& vocab, std::span<const int32_t> words) {
-  std::string text;
-  for (int32_t word : words) {
-    if (!text.empty()) text += ' ';
-    text += vocab[word];
-  }
-  return text;
-}
 
 void init_derivations(nb::module_& m);
 

@@ -29,11 +29,9 @@ Out2<uint16_t> give_links(std::span<const Link> links) {
   return give(std::move(flat), 2);
 }
 
-}  // namespace
-
-void init_extraction(nb::module_& m) {
-  nb::class_<ParallelText>(m, "ParallelText", "Word-aligned sentence pairs.")
-      .def(nb::init<>())
+void bind_parallel_text(nb::module_& m) {
+  nb::class_<ParallelText> text(m, "ParallelText", "Word-aligned sentence pairs.");
+  text.def(nb::init<>())
       .def("__len__", &ParallelText::size)
       .def(
           "add",
@@ -66,8 +64,8 @@ void init_extraction(nb::module_& m) {
           "lines"_a, "where"_a, "numbers"_a, "The links of the next pairs, `0-0 1-2`; numbers are line numbers for messages.")
       .def(
           "add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
-          "The links of the next pair: s0, t0, s1, t1, ...")
-      .def_prop_ro(
+          "The links of the next pair: s0, t0, s1, t1, ...");
+  text.def_prop_ro(
           "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_source(), h); },
           "All source words in a row.")
       .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_target(), h); })
@@ -79,7 +77,7 @@ void init_extraction(nb::module_& m) {
           "trigger_counts",
           [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
             if (rank.size() != static_cast<size_t>(t.target_vocab->size()))
-              throw InputError("rank needs one entry a target word");
+              throw InputError("rank needs one entry per target word");
             nb::gil_scoped_release release;
             std::vector<int32_t> flat;
             for (const auto& row : trigger_counts(t, view(rank), limit, jobs)) flat.insert(flat.end(), row.begin(), row.end());
@@ -98,13 +96,12 @@ void init_extraction(nb::module_& m) {
           "pharaoh",
           [](const ParallelText& t, size_t n) {
             if (n >= t.size()) throw nb::index_error("no such pair");
-            std::string line;
-            for (const Link link : t.links(n))
-              line += (line.empty() ? "" : " ") + std::to_string(link.s) + "-" + std::to_string(link.t);
-            return line;
+            return t.pharaoh(n);
           },
           "index"_a, "The links of a pair as `0-0 1-2`.");
+}
 
+void bind_lexical(nb::module_& m) {
   nb::class_<LexicalTable>(m, "LexicalTable", "Word translation probabilities of a word-aligned text; -1 is NULL.")
       .def(nb::init<const ParallelText&>(), "text"_a)
       .def("ef", &LexicalTable::ef, "f"_a, "e"_a, "w(e|f)")
@@ -118,7 +115,9 @@ void init_extraction(nb::module_& m) {
             return std::make_tuple(give(std::move(f)), give(std::move(e)), give(std::move(count)));
           },
           "(f, e, count) of all linked pairs, sorted.");
+}
 
+void bind_rules(nb::module_& m) {
   nb::class_<RuleTable>(m, "RuleTable", "Synchronous rules in flat arrays, sorted by source side.")
       .def_prop_ro("sides", &RuleTable::sides)
       .def("__len__", &RuleTable::rules)
@@ -136,15 +135,25 @@ void init_extraction(nb::module_& m) {
         const RuleTable& t = nb::cast<RuleTable&>(h);
         return Out2<const float>(t.columns.data(), {t.rules(), t.names.size()}, h);
       });
+}
 
+void bind_extractor(nb::module_& m) {
   nb::class_<Extractor>(m, "Extractor", "Hiero rules, or phrase pairs with orientations, of a word-aligned text.")
       .def(
           "__init__",
           [](Extractor* self, std::shared_ptr<ParallelText> text, int max_phrase, int max_source_symbols, int max_nonterminals,
              int min_hole, bool tight, bool fractional, int min_occurrences, int min_hierarchical, int max_options,
              bool orientations) {
-            new (self) Extractor(std::move(text), {max_phrase, max_source_symbols, max_nonterminals, min_hole, tight, fractional,
-                                                   min_occurrences, min_hierarchical, max_options, orientations});
+            new (self) Extractor(std::move(text), {.max_phrase = max_phrase,
+                                                   .max_source_symbols = max_source_symbols,
+                                                   .max_nonterminals = max_nonterminals,
+                                                   .min_hole = min_hole,
+                                                   .tight = tight,
+                                                   .fractional = fractional,
+                                                   .min_occurrences = min_occurrences,
+                                                   .min_hierarchical = min_hierarchical,
+                                                   .max_options = max_options,
+                                                   .orientations = orientations});
           },
           "text"_a, nb::kw_only(), "max_phrase"_a = 10, "max_source_symbols"_a = 5, "max_nonterminals"_a = 2, "min_hole"_a = 1,
           "tight"_a = true, "fractional"_a = true, "min_occurrences"_a = 1, "min_hierarchical"_a = 1, "max_options"_a = 0,
@@ -155,7 +164,9 @@ void init_extraction(nb::module_& m) {
       .def_prop_ro("instances", &Extractor::instances, "Rule occurrences seen.")
       .def_prop_ro("entries", &Extractor::entries, "Distinct rules and alignments held now.")
       .def_prop_ro("rules", &Extractor::rules, "Distinct rules, before any was dropped.");
+}
 
+void bind_templates(nb::module_& m) {
   m.def(
       "feature_name",
       [](const std::vector<std::string>& parts) {
@@ -198,6 +209,16 @@ void init_extraction(nb::module_& m) {
       .def("bigram", &FeatureTemplates::bigram, "d"_a, "e"_a)
       .def("trigram", &FeatureTemplates::trigram, "c"_a, "d"_a, "e"_a)
       .def("trigger", &FeatureTemplates::trigger, "d"_a, "e"_a);
+}
+
+}  // namespace
+
+void init_extraction(nb::module_& m) {
+  bind_parallel_text(m);
+  bind_lexical(m);
+  bind_rules(m);
+  bind_extractor(m);
+  bind_templates(m);
 }
 
 }  // namespace hopefear

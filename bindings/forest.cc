@@ -69,14 +69,7 @@ void init_forest(nb::module_& m) {
             return v[id];
           },
           "id"_a)
-      .def(
-          "names",
-          [](const Vocab& v) {
-            std::vector<std::string> names;
-            for (int32_t i = 0; i < v.size(); ++i) names.push_back(v[i]);
-            return names;
-          },
-          "All strings, in the order of their ids.");
+      .def("names", &Vocab::texts, "All strings, in the order of their ids.");
 
   nb::class_<Forest>(m, "Forest", "Everything that the decoder could have said for one sentence.")
       .def_static("from_arrays", &from_arrays, "edge_begin"_a, "tail_begin"_a, "tails"_a, "word_begin"_a, "words"_a, "dense"_a,

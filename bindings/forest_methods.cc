@@ -11,13 +11,11 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// (w.h(e) + mu B(e)) / T for every edge.
-std::vector<double> model_scores(const Forest& forest, const double* w, double temperature, double mu,
-                                 std::span<const double> gains) {
+std::vector<double> checked_scores(const Forest& forest, const double* w, double temperature, double mu = 0.0,
+                                   std::span<const double> gains = {}) {
   check_temperature(temperature);
-  std::vector<double> scores(static_cast<size_t>(forest.edges()));
-  edge_scores(forest, w, scores.data());
-  for (size_t e = 0; e < scores.size(); ++e) scores[e] = (gains.empty() ? scores[e] : scores[e] + mu * gains[e]) / temperature;
+  std::vector<double> scores;
+  model_scores(forest, w, gains, temperature, mu, scores);
   return scores;
 }
 
@@ -30,45 +28,16 @@ std::span<const double> gains_of(const Forest& forest, const std::optional<In<do
   return b;
 }
 
-BoundExpectations forest_expectations(const Forest& forest, const double* w, std::span<const double> gains, double temperature,
-                                      double mu) {
-  const std::vector<double> scores = model_scores(forest, w, temperature, mu, gains);
-  Expectations x;
-  const std::vector<double> none(gains.empty() ? static_cast<size_t>(forest.edges()) : 0, 0.0);
-  expectations(forest, scores, gains.empty() ? std::span<const double>(none) : gains, x);
-  BoundExpectations out{x.log_z, x.gain, {}, {}, {}, {}, {}, {}};
-  const auto width = static_cast<size_t>(forest.features->size());
-  out.features.assign(width, 0.0);
-  out.gradient.assign(width, 0.0);
-  out.gain_features.assign(width, 0.0);
-  add_expected_features(forest, x, out.features.data(), out.gradient.data());
-  for (size_t j = 0; j < width; ++j) {
-    out.gain_features[j] = out.gradient[j] + x.gain * out.features[j];
-    out.gradient[j] /= temperature;  // (22)
-  }
-  out.nodes = std::move(x.node);
-  out.edges = std::move(x.edge);
-  out.covariances = std::move(x.covariance);
-  return out;
-}
-
 nb::list bound(const Forest& forest, std::vector<Derivation>&& derivations) {
   nb::list all;
   for (Derivation& d : derivations) all.append(BoundDerivation{forest, std::move(d)});
   return all;
 }
 
-/// References as text; words that the forest does not know can never match and all become -1.
+/// Words that the forest does not know can never match.
 References reference_words(const Forest& forest, const Texts& texts) {
   References all;
-  for (const std::string& text : texts) {
-    std::vector<int32_t>& words = all.emplace_back();
-    for (size_t i = 0; (i = text.find_first_not_of(" \t", i)) != std::string::npos;) {
-      const size_t j = std::min(text.find_first_of(" \t", i), text.size());
-      words.push_back(forest.vocab->find(std::string_view(text).substr(i, j - i)));
-      i = j;
-    }
-  }
+  for (const std::string& text : texts) all.push_back(find_words(text, *forest.vocab));
   return all;
 }
 
@@ -85,9 +54,7 @@ auto ask_hope_fear(const Forest& f, Weights& w, const Texts& references, const O
   return ask(search);
 }
 
-}  // namespace
-
-void add_forest_methods(nb::class_<Forest>& forest) {
+void bind_best(nb::class_<Forest>& forest) {
   forest
       .def(
           "viterbi",
@@ -96,7 +63,7 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             const auto b = gains_of(f, gains, scale);
             Release release;
             if (b.empty()) return BoundDerivation{f, viterbi(f, weights)};
-            const std::vector<double> scores = model_scores(f, weights, 1.0, scale, b);
+            const std::vector<double> scores = checked_scores(f, weights, 1.0, scale, b);
             Viterbi result;
             viterbi(f, [&](int32_t e) { return scores[e]; }, result);
             return BoundDerivation{f, viterbi_derivation(f, result)};
@@ -112,7 +79,7 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             std::vector<Derivation> found;
             {
               Release release;
-              found = kbest(f, model_scores(f, weights, 1.0, scale, b), k, distinct);
+              found = kbest(f, checked_scores(f, weights, 1.0, scale, b), k, distinct);
             }
             return DerivationList(bound(f, std::move(found)));
           },
@@ -123,10 +90,24 @@ void add_forest_methods(nb::class_<Forest>& forest) {
           "iter_kbest",
           [](const Forest& f, Weights w, bool distinct, std::optional<In<double>> gains, double scale) {
             const double* weights = w.over(*f.features);
-            return KBest(f, model_scores(f, weights, 1.0, scale, gains_of(f, gains, scale)), distinct);
+            return KBest(f, checked_scores(f, weights, 1.0, scale, gains_of(f, gains, scale)), distinct);
           },
           "w"_a, "distinct"_a = false, "gains"_a = nb::none(), "scale"_a = 1.0,
           "As kbest, but one derivation at a time: stop whenever you have seen enough.")
+      .def(
+          "envelope",
+          [](const Forest& f, Weights w, Weights direction) {
+            const double* origin = w.over(*f.features);
+            const double* along = direction.over(*f.features);
+            Release release;
+            return BoundEnvelope{f, envelope(f, origin, along)};
+          },
+          "w"_a, "direction"_a,
+          "Which derivation is best under w + x * direction, for every x: the upper envelope of their lines.");
+}
+
+void bind_sums(nb::class_<Forest>& forest) {
+  forest
       .def(
           "inside",
           [](const Forest& f, Weights w, double temperature) {
@@ -134,7 +115,7 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             std::vector<double> node, edge;
             {
               Release release;
-              const auto scores = model_scores(f, weights, temperature, 0.0, {});
+              const auto scores = checked_scores(f, weights, temperature);
               inside<Log>(f, [&](int32_t e) { return scores[e]; }, node, edge);
             }
             return give(std::move(node));
@@ -147,7 +128,7 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             std::vector<double> node, edge, out;
             {
               Release release;
-              const auto scores = model_scores(f, weights, temperature, 0.0, {});
+              const auto scores = checked_scores(f, weights, temperature);
               const auto value = [&](int32_t e) { return scores[e]; };
               inside<Log>(f, value, node, edge);
               outside<Log>(f, value, node, out);
@@ -162,7 +143,7 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             Expectations x;
             {
               Release release;
-              log_inside(f, model_scores(f, weights, temperature, 0.0, {}), x);
+              log_inside(f, checked_scores(f, weights, temperature), x);
             }
             return x.log_z;
           },
@@ -174,7 +155,7 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             Expectations x;
             {
               Release release;
-              posteriors(f, model_scores(f, weights, temperature, 0.0, {}), x);
+              posteriors(f, checked_scores(f, weights, temperature), x);
             }
             return std::make_pair(give(std::move(x.node)), give(std::move(x.edge)));
           },
@@ -186,21 +167,16 @@ void add_forest_methods(nb::class_<Forest>& forest) {
           [](const Forest& f, Weights w, std::optional<In<double>> gains, double temperature, double mu) {
             const double* weights = w.over(*f.features);
             const auto b = gains_of(f, gains, mu);
+            check_temperature(temperature);
             Release release;
-            return forest_expectations(f, weights, b, temperature, mu);
+            return expectations(f, weights, b, temperature, mu);
           },
           "w"_a, "gains"_a = nb::none(), "temperature"_a = 1.0, "mu"_a = 0.0,
-          "E[B], E[h] and E[Bh] under P(d) proportional to exp((w.h(d) + mu B(d)) / T), where `gains` holds B(e) of every edge.")
-      .def(
-          "envelope",
-          [](const Forest& f, Weights w, Weights direction) {
-            const double* origin = w.over(*f.features);
-            const double* along = direction.over(*f.features);
-            Release release;
-            return BoundEnvelope{f, envelope(f, origin, along)};
-          },
-          "w"_a, "direction"_a,
-          "Which derivation is best under w + x * direction, for every x: the upper envelope of their lines.")
+          "E[B], E[h] and E[Bh] under P(d) proportional to exp((w.h(d) + mu B(d)) / T), where `gains` holds B(e) of every edge.");
+}
+
+void bind_hope_fear(nb::class_<Forest>& forest) {
+  forest
       .def(
           "hope",
           [](const Forest& f, Weights w, const Texts& references, const OracleDocument& document, double mu,
@@ -238,11 +214,15 @@ void add_forest_methods(nb::class_<Forest>& forest) {
                                  [&](HopeFear& search) { return BoundRated(f, search.max_bleu()); });
           },
           "w"_a, "references"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
-          "argmax of B; the weights only decide between equals.")
+          "argmax of B; the weights only decide between equals.");
+}
+
+void bind_linear_bleu(nb::class_<Forest>& forest) {
+  forest
       .def(
           "linear_gains",
           [](const Forest& f, Weights w, const Texts& references, const OracleDocument& document) {
-            const auto scores = model_scores(f, w.over(*f.features), 1.0, 0.0, {});
+            const auto scores = checked_scores(f, w.over(*f.features), 1.0);
             const BoundaryAutomaton automaton(at_least_one(reference_words(f, references)), document.max_order());
             EdgeGains found = linear_gains(f, automaton, linear_weights(document), scores);
             return std::make_pair(give(std::move(found.gains)), found.exact);
@@ -260,7 +240,11 @@ void add_forest_methods(nb::class_<Forest>& forest) {
           },
           "references"_a, "max_order"_a = 4, "max_edges"_a = 1'000'000,
           "The same derivations over nodes that fix which n-grams of the references can grow from their ends: a forest, and "
-          "the old edge of each of its edges.")
+          "the old edge of each of its edges.");
+}
+
+void bind_smaller(nb::class_<Forest>& forest) {
+  forest
       .def(
           "sample",
           [](const Forest& f, Weights w, int64_t count, uint64_t seed, double temperature) {
@@ -301,6 +285,16 @@ void add_forest_methods(nb::class_<Forest>& forest) {
             return node.back();
           },
           "The number of derivations: exact below 2^53, inf beyond 1e308.");
+}
+
+}  // namespace
+
+void add_forest_methods(nb::class_<Forest>& forest) {
+  bind_best(forest);
+  bind_sums(forest);
+  bind_hope_fear(forest);
+  bind_linear_bleu(forest);
+  bind_smaller(forest);
 }
 
 }  // namespace hopefear

@@ -3,7 +3,6 @@
 #include "common.h"
 #include "grammar/grammar_text.h"
 #include "util/checksum.h"
-#include "util/text.h"
 
 namespace hopefear {
 namespace {
@@ -13,22 +12,7 @@ uint32_t checked(const Grammar& g, int64_t rule) {
   return static_cast<uint32_t>(rule);
 }
 
-std::string symbols_text(std::span<const int32_t> symbols, const Vocab& vocab, bool target) {
-  std::string text;
-  int number = 0;
-  for (int32_t symbol : symbols) {
-    if (!text.empty()) text += ' ';
-    if (symbol < 0)
-      text += "[X," + std::to_string(target ? -symbol : ++number) + "]";
-    else
-      text += vocab[symbol];
-  }
-  return text;
-}
-
-}  // namespace
-
-void init_grammar(nb::module_& m) {
+void bind_grammar(nb::module_& m) {
   nb::class_<Grammar>(m, "Grammar", "A synchronous grammar, memory-mapped: a trie of source sides and their rules.")
       .def_static("open", &Grammar::open, "path"_a, "verify"_a = true, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_static("build", &Grammar::build, "table"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
@@ -45,7 +29,7 @@ void init_grammar(nb::module_& m) {
             const Grammar& g = nb::cast<Grammar&>(h);
             return Out2<const float>(g.columns().data(), {g.rules(), g.width()}, h);
           },
-          "One row a rule.")
+          "One row per rule.")
       .def_prop_ro(
           "bytes",
           [](nb::handle_t<Grammar> h) {
@@ -54,13 +38,10 @@ void init_grammar(nb::module_& m) {
           },
           "What a grammar file contains.")
       .def(
-          "source",
-          [](const Grammar& g, int64_t rule) { return symbols_text(g.source(checked(g, rule)), *g.source_vocab(), false); },
-          "rule"_a, "The source side of a rule, as in `de [X,1]`.")
+          "source", [](const Grammar& g, int64_t rule) { return g.source_text(checked(g, rule)); }, "rule"_a,
+          "The source side of a rule, as in `de [X,1]`.")
       .def(
-          "target",
-          [](const Grammar& g, int64_t rule) { return symbols_text(g.target(checked(g, rule)), *g.target_vocab(), true); },
-          "rule"_a)
+          "target", [](const Grammar& g, int64_t rule) { return g.target_text(checked(g, rule)); }, "rule"_a)
       .def(
           "links",
           [](const Grammar& g, int64_t rule) {
@@ -69,25 +50,13 @@ void init_grammar(nb::module_& m) {
             return links;
           },
           "rule"_a, "Its word alignment, in symbols.")
-      .def(
-          "find",
-          [](const Grammar& g, std::string_view source) {
-            uint32_t node = Grammar::kRoot;
-            int number = 0;
-            bool known = true;
-            for_each_word(source, [&](std::string_view token) {
-              const bool x = token == "[X]" || token == "[X," + std::to_string(number + 1) + "]";
-              number += x;
-              const int32_t symbol = x ? kX : g.source_vocab()->find(token);
-              known = known && (x || symbol >= 0) && (node = g.child(node, symbol)) != Grammar::kNone;
-            });
-            return known ? g.rules_of(node) : std::pair<uint32_t, uint32_t>{0, 0};
-          },
-          "source"_a, "The rules [begin, end) of a source side, as in `de [X,1]`.")
+      .def("find", &Grammar::find, "source"_a, "The rules [begin, end) of a source side, as in `de [X,1]`.")
       .def("table", &Grammar::table, nb::call_guard<nb::gil_scoped_release>())
       .def("filtered", &Grammar::filtered, "sentences"_a, "max_span"_a = 1000, "jobs"_a = 0,
            nb::call_guard<nb::gil_scoped_release>(), "The rules that can apply to some of these sentences.");
+}
 
+void bind_text(nb::module_& m) {
   nb::class_<GrammarTextReader>(m, "GrammarTextReader", "Reads rules in the text format of cdec and Joshua.")
       .def(nb::init<>())
       .def(
@@ -99,6 +68,15 @@ void init_grammar(nb::module_& m) {
       .def("finish", &GrammarTextReader::finish, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("glue", &GrammarTextReader::glue, "Rules of [S], left out.")
       .def_prop_ro("repeated", &GrammarTextReader::repeated, "Rules that stood there before, left out.");
+  m.def("grammar_text", &grammar_text, "table"_a, "begin"_a, "end"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The rules of source sides [begin, end) as lines.");
+}
+
+}  // namespace
+
+void init_grammar(nb::module_& m) {
+  bind_grammar(m);
+  bind_text(m);
   m.def(
       "file_checksum",
       [](const std::string& path) {
@@ -107,8 +85,6 @@ void init_grammar(nb::module_& m) {
       },
       "path"_a, nb::call_guard<nb::gil_scoped_release>(), "A 64-bit checksum of a file.");
   m.def("checksum", [](nb::bytes data) { return checksum(std::as_bytes(std::span(data.c_str(), data.size()))); }, "data"_a);
-  m.def("grammar_text", &grammar_text, "table"_a, "begin"_a, "end"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The rules of source sides [begin, end) as lines.");
 }
 
 }  // namespace hopefear

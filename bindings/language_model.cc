@@ -3,17 +3,14 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/variant.h>
 
-#include <algorithm>
-#include <atomic>
 #include <variant>
 
 #include "common.h"
 #include "lm/arpa.h"
 #include "lm/lm_estimate.h"
+#include "lm/lm_scores.h"
 #include "util/error.h"
 #include "util/memory_map.h"
-#include "util/parallel.h"
-#include "util/random.h"
 
 namespace hopefear {
 namespace {
@@ -41,128 +38,7 @@ uint32_t checked(const LanguageModel& model, int64_t word) {
 
 std::vector<uint32_t> words_of(const LmContext& context) { return {context.word, context.word + context.length}; }
 
-struct Evaluation {
-  int64_t sentences = 0, tokens = 0, unknown = 0;
-  double log10_prob = 0, log10_prob_unknown = 0;
-};
-
-Evaluation evaluate(const LanguageModel& model, std::string_view text, int jobs) {
-  std::vector<std::string_view> lines;
-  for (size_t i = 0; i < text.size();) {
-    const size_t end = std::min(text.find('\n', i), text.size());
-    lines.push_back(text.substr(i, end - i));
-    i = end + 1;
-  }
-  // Sums of fixed blocks in a fixed order: the same bits whatever the number of threads.
-  constexpr size_t kBlock = 256;
-  std::vector<Evaluation> blocks((lines.size() + kBlock - 1) / kBlock);
-  parallel_for(blocks.size(), jobs, [&](size_t b, int) {
-    LmContext now, next;
-    for (size_t i = b * kBlock; i < std::min(lines.size(), (b + 1) * kBlock); ++i) {
-      now = model.begin_sentence();
-      const auto add = [&](uint32_t id) {
-        const double prob = model.score(now, id, next).prob;
-        std::swap(now, next);
-        blocks[b].log10_prob += prob;
-        ++blocks[b].tokens;
-        if (id == kUnk) {
-          ++blocks[b].unknown;
-          blocks[b].log10_prob_unknown += prob;
-        }
-      };
-      lm_words(lines[i], [&](std::string_view word) { add(model.find_in_text(word)); });
-      add(kEos);
-    }
-  });
-  Evaluation all;
-  all.sentences = static_cast<int64_t>(lines.size());
-  for (const Evaluation& block : blocks) {
-    all.tokens += block.tokens;
-    all.unknown += block.unknown;
-    all.log10_prob += block.log10_prob;
-    all.log10_prob_unknown += block.log10_prob_unknown;
-  }
-  return all;
-}
-
-void check_ids(const LanguageModel& model, std::span<const uint32_t> words, std::span<const int64_t> begin) {
-  if (begin.empty() || begin.front() != 0 || begin.back() != static_cast<int64_t>(words.size()) ||
-      !std::is_sorted(begin.begin(), begin.end()))
-    throw InputError("`begin` must rise from 0 to the number of words");
-  for (uint32_t word : words)
-    if (word >= model.words()) throw InputError("a word id is outside the vocabulary of the language model");
-}
-
-std::vector<double> score_ids(const LanguageModel& model, std::span<const uint32_t> words, std::span<const int64_t> begin,
-                              bool bos, int jobs) {
-  check_ids(model, words, begin);
-  std::vector<double> scores(words.size());
-  parallel_for(begin.size() - 1, jobs, [&](size_t s, int) {
-    LmContext contexts[2];
-    if (bos) contexts[0] = model.begin_sentence();
-    int now = 0;
-    for (int64_t i = begin[s]; i < begin[s + 1]; ++i) {
-      scores[i] = model.score(contexts[now], words[i], contexts[1 - now]).prob;
-      now = 1 - now;
-    }
-  });
-  return scores;
-}
-
-/// Scores a sentence through a random tree of rules with at most two nonterminals: what a chart decoder does to one derivation.
-class Bracketing {
- public:
-  Bracketing(const LanguageModel& model, std::span<const uint32_t> words, Random random)
-      : model_(model), words_(words), random_(random) {}
-  double run(bool marks) {
-    LmState child, root;
-    double score = span(0, words_.size(), child);
-    RuleScore rule(model_, root);
-    if (marks) rule.begin_sentence();
-    rule.nonterminal(child);
-    if (marks) rule.terminal(kEos);
-    ++rules;
-    return score + rule.finish();
-  }
-  int64_t rules = 0;
-
- private:
-  double span(size_t i, size_t j, LmState& out) {
-    ++rules;
-    // [i, a) words, [a, b) child, [b, c) words, [c, d) child, [d, j) words
-    size_t cut[4] = {j, j, j, j};
-    if (j - i > 3 || (j - i > 1 && random_.below(2) == 0)) {
-      const bool two = random_.below(2) == 0;
-      cut[0] = i + random_.below(3) % (j - i);
-      cut[1] = two ? cut[0] + random_.below(j - cut[0] + 1) : j - random_.below(2);
-      cut[2] = std::min(j, cut[1] + (two ? random_.below(2) : j));
-      cut[3] = two ? j - (j > cut[2] ? random_.below(2) : 0) : j;
-      for (int k = 1; k < 4; ++k) cut[k] = std::max(cut[k], cut[k - 1]);
-      if (cut[0] == i && cut[1] == j) cut[0] = cut[1] = cut[2] = cut[3] = j;  // no rule that only repeats its child
-      if (cut[2] == i && cut[3] == j) cut[2] = cut[3] = j;
-    }
-    LmState child[2];
-    double score = 0;
-    const bool first = cut[1] > cut[0], second = cut[3] > cut[2];
-    if (first) score += span(cut[0], cut[1], child[0]);
-    if (second) score += span(cut[2], cut[3], child[1]);
-    RuleScore rule(model_, out);
-    for (size_t k = i; k < cut[0]; ++k) rule.terminal(words_[k]);
-    if (first) rule.nonterminal(child[0]);
-    for (size_t k = cut[1]; k < cut[2]; ++k) rule.terminal(words_[k]);
-    if (second) rule.nonterminal(child[1]);
-    for (size_t k = cut[3]; k < j; ++k) rule.terminal(words_[k]);
-    return score + rule.finish();
-  }
-
-  const LanguageModel& model_;
-  std::span<const uint32_t> words_;
-  Random random_;
-};
-
-}  // namespace
-
-void init_language_model(nb::module_& m) {
+void bind_texts(nb::module_& m) {
   nb::class_<LmText>(m, "LmText", "Text to estimate a language model from.")
       .def(nb::init<>())
       .def(
@@ -172,7 +48,7 @@ void init_language_model(nb::module_& m) {
             nb::gil_scoped_release release;
             t.add(data, name, jobs);
           },
-          "text"_a, "name"_a = "text", "jobs"_a = 0, "More lines, one a sentence.")
+          "text"_a, "name"_a = "text", "jobs"_a = 0, "More lines, one per sentence.")
       .def(
           "add_file",
           [](LmText& t, const std::string& path, int jobs) {
@@ -184,18 +60,22 @@ void init_language_model(nb::module_& m) {
       .def_prop_ro(
           "tokens", [](const LmText& t) { return t.words.size() - 2 * t.sentences; }, "Words, without <s> and </s>.")
       .def_ro("skipped", &LmText::skipped, "<s> and </s> inside sentences, which are left out.");
+}
 
+void bind_results(nb::module_& m) {
   nb::class_<LmDiscounts>(m, "LmDiscounts", "The discounts D(1), D(2), D(3+) of one order.")
       .def_prop_ro("d", [](const LmDiscounts& d) { return std::make_tuple(d.d[0], d.d[1], d.d[2]); })
       .def_ro("fallback", &LmDiscounts::fallback, "True: the counts of counts gave none.");
 
-  nb::class_<Evaluation>(m, "LmEvaluation", "How well a model predicts a text.")
-      .def_ro("sentences", &Evaluation::sentences)
-      .def_ro("tokens", &Evaluation::tokens, "Words and </s>.")
-      .def_ro("unknown", &Evaluation::unknown, "Words that the model does not know.")
-      .def_ro("log10_prob", &Evaluation::log10_prob)
-      .def_ro("log10_prob_unknown", &Evaluation::log10_prob_unknown, "The part of log10_prob that unknown words have.");
+  nb::class_<LmEvaluation>(m, "LmEvaluation", "How well a model predicts a text.")
+      .def_ro("sentences", &LmEvaluation::sentences)
+      .def_ro("tokens", &LmEvaluation::tokens, "Words and </s>.")
+      .def_ro("unknown", &LmEvaluation::unknown, "Words that the model does not know.")
+      .def_ro("log10_prob", &LmEvaluation::log10_prob)
+      .def_ro("log10_prob_unknown", &LmEvaluation::log10_prob_unknown, "The part of log10_prob that unknown words have.");
+}
 
+void bind_states(nb::module_& m) {
   nb::class_<Context>(m, "LmContext", "The words that can still matter to the next ones, as minimised by the model.")
       .def_prop_ro(
           "words", [](const Context& c) { return words_of(c.state); }, "Word ids, the last one first.")
@@ -220,13 +100,17 @@ void init_language_model(nb::module_& m) {
           "__eq__", [](const Chart& a, const Chart& b) { return a.model == b.model && a.state == b.state; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Chart& c) { return static_cast<Py_hash_t>(c.state.hash() >> 1); });
+}
 
-  nb::class_<LanguageModel>(m, "LanguageModel", "A back-off n-gram model, ready to be asked.")
+void bind_making(nb::class_<LanguageModel>& model) {
+  model
       .def_static(
           "estimate",
           [](LmText& text, int order, std::vector<uint64_t> prune, std::array<double, 3> fallback, int jobs) {
             std::vector<LmDiscounts> discounts;
-            Model model = built(estimate(std::move(text), {order, std::move(prune), fallback, jobs}, &discounts));
+            Model model = built(
+                estimate(std::move(text),
+                         {.order = order, .prune = std::move(prune), .fallback_discounts = fallback, .jobs = jobs}, &discounts));
             return std::make_pair(std::const_pointer_cast<LanguageModel>(model), discounts);
           },
           "text"_a, "order"_a, "prune"_a, "fallback"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
@@ -260,7 +144,11 @@ void init_language_model(nb::module_& m) {
               write(nb::bytes(piece.data(), piece.size()));
             });
           },
-          "write"_a, "Calls write(bytes) with piece after piece of the ARPA text.")
+          "write"_a, "Calls write(bytes) with piece after piece of the ARPA text.");
+}
+
+void bind_contents(nb::class_<LanguageModel>& model) {
+  model
       .def_prop_ro(
           "data",
           [](nb::handle_t<LanguageModel> h) {
@@ -295,7 +183,11 @@ void init_language_model(nb::module_& m) {
             m.map_words(vocab, map);
             return give(std::move(map));
           },
-          "vocab"_a, "For each id of another vocabulary, the id here.")
+          "vocab"_a, "For each id of another vocabulary, the id here.");
+}
+
+void bind_text_scores(nb::class_<LanguageModel>& model) {
+  model
       .def(
           "score", [](const LanguageModel& m, std::string_view line, bool bos, bool eos) { return m.score_text(line, bos, eos); },
           "line"_a, "bos"_a = true, "eos"_a = true)
@@ -331,25 +223,19 @@ void init_language_model(nb::module_& m) {
       .def(
           "bracketed_scores",
           [](const LanguageModel& m, In<uint32_t> words, In<int64_t> begin, uint64_t seed, bool marks, int jobs) {
-            std::vector<double> scores;
-            std::atomic<int64_t> rules{0};
+            BracketedScores found;
             {
               nb::gil_scoped_release release;
-              const auto all = hopefear::view(words);
-              const auto offsets = hopefear::view(begin);
-              check_ids(m, all, offsets);
-              scores.resize(offsets.size() - 1);
-              parallel_for(scores.size(), jobs, [&](size_t s, int) {
-                Bracketing tree(m, all.subspan(static_cast<size_t>(offsets[s]), static_cast<size_t>(offsets[s + 1] - offsets[s])),
-                                Random(seed, s));
-                scores[s] = tree.run(marks);
-                rules += tree.rules;
-              });
+              found = bracketed_scores(m, hopefear::view(words), hopefear::view(begin), seed, marks, jobs);
             }
-            return std::make_pair(give(std::move(scores)), rules.load());
+            return std::make_pair(give(std::move(found.scores)), found.rules);
           },
           "words"_a, "begin"_a, "seed"_a, "marks"_a = true, "jobs"_a = 0,
-          "log10 p of each sequence, through a random tree of rules, and the number of rules.")
+          "log10 p of each sequence, through a random tree of rules, and the number of rules.");
+}
+
+void bind_state_scores(nb::class_<LanguageModel>& model) {
+  model
       .def(
           "context",
           [](std::shared_ptr<LanguageModel> m, bool bos) { return Context{m, bos ? m->begin_sentence() : LmContext{}}; },
@@ -382,6 +268,19 @@ void init_language_model(nb::module_& m) {
           },
           "items"_a, "begin_sentence"_a = false,
           "What a rule adds to the scores of its children (word ids and states), and the new state.");
+}
+
+}  // namespace
+
+void init_language_model(nb::module_& m) {
+  bind_texts(m);
+  bind_results(m);
+  bind_states(m);
+  nb::class_<LanguageModel> model(m, "LanguageModel", "A back-off n-gram model, ready to be asked.");
+  bind_making(model);
+  bind_contents(model);
+  bind_text_scores(model);
+  bind_state_scores(model);
 }
 
 }  // namespace hopefear

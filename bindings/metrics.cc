@@ -35,9 +35,7 @@ Runs runs(const Metric& metric, const In3& stats) {
   return {stats.data(), stats.shape(0), stats.shape(1)};
 }
 
-}  // namespace
-
-void init_metrics(nb::module_& m) {
+void bind_metric(nb::module_& m) {
   nb::class_<Metric>(m, "Metric", "Additive statistics and a function of their sum.")
       .def_prop_ro("name", &Metric::name)
       .def_prop_ro("size", &Metric::size, "How many statistics a candidate has.")
@@ -85,8 +83,10 @@ void init_metrics(nb::module_& m) {
             }
             return give(std::move(stats), static_cast<size_t>(metric.size()));
           },
-          "pool"_a, "jobs"_a = 0, "One line of statistics a candidate, for a pool of lists.");
+          "pool"_a, "jobs"_a = 0, "One line of statistics per candidate, for a pool of lists.");
+}
 
+void bind_metrics(nb::module_& m) {
   nb::class_<Bleu, Metric>(m, "Bleu", "BLEU over word ids.")
       .def(
           "__init__",
@@ -103,7 +103,9 @@ void init_metrics(nb::module_& m) {
   nb::class_<RougeS, Metric>(m, "RougeS", "ROUGE-S over word ids.").def(nb::init<int, double>(), "skip"_a = 4, "beta"_a = 1.0);
   nb::class_<External, Metric>(m, "External", "A number of each candidate, averaged.")
       .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a = true, "scale"_a = 1.0);
+}
 
+void bind_oracle_document(nb::module_& m) {
   nb::class_<OracleDocument>(
       m, "OracleDocument",
       "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"
@@ -158,7 +160,9 @@ void init_metrics(nb::module_& m) {
             return give(std::move(weights));
           },
           "Linear BLEU (A.3): weights whose product with b is B(b) to the first order.");
+}
 
+void bind_significance(nb::module_& m) {
   m.def(
       "run_scores", [](const Metric& metric, In3 stats) { return give(run_scores(metric, runs(metric, stats))); }, "metric"_a,
       "stats"_a, "The score of each run: runs x sentences x statistics.");
@@ -178,7 +182,7 @@ void init_metrics(nb::module_& m) {
         return give(std::move(scores), systems.size());
       },
       "metric"_a, "stats"_a, "samples"_a, "seed"_a, "jobs"_a = 0,
-      "Scores of resampled documents: a row a sample, a column a system.");
+      "Scores of resampled documents: a row per sample, a column per system.");
   m.def(
       "randomization",
       [](const Metric& metric, In3 a, In3 b, size_t samples, uint64_t seed, int jobs) {
@@ -194,14 +198,16 @@ void init_metrics(nb::module_& m) {
       },
       "metric"_a, "a"_a, "b"_a, "samples"_a, "seed"_a, "jobs"_a = 0,
       "Differences of scores after sentences have changed sides at random.");
+}
 
+void bind_corpora(nb::module_& m) {
   m.def(
       "corpus_pool",
       [](const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::optional<std::string>>>& references) {
         nb::gil_scoped_release release;
         return corpus_pool(hypotheses, references);
       },
-      "hypotheses"_a, "references"_a, "Lines of text as a pool: one candidate a sentence, words as str.split() gives them.");
+      "hypotheses"_a, "references"_a, "Lines of text as a pool: one candidate per sentence, words as str.split() gives them.");
   m.def(
       "split_all",
       [](const std::vector<std::string>& texts, Vocab& vocab) {
@@ -214,6 +220,16 @@ void init_metrics(nb::module_& m) {
   m.def("with_texts", &with_texts, "pool"_a, "texts"_a, "references"_a,
         "A pool of lists with other words: a text for each candidate.");
   m.def("has_space", &has_space, "vocab"_a, "Whether str.split() would split one of the words.");
+}
+
+}  // namespace
+
+void init_metrics(nb::module_& m) {
+  bind_metric(m);
+  bind_metrics(m);
+  bind_oracle_document(m);
+  bind_significance(m);
+  bind_corpora(m);
 }
 
 }  // namespace hopefear

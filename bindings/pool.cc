@@ -1,18 +1,10 @@
 #include "forest/pool.h"
 
 #include "common.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {
-
-std::string join(const Vocab& vocab, std::span<const int32_t> words) {
-  std::string text;
-  for (int32_t word : words) {
-    if (!text.empty()) text += ' ';
-    text += vocab[word];
-  }
-  return text;
-}
 
 const Sentence& at(const Pool& pool, int64_t i) {
   if (i < 0) i += static_cast<int64_t>(pool.size());
@@ -30,12 +22,7 @@ void init_pool(nb::module_& m) {
           "__getitem__", [](const Pool& p, int64_t i) { return at(p, i).forest; }, "index"_a, "The forest of one sentence.")
       .def_prop_ro("vocab", [](const Pool& p) { return p.vocab; })
       .def_prop_ro("features", [](const Pool& p) { return p.features; })
-      .def_prop_ro("feature_names",
-                   [](const Pool& p) {
-                     std::vector<std::string> names;
-                     for (int32_t i = 0; i < p.features->size(); ++i) names.push_back((*p.features)[i]);
-                     return names;
-                   })
+      .def_prop_ro("feature_names", [](const Pool& p) { return p.features->texts(); })
       .def_ro("dense_width", &Pool::dense_width)
       .def_rw("number_names", &Pool::number_names)
       .def_prop_ro("is_lists", &Pool::is_lists)
@@ -51,7 +38,7 @@ void init_pool(nb::module_& m) {
           "references",
           [](const Pool& p, int64_t i) {
             std::vector<std::string> texts;
-            for (const auto& r : at(p, i).references) texts.push_back(join(*p.vocab, r));
+            for (const auto& r : at(p, i).references) texts.push_back(text_of(*p.vocab, r));
             return texts;
           },
           "index"_a)
@@ -60,33 +47,12 @@ void init_pool(nb::module_& m) {
           [](const Pool& p, int64_t i, int32_t e) {
             const Forest& f = at(p, i).forest;
             if (!f.is_list() || e < 0 || e >= f.edges()) throw nb::index_error("no such candidate");
-            return join(*p.vocab, f.edge_words(e));
+            return text_of(*p.vocab, f.edge_words(e));
           },
           "index"_a, "candidate"_a, "The words of one candidate of a list.")
       .def(
           "row_begin", [](const Pool& p) { return give(p.row_begin()); }, "Offsets of the rows of each sentence (lists only).")
-      .def(
-          "append",
-          [](Pool& p, std::string id, const Forest& f, std::string source, const std::vector<std::string>& references) {
-            if (f.vocab != p.vocab || f.features != p.features)
-              throw InputError("a forest joins a pool only over the pool's own vocab and features");
-            Sentence s{std::move(id), std::move(source), f, {}};
-            if (p.sentences.empty()) p.dense_width = f.dense_width;
-            if (f.dense_width != p.dense_width) throw InputError("all forests of a pool have the same dense features");
-            for (const auto& text : references) {
-              std::vector<int32_t> words;
-              size_t i = 0;
-              while ((i = text.find_first_not_of(" \t", i)) != std::string::npos) {
-                const size_t j = std::min(text.find_first_of(" \t", i), text.size());
-                words.push_back(p.vocab->add(std::string_view(text).substr(i, j - i)));
-                i = j;
-              }
-              s.references.push_back(std::move(words));
-            }
-            drop_missing(s.references);
-            p.sentences.push_back(std::move(s));
-          },
-          "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
+      .def("append", &Pool::append, "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
       .def(
           "retokenized",
           [](const Pool& p, In<int64_t> map_begin, In<int32_t> map, std::shared_ptr<Vocab> vocab) {

@@ -8,14 +8,11 @@
 
 namespace hopefear {
 
-void add_pool_methods(nb::class_<Pool>& pool) {
+namespace {
+
+void bind_best(nb::class_<Pool>& pool) {
   pool.def(
-          "edge_offsets",
-          [](const Pool& p) {
-            std::vector<int64_t> begin{0};
-            for (const Sentence& s : p.sentences) begin.push_back(begin.back() + s.forest.edges());
-            return give(std::move(begin));
-          },
+          "edge_offsets", [](const Pool& p) { return give(p.edge_begin()); },
           "Where the edges of each sentence begin in arrays over all edges of the pool.")
       .def(
           "viterbi",
@@ -53,8 +50,11 @@ void add_pool_methods(nb::class_<Pool>& pool) {
             for (size_t i = 0; i < p.size(); ++i) all.append(BoundEnvelope{p.sentences[i].forest, std::move(found[i])});
             return nb::typed<nb::list, BoundEnvelope>(all);
           },
-          "w"_a, "direction"_a, "jobs"_a = 0, "The envelope of every sentence.")
-      .def(
+          "w"_a, "direction"_a, "jobs"_a = 0, "The envelope of every sentence.");
+}
+
+void bind_bleu(nb::class_<Pool>& pool) {
+  pool.def(
           "hope_fear",
           [](const Pool& p, Weights w, const OracleDocument& document, double mu, const std::string& approximation, int64_t k,
              int jobs) {
@@ -117,8 +117,11 @@ void add_pool_methods(nb::class_<Pool>& pool) {
           },
           "max_order"_a = 4, "max_edges"_a = 1'000'000, "jobs"_a = 0,
           "The same derivations over nodes that fix which n-grams of the references can grow from their ends: linear_gains is "
-          "exact there.")
-      .def(
+          "exact there.");
+}
+
+void bind_sums(nb::class_<Pool>& pool) {
+  pool.def(
           "sample",
           [](const Pool& p, Weights w, int64_t count, uint64_t seed, double temperature, int jobs) {
             const double* weights = w.over(*p.features);
@@ -154,6 +157,14 @@ void add_pool_methods(nb::class_<Pool>& pool) {
           "w"_a, "gains"_a = nb::none(), "temperature"_a = 1.0, "mu"_a = 0.0, "jobs"_a = 0,
           "log Z and E[B] of every sentence, and the sums over sentences of E[h] and of the gradient of E[B]. `gains` holds "
           "B(e) of all edges of the pool (see edge_offsets).");
+}
+
+}  // namespace
+
+void add_pool_methods(nb::class_<Pool>& pool) {
+  bind_best(pool);
+  bind_bleu(pool);
+  bind_sums(pool);
 }
 
 }  // namespace hopefear

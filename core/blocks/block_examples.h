@@ -1,7 +1,7 @@
 // Sentences that the block decoder translates anew each time, for learners that learn its real-valued features.
 #pragma once
 #include "blocks/block_decoder.h"
-#include "trainers/examples.h"
+#include "search/examples.h"
 
 namespace hopefear {
 
@@ -11,7 +11,7 @@ class BlockExamples final : public Examples {
   BlockExamples(const BlockDecoder& decoder, std::vector<BlockSource> sources, std::vector<References> references,
                 BlockOptions options)
       : decoder_(decoder), sources_(std::move(sources)), references_(std::move(references)), options_(options) {
-    if (sources_.size() != references_.size()) throw InputError("one set of references a sentence");
+    if (sources_.size() != references_.size()) throw InputError("one set of references per sentence is needed");
   }
   size_t size() const override { return sources_.size(); }
   int32_t features() const override { return static_cast<int32_t>(kBlockReals); }

@@ -65,7 +65,7 @@ uint64_t feature_key(std::string_view name) {
 std::shared_ptr<FeatureTable> read_feature_table(const std::string& path, std::set<std::string>& templates) {
   const auto file = MemoryMap::file(path);
   const std::string_view text(reinterpret_cast<const char*>(file->data()), file->size());
-  auto table = std::make_shared<FeatureTable>(static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+  auto table = std::make_shared<FeatureTable>(std::count(text.begin(), text.end(), '\n') + 1);
   std::string last;
   long number = 0;
   for (size_t at = 0; at < text.size();) {

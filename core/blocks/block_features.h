@@ -71,10 +71,12 @@ inline constexpr std::string_view kTemplateNames[] = {"block", "source", "target
 inline constexpr uint64_t kTemplateKeys[] = {text_hash("block"), text_hash("source"), text_hash("target"), text_hash("orient"),
                                              text_hash("pair"),  text_hash("ngram"),  text_hash("jump")};
 
-inline uint64_t feature_key(Template t, uint64_t a) { return key_end(key_add(kTemplateKeys[static_cast<size_t>(t)], a)); }
-inline uint64_t feature_key(Template t, uint64_t a, uint64_t b) { return key_end(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b)); }
-inline uint64_t feature_key(Template t, uint64_t a, uint64_t b, uint64_t c) {
-  return key_end(key_add(key_add(key_add(kTemplateKeys[static_cast<size_t>(t)], a), b), c));
+/// The key of a feature: its template, then its phrases.
+template <class... Phrases>
+uint64_t feature_key(Template t, Phrases... phrases) {
+  uint64_t key = kTemplateKeys[static_cast<size_t>(t)];
+  ((key = key_add(key, phrases)), ...);
+  return key_end(key);
 }
 
 /// The key of a name, template(phrase|phrase) with words of a phrase split by commas, or of a name that is no template (lm).
@@ -205,10 +207,9 @@ class FeatureEmitter {
 template <class Take>
 struct KeySink {
   Take take;
-  void operator()(Template t, const FeaturePart& a) { take(feature_key(t, a.hash)); }
-  void operator()(Template t, const FeaturePart& a, const FeaturePart& b) { take(feature_key(t, a.hash, b.hash)); }
-  void operator()(Template t, const FeaturePart& a, const FeaturePart& b, const FeaturePart& c) {
-    take(feature_key(t, a.hash, b.hash, c.hash));
+  template <class... Parts>
+  void operator()(Template t, const Parts&... parts) {
+    take(feature_key(t, parts.hash...));
   }
 };
 template <class Take>

@@ -10,11 +10,14 @@
 //   uint64_t hash(state, option)  bool same(state, option, state, option)
 #pragma once
 #include <algorithm>
-#include <limits>
-#include <tuple>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "blocks/block_decoder.h"
+#include "blocks/block_model.h"
+#include "blocks/block_options.h"
+#include "blocks/sequence_features.h"
+#include "search/cube_pruning.h"
 
 namespace hopefear {
 
@@ -30,7 +33,7 @@ struct BlockOption {
 };
 
 struct BlockEdge {
-  int32_t head, tail;  // nodes; tail -1: the start
+  int32_t head, tail;  // nodes; tail 0: the start
   uint32_t option;
   Orientation orientation;
   double score;  // what it added
@@ -41,10 +44,10 @@ class BlockSearch {
  public:
   using State = typename Scorer::State;
 
-  BlockSearch(const BlockDecoder& decoder, Scorer& scorer) : d_(decoder), g_(decoder.grammar()), scorer_(scorer) {}
+  BlockSearch(const BlockModel& model, Scorer& scorer) : m_(model), g_(model.grammar()), scorer_(scorer) {}
 
   /// Searches; `edges` keeps all of the lattice, not only the best way to each node.
-  void run(const BlockSource& source, const BlockOptions& options, bool swap, bool edges) {
+  void run(const BlockSource& source, const BlockOptions& options, bool edges) {
     source_ = &source;
     limits_ = options;
     keep_edges_ = edges;
@@ -53,26 +56,16 @@ class BlockSearch {
     edges_.clear();
     sorted_.clear();
     find_options();
-    cells_.assign(static_cast<size_t>(length_) + 1, {});
+    cells_.assign(length_ + 1, {});
     nodes_.push_back({0.0, scorer_.start(), -1, -1, 0, Orientation::right, 0});
     sorted_.push_back(0);
     cells_[0] = {0, 1};
-    const int32_t most = limits_.max_swap > 0 ? static_cast<int32_t>(std::min<int64_t>(limits_.max_swap, widest_)) : widest_;
     for (int32_t l = 1; l <= length_; ++l) {
       gaps_.clear();
-      if (swap)
-        for (int32_t k = std::max(1, l - most); k < l; ++k) {
-          if (span(k, l).second == 0) continue;
-          for (int32_t j = std::max(0, k - most); j < k; ++j) {
-            if (span(j, k).second == 0 || size(cells_[j]) == 0) continue;
-            cubes_.assign(1, {cells_[j], span(k, l)});
-            const Cell cell = fill(limits_.swap_limit, j + l - k);
-            if (size(cell)) gaps_.push_back({cell, span(j, k)});
-          }
-        }
+      if (m_.which().swap) fill_gaps(l);
       cubes_.clear();
       for (int32_t j = std::max(0, l - widest_); j < l; ++j)
-        if (span(j, l).second && size(cells_[j])) cubes_.push_back({cells_[j], span(j, l)});
+        if (span(j, l).second && cells_[j].size()) cubes_.push_back({cells_[j], span(j, l)});
       cubes_.insert(cubes_.end(), gaps_.begin(), gaps_.end());
       cells_[l] = fill(limits_.pop_limit, l);
     }
@@ -91,6 +84,8 @@ class BlockSearch {
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<BlockOption>& options() const { return options_; }
   const std::vector<BlockEdge>& edges() const { return edges_; }
+  /// The last block on the best way to a node, or null.
+  const BlockOption* last_block(const Node& node) const { return node.option >= 0 ? &options_[node.option] : nullptr; }
   /// Complete hypotheses, and what they are worth when the sentence ends.
   struct Final {
     int32_t node;
@@ -102,202 +97,159 @@ class BlockSearch {
   void best(std::vector<StoredBlock>& blocks) const {
     const auto found =
         std::max_element(finals_.begin(), finals_.end(), [](const Final& a, const Final& b) { return a.score < b.score; });
-    const size_t first = blocks.size();
+    blocks.clear();
     for (int32_t v = found->node; nodes_[v].option >= 0; v = nodes_[v].back)
       blocks.push_back(options_[nodes_[v].option].stored());
-    std::reverse(blocks.begin() + static_cast<ptrdiff_t>(first), blocks.end());
+    std::reverse(blocks.begin(), blocks.end());
   }
 
- private:
-  struct Cell {
-    uint32_t begin = 0, end = 0;  // in sorted_
-  };
-  using Range = std::pair<uint32_t, uint32_t>;  // options: first, number
-  struct Cube {
-    Cell cell;
-    Range options;
-  };
-  struct Place {
-    uint32_t cube, option, rank;
-    Orientation orientation;
-    double score;
-    State state;
-  };
-  struct Waiting {
-    double score;
-    uint32_t place;
-    bool operator<(const Waiting& other) const { return score < other.score || (score == other.score && place > other.place); }
-  };
+  // what cube pruning asks: rank 0 is of the block, rank 1 of the node before it
+  uint32_t size(uint32_t cube, size_t k) const { return k == 0 ? cubes_[cube].options.second : cubes_[cube].cell.size(); }
 
-  static uint32_t size(const Cell& cell) { return cell.end - cell.begin; }
-  Range span(int32_t i, int32_t j) const {
-    return j - i <= widest_ ? spans_[static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i)]
-                            : Range{0, 0};
-  }
-
-  /// All blocks of the sentence, by source span.
-  void find_options() {
-    options_.clear();
-    widest_ = std::max(1, std::min(length_, static_cast<int32_t>(g_.max_source_symbols())));
-    spans_.assign(static_cast<size_t>(length_) * static_cast<size_t>(widest_ + 1), {0, 0});
-    for (int32_t i = 0; i < length_; ++i) {
-      uint32_t node = Grammar::kRoot;
-      uint64_t phrase = kPhrase;
-      bool alone = false;
-      for (int32_t j = i + 1; j <= std::min(length_, i + widest_); ++j) {
-        const int32_t word = source_->words[j - 1];
-        node = d_.knows(word) && (j == i + 1 || node != Grammar::kRoot) ? g_.child(node, word) : Grammar::kNone;
-        if (node == Grammar::kNone && j > i + 1) break;
-        phrase = phrase_add(phrase, d_.source(word));
-        const auto first = static_cast<uint32_t>(options_.size());
-        const std::span<const int32_t> words(source_->words.data() + i, static_cast<size_t>(j - i));
-        if (node != Grammar::kNone) {
-          const auto [begin, end] = g_.rules_of(node);
-          for (uint32_t rule = begin; rule < end; ++rule) add(words, g_.target(rule), phrase, i, j, rule, 0);
-          alone = alone || (j == i + 1 && begin != end);
-        }
-        if (j == i + 1)
-          if (const uint8_t copy = BlockDecoder::copy_kind(*source_, static_cast<size_t>(i), d_.knows(word), alone))
-            add(words, std::span<const int32_t>(source_->copies).subspan(static_cast<size_t>(i), 1), phrase, i, j, 0, copy);
-        std::stable_sort(options_.begin() + first, options_.end(),
-                         [](const BlockOption& a, const BlockOption& b) { return a.rank > b.rank; });
-        if (limits_.max_options > 0 && options_.size() - first > static_cast<size_t>(limits_.max_options))
-          options_.resize(first + static_cast<size_t>(limits_.max_options));
-        for (size_t k = first; k < options_.size(); ++k) {
-          uint64_t hash = kPhrase;
-          for (const int32_t e : options_[k].view.target) hash = phrase_add(hash, d_.target(e));
-          options_[k].view.target_hash = hash;
-        }
-        spans_[static_cast<size_t>(i) * static_cast<size_t>(widest_ + 1) + static_cast<size_t>(j - i)] = {
-            first, static_cast<uint32_t>(options_.size()) - first};
-        if (node == Grammar::kNone) break;
-      }
-    }
-  }
-
-  void add(std::span<const int32_t> source, std::span<const int32_t> target, uint64_t source_hash, int32_t begin, int32_t end,
-           uint32_t rule, uint8_t copy) {
-    BlockOption option{{source, target, source_hash, 0, begin, end}, 0.0, 0.0, rule, copy};
-    scorer_.option(option);
-    options_.push_back(option);
-  }
-
-  /// Cube pruning: the best hypotheses of one cell. All cubes have blocks; a cell may end up empty only if they have no nodes.
-  Cell fill(int64_t limit, int32_t covered) {
-    places_.clear();
-    queue_.clear();
-    covered_ = covered;
-    const auto first_node = static_cast<int32_t>(nodes_.size());
-    size_t table = 64;
-    while (limit > 0 && table < static_cast<size_t>(limit) * 2) table *= 2;
-    table_.assign(table, -1);
-    for (uint32_t c = 0; c < cubes_.size(); ++c) push(c, 0, 0);
-    for (int64_t left = limit > 0 ? limit : std::numeric_limits<int64_t>::max(); left > 0 && !queue_.empty(); --left) {
-      std::pop_heap(queue_.begin(), queue_.end());
-      const uint32_t p = queue_.back().place;
-      queue_.pop_back();
-      accept(p, first_node);
-      const auto [cube, option, rank] = std::tuple{places_[p].cube, places_[p].option, places_[p].rank};
-      if (rank == 0 && option + 1 < cubes_[cube].options.second) push(cube, option + 1, 0);
-      if (rank + 1 < size(cubes_[cube].cell)) push(cube, option, rank + 1);
-    }
-    const auto begin = static_cast<uint32_t>(sorted_.size());
-    for (auto v = first_node; v < static_cast<int32_t>(nodes_.size()); ++v) sorted_.push_back(v);
-    std::stable_sort(sorted_.begin() + begin, sorted_.end(),
-                     [&](int32_t a, int32_t b) { return nodes_[a].score > nodes_[b].score; });
-    return {begin, static_cast<uint32_t>(sorted_.size())};
-  }
-
-  const Node& node_at(uint32_t cube, uint32_t rank) const { return nodes_[sorted_[cubes_[cube].cell.begin + rank]]; }
-
-  void push(uint32_t cube, uint32_t option, uint32_t rank) {
-    const Node& from = node_at(cube, rank);
-    const BlockOption& block = options_[cubes_[cube].options.first + option];
-    const BlockOption* before = from.option >= 0 ? &options_[from.option] : nullptr;
-    const Orientation o = block.view.begin == from.end                     ? Orientation::right
-                          : before && block.view.end == before->view.begin ? Orientation::left
-                                                                           : Orientation::neutral;
+  double score(uint32_t cube, const uint32_t* ranks, uint32_t) {
+    const Node& from = nodes_[node_at(cube, ranks)];
+    const BlockOption& block = options_[option_at(cube, ranks)];
+    const BlockOption* before = last_block(from);
+    const Orientation o = orientation(before ? &before->view : nullptr, from.end, block.view);
     Place& place = places_.emplace_back();
-    place.cube = cube;
-    place.option = option;
-    place.rank = rank;
     place.orientation = o;
-    place.score = scorer_.extend(from.score, from.state, before, block, o, block.view.begin - from.end, covered_, place.state);
-    queue_.push_back({place.score, static_cast<uint32_t>(places_.size()) - 1});
-    std::push_heap(queue_.begin(), queue_.end());
+    return scorer_.extend(from.score, from.state, before, block, o, block.view.begin - from.end, covered_, place.state);
   }
 
-  void accept(uint32_t p, int32_t first_node) {
+  void accept(uint32_t cube, const uint32_t* ranks, uint32_t p, double score) {
     const Place& place = places_[p];
-    const uint32_t option = cubes_[place.cube].options.first + place.option;
-    const int32_t from = sorted_[cubes_[place.cube].cell.begin + place.rank];
+    const uint32_t option = option_at(cube, ranks);
+    const int32_t from = node_at(cube, ranks);
     const BlockOption& block = options_[option];
-    size_t slot = hash(place.state, block) & (table_.size() - 1);
-    int32_t v = -1;
-    for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
-      const Node& known = nodes_[table_[slot]];
-      if (known.end == block.view.end && scorer_.same(known.state, options_[known.option], place.state, block)) {
-        v = table_[slot];
-        break;
-      }
-    }
-    if (v < 0) {
-      v = static_cast<int32_t>(nodes_.size());
-      table_[slot] = v;
-      nodes_.push_back(
-          {place.score, place.state, static_cast<int32_t>(option), from, block.view.end, place.orientation, covered_});
-      if (static_cast<size_t>(v - first_node + 1) * 2 > table_.size()) regrow(first_node);
-    } else if (Node& node = nodes_[v]; place.score > node.score) {
-      node.score = place.score;
+    const auto [v, is_new] = known_.find_or_add(
+        hash(place.state, block),
+        [&](int32_t u) {
+          const Node& node = nodes_[u];
+          return node.end == block.view.end && scorer_.same(node.state, options_[node.option], place.state, block);
+        },
+        [&](int32_t u) { return hash(nodes_[u].state, options_[nodes_[u].option]); });
+    if (is_new) {
+      nodes_.push_back({score, place.state, static_cast<int32_t>(option), from, block.view.end, place.orientation, covered_});
+    } else if (Node& node = nodes_[v]; score > node.score) {
+      node.score = score;
       node.state = place.state;
       node.option = static_cast<int32_t>(option);
       node.back = from;
       node.orientation = place.orientation;
     }
-    if (keep_edges_) edges_.push_back({v, from, option, place.orientation, place.score - nodes_[from].score});
+    if (keep_edges_) edges_.push_back({v, from, option, place.orientation, score - nodes_[from].score});
   }
-  uint64_t hash(const State& state, const BlockOption& block) const {
-    const uint64_t h = mix_key(scorer_.hash(state, block) + static_cast<uint64_t>(block.view.end) * 0x9e3779b97f4a7c15ULL);
-    return h;
-  }
-  void regrow(int32_t first_node) {
-    table_.assign(table_.size() * 2, -1);
-    for (auto v = first_node; v < static_cast<int32_t>(nodes_.size()); ++v) {
-      const Node& node = nodes_[v];
-      size_t slot = hash(node.state, options_[node.option]) & (table_.size() - 1);
-      while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
-      table_[slot] = v;
+
+ private:
+  using Range = std::pair<uint32_t, uint32_t>;  // options: first, number
+  struct Cube {
+    NodeRange cell;
+    Range options;
+  };
+  struct Place {
+    Orientation orientation;
+    State state;
+  };
+
+  size_t at(int32_t i, int32_t j) const { return size_t(i) * (widest_ + 1) + (j - i); }
+  Range span(int32_t i, int32_t j) const { return j - i <= widest_ ? spans_[at(i, j)] : Range{0, 0}; }
+  uint32_t option_at(uint32_t cube, const uint32_t* ranks) const { return cubes_[cube].options.first + ranks[0]; }
+  int32_t node_at(uint32_t cube, const uint32_t* ranks) const { return sorted_[cubes_[cube].cell.begin + ranks[1]]; }
+
+  /// All blocks of the sentence, by source span.
+  void find_options() {
+    options_.clear();
+    widest_ = std::max(1, std::min(length_, g_.max_source_symbols()));
+    spans_.assign(at(length_, length_), {0, 0});
+    for (int32_t i = 0; i < length_; ++i) {
+      const auto add_span = [&](int32_t j, uint32_t first_rule, uint32_t last_rule) {
+        const std::span<const int32_t> words(source_->words.data() + i, source_->words.data() + j);
+        const BlockView view{words, {}, m_.source_hash(words), 0, i, j};
+        const size_t first = options_.size();
+        for (uint32_t rule = first_rule; rule < last_rule; ++rule) add_option(view, g_.target(rule), rule, 0);
+        if (j == i + 1)
+          if (const uint8_t copy = m_.copy_kind(*source_, i, first_rule != last_rule))
+            add_option(view, {source_->copies.data() + i, 1}, 0, copy);
+        choose(first);
+        spans_[at(i, j)] = {static_cast<uint32_t>(first), static_cast<uint32_t>(options_.size() - first)};
+      };
+      m_.each_phrase(source_->words, i,
+                     [&](size_t j, uint32_t first, uint32_t last) { add_span(static_cast<int32_t>(j), first, last); });
+      if (span(i, i + 1).second == 0) add_span(i + 1, 0, 0);  // a word that no block translates alone
     }
+  }
+
+  void add_option(const BlockView& view, std::span<const int32_t> target, uint32_t rule, uint8_t copy) {
+    BlockOption& option = options_.emplace_back(BlockOption{view, 0.0, 0.0, rule, copy});
+    option.view.target = target;
+    scorer_.option(option);
+  }
+
+  /// Keeps the best of the options of one span, which begin at `first`.
+  void choose(size_t first) {
+    std::stable_sort(options_.begin() + first, options_.end(),
+                     [](const BlockOption& a, const BlockOption& b) { return a.rank > b.rank; });
+    if (limits_.max_options > 0 && options_.size() - first > static_cast<size_t>(limits_.max_options))
+      options_.resize(first + limits_.max_options);
+    for (size_t k = first; k < options_.size(); ++k) options_[k].view.target_hash = m_.target_hash(options_[k].view.target);
+  }
+
+  /// The cells where [k, l) is covered and [j, k) is not yet: cubes for all of [0, l).
+  void fill_gaps(int32_t l) {
+    const int32_t most = limits_.max_swap > 0 ? static_cast<int32_t>(std::min<int64_t>(limits_.max_swap, widest_)) : widest_;
+    for (int32_t k = std::max(1, l - most); k < l; ++k) {
+      if (span(k, l).second == 0) continue;
+      for (int32_t j = std::max(0, k - most); j < k; ++j) {
+        if (span(j, k).second == 0 || cells_[j].size() == 0) continue;
+        cubes_.assign(1, {cells_[j], span(k, l)});
+        if (const NodeRange cell = fill(limits_.swap_limit, j + l - k); cell.size()) gaps_.push_back({cell, span(j, k)});
+      }
+    }
+  }
+
+  /// The best hypotheses of one cell. All cubes have blocks; a cell may end up empty only if they have no nodes.
+  NodeRange fill(int64_t limit, int32_t covered) {
+    places_.clear();
+    covered_ = covered;
+    const auto first = static_cast<int32_t>(nodes_.size());
+    known_.start(first, std::max<int64_t>(32, limit));
+    pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), limit);
+    return sort_nodes(first, static_cast<int32_t>(nodes_.size()), sorted_, [&](int32_t v) { return nodes_[v].score; });
+  }
+
+  uint64_t hash(const State& state, const BlockOption& block) const {
+    return mix_key(scorer_.hash(state, block) + static_cast<uint64_t>(block.view.end) * 0x9e3779b97f4a7c15ULL);
   }
 
   void finish() {
     finals_.clear();
-    const Cell& cell = cells_[length_];
+    const NodeRange cell = cells_[length_];
     for (uint32_t k = cell.begin; k < cell.end; ++k) {
       const Node& node = nodes_[sorted_[k]];
-      finals_.push_back(
-          {sorted_[k], scorer_.finish(node.score, node.state, node.option >= 0 ? &options_[node.option] : nullptr)});
+      finals_.push_back({sorted_[k], scorer_.finish(node.score, node.state, last_block(node))});
     }
   }
 
-  const BlockDecoder& d_;
+  const BlockModel& m_;
   const Grammar& g_;
   Scorer& scorer_;
   const BlockSource* source_ = nullptr;
-  BlockOptions limits_;
+  BlockOptions limits_{};
   bool keep_edges_ = false;
   int32_t length_ = 0, widest_ = 0, covered_ = 0;
   std::vector<BlockOption> options_;
   std::vector<Range> spans_;
-  std::vector<Cell> cells_;  // [0, l) is covered
+  std::vector<NodeRange> cells_;  // [0, l) is covered
   std::vector<int32_t> sorted_;
   std::vector<Node> nodes_;
   std::vector<BlockEdge> edges_;
+  std::vector<Final> finals_;
+
+  // of one cell
   std::vector<Cube> cubes_, gaps_;
   std::vector<Place> places_;
-  std::vector<Waiting> queue_;
-  std::vector<int32_t> table_;
-  std::vector<Final> finals_;
+  CubePruning<2> pruning_;
+  Recombination known_;
 };
 
 }  // namespace hopefear

@@ -15,6 +15,20 @@ void throw_no_derivation() {
 
 void throw_out_of_range() { throw InputError("a score is beyond the range of numbers: scale the weights down"); }
 
+std::vector<int32_t> heads(const Forest& forest, std::span<const int32_t> edges) {
+  const auto begin = forest.edge_begin;
+  std::vector<int32_t> heads;
+  for (const int32_t e : edges)
+    heads.push_back(static_cast<int32_t>(std::upper_bound(begin.begin(), begin.end(), e) - begin.begin()) - 1);
+  return heads;
+}
+
+std::vector<double> features_of(const Forest& forest, std::span<const int32_t> edges) {
+  std::vector<double> h(forest.features->size());
+  for (const int32_t e : edges) add_features(forest, e, 1.0, h.data());
+  return h;
+}
+
 std::vector<int32_t> parents(const Forest& forest, std::span<const int32_t> edges) {
   std::vector<int32_t> parent(edges.size(), -1);
   std::vector<std::pair<int32_t, int32_t>> open;  // (place, tails still to come)

@@ -40,6 +40,9 @@ void unroll(const Forest& forest, Choose&& choose, std::vector<int32_t>& edges) 
   }
 }
 
+/// The head of each edge.
+std::vector<int32_t> heads(const Forest& forest, std::span<const int32_t> edges);
+
 /// The place in `edges` of each edge's parent; -1 for the first.
 std::vector<int32_t> parents(const Forest& forest, std::span<const int32_t> edges);
 
@@ -50,6 +53,9 @@ struct YieldScratch {
 };
 void yield(const Forest& forest, std::span<const int32_t> edges, std::vector<int32_t>& words, YieldScratch& scratch);
 std::vector<int32_t> yield(const Forest& forest, std::span<const int32_t> edges);
+
+/// h(d), indexed by feature id.
+std::vector<double> features_of(const Forest& forest, std::span<const int32_t> edges);
 
 /// The sparse part of h(d): ids ascending, values summed, zeros left out.
 void sparse_features(const Forest& forest, std::span<const int32_t> edges, std::vector<int32_t>& ids,

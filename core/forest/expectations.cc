@@ -116,13 +116,47 @@ void add_expected_features(const Forest& forest, const Expectations& x, double* 
   }
 }
 
+void model_scores(const Forest& forest, const double* w, std::span<const double> gains, double temperature, double mu,
+                  std::vector<double>& scores) {
+  scores.resize(forest.edges());
+  for (int32_t e = 0; e < forest.edges(); ++e) {
+    const double s = forest.edge_score(e, w);
+    scores[e] = (gains.empty() ? s : s + mu * gains[e]) / temperature;
+  }
+}
+
+ForestExpectations expectations(const Forest& forest, const double* w, std::span<const double> gains, double temperature,
+                                double mu) {
+  std::vector<double> scores, zeros;
+  model_scores(forest, w, gains, temperature, mu, scores);
+  if (gains.empty()) {
+    zeros.assign(forest.edges(), 0.0);
+    gains = zeros;
+  }
+  Expectations x;
+  expectations(forest, scores, gains, x);
+  const std::vector<double> zero(forest.features->size(), 0.0);
+  ForestExpectations out;
+  out.log_z = x.log_z;
+  out.gain = x.gain;
+  out.features = out.gain_features = out.gradient = zero;
+  add_expected_features(forest, x, out.features.data(), out.gradient.data());
+  for (size_t j = 0; j < zero.size(); ++j) {
+    out.gain_features[j] = out.gradient[j] + x.gain * out.features[j];
+    out.gradient[j] /= temperature;  // (22)
+  }
+  out.nodes = std::move(x.node);
+  out.edges = std::move(x.edge);
+  out.covariances = std::move(x.covariance);
+  return out;
+}
+
 PoolExpectations expectations(const Pool& pool, const double* w, std::span<const double> gains, double temperature, double mu,
                               int jobs) {
   const size_t n = pool.size(), width = pool.features->size();
-  std::vector<size_t> edge_begin{0};
-  for (const Sentence& s : pool.sentences) edge_begin.push_back(edge_begin.back() + s.forest.edges());
+  const std::vector<int64_t> edge_begin = pool.edge_begin();
   const bool has_gains = !gains.empty();
-  if (has_gains && gains.size() != edge_begin.back())
+  if (has_gains && static_cast<int64_t>(gains.size()) != edge_begin.back())
     throw InputError("there are " + std::to_string(gains.size()) + " gains for " + std::to_string(edge_begin.back()) +
                      " edges: give one for each edge of the pool");
   PoolExpectations out;
@@ -148,11 +182,7 @@ PoolExpectations expectations(const Pool& pool, const double* w, std::span<const
     for (size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
       const Forest& forest = pool.sentences[i].forest;
       const auto b = has_gains ? gains.subspan(edge_begin[i], edge_begin[i + 1] - edge_begin[i]) : gains;
-      scores.resize(forest.edges());
-      for (int32_t e = 0; e < forest.edges(); ++e) {
-        const double s = forest.edge_score(e, w);
-        scores[e] = (has_gains ? s + mu * b[e] : s) / temperature;
-      }
+      model_scores(forest, w, b, temperature, mu, scores);
       naming(pool.sentences[i], [&] { has_gains ? expectations(forest, scores, b, x) : posteriors(forest, scores, x); });
       out.log_z[i] = x.log_z;
       if (has_gains) out.gain[i] = x.gain;

@@ -46,6 +46,22 @@ void expectations(const Forest& forest, std::span<const double> scores, std::spa
 /// Adds E[h] to `features` and, unless null, E[Bh] - E[B] E[h] to `covariance`: one pass over the features.
 void add_expected_features(const Forest& forest, const Expectations& x, double* features, double* covariance);
 
+/// (w.h(e) + mu B(e)) / T for every edge; without gains, w.h(e) / T.
+void model_scores(const Forest& forest, const double* w, std::span<const double> gains, double temperature, double mu,
+                  std::vector<double>& scores);
+
+/// Of one forest, vectors over all features.
+struct ForestExpectations {
+  double log_z = 0.0, gain = 0.0;                 // gain: E[B]
+  std::vector<double> features, gain_features;    // E[h], E[Bh]
+  std::vector<double> gradient;                   // of E[B] in w, (22)
+  std::vector<double> nodes, edges, covariances;  // E[#v], E[#e], Cov(B, #e)
+};
+
+/// P(d) is proportional to exp ((w.h(d) + mu B(d)) / T). `gains` holds B(e), or is empty: B is then 0.
+ForestExpectations expectations(const Forest& forest, const double* w, std::span<const double> gains, double temperature,
+                                double mu);
+
 /// Of a whole pool at once.
 struct PoolExpectations {
   std::vector<double> log_z, gain;  // of each sentence; gain is empty without gains

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "util/words.h"
+
 namespace hopefear {
 
 bool Pool::is_lists() const {
@@ -19,10 +21,40 @@ void drop_missing(std::vector<std::vector<int32_t>>& references) {
 
 std::vector<int64_t> Pool::row_begin() const {
   if (!is_lists()) throw InputError("rows exist for candidate lists only: take k-best lists of the forests first");
+  return edge_begin();
+}
+
+std::vector<int64_t> Pool::edge_begin() const {
   std::vector<int64_t> begin{0};
-  begin.reserve(size() + 1);
   for (const Sentence& s : sentences) begin.push_back(begin.back() + s.forest.edges());
   return begin;
+}
+
+void Pool::append(std::string id, const Forest& forest, std::string source, const std::vector<std::string>& references) {
+  if (forest.vocab != vocab || forest.features != features)
+    throw InputError("a forest joins a pool only over the pool's own vocab and features");
+  if (sentences.empty()) dense_width = forest.dense_width;
+  if (forest.dense_width != dense_width) throw InputError("all forests of a pool have the same dense features");
+  Sentence s{std::move(id), std::move(source), forest, {}};
+  for (const auto& text : references) s.references.push_back(add_words(text, *vocab));
+  drop_missing(s.references);
+  sentences.push_back(std::move(s));
+}
+
+void Pool::set_references(const std::vector<std::vector<std::string>>& lines) {
+  for (size_t i = 0; i < size(); ++i) {
+    auto& references = sentences[i].references;
+    references.clear();
+    for (const auto& file : lines) {
+      if (file.size() != size()) throw InputError("there must be one reference line for each sentence");
+      if (auto words = add_words(file[i], *vocab); !words.empty()) references.push_back(std::move(words));
+    }
+  }
+}
+
+void Pool::set_sources(const std::vector<std::string>& lines) {
+  if (lines.size() != size()) throw InputError("there must be one source line for each sentence");
+  for (size_t i = 0; i < size(); ++i) sentences[i].source = lines[i];
 }
 
 Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span<const int32_t> map,
@@ -135,74 +167,90 @@ struct MergedFeatures {
   }
 };
 
-}  // namespace
-
-Pool merged(const std::vector<const Pool*>& pools) {
-  Pool out;
-  const MergedFeatures merging(pools);
-  out.features = merging.features;
-  out.dense_width = merging.dense_width;
-  if (!pools.empty()) out.number_names = pools[0]->number_names;
-
-  std::unordered_map<std::string, size_t> index;
-  std::vector<std::vector<std::pair<size_t, const Sentence*>>> parts;  // of each merged sentence: (pool, sentence)
-  for (size_t p = 0; p < pools.size(); ++p) {
-    if (pools[p]->number_names != out.number_names)
-      throw InputError("the lists carry different metric columns: give every candidate the same ones");
-    for (const Sentence& s : pools[p]->sentences) {
-      if (!s.forest.is_list()) throw InputError("only candidate lists can be merged: take k-best lists of the forests first");
-      const auto [it, added] = index.emplace(s.id, parts.size());
-      if (added) parts.emplace_back();
-      parts[it->second].emplace_back(p, &s);
-    }
+/// Sentence by sentence; words of all pools get the ids of the merged pool when they are first seen.
+class Merging {
+ public:
+  explicit Merging(const std::vector<const Pool*>& pools) : pools_(pools), ids_(pools) {
+    out_.features = ids_.features;
+    out_.dense_width = ids_.dense_width;
+    if (!pools.empty()) out_.number_names = pools[0]->number_names;
+    for (const Pool* pool : pools) word_maps_.emplace_back(pool->vocab->size(), -1);
   }
 
-  std::vector<std::vector<int32_t>> word_maps(pools.size());
-  for (size_t p = 0; p < pools.size(); ++p) word_maps[p].assign(static_cast<size_t>(pools[p]->vocab->size()), -1);
-  auto word = [&](size_t p, int32_t id) {
-    int32_t& mapped = word_maps[p][id];
-    if (mapped < 0) mapped = out.vocab->add((*pools[p]->vocab)[id]);
-    return mapped;
-  };
+  Pool run() {
+    for (const auto& group : groups()) {
+      Sentence sentence{group[0].second->id, "", {}, {}};
+      std::vector<Candidate> candidates;
+      for (const auto& [p, s] : group) {
+        if (sentence.source.empty()) sentence.source = s->source;
+        if (sentence.references.empty())
+          for (const auto& reference : s->references) sentence.references.push_back(words(p, reference));
+        for (int32_t e = 0; e < s->forest.edges(); ++e) candidates.push_back(candidate(p, s->forest, e));
+      }
+      sentence.forest = list(candidates);
+      out_.sentences.push_back(std::move(sentence));
+    }
+    return std::move(out_);
+  }
 
-  for (const auto& group : parts) {
-    Sentence sentence{group[0].second->id, "", {}, {}};
-    std::vector<Candidate> candidates;
-    for (const auto& [p, s] : group) {
-      if (sentence.source.empty()) sentence.source = s->source;
-      if (sentence.references.empty())
-        for (const auto& reference : s->references) {
-          std::vector<int32_t> mapped;
-          for (int32_t id : reference) mapped.push_back(word(p, id));
-          sentence.references.push_back(std::move(mapped));
-        }
-      const Forest& f = s->forest;
-      const auto& feature_map = merging.maps[merging.of[p]];
-      for (int32_t e = 0; e < f.edges(); ++e) {
-        Candidate c;
-        for (int32_t id : f.edge_words(e)) c.words.push_back(word(p, id));
-        c.dense.assign(static_cast<size_t>(out.dense_width), 0.0);
-        auto put = [&](int32_t id, double value) {
-          const int32_t mapped = feature_map[id];
-          if (mapped < out.dense_width)
-            c.dense[mapped] += value;
-          else if (value != 0)
-            c.sparse.emplace_back(mapped, value);
-        };
-        for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * f.dense_width + j]);
-        if (!f.sparse_begin.empty())
-          for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
-        std::sort(c.sparse.begin(), c.sparse.end());
-        c.numbers.assign(f.numbers.begin() + static_cast<ptrdiff_t>(e) * f.number_width,
-                         f.numbers.begin() + static_cast<ptrdiff_t>(e + 1) * f.number_width);
-        candidates.push_back(std::move(c));
+ private:
+  using Group = std::vector<std::pair<size_t, const Sentence*>>;  // (pool, sentence)
+
+  /// The sentences of one id, in the order in which ids turn up.
+  std::vector<Group> groups() const {
+    std::unordered_map<std::string, size_t> index;
+    std::vector<Group> groups;
+    for (size_t p = 0; p < pools_.size(); ++p) {
+      if (pools_[p]->number_names != out_.number_names)
+        throw InputError("the lists carry different metric columns: give every candidate the same ones");
+      for (const Sentence& s : pools_[p]->sentences) {
+        if (!s.forest.is_list()) throw InputError("only candidate lists can be merged: take k-best lists of the forests first");
+        const auto [it, added] = index.emplace(s.id, groups.size());
+        if (added) groups.emplace_back();
+        groups[it->second].emplace_back(p, &s);
       }
     }
+    return groups;
+  }
+
+  std::vector<int32_t> words(size_t p, std::span<const int32_t> ids) {
+    std::vector<int32_t> result;
+    for (const int32_t id : ids) {
+      int32_t& mapped = word_maps_[p][id];
+      if (mapped < 0) mapped = out_.vocab->add((*pools_[p]->vocab)[id]);
+      result.push_back(mapped);
+    }
+    return result;
+  }
+
+  Candidate candidate(size_t p, const Forest& f, int32_t e) {
+    Candidate c;
+    c.words = words(p, f.edge_words(e));
+    c.dense.assign(out_.dense_width, 0.0);
+    const auto& feature_map = ids_.maps[ids_.of[p]];
+    const auto put = [&](int32_t id, double value) {
+      const int32_t mapped = feature_map[id];
+      if (mapped < out_.dense_width)
+        c.dense[mapped] += value;
+      else if (value != 0)
+        c.sparse.emplace_back(mapped, value);
+    };
+    for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * f.dense_width + j]);
+    if (!f.sparse_begin.empty())
+      for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
+    std::sort(c.sparse.begin(), c.sparse.end());
+    const auto numbers = f.numbers.subspan(static_cast<size_t>(e) * f.number_width, f.number_width);
+    c.numbers.assign(numbers.begin(), numbers.end());
+    return c;
+  }
+
+  /// In canonical order, equal ones once.
+  Forest list(const std::vector<Candidate>& candidates) const {
     std::vector<size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out.vocab); });
-    ForestBuilder builder(out.vocab, out.features, out.dense_width, static_cast<int32_t>(out.number_names.size()));
+                     [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out_.vocab); });
+    ForestBuilder builder(out_.vocab, out_.features, out_.dense_width, static_cast<int32_t>(out_.number_names.size()));
     builder.add_node();
     const Candidate* last = nullptr;
     std::vector<int32_t> ids;
@@ -219,10 +267,17 @@ Pool merged(const std::vector<const Pool*>& pools) {
       }
       builder.add_edge({}, c.words, c.dense.data(), ids, values, c.numbers.data());
     }
-    sentence.forest = builder.finish();
-    out.sentences.push_back(std::move(sentence));
+    return builder.finish();
   }
-  return out;
-}
+
+  const std::vector<const Pool*>& pools_;
+  const MergedFeatures ids_;
+  Pool out_;
+  std::vector<std::vector<int32_t>> word_maps_;  // of each pool; -1 where a word was not yet seen
+};
+
+}  // namespace
+
+Pool merged(const std::vector<const Pool*>& pools) { return Merging(pools).run(); }
 
 }  // namespace hopefear

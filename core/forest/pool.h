@@ -1,7 +1,7 @@
 // A pool: the forests of a tuning set with their references, over one vocabulary of words and one of features.
 //
 // A pool of k-best lists also has *rows*: candidate j of sentence i is row row_begin(i) + j. Statistics of a metric are a
-// matrix with one line a row, and everything a batch trainer needs is in these flat arrays.
+// matrix with one line per row, and everything a batch trainer needs is in these flat arrays.
 #pragma once
 #include <memory>
 #include <string>
@@ -32,6 +32,14 @@ struct Pool {
   bool is_lists() const;
   /// sentences + 1 offsets of the rows; throws InputError unless every forest is a list.
   std::vector<int64_t> row_begin() const;
+  /// sentences + 1 offsets of the edges.
+  std::vector<int64_t> edge_begin() const;
+
+  /// One sentence more, whose forest has the vocabularies of the pool. References are texts; empty ones are missing.
+  void append(std::string id, const Forest& forest, std::string source, const std::vector<std::string>& references);
+  /// lines[k][i] is reference k of sentence i; an empty one is missing.
+  void set_references(const std::vector<std::vector<std::string>>& lines);
+  void set_sources(const std::vector<std::string>& lines);
 };
 
 /// The same pool with each word replaced by the words map[map_begin[id]] .. map[map_begin[id+1]] of `vocab`.

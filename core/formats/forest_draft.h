@@ -14,7 +14,7 @@ struct ForestDraft {
   std::vector<int32_t> spans;     // 2 * nodes, or empty
   std::vector<int64_t> names;     // what the file calls each node; empty: its number
   std::vector<uint8_t> optional;  // nodes that are left out when nothing uses them; empty: none
-  std::vector<int32_t> heads;     // one an edge
+  std::vector<int32_t> heads;     // one per edge
   std::vector<size_t> tail_begin{0};
   std::vector<int32_t> tails;
   std::vector<size_t> word_begin{0};
@@ -35,6 +35,17 @@ struct ForestDraft {
   /// A cycle, a node without edges or with no way to the goal, a tail that its edge does not name once: InputError that
   /// opens with `where`.
   void emit(PoolBuilder& builder, const std::string& where) const;
+
+ private:
+  /// Edges by head, in the order of the file: those of node v are edges[begin[v] .. begin[v + 1]).
+  struct ByHead {
+    std::vector<size_t> begin, edges;
+  };
+  ByHead by_head() const;
+  std::vector<int32_t> topological_order(const ByHead& by_head, const std::string& where) const;
+  void emit_edge(PoolBuilder& builder, size_t e, const std::vector<int32_t>& place, std::vector<uint8_t>& named,
+                 const std::string& where) const;
+  std::string name(int32_t v) const { return std::to_string(names.empty() ? v : names[v]); }
 };
 
 }  // namespace hopefear

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <span>
+#include <utility>
 
 #include "util/text.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {
@@ -13,7 +17,25 @@ constexpr size_t kPrefixValues = size_t{1} << 21;
 constexpr int32_t kStreamVocab = 1 << 20;
 constexpr size_t kMostDense = 4096;  // bounds what a freak first sentence can do to the memory of all others
 
-/// The exact arrays of one sentence, in two blocks.
+/// Cuts arrays from one block of memory of exactly the size that is needed.
+template <class T>
+class Cutter {
+ public:
+  explicit Cutter(size_t size) : block_(new T[size]), next_(block_.get()) {}
+  std::span<T> take(size_t size) { return {std::exchange(next_, next_ + size), size}; }
+  std::span<T> copy(const std::vector<T>& values) {
+    const std::span<T> place = take(values.size());
+    std::copy(values.begin(), values.end(), place.begin());
+    return place;
+  }
+  std::unique_ptr<T[]> release() { return std::move(block_); }
+
+ private:
+  std::unique_ptr<T[]> block_;
+  T* next_;
+};
+
+/// What owns the arrays of a sentence.
 struct Blocks {
   std::unique_ptr<double[]> doubles;
   std::unique_ptr<int32_t[]> ints;
@@ -120,88 +142,77 @@ void PoolBuilder::decide() {
   prefix_.shrink_to_fit();
 }
 
-NbestSentence PoolBuilder::build(const Staged& s, std::string id, std::string source, std::vector<std::string> references) const {
-  const size_t edges = s.word_begin.size() - 1, width = static_cast<size_t>(dense_width_);
-  size_t sparse = 0;
-  for (int32_t feature : s.feature_ids) sparse += feature >= dense_width_;
-
+Forest PoolBuilder::forest(const Staged& s) const {
+  const size_t edges = s.word_begin.size() - 1;
+  const size_t sparse = std::count_if(s.feature_ids.begin(), s.feature_ids.end(), [&](int32_t id) { return id >= dense_width_; });
   const bool list = s.edge_begin.empty();
   const size_t nodes = list ? 1 : s.edge_begin.size() - 1;
   const bool spans = std::any_of(s.spans.begin(), s.spans.end(), [](int32_t i) { return i >= 0; });
-  const size_t dense_size = edges * width;
-  auto blocks = std::make_shared<Blocks>();
-  blocks->doubles.reset(new double[dense_size + sparse + s.numbers.size()]);
-  blocks->ints.reset(new int32_t[nodes + 1 + 2 * (edges + 1) + s.tails.size() + s.words.size() + (spans ? 2 * nodes : 0) +
-                                 (sparse ? edges + 1 + sparse : 0)]);
-  double* const dense = blocks->doubles.get();
-  double* const sparse_values = dense + dense_size;
-  double* const numbers = sparse_values + sparse;
-  int32_t* const edge_begin = blocks->ints.get();
-  int32_t* const tail_begin = edge_begin + nodes + 1;
-  int32_t* const word_begin = tail_begin + edges + 1;
-  int32_t* const tails = word_begin + edges + 1;
-  int32_t* const words = tails + s.tails.size();
-  int32_t* const span = words + s.words.size();
-  int32_t* const sparse_begin = span + (spans ? 2 * nodes : 0);
-  int32_t* const sparse_ids = sparse_begin + edges + 1;
-
+  Cutter<double> doubles(edges * dense_width_ + sparse + s.numbers.size());
+  Cutter<int32_t> ints(nodes + 1 + 2 * (edges + 1) + s.tails.size() + s.words.size() + (spans ? 2 * nodes : 0) +
+                       (sparse ? edges + 1 + sparse : 0));
+  Forest f;
+  f.vocab = s.vocab;
+  f.features = features_;
+  f.dense_width = dense_width_;
+  f.number_width = number_width;
   if (list) {
+    const auto edge_begin = ints.take(2), tail_begin = ints.take(edges + 1);
     edge_begin[0] = 0;
     edge_begin[1] = static_cast<int32_t>(edges);
-    std::fill_n(tail_begin, edges + 1, 0);
+    std::fill(tail_begin.begin(), tail_begin.end(), 0);
+    f.edge_begin = edge_begin;
+    f.tail_begin = tail_begin;
   } else {
-    std::copy(s.edge_begin.begin(), s.edge_begin.end(), edge_begin);
-    std::copy(s.tail_begin.begin(), s.tail_begin.end(), tail_begin);
-    std::copy(s.tails.begin(), s.tails.end(), tails);
-    if (spans) std::copy(s.spans.begin(), s.spans.end(), span);
+    f.edge_begin = ints.copy(s.edge_begin);
+    f.tail_begin = ints.copy(s.tail_begin);
   }
-  std::copy(s.word_begin.begin(), s.word_begin.end(), word_begin);
-  std::copy(s.words.begin(), s.words.end(), words);
-  std::copy(s.numbers.begin(), s.numbers.end(), numbers);
-  std::fill_n(dense, dense_size, 0.0);
+  f.word_begin = ints.copy(s.word_begin);
+  f.tails = ints.copy(s.tails);
+  f.words = ints.copy(s.words);
+  if (spans) f.spans = ints.copy(s.spans);
+  const auto dense = doubles.take(edges * dense_width_), values = doubles.take(sparse);
+  const auto begin = ints.take(sparse ? edges + 1 : 0), ids = ints.take(sparse);
+  split_features(s, dense, begin, ids, values);
+  f.dense = dense;
+  f.sparse_begin = begin;
+  f.sparse_ids = ids;
+  f.sparse_values = values;
+  f.numbers = doubles.copy(s.numbers);
+  f.owner = std::make_shared<Blocks>(Blocks{doubles.release(), ints.release()});
+  return f;
+}
+
+/// The features of each edge into its dense row and, by rising id, into the sparse arrays.
+void PoolBuilder::split_features(const Staged& s, std::span<double> dense, std::span<int32_t> begin, std::span<int32_t> ids,
+                                 std::span<double> values) const {
+  std::fill(dense.begin(), dense.end(), 0.0);
   int32_t used = 0;
   std::vector<std::pair<int32_t, double>> row;
+  const size_t edges = s.word_begin.size() - 1;
   for (size_t e = 0; e < edges; ++e) {
     row.clear();
     for (size_t k = s.feature_begin[e]; k < s.feature_begin[e + 1]; ++k) {
       const int32_t feature = s.feature_ids[k];
       if (feature < dense_width_)
-        dense[e * width + static_cast<size_t>(feature)] = s.feature_values[k];
+        dense[e * dense_width_ + feature] = s.feature_values[k];
       else
         row.emplace_back(feature, s.feature_values[k]);
     }
-    if (!sparse) continue;
+    if (begin.empty()) continue;
     std::sort(row.begin(), row.end());
-    sparse_begin[e] = used;
+    begin[e] = used;
     for (const auto& [feature, value] : row) {
-      sparse_ids[used] = feature;
-      sparse_values[used++] = value;
+      ids[used] = feature;
+      values[used++] = value;
     }
   }
+  if (!begin.empty()) begin[edges] = used;
+}
 
+NbestSentence PoolBuilder::build(const Staged& s, std::string id, std::string source, std::vector<std::string> references) const {
   NbestSentence out;
-  Forest& f = out.sentence.forest;
-  f.edge_begin = {edge_begin, nodes + 1};
-  f.tail_begin = {tail_begin, edges + 1};
-  f.tails = {tails, s.tails.size()};
-  if (spans) f.spans = {span, 2 * nodes};
-  f.word_begin = {word_begin, edges + 1};
-  f.words = {words, s.words.size()};
-  f.dense = {dense, dense_size};
-  f.dense_width = dense_width_;
-  f.numbers = {numbers, s.numbers.size()};
-  f.number_width = number_width;
-  if (sparse) {
-    sparse_begin[edges] = used;
-    f.sparse_begin = {sparse_begin, edges + 1};
-    f.sparse_ids = {sparse_ids, sparse};
-    f.sparse_values = {sparse_values, sparse};
-  }
-  f.vocab = s.vocab;
-  f.features = features_;
-  f.owner = std::move(blocks);
-  out.sentence.id = std::move(id);
-  out.sentence.source = std::move(source);
+  out.sentence = {std::move(id), std::move(source), forest(s), {}};
   out.references = std::move(references);
   if (stream_) {
     out.texts = s.texts;
@@ -214,6 +225,18 @@ NbestSentence PoolBuilder::pop() {
   NbestSentence next = std::move(ready_.front());
   ready_.pop_front();
   return next;
+}
+
+void PoolBuilder::collect(Pool& pool) {
+  while (has_ready()) {
+    NbestSentence next = pop();
+    for (const auto& text : next.references)
+      if (auto words = add_words(text, *vocab_); !words.empty()) next.sentence.references.push_back(std::move(words));
+    pool.sentences.push_back(std::move(next.sentence));
+  }
+  pool.vocab = vocab_;
+  pool.features = features_;
+  pool.dense_width = dense_width_;
 }
 
 }  // namespace hopefear

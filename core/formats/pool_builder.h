@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,8 @@ class PoolBuilder {
 
   bool has_ready() const { return !ready_.empty(); }
   NbestSentence pop();
+  /// Moves the sentences that are ready into a pool, their references as words, and gives it our vocabularies.
+  void collect(Pool& pool);
 
   int32_t dense_width() const { return dense_width_; }
   int32_t number_width = 0;
@@ -90,6 +93,9 @@ class PoolBuilder {
   };
 
   void decide();
+  Forest forest(const Staged& staged) const;
+  void split_features(const Staged& staged, std::span<double> dense, std::span<int32_t> begin, std::span<int32_t> ids,
+                      std::span<double> values) const;
   NbestSentence build(const Staged& staged, std::string id, std::string source, std::vector<std::string> references) const;
 
   std::shared_ptr<Vocab> vocab_, features_;

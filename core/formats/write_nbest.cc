@@ -5,16 +5,10 @@
 #include "forest/edge_features.h"
 #include "formats/json.h"
 #include "util/text.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {
-
-void append_words(std::string& out, const Vocab& vocab, std::span<const int32_t> words) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i) out += ' ';
-    out += vocab[words[i]];
-  }
-}
 
 void append_text_lines(std::string& out, const Pool& pool, size_t sentence, const char* equals, const double* w) {
   const Forest& f = pool.sentences[sentence].forest;

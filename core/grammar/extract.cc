@@ -11,6 +11,7 @@
 
 #include "forest/forest.h"
 #include "grammar/lexical.h"
+#include "util/hash_table.h"
 #include "util/parallel.h"
 #include "util/parallel_sort.h"
 
@@ -21,6 +22,7 @@ constexpr int kMaxSymbols = 15;  // positions are nibbles
 constexpr int kShardBits = 9, kShards = 1 << kShardBits;
 constexpr size_t kBuffer = 128;               // entries that a thread collects for a shard before it takes the lock
 constexpr uint64_t kOne = uint64_t{1} << 36;  // a count of one
+double as_count(uint64_t count) { return static_cast<double>(count) / static_cast<double>(kOne); }
 enum Orientation { kLeft, kRight, kNeutral };
 
 uint64_t mix(uint64_t h, uint64_t x) {
@@ -135,77 +137,51 @@ size_t shard_of(uint64_t source_hash) { return static_cast<size_t>(source_hash >
 
 /// A distinct (rule, alignment, orientation) and its count.
 struct Entry {
-  uint64_t hash = 0;  // never 0 when in use
+  uint64_t hash = 0;
   uint64_t count = 0;
   Where where;
+  bool empty() const { return hash == 0; }
 };
 static_assert(sizeof(Entry) == 32);
 
-class EntryTable {
+/// A target side and its count over all rules.
+struct Total {
+  uint64_t hash = 0;
+  uint64_t count = 0;
+  bool empty() const { return hash == 0; }
+};
+
+/// Entries and totals by hashes that are keys themselves.
+template <class Slot>
+class CountTable : public HashTable<Slot, 5> {
  public:
-  void add(const Entry& e) {
-    if ((size_ + 1) * 8 > cells_.size() * 5) grow();
-    size_t slot = e.hash & (cells_.size() - 1);
-    while (cells_[slot].hash && cells_[slot].hash != e.hash) slot = (slot + 1) & (cells_.size() - 1);
-    Entry& cell = cells_[slot];
-    if (!cell.hash) {
-      cell = e;
-      ++size_;
-    } else {
-      cell.count += e.count;
-      cell.where.set_seen(cell.where.seen() + e.where.seen());
-    }
-  }
-  size_t size() const { return size_; }
-  std::vector<Entry> take() {
-    std::erase_if(cells_, [](const Entry& e) { return !e.hash; });
-    size_ = 0;
-    return std::exchange(cells_, {});
+  const Slot& find(uint64_t hash) const { return Base::find(hash, is(hash)); }
+  std::pair<Slot*, bool> insert(uint64_t hash) {
+    return Base::insert(hash, is(hash), [](const Slot& slot) { return slot.hash; });
   }
 
  private:
-  void grow() {
-    std::vector<Entry> old(std::max<size_t>(64, cells_.size() * 2));
-    old.swap(cells_);
-    for (const Entry& e : old) {
-      if (!e.hash) continue;
-      size_t slot = e.hash & (cells_.size() - 1);
-      while (cells_[slot].hash) slot = (slot + 1) & (cells_.size() - 1);
-      cells_[slot] = e;
-    }
+  using Base = HashTable<Slot, 5>;
+  static auto is(uint64_t hash) {
+    return [hash](const Slot& slot) { return slot.hash == hash; };
   }
-  std::vector<Entry> cells_;
-  size_t size_ = 0;
 };
 
-/// hash of a target side -> its count over all rules
-class TotalTable {
- public:
-  void add(uint64_t hash, uint64_t count) {
-    if ((size_ + 1) * 8 > cells_.size() * 5) grow();
-    auto& cell = cells_[place(hash)];
-    size_ += cell.first == 0;
-    cell.first = hash;
-    cell.second += count;
+void add(CountTable<Entry>& table, const Entry& e) {
+  const auto [entry, added] = table.insert(e.hash);
+  if (added) {
+    *entry = e;
+  } else {
+    entry->count += e.count;
+    entry->where.set_seen(entry->where.seen() + e.where.seen());
   }
-  uint64_t find(uint64_t hash) const { return cells_[place(hash)].second; }
-  void prefetch(uint64_t hash) const { __builtin_prefetch(&cells_[hash & (cells_.size() - 1)]); }
+}
 
- private:
-  size_t place(uint64_t hash) const {
-    size_t slot = hash & (cells_.size() - 1);
-    while (cells_[slot].first && cells_[slot].first != hash) slot = (slot + 1) & (cells_.size() - 1);
-    return slot;
-  }
-  void grow() {
-    std::vector<std::pair<uint64_t, uint64_t>> old(std::max<size_t>(64, cells_.size() * 2));
-    old.swap(cells_);
-    for (const auto& cell : old)
-      if (cell.first) cells_[place(cell.first)] = cell;
-  }
-  std::vector<std::pair<uint64_t, uint64_t>> cells_;
-  size_t size_ = 0;
-};
+void add(CountTable<Total>& table, uint64_t hash, uint64_t count) {
+  Total* total = table.insert(hash).first;
+  total->hash = hash;
+  total->count += count;
+}
 
 // A rule in 32-bit words: source symbols, target symbols | links << 16, the lexical weights, source symbols, target symbols,
 // links (two a word).
@@ -269,7 +245,7 @@ struct Side {
 // count (2 words each), phrase_ef, orientations if counted, lexical weights, target symbols | links << 16, target symbols, links.
 struct Shard {
   std::mutex mutex;
-  EntryTable table;
+  CountTable<Entry> table;
   std::vector<uint32_t> stream;  // of the parts that have ended
   std::vector<Side> sides;
 };
@@ -294,7 +270,7 @@ struct Extractor::State {
   LexicalTable lexical;
   std::vector<std::unique_ptr<Shard>> shards;
   std::array<std::mutex, kShards> total_mutex;
-  std::vector<TotalTable> totals{kShards};  // target sides, by the high bits of their hash
+  std::vector<CountTable<Total>> totals{kShards};  // target sides, by the high bits of their hash
   size_t part_begin = 0, part_end = kShards;
   size_t instances = 0, rules = 0;
 
@@ -306,9 +282,19 @@ struct Extractor::State {
   void end_part(int jobs);
   /// Bits of a source symbol in the key of a side.
   int key_bits() const { return std::bit_width(static_cast<uint32_t>(text->source_vocab->size()) + 2u); }
-  static double as_count(uint64_t count) { return static_cast<double>(count) / static_cast<double>(kOne); }
+
+  /// An entry of a shard with the hashes of its sides, and where its record begins.
+  struct Ref {
+    uint64_t source, target;
+    uint32_t index, record;
+  };
+  std::vector<Ref> read_rules(const std::vector<Entry>& entries, std::vector<uint32_t>& records) const;
+  using Variants = std::vector<std::pair<uint64_t, Record>>;  // alignments of one rule with their counts
+  Candidate joined(std::span<const Ref> refs, const std::vector<Entry>& entries, const std::vector<uint32_t>& records,
+                   Variants& variants) const;
+  void select(std::vector<Candidate>& group) const;
   void append_side(Shard& shard, const std::vector<Candidate>& group, uint64_t total) const;
-  void merge_shard(Shard& shard, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>& totals, size_t& rules);
+  void merge_shard(Shard& shard, std::vector<std::vector<Total>>& target_counts, size_t& rules_seen);
 };
 
 Extractor::Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions options) : state_(std::make_unique<State>()) {
@@ -471,7 +457,7 @@ void Extractor::State::flush(Work& w, size_t index) {
   Shard& shard = *shards[index];
   {
     std::lock_guard<std::mutex> lock(shard.mutex);
-    for (const Entry& e : w.buffers[index]) shard.table.add(e);
+    for (const Entry& e : w.buffers[index]) add(shard.table, e);
   }
   w.buffers[index].clear();
 }
@@ -497,19 +483,10 @@ void Extractor::begin_part(int part, int parts, int jobs) {
   state_->part_end = static_cast<size_t>(kShards) * static_cast<size_t>(part + 1) / static_cast<size_t>(parts);
 }
 
-/// Joins the alignments of each rule, adds up target sides, and drops what the options drop.
-void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>& target_counts,
-                                   size_t& rules_seen) {
-  const std::vector<Entry> entries = shard.table.take();
-  if (entries.empty()) return;
-  // Every rule is read off the text once, here.
-  struct Ref {
-    uint64_t source, target;
-    uint32_t index;
-    uint32_t record;
-  };
+/// Every rule is read off the text once, here: its two hashes, and its record at refs[i].record of `records`.
+std::vector<Extractor::State::Ref> Extractor::State::read_rules(const std::vector<Entry>& entries,
+                                                                std::vector<uint32_t>& records) const {
   std::vector<Ref> refs(entries.size());
-  std::vector<uint32_t> records;
   Rule rule;
   const size_t ahead = 12;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -525,53 +502,73 @@ void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<std::pa
   }
   std::sort(refs.begin(), refs.end(),
             [](const Ref& a, const Ref& b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
+  return refs;
+}
 
-  std::vector<std::pair<uint64_t, Record>> variants;  // alignments of one rule with their counts
-  std::vector<Candidate> group;
+/// One rule out of the entries of its alignments: the most frequent one stays. `variants` is reused between calls.
+Candidate Extractor::State::joined(std::span<const Ref> refs, const std::vector<Entry>& entries,
+                                   const std::vector<uint32_t>& records, Variants& variants) const {
+  Candidate rule{refs[0].target, 0, Record(records.data() + refs[0].record), 0, {}};
+  variants.clear();
+  for (const Ref& ref : refs) {
+    const Entry& e = entries[ref.index];
+    rule.count += e.count;
+    rule.seen =
+        static_cast<uint32_t>(std::min<uint64_t>(uint64_t{rule.seen} + e.where.seen(), std::numeric_limits<uint32_t>::max()));
+    rule.orientations[e.where.orientation()] += e.count;
+    const Record record(records.data() + ref.record);
+    const auto known =
+        std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.second.compare_links(record) == 0; });
+    if (known != variants.end())
+      known->first += e.count;
+    else
+      variants.push_back({e.count, record});
+  }
+  rule.record = std::max_element(variants.begin(), variants.end(), [](const auto& a, const auto& b) {
+                  return a.first != b.first ? a.first < b.first : b.second.compare_links(a.second) < 0;
+                })->second;
+  return rule;
+}
+
+/// Drops the rules of one source side that the options drop; the others stand by falling count.
+void Extractor::State::select(std::vector<Candidate>& group) const {
+  const auto gamma = group.front().record.gamma();
+  const bool hierarchical = std::ranges::find(gamma, kX) != gamma.end();
+  const auto least = static_cast<uint32_t>(hierarchical ? options.min_hierarchical : options.min_occurrences);
+  std::erase_if(group, [least](const Candidate& g) { return g.seen < least; });
+  const auto better = [](const Candidate& a, const Candidate& b) {
+    if (a.count != b.count) return a.count > b.count;
+    return std::ranges::lexicographical_compare(a.record.alpha(), b.record.alpha());
+  };
+  if (options.max_options && static_cast<int64_t>(group.size()) > options.max_options) {
+    std::nth_element(group.begin(), group.begin() + options.max_options, group.end(), better);
+    group.erase(group.begin() + options.max_options, group.end());
+  }
+  std::sort(group.begin(), group.end(), better);
+}
+
+/// Joins the alignments of each rule, adds up target sides, and drops what the options drop.
+void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<Total>>& target_counts, size_t& rules_seen) {
+  const std::vector<Entry> entries = shard.table.take();
+  if (entries.empty()) return;
+  std::vector<uint32_t> records;
+  const std::vector<Ref> refs = read_rules(entries, records);
+  std::vector<Candidate> group;  // the rules of one source side
+  Variants variants;
   for (size_t i = 0, j; i < refs.size(); i = j) {
     group.clear();
     uint64_t total = 0;
     for (j = i; j < refs.size() && refs[j].source == refs[i].source;) {
       size_t k = j;
-      Candidate kept{refs[j].target, 0, Record(records.data() + refs[j].record), 0, {}};
-      variants.clear();
-      for (; k < refs.size() && refs[k].source == refs[j].source && refs[k].target == refs[j].target; ++k) {
-        const Entry& e = entries[refs[k].index];
-        kept.count += e.count;
-        kept.seen =
-            static_cast<uint32_t>(std::min<uint64_t>(uint64_t{kept.seen} + e.where.seen(), std::numeric_limits<uint32_t>::max()));
-        kept.orientations[e.where.orientation()] += e.count;
-        const Record record(records.data() + refs[k].record);
-        const auto known =
-            std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.second.compare_links(record) == 0; });
-        if (known != variants.end())
-          known->first += e.count;
-        else
-          variants.push_back({e.count, record});
-      }
-      kept.record = std::max_element(variants.begin(), variants.end(), [](const auto& a, const auto& b) {
-                      return a.first != b.first ? a.first < b.first : b.second.compare_links(a.second) < 0;
-                    })->second;
+      while (k < refs.size() && refs[k].source == refs[j].source && refs[k].target == refs[j].target) ++k;
+      group.push_back(joined(std::span(refs).subspan(j, k - j), entries, records, variants));
       ++rules_seen;
-      total += kept.count;
-      target_counts[shard_of(kept.target_hash)].push_back({kept.target_hash, kept.count});
-      group.push_back(kept);
+      total += group.back().count;
+      target_counts[shard_of(group.back().target_hash)].push_back({group.back().target_hash, group.back().count});
       j = k;
     }
-    const bool hierarchical = std::ranges::find(group.front().record.gamma(), kX) != group.front().record.gamma().end();
-    const uint32_t least = static_cast<uint32_t>(hierarchical ? options.min_hierarchical : options.min_occurrences);
-    std::erase_if(group, [least](const Candidate& g) { return g.seen < least; });
-    const auto better = [](const Candidate& a, const Candidate& b) {
-      if (a.count != b.count) return a.count > b.count;
-      return std::ranges::lexicographical_compare(a.record.alpha(), b.record.alpha());
-    };
-    if (options.max_options && group.size() > static_cast<size_t>(options.max_options)) {
-      std::nth_element(group.begin(), group.begin() + options.max_options, group.end(), better);
-      group.erase(group.begin() + options.max_options, group.end());
-    }
-    if (group.empty()) continue;
-    std::sort(group.begin(), group.end(), better);
-    append_side(shard, group, total);
+    select(group);
+    if (!group.empty()) append_side(shard, group, total);
   }
 }
 
@@ -600,7 +597,7 @@ void Extractor::State::append_side(Shard& shard, const std::vector<Candidate>& g
 }
 
 void Extractor::State::end_part(int jobs) {
-  using Counts = std::vector<std::vector<std::pair<uint64_t, uint64_t>>>;
+  using Counts = std::vector<std::vector<Total>>;
   std::vector<Counts> counts(static_cast<size_t>(resolve_jobs(jobs)), Counts(kShards));
   std::vector<size_t> seen(kShards);
   parallel_for(kShards, jobs, [&](size_t i, int thread) {
@@ -609,110 +606,140 @@ void Extractor::State::end_part(int jobs) {
     for (size_t t = 0; t < kShards; ++t) {
       if (mine[t].empty()) continue;
       std::lock_guard<std::mutex> lock(total_mutex[t]);
-      for (const auto& [hash, count] : mine[t]) totals[t].add(hash, count);
+      for (const auto& [hash, count] : mine[t]) add(totals[t], hash, count);
       mine[t].clear();
     }
   });
   for (size_t n : seen) rules += n;
 }
 
-RuleTable Extractor::finish(int jobs) {
-  State& state = *state_;
-  state.end_part(jobs);
-  const ParallelText& text = *state.text;
+namespace {
 
-  // Source sides in lexicographic order of their symbols, X first.
+/// The streams of all shards as one table.
+class TableWriter {
+ public:
+  TableWriter(const std::vector<std::unique_ptr<Shard>>& shards, const std::vector<CountTable<Total>>& totals,
+              const ParallelText& text, bool orientations)
+      : totals_(totals) {
+    size_t count = 0;
+    for (const auto& shard : shards) count += shard->sides.size();
+    sides_.reserve(count);
+    for (const auto& shard : shards)
+      for (const Side& side : shard->sides)
+        sides_.push_back({{side.key[0], side.key[1]}, shard->stream.data() + side.offset, &side});
+    table_.source_vocab = text.source_vocab;
+    table_.target_vocab = text.target_vocab;
+    table_.names = {"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "count"};
+    if (orientations) table_.names.insert(table_.names.end(), {"left", "right", "neutral"});
+  }
+
+  RuleTable run(int jobs) {
+    sort_sides(jobs);
+    make_room();
+    parallel_for((sides_.size() + kBlock - 1) / kBlock, jobs, [&](size_t block, int) {
+      const size_t begin = block * kBlock, end = std::min(sides_.size(), begin + kBlock);
+      for (size_t i = end; i < std::min(sides_.size(), end + kBlock); ++i)
+        for (size_t line = 0; line < 3; ++line) __builtin_prefetch(sides_[i].stream + 16 * line);
+      for (size_t i = begin; i < end; ++i)
+        each_rule(i, [&](size_t, const uint32_t* p, const uint32_t*, uint32_t, uint32_t) {
+          totals_[shard_of(wide(p))].prefetch(wide(p));
+        });
+      for (size_t i = begin; i < end; ++i) write_side(i);
+    });
+    return std::move(table_);
+  }
+
+ private:
+  static constexpr size_t kBlock = 32;  // sides that are written together, so that memory is fetched before it is needed
   struct Ref {
     uint64_t key[2];
     const uint32_t* stream;
     const Side* side;
   };
-  std::vector<Ref> sides;
-  size_t side_count = 0, rule_count = 0;
-  for (const auto& shard : state.shards) side_count += shard->sides.size();
-  sides.reserve(side_count);
-  for (const auto& shard : state.shards) {
-    for (const Side& side : shard->sides) {
-      sides.push_back({{side.key[0], side.key[1]}, shard->stream.data() + side.offset, &side});
-      rule_count += side.rules;
-    }
+  static std::span<const int32_t> symbols_of(const Ref& ref) {
+    return {reinterpret_cast<const int32_t*>(ref.stream + 1), *ref.stream};
   }
-  const auto symbols_of = [](const Ref& ref) {
-    return std::span<const int32_t>(reinterpret_cast<const int32_t*>(ref.stream + 1), *ref.stream);
-  };
-  parallel_sort(sides, jobs, [&](const Ref& a, const Ref& b) {
-    if (a.key[0] != b.key[0]) return a.key[0] < b.key[0];
-    if (a.key[1] != b.key[1]) return a.key[1] < b.key[1];
-    return std::ranges::lexicographical_compare(symbols_of(a), symbols_of(b));
-  });
+  static uint64_t wide(const uint32_t* p) { return static_cast<uint64_t>(p[0]) << 32 | p[1]; }
 
-  RuleTable table;
-  table.source_vocab = text.source_vocab;
-  table.target_vocab = text.target_vocab;
-  table.names = {"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "count"};
-  if (state.options.orientations) table.names.insert(table.names.end(), {"left", "right", "neutral"});
-  const size_t width = table.names.size();
-  uint64_t source_size = 0, target_size = 0, links = 0, rules = 0;
-  table.source_begin.resize(side_count + 1), table.rule_begin.resize(side_count + 1);
-  std::vector<uint32_t> side_target(side_count), side_links(side_count);  // where each side's rules begin
-  const size_t ahead = 16;  // sides that are fetched before they are needed: their order is not that of memory
-  for (size_t i = 0; i < side_count; ++i) {
-    if (i + ahead < side_count) {
-      __builtin_prefetch(sides[i + ahead].side);
-      __builtin_prefetch(sides[i + ahead].stream);
-    }
-    side_target[i] = static_cast<uint32_t>(target_size), side_links[i] = static_cast<uint32_t>(links);
-    source_size += *sides[i].stream, target_size += sides[i].side->target_size, links += sides[i].side->links,
-        rules += sides[i].side->rules;
-    table.source_begin[i + 1] = static_cast<uint32_t>(source_size);
-    table.rule_begin[i + 1] = static_cast<uint32_t>(rules);
+  /// In lexicographic order of their symbols, X first.
+  void sort_sides(int jobs) {
+    parallel_sort(sides_, jobs, [](const Ref& a, const Ref& b) {
+      if (a.key[0] != b.key[0]) return a.key[0] < b.key[0];
+      if (a.key[1] != b.key[1]) return a.key[1] < b.key[1];
+      return std::ranges::lexicographical_compare(symbols_of(a), symbols_of(b));
+    });
   }
-  if (std::max({source_size, target_size, links, rules * width}) > std::numeric_limits<uint32_t>::max())
-    throw InputError("the rule table would have more than 2^32 symbols. Drop rare rules (min_hierarchical, max_options)");
-  table.source.resize(source_size), table.target.resize(target_size), table.links.resize(links);
-  table.target_begin.resize(rule_count + 1), table.link_begin.resize(rule_count + 1);
-  table.columns.resize(rule_count * width);
 
-  const size_t block = 32, blocks = (side_count + block - 1) / block;
-  parallel_for(blocks, jobs, [&](size_t b, int) {
-    const size_t begin = b * block, end = std::min(side_count, begin + block);
-    for (size_t i = end; i < std::min(side_count, end + block); ++i)
-      for (size_t line = 0; line < 3; ++line) __builtin_prefetch(sides[i].stream + 16 * line);
-    const auto each_rule = [&](size_t i, auto&& body) {
-      const uint32_t* p = sides[i].stream + 1 + *sides[i].stream;
-      for (size_t r = table.rule_begin[i]; r < table.rule_begin[i + 1]; ++r) {
-        const uint32_t* counts = p + width + 2;
-        const uint32_t m = *counts & 0xffff, n = *counts >> 16;
-        body(r, p, counts + 1, m, n);
-        p = counts + 1 + m + (n + 1) / 2;
+  void make_room() {
+    const size_t count = sides_.size(), width = table_.names.size();
+    uint64_t source_size = 0, target_size = 0, links = 0, rules = 0;
+    table_.source_begin.resize(count + 1), table_.rule_begin.resize(count + 1);
+    target_at_.resize(count), link_at_.resize(count);
+    const size_t ahead = 16;  // sides that are fetched before they are needed: their order is not that of memory
+    for (size_t i = 0; i < count; ++i) {
+      if (i + ahead < count) {
+        __builtin_prefetch(sides_[i + ahead].side);
+        __builtin_prefetch(sides_[i + ahead].stream);
       }
-    };
-    const auto wide = [](const uint32_t* p) { return static_cast<uint64_t>(p[0]) << 32 | p[1]; };
-    for (size_t i = begin; i < end; ++i)
-      each_rule(i, [&](size_t, const uint32_t* p, const uint32_t*, uint32_t, uint32_t) {
-        state.totals[shard_of(wide(p))].prefetch(wide(p));
-      });
-    for (size_t i = begin; i < end; ++i) {
-      std::ranges::copy(symbols_of(sides[i]), table.source.begin() + table.source_begin[i]);
-      uint32_t target_at = side_target[i], link_at = side_links[i];
-      each_rule(i, [&](size_t r, const uint32_t* p, const uint32_t* symbols, uint32_t m, uint32_t n) {
-        float* row = table.columns.data() + r * width;
-        const uint64_t count = wide(p + 2), total = state.totals[shard_of(wide(p))].find(wide(p));
-        const uint32_t* lexical = symbols - 3;
-        row[0] = std::bit_cast<float>(p[4]);
-        row[1] = static_cast<float>(std::log(static_cast<double>(count) / static_cast<double>(total)));
-        row[2] = std::bit_cast<float>(lexical[0]), row[3] = std::bit_cast<float>(lexical[1]);
-        row[4] = static_cast<float>(State::as_count(count));
-        for (size_t c = 5; c < width; ++c) row[c] = std::bit_cast<float>(p[c]);
-        for (uint32_t k = 0; k < m; ++k) table.target[target_at++] = static_cast<int32_t>(symbols[k]);
-        for (uint32_t k = 0; k < n; ++k) {
-          const uint32_t link = symbols[m + k / 2] >> (16 * (k % 2)) & 0xffff;
-          table.links[link_at++] = {static_cast<uint16_t>(link >> 8), static_cast<uint16_t>(link & 0xff)};
-        }
-        table.target_begin[r + 1] = target_at, table.link_begin[r + 1] = link_at;
-      });
+      const Side& side = *sides_[i].side;
+      target_at_[i] = static_cast<uint32_t>(target_size), link_at_[i] = static_cast<uint32_t>(links);
+      source_size += *sides_[i].stream, target_size += side.target_size, links += side.links, rules += side.rules;
+      table_.source_begin[i + 1] = static_cast<uint32_t>(source_size);
+      table_.rule_begin[i + 1] = static_cast<uint32_t>(rules);
     }
-  });
+    if (std::max({source_size, target_size, links, rules * width}) > std::numeric_limits<uint32_t>::max())
+      throw InputError("the rule table would have more than 2^32 symbols. Drop rare rules (min_hierarchical, max_options)");
+    table_.source.resize(source_size), table_.target.resize(target_size), table_.links.resize(links);
+    table_.target_begin.resize(rules + 1), table_.link_begin.resize(rules + 1);
+    table_.columns.resize(rules * width);
+  }
+
+  /// body(rule, its words in the stream, its target symbols and links there, number of symbols, number of links)
+  template <class Body>
+  void each_rule(size_t i, Body&& body) const {
+    const uint32_t* p = sides_[i].stream + 1 + *sides_[i].stream;
+    for (size_t r = table_.rule_begin[i]; r < table_.rule_begin[i + 1]; ++r) {
+      const uint32_t* counts = p + table_.names.size() + 2;
+      const uint32_t m = *counts & 0xffff, n = *counts >> 16;
+      body(r, p, counts + 1, m, n);
+      p = counts + 1 + m + (n + 1) / 2;
+    }
+  }
+
+  void write_side(size_t i) {
+    std::ranges::copy(symbols_of(sides_[i]), table_.source.begin() + table_.source_begin[i]);
+    const size_t width = table_.names.size();
+    uint32_t target_at = target_at_[i], link_at = link_at_[i];
+    each_rule(i, [&](size_t r, const uint32_t* p, const uint32_t* symbols, uint32_t m, uint32_t n) {
+      float* row = table_.columns.data() + r * width;
+      const uint64_t count = wide(p + 2), total = totals_[shard_of(wide(p))].find(wide(p)).count;
+      const uint32_t* lexical = symbols - 3;
+      row[0] = std::bit_cast<float>(p[4]);
+      row[1] = static_cast<float>(std::log(static_cast<double>(count) / static_cast<double>(total)));
+      row[2] = std::bit_cast<float>(lexical[0]), row[3] = std::bit_cast<float>(lexical[1]);
+      row[4] = static_cast<float>(as_count(count));
+      for (size_t c = 5; c < width; ++c) row[c] = std::bit_cast<float>(p[c]);
+      for (uint32_t k = 0; k < m; ++k) table_.target[target_at++] = static_cast<int32_t>(symbols[k]);
+      for (uint32_t k = 0; k < n; ++k) {
+        const uint32_t link = symbols[m + k / 2] >> (16 * (k % 2)) & 0xffff;
+        table_.links[link_at++] = {static_cast<uint16_t>(link >> 8), static_cast<uint16_t>(link & 0xff)};
+      }
+      table_.target_begin[r + 1] = target_at, table_.link_begin[r + 1] = link_at;
+    });
+  }
+
+  const std::vector<CountTable<Total>>& totals_;
+  std::vector<Ref> sides_;
+  RuleTable table_;
+  std::vector<uint32_t> target_at_, link_at_;  // where each side's rules begin
+};
+
+}  // namespace
+
+RuleTable Extractor::finish(int jobs) {
+  State& state = *state_;
+  state.end_part(jobs);
+  RuleTable table = TableWriter(state.shards, state.totals, *state.text, state.options.orientations).run(jobs);
   state.shards.clear();
   for (int i = 0; i < kShards; ++i) state.shards.push_back(std::make_unique<Shard>());
   return table;

@@ -26,16 +26,16 @@
 namespace hopefear {
 
 struct ExtractOptions {
-  int max_phrase = 10;         // words of an initial phrase, either side; at most 15
-  int max_source_symbols = 5;  // terminals and nonterminals; at most 15
-  int max_nonterminals = 2;    // 0: phrase pairs only
-  int min_hole = 1;            // source words that a nonterminal covers at least
-  bool tight = true;
-  bool fractional = true;     // false: every rule of an occurrence counts 1
-  int min_occurrences = 1;    // rules without nonterminals seen less often are dropped (after estimation)
-  int min_hierarchical = 1;   // the same for rules with nonterminals
-  int max_options = 0;        // rules kept a source side, by p(e|f); 0: all
-  bool orientations = false;  // count where a phrase's predecessor on the target side stands on the source side
+  int max_phrase;          // words of an initial phrase, either side; at most 15
+  int max_source_symbols;  // terminals and nonterminals; at most 15
+  int max_nonterminals;    // 0: phrase pairs only
+  int min_hole;            // source words that a nonterminal covers at least
+  bool tight;
+  bool fractional;       // false: every rule of an occurrence counts 1
+  int min_occurrences;   // rules without nonterminals seen less often are dropped (after estimation)
+  int min_hierarchical;  // the same for rules with nonterminals
+  int max_options;       // rules kept per source side, by p(e|f); 0: all
+  bool orientations;     // count where a phrase's predecessor on the target side stands on the source side
 };
 
 class Extractor {
@@ -45,7 +45,7 @@ class Extractor {
 
   /// Extracts from pairs [begin, end). Only rules of the current part are taken.
   void run(size_t begin, size_t end, int jobs);
-  /// The rules are split into `parts` by source side, so that a huge text fits in memory: run over the whole text once a
+  /// The rules are split into `parts` by source side, so that a huge text fits in memory: run over the whole text once per
   /// part. Ends the part before it.
   void begin_part(int part, int parts, int jobs);
   /// Scores and sorts all rules. Columns: phrase_ef, phrase_fe, lexical_ef, lexical_fe (natural logarithms), count, and with

@@ -73,55 +73,38 @@ void pack_words(const Vocab& vocab, std::vector<uint32_t>& begin, std::string& t
   }
 }
 
-}  // namespace
-
-std::shared_ptr<Grammar> Grammar::build(const RuleTable& table, int jobs) {
-  // The trie, level by level: each node holds the range of sides that begin with its symbols.
-  std::vector<uint32_t> child_begin, first_side{0}, side_end{static_cast<uint32_t>(table.sides())};
+/// Source sides level by level: each node holds the range of sides that begin with its symbols.
+struct Trie {
+  std::vector<uint32_t> child_begin, first_side{0};
   std::vector<int32_t> symbol{0};
-  size_t level_end = 1, depth = 0;
-  for (size_t n = 0; n < symbol.size(); ++n) {
-    if (n == level_end) level_end = symbol.size(), ++depth;
-    child_begin.push_back(static_cast<uint32_t>(symbol.size()));
-    const uint32_t end = side_end[n];
-    uint32_t i = first_side[n];
-    if (i < end && table.source_of(i).size() == depth) ++i;  // the node's own side
-    while (i < end) {
-      const int32_t next = table.source_of(i)[depth];
-      uint32_t j = i + 1;
-      while (j < end && table.source_of(j)[depth] == next) ++j;
-      symbol.push_back(next);
-      first_side.push_back(i);
-      side_end.push_back(j);
-      i = j;
+
+  explicit Trie(const RuleTable& table) {
+    std::vector<uint32_t> side_end{static_cast<uint32_t>(table.sides())};
+    size_t level_end = 1, depth = 0;
+    for (size_t n = 0; n < symbol.size(); ++n) {
+      if (n == level_end) level_end = symbol.size(), ++depth;
+      child_begin.push_back(static_cast<uint32_t>(symbol.size()));
+      const uint32_t end = side_end[n];
+      uint32_t i = first_side[n];
+      if (i < end && table.source_of(i).size() == depth) ++i;  // the node's own side
+      while (i < end) {
+        const int32_t next = table.source_of(i)[depth];
+        uint32_t j = i + 1;
+        while (j < end && table.source_of(j)[depth] == next) ++j;
+        symbol.push_back(next);
+        first_side.push_back(i);
+        side_end.push_back(j);
+        i = j;
+      }
+      if (symbol.size() > std::numeric_limits<uint32_t>::max())
+        throw InputError("the grammar has more than 2^32 source prefixes");
     }
-    if (symbol.size() > std::numeric_limits<uint32_t>::max()) throw InputError("the grammar has more than 2^32 source prefixes");
+    child_begin.push_back(static_cast<uint32_t>(symbol.size()));
   }
-  child_begin.push_back(static_cast<uint32_t>(symbol.size()));
+};
 
-  std::string names, source_text, target_text;
-  for (const auto& name : table.names) names += name + "\n";
-  std::vector<uint32_t> source_begin, target_begin;
-  pack_words(*table.source_vocab, source_begin, source_text);
-  pack_words(*table.target_vocab, target_begin, target_text);
-  std::vector<PackedLink> links;
-  links.reserve(table.links.size());
-  for (const Link link : table.links) links.push_back({static_cast<uint8_t>(link.s), static_cast<uint8_t>(link.t)});
-
-  const std::array<std::span<const std::byte>, kSections> sections = {std::as_bytes(std::span(names)),
-                                                                      as_bytes(source_begin),
-                                                                      std::as_bytes(std::span(source_text)),
-                                                                      as_bytes(target_begin),
-                                                                      std::as_bytes(std::span(target_text)),
-                                                                      as_bytes(child_begin),
-                                                                      as_bytes(symbol),
-                                                                      as_bytes(first_side),
-                                                                      as_bytes(table.rule_begin),
-                                                                      as_bytes(table.target_begin),
-                                                                      as_bytes(table.target),
-                                                                      as_bytes(table.link_begin),
-                                                                      as_bytes(links),
-                                                                      as_bytes(table.columns)};
+/// A file in memory: header, table and sections.
+std::shared_ptr<MemoryMap> lay_out(const std::array<std::span<const std::byte>, kSections>& sections, int jobs) {
   const auto aligned = [](size_t place) { return (place + kAlign - 1) / kAlign * kAlign; };
   std::array<SectionEntry, kSections> entries{};
   size_t place = aligned(kTableSize);
@@ -138,7 +121,7 @@ std::shared_ptr<Grammar> Grammar::build(const RuleTable& table, int jobs) {
   });
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
+  header.version = Grammar::kVersion;
   header.byte_order = kByteOrder;
   header.size = place;
   header.sections = kSections;
@@ -146,7 +129,130 @@ std::shared_ptr<Grammar> Grammar::build(const RuleTable& table, int jobs) {
   std::memcpy(memory->data() + sizeof header, entries.data(), sizeof entries);
   header.checksum = table_checksum(memory->data());
   std::memcpy(memory->data(), &header, sizeof header);
-  return attach(std::move(memory), "grammar", false, jobs);
+  return memory;
+}
+
+/// The sections of a file, none of which leaves it. Throws InputError for a header or a table that is not whole.
+class Sections {
+ public:
+  Sections(const MemoryMap& memory, const std::string& name) : data_(memory.data()), name_(name) {
+    if (memory.size() < kTableSize || std::memcmp(data_, kMagic, sizeof kMagic) != 0)
+      throw input_error(name, 0, "not a grammar of hopefear, or cut short. Build the model again");
+    Header header;
+    std::memcpy(&header, data_, sizeof header);
+    if (header.byte_order != kByteOrder)
+      throw input_error(name, 0, "written on a machine with another byte order. Build the model here");
+    if (header.version != Grammar::kVersion)
+      throw input_error(name, 0,
+                        "a grammar of version " + std::to_string(header.version) + ", this hopefear reads version " +
+                            std::to_string(Grammar::kVersion) + ". Build the model again");
+    if (header.sections != kSections || header.checksum != table_checksum(data_))
+      throw input_error(name, 0, "the header is damaged. Copy the model again, or build it again");
+    if (header.size != memory.size())
+      throw input_error(name, 0,
+                        "has " + std::to_string(memory.size()) + " bytes instead of " + std::to_string(header.size) +
+                            ". Was it cut off? Copy the model again, or build it again");
+    std::memcpy(entries_.data(), data_ + sizeof header, sizeof entries_);
+    for (size_t i = 0; i < kSections; ++i) {
+      const SectionEntry& e = entries_[i];
+      if (e.offset % kAlign || e.offset > memory.size() || e.size > memory.size() - e.offset) throw damaged(i);
+    }
+  }
+
+  InputError damaged(size_t i) const {
+    return input_error(name_, 0,
+                       std::string("section ") + kSectionNames[i] + " is damaged. Copy the model again, or build it again");
+  }
+  void verify_checksums(int jobs) const {
+    std::array<char, kSections> bad{};
+    parallel_for(kSections, jobs, [&](size_t i, int) {
+      bad[i] = checksum({data_ + entries_[i].offset, entries_[i].size}) != entries_[i].checksum;
+    });
+    for (size_t i = 0; i < kSections; ++i)
+      if (bad[i]) throw damaged(i);
+  }
+  template <class T>
+  void attach(std::span<const T>& view, Section i) const {
+    if (entries_[i].size % sizeof(T)) throw damaged(i);
+    view = {reinterpret_cast<const T*>(data_ + entries_[i].offset), entries_[i].size / sizeof(T)};
+  }
+  /// Offsets that go from 0 to `end`; whether they rise is another question.
+  void check_offsets(std::span<const uint32_t> begin, size_t end, Section i) const {
+    if (begin.empty() || begin.front() != 0 || begin.back() != end) throw damaged(i);
+  }
+  std::vector<std::string> lines(Section i) const {
+    std::span<const char> text;
+    attach(text, i);
+    std::vector<std::string> lines;
+    for (const char *p = text.data(), *end = p + text.size(); p < end;) {
+      const char* stop = std::find(p, end, '\n');
+      lines.emplace_back(p, stop);
+      p = stop + 1;
+    }
+    return lines;
+  }
+  std::shared_ptr<Vocab> vocab(Section offsets, Section bytes) const {
+    std::span<const uint32_t> begin;
+    std::span<const char> text;
+    attach(begin, offsets), attach(text, bytes);
+    check_offsets(begin, text.size(), offsets);
+    auto vocab = std::make_shared<Vocab>();
+    for (size_t w = 0; w + 1 < begin.size(); ++w) {
+      if (begin[w + 1] < begin[w] || begin[w + 1] > text.size()) throw damaged(offsets);
+      if (vocab->add({text.data() + begin[w], begin[w + 1] - begin[w]}) != static_cast<int32_t>(w))
+        throw damaged(offsets);  // twice the same word
+    }
+    return vocab;
+  }
+
+ private:
+  const std::byte* data_;
+  const std::string& name_;
+  std::array<SectionEntry, kSections> entries_;
+};
+
+/// "de [X,1]"; nonterminals of a source side are numbered as they come, those of a target side know their numbers.
+std::string symbols_text(std::span<const int32_t> symbols, const Vocab& vocab, bool target) {
+  std::string text;
+  int number = 0;
+  for (int32_t symbol : symbols) {
+    if (!text.empty()) text += ' ';
+    if (symbol < 0)
+      text += "[X," + std::to_string(target ? slot_tail(symbol) + 1 : ++number) + "]";
+    else
+      text += vocab[symbol];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::shared_ptr<Grammar> Grammar::build(const RuleTable& table, int jobs) {
+  const Trie trie(table);
+  std::string names, source_text, target_text;
+  for (const auto& name : table.names) names += name + "\n";
+  std::vector<uint32_t> source_begin, target_begin;
+  pack_words(*table.source_vocab, source_begin, source_text);
+  pack_words(*table.target_vocab, target_begin, target_text);
+  std::vector<PackedLink> links;
+  links.reserve(table.links.size());
+  for (const Link link : table.links) links.push_back({static_cast<uint8_t>(link.s), static_cast<uint8_t>(link.t)});
+  std::array<std::span<const std::byte>, kSections> sections;
+  sections[kNames] = std::as_bytes(std::span(names));
+  sections[kSourceBegin] = as_bytes(source_begin);
+  sections[kSourceText] = std::as_bytes(std::span(source_text));
+  sections[kTargetBegin] = as_bytes(target_begin);
+  sections[kTargetText] = std::as_bytes(std::span(target_text));
+  sections[kChildBegin] = as_bytes(trie.child_begin);
+  sections[kSymbol] = as_bytes(trie.symbol);
+  sections[kFirstSide] = as_bytes(trie.first_side);
+  sections[kRuleBegin] = as_bytes(table.rule_begin);
+  sections[kRuleTarget] = as_bytes(table.target_begin);
+  sections[kSymbols] = as_bytes(table.target);
+  sections[kRuleLinks] = as_bytes(table.link_begin);
+  sections[kLinks] = as_bytes(links);
+  sections[kColumns] = as_bytes(table.columns);
+  return attach(lay_out(sections, jobs), "grammar", false, jobs);
 }
 
 std::shared_ptr<Grammar> Grammar::open(const std::string& path, bool verify, int jobs) {
@@ -154,94 +260,39 @@ std::shared_ptr<Grammar> Grammar::open(const std::string& path, bool verify, int
 }
 
 std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, const std::string& name, bool verify, int jobs) {
-  const std::byte* data = memory->data();
-  Header header;
-  if (memory->size() < kTableSize || std::memcmp(data, kMagic, sizeof kMagic) != 0)
-    throw input_error(name, 0, "not a grammar of hopefear, or cut short. Build the model again");
-  std::memcpy(&header, data, sizeof header);
-  if (header.byte_order != kByteOrder)
-    throw input_error(name, 0, "written on a machine with another byte order. Build the model here");
-  if (header.version != kVersion)
-    throw input_error(name, 0,
-                      "a grammar of version " + std::to_string(header.version) + ", this hopefear reads version " +
-                          std::to_string(kVersion) + ". Build the model again");
-  if (header.sections != kSections || header.checksum != table_checksum(data))
-    throw input_error(name, 0, "the header is damaged. Copy the model again, or build it again");
-  if (header.size != memory->size())
-    throw input_error(name, 0,
-                      "has " + std::to_string(memory->size()) + " bytes instead of " + std::to_string(header.size) +
-                          ". Was it cut off? Copy the model again, or build it again");
-  std::array<SectionEntry, kSections> entries;
-  std::memcpy(entries.data(), data + sizeof header, sizeof entries);
-  const auto damaged = [&](size_t i) {
-    return input_error(name, 0,
-                       std::string("section ") + kSectionNames[i] + " is damaged. Copy the model again, or build it again");
-  };
-  for (size_t i = 0; i < kSections; ++i) {
-    const SectionEntry& e = entries[i];
-    if (e.offset % kAlign || e.offset > memory->size() || e.size > memory->size() - e.offset) throw damaged(i);
-  }
-  if (verify) {
-    std::array<char, kSections> bad{};
-    parallel_for(kSections, jobs,
-                 [&](size_t i, int) { bad[i] = checksum({data + entries[i].offset, entries[i].size}) != entries[i].checksum; });
-    for (size_t i = 0; i < kSections; ++i)
-      if (bad[i]) throw damaged(i);
-  }
-
+  const Sections sections(*memory, name);
+  if (verify) sections.verify_checksums(jobs);
   std::shared_ptr<Grammar> grammar(new Grammar);
   Grammar& g = *grammar;
-  const auto attach_to = [&]<class T>(std::span<const T>& view, Section i) {
-    if (entries[i].size % sizeof(T)) throw damaged(i);
-    view = {reinterpret_cast<const T*>(data + entries[i].offset), entries[i].size / sizeof(T)};
-  };
-  std::span<const char> names, source_text, target_text;
-  std::span<const uint32_t> source_begin, target_begin;
-  attach_to(names, kNames);
-  attach_to(source_begin, kSourceBegin), attach_to(source_text, kSourceText);
-  attach_to(target_begin, kTargetBegin), attach_to(target_text, kTargetText);
-  attach_to(g.child_begin_, kChildBegin), attach_to(g.symbol_, kSymbol), attach_to(g.first_side_, kFirstSide);
-  attach_to(g.rule_begin_, kRuleBegin), attach_to(g.target_begin_, kRuleTarget), attach_to(g.target_, kSymbols);
-  attach_to(g.link_begin_, kRuleLinks), attach_to(g.links_, kLinks), attach_to(g.columns_, kColumns);
-  for (const char *p = names.data(), *end = p + names.size(); p < end;) {
-    const char* stop = std::find(p, end, '\n');
-    g.names_.emplace_back(p, stop);
-    p = stop + 1;
-  }
+  g.names_ = sections.lines(kNames);
+  sections.attach(g.child_begin_, kChildBegin);
+  sections.attach(g.symbol_, kSymbol);
+  sections.attach(g.first_side_, kFirstSide);
+  sections.attach(g.rule_begin_, kRuleBegin);
+  sections.attach(g.target_begin_, kRuleTarget);
+  sections.attach(g.target_, kSymbols);
+  sections.attach(g.link_begin_, kRuleLinks);
+  sections.attach(g.links_, kLinks);
+  sections.attach(g.columns_, kColumns);
   const size_t nodes = g.symbol_.size();
-  if (nodes == 0 || g.child_begin_.size() != nodes + 1) throw damaged(kChildBegin);
-  if (g.first_side_.size() != nodes) throw damaged(kFirstSide);
-  const auto offsets = [&](std::span<const uint32_t> begin, size_t end, Section i) {
-    if (begin.empty() || begin.front() != 0 || begin.back() != end) throw damaged(i);
-  };
-  offsets(source_begin, source_text.size(), kSourceBegin);
-  offsets(target_begin, target_text.size(), kTargetBegin);
-  if (g.target_begin_.empty()) throw damaged(kRuleTarget);
-  offsets(g.rule_begin_, g.target_begin_.size() - 1, kRuleBegin);
-  offsets(g.target_begin_, g.target_.size(), kRuleTarget);
-  offsets(g.link_begin_, g.links_.size(), kRuleLinks);
-  if (g.link_begin_.size() != g.target_begin_.size()) throw damaged(kRuleLinks);
-  if (g.columns_.size() != g.rules() * g.width()) throw damaged(kColumns);
+  if (nodes == 0 || g.child_begin_.size() != nodes + 1) throw sections.damaged(kChildBegin);
+  if (g.first_side_.size() != nodes) throw sections.damaged(kFirstSide);
+  if (g.target_begin_.empty()) throw sections.damaged(kRuleTarget);
+  sections.check_offsets(g.rule_begin_, g.target_begin_.size() - 1, kRuleBegin);
+  sections.check_offsets(g.target_begin_, g.target_.size(), kRuleTarget);
+  sections.check_offsets(g.link_begin_, g.links_.size(), kRuleLinks);
+  if (g.link_begin_.size() != g.target_begin_.size()) throw sections.damaged(kRuleLinks);
+  if (g.columns_.size() != g.rules() * g.width()) throw sections.damaged(kColumns);
+  g.source_vocab_ = sections.vocab(kSourceBegin, kSourceText);
+  g.target_vocab_ = sections.vocab(kTargetBegin, kTargetText);
   g.memory_ = std::move(memory);
-
-  const auto read_words = [&](std::span<const uint32_t> begin, std::span<const char> text, Section i) {
-    auto vocab = std::make_shared<Vocab>();
-    for (size_t w = 0; w + 1 < begin.size(); ++w) {
-      if (begin[w + 1] < begin[w] || begin[w + 1] > text.size()) throw damaged(i);
-      if (vocab->add({text.data() + begin[w], begin[w + 1] - begin[w]}) != static_cast<int32_t>(w))
-        throw damaged(i);  // twice the same word
-    }
-    return vocab;
-  };
-  g.source_vocab_ = read_words(source_begin, source_text, kSourceBegin);
-  g.target_vocab_ = read_words(target_begin, target_text, kTargetBegin);
   if (verify) g.check(name, jobs);
 
-  g.root_child_.assign(static_cast<size_t>(g.source_vocab_->size()), kNone);
+  g.root_child_.assign(g.source_vocab_->size(), kNone);
   for (uint32_t c = g.child_begin_[0]; c < std::min<size_t>(g.child_begin_[1], nodes); ++c)
     if (g.symbol_[c] >= 0 && g.symbol_[c] < g.source_vocab_->size()) g.root_child_[g.symbol_[c]] = c;
   for (uint32_t begin = g.child_begin_[0], end = g.child_begin_[1]; begin < end; ++g.max_source_symbols_) {  // level by level
-    if (end > nodes || g.child_begin_[end] < end) throw damaged(kChildBegin);
+    if (end > nodes || g.child_begin_[end] < end) throw sections.damaged(kChildBegin);
     begin = std::exchange(end, g.child_begin_[end]);
   }
   return grammar;
@@ -323,6 +374,23 @@ std::vector<int32_t> Grammar::source(uint32_t rule) const {
            1;
     symbols.push_back(symbol_[node]);
   }
+}
+
+std::string Grammar::source_text(uint32_t rule) const { return symbols_text(source(rule), *source_vocab_, false); }
+
+std::string Grammar::target_text(uint32_t rule) const { return symbols_text(target(rule), *target_vocab_, true); }
+
+std::pair<uint32_t, uint32_t> Grammar::find(std::string_view source) const {
+  uint32_t node = kRoot;
+  int number = 0;
+  bool known = true;
+  for_each_word(source, [&](std::string_view token) {
+    const bool x = token == "[X]" || token == "[X," + std::to_string(number + 1) + "]";
+    number += x;
+    const int32_t symbol = x ? kX : source_vocab_->find(token);
+    known = known && (x || symbol >= 0) && (node = child(node, symbol)) != kNone;
+  });
+  return known ? rules_of(node) : std::pair<uint32_t, uint32_t>{0, 0};
 }
 
 RuleTable Grammar::selected(const std::vector<char>* wanted) const {

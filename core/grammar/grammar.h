@@ -17,6 +17,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grammar/rule_table.h"
@@ -78,6 +80,11 @@ class Grammar {
 
   /// The source side of a rule, found by descending: for people, not for parsers.
   std::vector<int32_t> source(uint32_t rule) const;
+  /// The sides of a rule as in `de [X,1]`.
+  std::string source_text(uint32_t rule) const;
+  std::string target_text(uint32_t rule) const;
+  /// The rules [begin, end) of a source side, as in `de [X,1]`; [X] is good as well.
+  std::pair<uint32_t, uint32_t> find(std::string_view source) const;
 
   RuleTable table() const;
   /// The rules that can apply to some of these sentences (words separated by blanks), where a nonterminal stands for at

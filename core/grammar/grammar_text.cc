@@ -1,7 +1,6 @@
 #include "grammar/grammar_text.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <numeric>
 
@@ -59,110 +58,125 @@ GrammarTextReader::GrammarTextReader() {
 }
 
 void GrammarTextReader::add(std::string_view line, const std::string& where, long number) {
-  const auto fail = [&](const std::string& finding) { return input_error(where, number, finding); };
   if (trim(line).empty()) return;
-  std::array<std::string_view, 5> fields;
-  size_t count = 0;
-  for (size_t begin = 0; begin <= line.size();) {
-    // a separator stands between blanks or at an end: words may contain bars
-    size_t stop = begin;
-    for (;; ++stop) {
-      stop = std::min(line.find("|||", stop), line.size());
-      if (stop == line.size()) break;
-      const bool before = stop == 0 || is_blank(line[stop - 1]), after = stop + 3 == line.size() || is_blank(line[stop + 3]);
-      if (before && after) break;
-    }
-    if (count == fields.size())
-      throw fail("more than 5 fields between |||. Expected [X] ||| source ||| target ||| features ||| alignment");
-    fields[count++] = trim(line.substr(begin, stop - begin));
-    begin = stop + 3;
-    if (stop == line.size()) break;
-  }
-  if (count < 3)
-    throw fail("expected [X] ||| source ||| target ||| features ||| alignment, found " + std::to_string(count) +
-               " fields. Was the line cut off?");
-  if (fields[0] == "[S]") {
+  const Place place{where, number};
+  std::vector<std::string_view> field = fields(line, place);
+  if (field[0] == "[S]") {
     ++glue_;
     return;
   }
-  if (fields[0] != "[X]")
-    throw fail("the left-hand side " + quoted(fields[0]) + " is not [X]. Only grammars with the one nonterminal X are read");
+  if (field[0] != "[X]")
+    throw place.fail("the left-hand side " + quoted(field[0]) + " is not [X]. Only grammars with the one nonterminal X are read");
+  field.resize(5);
+  Rule rule;
+  read_source(field[1], place, rule);
+  read_target(field[2], place, rule);
+  check(rule, place);
+  read_features(field[3], place);
+  read_links(field[4], place, rule);
 
-  std::vector<int> numbers;  // of the nonterminals, in source order
-  std::vector<int32_t> source, target;
-  for_each_word(fields[1], [&](std::string_view token) {
-    const int n = nonterminal_number(token, false);
-    if (n < 0) throw fail("nonterminal " + quoted(token) + ": only X is read");
-    if (n > 0 && std::find(numbers.begin(), numbers.end(), n) != numbers.end())
-      throw fail("nonterminal " + quoted(token) + " stands twice on the source side");
-    if (n > 0) numbers.push_back(n);
-    source.push_back(n > 0 ? kX : raw_.source_vocab->add(without_backslash(token)));
-  });
-  size_t slots = 0;
-  for_each_word(fields[2], [&](std::string_view token) {
-    const int n = nonterminal_number(token, true);
-    if (n < 0) throw fail("nonterminal " + quoted(token) + ": only X is read");
-    if (n == 0) {
-      target.push_back(raw_.target_vocab->add(without_backslash(token)));
-      return;
-    }
-    const auto place = std::find(numbers.begin(), numbers.end(), n);
-    if (place == numbers.end()) throw fail("nonterminal " + quoted(token) + " of the target side is not on the source side");
-    const int32_t symbol = slot(static_cast<int32_t>(place - numbers.begin()));
-    if (std::find(target.begin(), target.end(), symbol) != target.end())
-      throw fail("nonterminal " + quoted(token) + " stands twice on the target side");
-    target.push_back(symbol);
-    ++slots;
-  });
-  if (source.empty()) throw fail("the source side is empty");
-  if (slots != numbers.size()) throw fail("a nonterminal of the source side is missing on the target side");
-  if (numbers.size() > 2) throw fail("has " + std::to_string(numbers.size()) + " nonterminals, at most 2 are read");
-  if (numbers.size() == source.size() && source.size() == 1)
-    throw fail("X -> X has no word: decoding would never end. Leave this rule out");
-  if (std::max(source.size(), target.size()) > Grammar::kMaxSymbols)
-    throw fail("has more than " + std::to_string(Grammar::kMaxSymbols) + " symbols on one side");
-
-  int unnamed = 0;
-  const size_t first_value = values_.size();
-  for_each_word(fields[3], [&](std::string_view token) {
-    const size_t equals = token.rfind('=');
-    std::string name(token.substr(0, equals == std::string_view::npos ? 0 : equals));
-    if (equals == std::string_view::npos) name = "tm_" + std::to_string(unnamed++);
-    if (name.empty()) throw fail("feature " + quoted(token) + " has no name");
-    double value = 0;
-    if (parse_number(token.substr(equals == std::string_view::npos ? 0 : equals + 1), value) != Number::good)
-      throw fail("feature " + quoted(token) + " is not a finite number");
-    const int32_t column = columns_.add(name);
-    for (size_t i = first_value; i < values_.size(); ++i)
-      if (values_[i].first == column) throw fail("feature " + quoted(name) + " stands twice");
-    values_.push_back({column, static_cast<float>(value)});
-  });
-  std::vector<Link> links;
-  for_each_word(fields[4], [&](std::string_view token) {
-    const size_t dash = token.find('-');
-    unsigned s = 0, t = 0;
-    const auto number_in = [](std::string_view digits, unsigned& value) {
-      const auto [p, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      return error == std::errc() && p == digits.data() + digits.size();
-    };
-    if (dash == std::string_view::npos || !number_in(token.substr(0, dash), s) || !number_in(token.substr(dash + 1), t))
-      throw fail(quoted(token) + " is no alignment point. Expected source-target, as in 0-0 1-2");
-    if (s >= source.size() || t >= target.size()) throw fail("alignment point " + quoted(token) + " is outside the rule");
-    if (source[s] == kX || target[t] < 0) return;  // some toolkits align nonterminals too
-    links.push_back({static_cast<uint16_t>(s), static_cast<uint16_t>(t)});
-  });
-  std::sort(links.begin(), links.end());
-  links.erase(std::unique(links.begin(), links.end()), links.end());
-
-  raw_.source.insert(raw_.source.end(), source.begin(), source.end());
+  raw_.source.insert(raw_.source.end(), rule.source.begin(), rule.source.end());
   raw_.source_begin.push_back(static_cast<uint32_t>(raw_.source.size()));
-  raw_.target.insert(raw_.target.end(), target.begin(), target.end());
+  raw_.target.insert(raw_.target.end(), rule.target.begin(), rule.target.end());
   raw_.target_begin.push_back(static_cast<uint32_t>(raw_.target.size()));
-  raw_.links.insert(raw_.links.end(), links.begin(), links.end());
+  raw_.links.insert(raw_.links.end(), rule.links.begin(), rule.links.end());
   raw_.link_begin.push_back(static_cast<uint32_t>(raw_.links.size()));
   value_begin_.push_back(values_.size());
   if (raw_.target.size() > 0xfffffff0U || raw_.source.size() > 0xfffffff0U || raw_.links.size() > 0xfffffff0U)
-    throw fail("the grammar is too large: more than 2^32 symbols");
+    throw place.fail("the grammar is too large: more than 2^32 symbols");
+}
+
+std::vector<std::string_view> GrammarTextReader::fields(std::string_view line, const Place& place) {
+  std::vector<std::string_view> fields;
+  std::string_view field;
+  for (bool more = true; next_field(line, field, more);) {
+    if (fields.size() == 5)
+      throw place.fail("more than 5 fields between |||. Expected [X] ||| source ||| target ||| features ||| alignment");
+    fields.push_back(trim(field));
+  }
+  if (fields.size() < 3)
+    throw place.fail("expected [X] ||| source ||| target ||| features ||| alignment, found " + std::to_string(fields.size()) +
+                     " fields. Was the line cut off?");
+  return fields;
+}
+
+void GrammarTextReader::read_source(std::string_view field, const Place& place, Rule& rule) {
+  for_each_word(field, [&](std::string_view token) {
+    const int n = nonterminal_number(token, false);
+    if (n < 0) throw place.fail("nonterminal " + quoted(token) + ": only X is read");
+    if (n > 0 && std::find(rule.numbers.begin(), rule.numbers.end(), n) != rule.numbers.end())
+      throw place.fail("nonterminal " + quoted(token) + " stands twice on the source side");
+    if (n > 0) rule.numbers.push_back(n);
+    rule.source.push_back(n > 0 ? kX : raw_.source_vocab->add(without_backslash(token)));
+  });
+}
+
+void GrammarTextReader::read_target(std::string_view field, const Place& place, Rule& rule) {
+  for_each_word(field, [&](std::string_view token) {
+    const int n = nonterminal_number(token, true);
+    if (n < 0) throw place.fail("nonterminal " + quoted(token) + ": only X is read");
+    if (n == 0) {
+      rule.target.push_back(raw_.target_vocab->add(without_backslash(token)));
+      return;
+    }
+    const auto found = std::find(rule.numbers.begin(), rule.numbers.end(), n);
+    if (found == rule.numbers.end())
+      throw place.fail("nonterminal " + quoted(token) + " of the target side is not on the source side");
+    const int32_t symbol = slot(static_cast<int32_t>(found - rule.numbers.begin()));
+    if (std::find(rule.target.begin(), rule.target.end(), symbol) != rule.target.end())
+      throw place.fail("nonterminal " + quoted(token) + " stands twice on the target side");
+    rule.target.push_back(symbol);
+  });
+}
+
+void GrammarTextReader::check(const Rule& rule, const Place& place) {
+  const auto& [numbers, source, target, links] = rule;
+  if (source.empty()) throw place.fail("the source side is empty");
+  const auto slots = std::count_if(target.begin(), target.end(), [](int32_t symbol) { return symbol < 0; });
+  if (static_cast<size_t>(slots) != numbers.size())
+    throw place.fail("a nonterminal of the source side is missing on the target side");
+  if (numbers.size() > 2) throw place.fail("has " + std::to_string(numbers.size()) + " nonterminals, at most 2 are read");
+  if (numbers.size() == source.size() && source.size() == 1)
+    throw place.fail("X -> X has no word: decoding would never end. Leave this rule out");
+  if (std::max(source.size(), target.size()) > Grammar::kMaxSymbols)
+    throw place.fail("has more than " + std::to_string(Grammar::kMaxSymbols) + " symbols on one side");
+}
+
+void GrammarTextReader::read_features(std::string_view field, const Place& place) {
+  int unnamed = 0;
+  const size_t first_value = values_.size();
+  for_each_word(field, [&](std::string_view token) {
+    const size_t equals = token.rfind('=');
+    std::string name(token.substr(0, equals == std::string_view::npos ? 0 : equals));
+    if (equals == std::string_view::npos) name = "tm_" + std::to_string(unnamed++);
+    if (name.empty()) throw place.fail("feature " + quoted(token) + " has no name");
+    double value = 0;
+    if (parse_number(token.substr(equals == std::string_view::npos ? 0 : equals + 1), value) != Number::good)
+      throw place.fail("feature " + quoted(token) + " is not a finite number");
+    const int32_t column = columns_.add(name);
+    for (size_t i = first_value; i < values_.size(); ++i)
+      if (values_[i].first == column) throw place.fail("feature " + quoted(name) + " stands twice");
+    values_.push_back({column, static_cast<float>(value)});
+  });
+}
+
+void GrammarTextReader::read_links(std::string_view field, const Place& place, Rule& rule) {
+  const auto number_in = [](std::string_view digits, unsigned& value) {
+    const auto [p, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && p == digits.data() + digits.size();
+  };
+  for_each_word(field, [&](std::string_view token) {
+    const size_t dash = token.find('-');
+    unsigned s = 0, t = 0;
+    if (dash == std::string_view::npos || !number_in(token.substr(0, dash), s) || !number_in(token.substr(dash + 1), t))
+      throw place.fail(quoted(token) + " is no alignment point. Expected source-target, as in 0-0 1-2");
+    if (s >= rule.source.size() || t >= rule.target.size())
+      throw place.fail("alignment point " + quoted(token) + " is outside the rule");
+    if (rule.source[s] == kX || rule.target[t] < 0) return;  // some toolkits align nonterminals too
+    rule.links.push_back({static_cast<uint16_t>(s), static_cast<uint16_t>(t)});
+  });
+  std::sort(rule.links.begin(), rule.links.end());
+  rule.links.erase(std::unique(rule.links.begin(), rule.links.end()), rule.links.end());
 }
 
 RuleTable GrammarTextReader::finish(int jobs) {

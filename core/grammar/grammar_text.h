@@ -1,4 +1,4 @@
-// Grammars as text, the way cdec and Joshua have them, one rule a line:
+// Grammars as text, the way cdec and Joshua have them, one rule per line:
 //
 //   [X] ||| source ||| target ||| features ||| alignment
 //
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grammar/rule_table.h"
+#include "util/error.h"
 
 namespace hopefear {
 
@@ -26,7 +27,26 @@ class GrammarTextReader {
   size_t repeated() const { return repeated_; }
 
  private:
-  RuleTable raw_;                                  // one "side" a rule, unsorted
+  /// One line on its way into the table.
+  struct Rule {
+    std::vector<int> numbers;  // of the nonterminals, in source order
+    std::vector<int32_t> source, target;
+    std::vector<Link> links;
+  };
+  /// What opens the message of an error.
+  struct Place {
+    const std::string& where;
+    long number;
+    InputError fail(const std::string& finding) const { return input_error(where, number, finding); }
+  };
+  static std::vector<std::string_view> fields(std::string_view line, const Place& place);
+  void read_source(std::string_view field, const Place& place, Rule& rule);
+  void read_target(std::string_view field, const Place& place, Rule& rule);
+  static void check(const Rule& rule, const Place& place);
+  void read_features(std::string_view field, const Place& place);
+  static void read_links(std::string_view field, const Place& place, Rule& rule);
+
+  RuleTable raw_;                                  // one "side" per rule, unsorted
   std::vector<std::pair<int32_t, float>> values_;  // (column, value)
   std::vector<size_t> value_begin_{0};
   Vocab columns_;

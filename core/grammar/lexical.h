@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "grammar/parallel_text.h"
+#include "util/hash_table.h"
+#include "util/id_map.h"
 
 namespace hopefear {
 
@@ -22,16 +24,16 @@ class LexicalTable {
 
   /// 0 for a pair that was never linked.
   double ef(int32_t f, int32_t e) const {
-    const Cell* c = find(f, e);
-    return c ? c->count / source_total_[f + 1] : 0.0;
+    const double linked = count(f, e);
+    return linked > 0 ? linked / source_total_[f + 1] : 0.0;
   }
   double fe(int32_t f, int32_t e) const {
-    const Cell* c = find(f, e);
-    return c ? c->count / target_total_[e + 1] : 0.0;
+    const double linked = count(f, e);
+    return linked > 0 ? linked / target_total_[e + 1] : 0.0;
   }
   double count(int32_t f, int32_t e) const {
-    const Cell* c = find(f, e);
-    return c ? c->count : 0.0;
+    const uint64_t k = key(f, e);
+    return cells_.find(hash_key(k), [k](const Cell& cell) { return cell.key == k; }).count;
   }
 
   /// log of the lexical weights of a phrase or rule with its alignment: eq. (8) there, in both directions. Nonterminals are
@@ -48,16 +50,14 @@ class LexicalTable {
 
  private:
   struct Cell {
-    uint64_t key = 0;  // (f + 1) << 32 | (e + 1); 0 (NULL with NULL) is an empty cell
+    uint64_t key = 0;  // (f + 1, e + 1); 0 (NULL with NULL) is an empty cell
     double count = 0;
+    bool empty() const { return key == 0; }
   };
-  static uint64_t key(int32_t f, int32_t e) {
-    return static_cast<uint64_t>(static_cast<uint32_t>(f + 1)) << 32 | static_cast<uint32_t>(e + 1);
-  }
-  static size_t hash(uint64_t k) { return static_cast<size_t>((k ^ (k >> 29)) * 0x9e3779b97f4a7c15ULL >> 20); }
-  const Cell* find(int32_t f, int32_t e) const;
+  static uint64_t key(int32_t f, int32_t e) { return pair_key(static_cast<uint32_t>(f + 1), static_cast<uint32_t>(e + 1)); }
+  void add(int32_t f, int32_t e);
 
-  std::vector<Cell> cells_;
+  HashTable<Cell> cells_;
   std::vector<double> source_total_, target_total_;  // by word + 1, NULL first
 };
 

@@ -79,7 +79,7 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
 
 void ParallelText::symmetrize(std::span<const int32_t> forward, std::span<const int32_t> backward, int jobs) {
   if (forward.size() != target_.size() || backward.size() != source_.size())
-    throw InputError("directed alignments need one entry a target word and one a source word");
+    throw InputError("directed alignments need one entry per target word and one per source word");
   std::vector<std::vector<Link>> found(size());
   parallel_for(size(), jobs, [&](size_t n, int) {
     const auto f = forward.subspan(static_cast<size_t>(target_begin_[n]), target(n).size());
@@ -131,6 +131,12 @@ void ParallelText::add_pharaoh(std::string_view text, const std::string& where, 
     p = token_end;
   }
   finish_pair(links);
+}
+
+std::string ParallelText::pharaoh(size_t n) const {
+  std::string line;
+  for (const Link link : links(n)) line += (line.empty() ? "" : " ") + std::to_string(link.s) + "-" + std::to_string(link.t);
+  return line;
 }
 
 void ParallelText::add_links(std::span<const int32_t> flat) {

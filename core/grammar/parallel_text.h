@@ -57,7 +57,10 @@ class ParallelText {
   /// word, `backward` each source word its target word; -1 is no word.
   void symmetrize(std::span<const int32_t> forward, std::span<const int32_t> backward, int jobs);
 
-  /// The links of the next pair: call once a pair, in order. "0-0 1-2"; `where` and `line` open the error message.
+  /// The links of a pair as "0-0 1-2".
+  std::string pharaoh(size_t n) const;
+
+  /// The links of the next pair: call once per pair, in order. "0-0 1-2"; `where` and `line` open the error message.
   void add_pharaoh(std::string_view text, const std::string& where, long line);
   /// The same from numbers, s0 t0 s1 t1 ...
   void add_links(std::span<const int32_t> flat);

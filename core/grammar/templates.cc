@@ -77,111 +77,154 @@ std::vector<std::string> parse_feature(std::string_view name) {
   }
 }
 
+/// Reads names into the tables, one template after the other. A feature with a word that the grammar does not have never fires and
+/// is left out.
+class FeatureTemplates::Reader {
+ public:
+  Reader(FeatureTemplates& out, const Vocab& source, const Vocab& target, const std::vector<std::string>& columns,
+         const std::string& where)
+      : out_(out), source_(source), target_(target), columns_(columns), where_(where) {}
+
+  void read(const std::vector<std::string>& names, int32_t first) {
+    std::vector<std::vector<std::string>> all;
+    for (size_t i = 0; i < names.size(); ++i) {
+      begin(names[i], i, first);
+      try {
+        all.push_back(names[i].empty() ? std::vector<std::string>{""} : parse_feature(names[i]));
+      } catch (const std::invalid_argument& error) {
+        throw fail(error.what());
+      }
+    }
+    out_.unigram_.assign(target_.size(), -1);
+    out_.uses_.assign(target_.size(), 0);
+    find_classes(all);
+    for (size_t i = 0; i < all.size(); ++i) {
+      begin(names[i], i, first);
+      if (!names[i].empty()) add(all[i]);
+    }
+  }
+
+ private:
+  void begin(const std::string& name, size_t i, int32_t first) {
+    name_ = &name;
+    line_ = static_cast<long>(i) + 1;
+    id_ = first + static_cast<int32_t>(i);
+  }
+  InputError fail(const std::string& finding) const {
+    return input_error(where_, line_, "feature \"" + *name_ + "\": " + finding);
+  }
+  void put(int32_t& place) const {
+    if (place >= 0) throw fail("stands twice");
+    place = id_;
+  }
+  void put(IdMap& patterns, uint64_t key) const {
+    if (patterns.add(key, id_) != id_) throw fail("stands twice");
+  }
+
+  /// The vocabulary of lex: words with lex(e), and words f of some lex(f,e).
+  void find_classes(const std::vector<std::vector<std::string>>& all) {
+    out_.source_class_.assign(source_.size(), 0);
+    out_.target_class_.assign(target_.size(), 0);
+    int32_t source_classes = 1, target_classes = 1;
+    for (const auto& parts : all) {
+      if (parts[0] != "lex") continue;
+      if (parts.size() == 2 && parts[1] != kUnkMark) {
+        const int32_t e = target_.find(parts[1]);
+        if (e >= 0 && !out_.target_class_[e]) out_.target_class_[e] = target_classes++;
+      } else if (parts.size() == 3 && parts[1] != kUnkMark && parts[1] != kNullMark) {
+        const int32_t f = source_.find(parts[1]);
+        if (f >= 0 && !out_.source_class_[f]) out_.source_class_[f] = source_classes++;
+      }
+    }
+    out_.lex_e_.assign(target_classes, -1);
+    out_.lex_null_.assign(target_classes, -1);
+  }
+
+  void add(const std::vector<std::string>& parts) {
+    const std::string& kind = parts[0];
+    if (kind == "lex" && (parts.size() == 2 || parts.size() == 3))
+      add_lex(parts);
+    else if (kind == "group" && parts.size() == 4)
+      add_group(parts);
+    else if (kind == "unigram" && parts.size() == 2)
+      add_unigram(target_.find(parts[1]));
+    else if (kind == "pair" && parts.size() == 3)
+      add_pair(source_.find(parts[1]), target_.find(parts[2]));
+    else if (kind == "bigram" && parts.size() == 3)
+      add_two(out_.bigram_, target_.find(parts[1]), target_.find(parts[2]), kInNgram, kInNgram);
+    else if (kind == "trigger" && parts.size() == 3)
+      add_two(out_.trigger_, target_.find(parts[1]), target_.find(parts[2]), kTriggers, kTriggered);
+    else if (kind == "trigram" && parts.size() == 4)
+      add_trigram(target_.find(parts[1]), target_.find(parts[2]), target_.find(parts[3]));
+    else
+      throw fail("no such template. Is the model of a newer hopefear?");
+  }
+
+  void add_lex(const std::vector<std::string>& parts) {
+    out_.lex_ = true;
+    const std::string& e = parts.back();
+    const int32_t word = e == kUnkMark ? -1 : target_.find(e);
+    if (e != kUnkMark && word < 0) return;
+    const int32_t e_class = word < 0 ? 0 : out_.target_class_[word];
+    if (word >= 0 && !e_class) throw fail("its word has no lex(e) in the list");
+    if (parts.size() == 2) return put(out_.lex_e_[e_class]);
+    if (parts[1] == kNullMark) return put(out_.lex_null_[e_class]);
+    const int32_t f = parts[1] == kUnkMark ? -1 : source_.find(parts[1]);
+    if (parts[1] != kUnkMark && f < 0) return;
+    put(out_.lex_fe_, pack(f < 0 ? 0 : out_.source_class_[f], e_class));
+  }
+
+  void add_group(const std::vector<std::string>& parts) {
+    const auto column = static_cast<int>(std::find(columns_.begin(), columns_.end(), parts[1]) - columns_.begin());
+    if (column == static_cast<int>(columns_.size())) throw fail("the grammar has no column of this name");
+    size_t bounds[2] = {0, 0};
+    for (size_t k = 0; k < 2; ++k) {
+      const std::string& digits = parts[k + 2];
+      const char* end = digits.data() + digits.size();
+      if (std::from_chars(digits.data(), end, bounds[k]).ptr != end || bounds[k] < 1 || bounds[k] > kGroups)
+        throw fail("lengths are 1 to " + std::to_string(kGroups));
+    }
+    auto& groups = out_.groups_;
+    auto group = std::find_if(groups.begin(), groups.end(), [column](const auto& g) { return g.first == column; });
+    if (group == groups.end()) {
+      groups.push_back({column, {}});
+      group = groups.end() - 1;
+      for (auto& ids : group->second) ids.fill(-1);
+    }
+    put(group->second[bounds[0]][bounds[1]]);
+  }
+
+  void add_unigram(int32_t e) {
+    if (e >= 0) put(out_.unigram_[e]);
+  }
+  void add_pair(int32_t f, int32_t e) {
+    if (f >= 0 && e >= 0) put(out_.pair_, pack(f, e));
+  }
+  void add_two(IdMap& patterns, int32_t d, int32_t e, int32_t use_of_d, int32_t use_of_e) {
+    if (d < 0 || e < 0) return;
+    put(patterns, pack(d, e));
+    out_.uses_[d] |= use_of_d;
+    out_.uses_[e] |= use_of_e;
+  }
+  void add_trigram(int32_t c, int32_t d, int32_t e) {
+    if (c < 0 || d < 0 || e < 0) return;
+    put(out_.trigram_, pack(out_.trigram_prefix_.add(pack(c, d)), e));
+    for (const int32_t word : {c, d, e}) out_.uses_[word] |= kInNgram;
+  }
+
+  FeatureTemplates& out_;
+  const Vocab &source_, &target_;
+  const std::vector<std::string>& columns_;
+  const std::string& where_;
+  const std::string* name_ = nullptr;  // the feature at hand, its place in the list from 1, and its id
+  long line_ = 0;
+  int32_t id_ = 0;
+};
+
 FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
                                    const std::vector<std::string>& columns, const std::string& where)
     : size_(static_cast<int32_t>(names.size())) {
-  std::vector<std::vector<std::string>> all;
-  for (size_t i = 0; i < names.size(); ++i) {
-    try {
-      all.push_back(names[i].empty() ? std::vector<std::string>{""} : parse_feature(names[i]));
-    } catch (const std::invalid_argument& error) {
-      throw input_error(where, static_cast<long>(i) + 1, "feature \"" + names[i] + "\": " + error.what());
-    }
-  }
-  source_class_.assign(static_cast<size_t>(source.size()), 0);
-  target_class_.assign(static_cast<size_t>(target.size()), 0);
-  unigram_.assign(static_cast<size_t>(target.size()), -1);
-  uses_.assign(static_cast<size_t>(target.size()), 0);
-  int32_t source_classes = 1, target_classes = 1;
-  const auto word_of = [](const Vocab& vocab, const std::string& word) { return vocab.find(word); };
-  // The vocabulary of lex: words with lex(e), and words f of some lex(f,e).
-  for (const auto& parts : all) {
-    if (parts[0] != "lex") continue;
-    if (parts.size() == 2 && parts[1] != kUnkMark) {
-      const int32_t e = word_of(target, parts[1]);
-      if (e >= 0 && !target_class_[e]) target_class_[e] = target_classes++;
-    } else if (parts.size() == 3 && parts[1] != kUnkMark && parts[1] != kNullMark) {
-      const int32_t f = word_of(source, parts[1]);
-      if (f >= 0 && !source_class_[f]) source_class_[f] = source_classes++;
-    }
-  }
-  lex_e_.assign(static_cast<size_t>(target_classes), -1);
-  lex_null_.assign(static_cast<size_t>(target_classes), -1);
-  int32_t prefixes = 0;
-
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto& parts = all[i];
-    const auto id = static_cast<int32_t>(first + static_cast<int32_t>(i));
-    const auto fail = [&](const std::string& finding) {
-      return input_error(where, static_cast<long>(i) + 1, "feature \"" + names[i] + "\": " + finding);
-    };
-    const auto once = [&](bool added) {
-      if (!added) throw fail("stands twice");
-    };
-    const auto once_at = [&](int32_t& place) {
-      once(place < 0);
-      place = id;
-    };
-    const auto target_word = [&](size_t k) {  // -1: a word that the grammar does not have, so that the feature never fires
-      return word_of(target, parts[k]);
-    };
-    const std::string& kind = parts[0];
-    if (names[i].empty()) continue;
-    if (kind == "lex" && (parts.size() == 2 || parts.size() == 3)) {
-      lex_ = true;
-      const std::string& e = parts.back();
-      const int32_t word = e == kUnkMark ? -1 : word_of(target, e);
-      if (e != kUnkMark && word < 0) continue;
-      const int32_t e_class = word < 0 ? 0 : target_class_[word];
-      if (word >= 0 && !e_class) throw fail("its word has no lex(e) in the list");
-      if (parts.size() == 2) {
-        once_at(lex_e_[e_class]);
-      } else if (parts[1] == kNullMark) {
-        once_at(lex_null_[e_class]);
-      } else {
-        const int32_t f = parts[1] == kUnkMark ? -1 : word_of(source, parts[1]);
-        if (parts[1] != kUnkMark && f < 0) continue;
-        once(lex_fe_.add(pack(f < 0 ? 0 : source_class_[f], e_class), id));
-      }
-    } else if (kind == "group" && parts.size() == 4) {
-      const auto column = static_cast<int>(std::find(columns.begin(), columns.end(), parts[1]) - columns.begin());
-      if (column == static_cast<int>(columns.size())) throw fail("the grammar has no column of this name");
-      size_t bounds[2] = {0, 0};
-      for (size_t k = 0; k < 2; ++k) {
-        const std::string& digits = parts[k + 2];
-        if (std::from_chars(digits.data(), digits.data() + digits.size(), bounds[k]).ptr != digits.data() + digits.size() ||
-            bounds[k] < 1 || bounds[k] > kGroups)
-          throw fail("lengths are 1 to " + std::to_string(kGroups));
-      }
-      auto group = std::find_if(groups_.begin(), groups_.end(), [column](const auto& g) { return g.first == column; });
-      if (group == groups_.end()) {
-        groups_.push_back({column, {}});
-        group = groups_.end() - 1;
-        for (auto& ids : group->second) ids.fill(-1);
-      }
-      once_at(group->second[bounds[0]][bounds[1]]);
-    } else if (kind == "unigram" && parts.size() == 2) {
-      if (const int32_t e = target_word(1); e >= 0) once_at(unigram_[e]);
-    } else if (kind == "pair" && parts.size() == 3) {
-      const int32_t f = word_of(source, parts[1]), e = target_word(2);
-      if (f >= 0 && e >= 0) once(pair_.add(pack(f, e), id));
-    } else if ((kind == "bigram" || kind == "trigger") && parts.size() == 3) {
-      const int32_t d = target_word(1), e = target_word(2);
-      if (d < 0 || e < 0) continue;
-      once((kind == "bigram" ? bigram_ : trigger_).add(pack(d, e), id));
-      uses_[d] |= kind == "bigram" ? kInNgram : kTriggers;
-      uses_[e] |= kind == "bigram" ? kInNgram : kTriggered;
-    } else if (kind == "trigram" && parts.size() == 4) {
-      const int32_t c = target_word(1), d = target_word(2), e = target_word(3);
-      if (c < 0 || d < 0 || e < 0) continue;
-      int32_t prefix = trigram_prefix_.find(pack(c, d));
-      if (prefix < 0) trigram_prefix_.add(pack(c, d), prefix = prefixes++);
-      once(trigram_.add(pack(prefix, e), id));
-      for (const int32_t word : {c, d, e}) uses_[word] |= kInNgram;
-    } else {
-      throw fail("no such template. Is the model of a newer hopefear?");
-    }
-  }
+  Reader(*this, source, target, columns, where).read(names, first);
 }
 
 void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const int32_t> target,

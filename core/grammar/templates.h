@@ -2,7 +2,7 @@
 //
 //   lex(e)  lex(f,e)  lex(NULL,e)   an output word e is generated; ... aligned to the input word f; ... unaligned. Words that are
 //                                   not in the list of frequent words are UNK (Chiang 2012, section 7)
-//   group(type,a,b)                 the log probability `type` of a rule whose two sides have a to b symbols each (Tan et al.
+//   group(type,a,b)                 the log probability `type` of a rule both of whose sides have a to b symbols (Tan et al.
 //                                   2013, section 4)
 //   pair(f,e)  unigram(e)  bigram(d,e)  trigram(c,d,e)  trigger(d,e)
 //                                   counts of frequent lexical patterns (Gimpel and Smith 2012, section 4.3); pairs are
@@ -22,47 +22,10 @@
 #include <vector>
 
 #include "grammar/rule_table.h"
+#include "util/id_map.h"
 #include "util/vocab.h"
 
 namespace hopefear {
-
-/// 64-bit keys to ids that the caller chooses.
-class PatternMap {
- public:
-  /// -1 when the key is not there.
-  int32_t find(uint64_t key) const {
-    if (cells_.empty()) return -1;
-    for (size_t slot = hash(key) & (cells_.size() - 1);; slot = (slot + 1) & (cells_.size() - 1))
-      if (cells_[slot].second < 0 || cells_[slot].first == key) return cells_[slot].second;
-  }
-  /// False, and no change, when the key is there already.
-  bool add(uint64_t key, int32_t id) {
-    if (find(key) >= 0) return false;
-    if (++size_ * 2 > cells_.size()) {
-      std::vector<std::pair<uint64_t, int32_t>> old(cells_.empty() ? 64 : cells_.size() * 2, {0, -1});
-      old.swap(cells_);
-      for (const auto& cell : old)
-        if (cell.second >= 0) cells_[place(cell.first)] = cell;
-    }
-    cells_[place(key)] = {key, id};
-    return true;
-  }
-  bool empty() const { return size_ == 0; }
-  void clear() {
-    cells_.clear();
-    size_ = 0;
-  }
-
- private:
-  static size_t hash(uint64_t key) { return static_cast<size_t>((key ^ (key >> 31)) * 0x9e3779b97f4a7c15ULL >> 22); }
-  size_t place(uint64_t key) const {
-    size_t slot = hash(key) & (cells_.size() - 1);
-    while (cells_[slot].second >= 0) slot = (slot + 1) & (cells_.size() - 1);
-    return slot;
-  }
-  std::vector<std::pair<uint64_t, int32_t>> cells_;
-  size_t size_ = 0;
-};
 
 class FeatureTemplates {
  public:
@@ -110,15 +73,16 @@ class FeatureTemplates {
   }
 
   static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;
+  class Reader;
 
   int32_t size_ = 0;
   bool lex_ = false;
   std::vector<int32_t> source_class_, target_class_;  // 0 UNK, then the frequent words
   std::vector<int32_t> lex_e_, lex_null_;             // by class of e
-  PatternMap lex_fe_;                                 // by classes
+  IdMap lex_fe_;                                      // by classes
   std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
   std::vector<int32_t> unigram_, uses_;                                                            // by word
-  PatternMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
+  IdMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };
 
 /// The parts of a feature name: template, then its words. Throws std::invalid_argument.

@@ -5,47 +5,14 @@
 #include <charconv>
 
 #include "util/error.h"
+#include "util/id_map.h"
 #include "util/unicode.h"
 
 namespace hopefear {
 namespace {
 
-/// The n-grams of one order above 1, found by (index of suffix, first word).
-class Index {
- public:
-  static constexpr uint32_t kMissing = 0xffffffff;
-  explicit Index(size_t expected) { rehash(std::bit_ceil(2 * expected + 16)); }
-
-  uint32_t find(uint32_t suffix, uint32_t word) const { return slots_[slot_of(key(suffix, word))].index; }
-  void insert(uint32_t suffix, uint32_t word, uint32_t index) {
-    const uint64_t k = key(suffix, word);
-    slots_[slot_of(k)] = {k, index};
-    if (++used_ * 2 > slots_.size()) rehash(slots_.size() * 2);
-  }
-
- private:
-  struct Slot {
-    uint64_t key;
-    uint32_t index;
-  };
-  static uint64_t key(uint32_t suffix, uint32_t word) { return static_cast<uint64_t>(suffix) << 32 | word; }
-  size_t slot_of(uint64_t k) const {
-    const size_t mask = slots_.size() - 1;
-    uint64_t hash = k * 0x9e3779b97f4a7c15ULL;
-    hash = (hash ^ (hash >> 32)) * 0xbf58476d1ce4e5b9ULL;
-    size_t slot = (hash >> 30) & mask;
-    while (slots_[slot].index != kMissing && slots_[slot].key != k) slot = (slot + 1) & mask;
-    return slot;
-  }
-  void rehash(size_t size) {
-    std::vector<Slot> old(size, Slot{0, kMissing});
-    old.swap(slots_);
-    for (const Slot& s : old)
-      if (s.index != kMissing) slots_[slot_of(s.key)] = s;
-  }
-  std::vector<Slot> slots_;
-  size_t used_ = 0;
-};
+/// The n-grams of one order above 1: (index of suffix, first word) -> index.
+using Index = KeyMap<uint32_t>;
 
 class Reader {
  public:
@@ -191,9 +158,10 @@ class Reader {
     }
     const uint32_t suffix = ensure(last_suffix_, w.data() + 1, n - 1);
     const uint32_t context = ensure(last_context_, w.data(), n - 1);
-    if (index_[n - 1].find(suffix, w[0]) != Index::kMissing)
+    const auto next = static_cast<uint32_t>(model_.lists[n - 1].size());
+    if (index_[n - 1].add(pair_key(suffix, w[0]), next) != next)
       fail(line_, "this n-gram is there twice. Take one of the two lines away");
-    index_[n - 1].insert(suffix, w[0], append(n, w[0], suffix, prob, backoff));
+    append(n, w[0], suffix, prob, backoff);
     extends_[n - 2][context] = true;
   }
 
@@ -232,12 +200,12 @@ class Reader {
   uint32_t ensure(const uint32_t* w, int n) {
     uint32_t suffix = w[n - 1];
     for (int k = 2; k <= n; ++k) {
-      uint32_t index = index_[k - 1].find(suffix, w[n - k]);
+      uint32_t index = index_[k - 1].find(pair_key(suffix, w[n - k]));
       if (index == Index::kMissing) {
         const uint32_t context = ensure(w + n - k, k - 1);
         extends_[k - 2][context] = true;
         index = append(k, w[n - k], suffix, 0, 0);
-        index_[k - 1].insert(suffix, w[n - k], index);
+        index_[k - 1].add(pair_key(suffix, w[n - k]), index);
         blanks_.push_back({k, index, context});
       }
       suffix = index;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "util/error.h"
+#include "util/hash_table.h"
 
 namespace hopefear {
 namespace {
@@ -133,122 +134,164 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
 
 LanguageModel LanguageModel::open(const std::string& path, bool verify) { return attach(MemoryMap::file(path), path, verify); }
 
-LanguageModel LanguageModel::build(BackoffModel&& model) {
-  const int order = model.order();
-  auto& lists = model.lists;
-  Header h{};
-  std::memcpy(h.magic, kMagic, sizeof kMagic);
-  h.version = kVersion;
-  h.byte_order = kByteOrder;
-  h.order = static_cast<uint32_t>(order);
-  h.vocab_size = static_cast<uint32_t>(model.vocab->size());
-  for (int n = 1; n <= order; ++n) {
-    h.counts[n - 1] = lists[n - 1].size();
-    if (n > 1) h.buckets[n - 1] = buckets_for(lists[n - 1].size(), n == order ? TopBucket::kWays : Bucket::kWays);
-    if (n > 1 && n < order && h.buckets[n - 1] * Bucket::kWays >= 1ULL << 32)
-      throw InputError("more than two billion " + std::to_string(n) + "-grams. Prune the model");
-  }
-  for (int32_t i = 0; i < model.vocab->size(); ++i) h.text_bytes += (*model.vocab)[i].size();
-  h.word_slots = std::bit_ceil(h.vocab_size * 2ULL);
-  const Header::Offsets at = h.offsets();
-  h.file_bytes = at.end;
-  auto memory = MemoryMap::anonymous(h.file_bytes);
-  std::byte* data = memory->data();
+/// Lays out lists as a file in memory, order by order; takes the lists apart.
+class LanguageModel::Builder {
+ public:
+  explicit Builder(BackoffModel&& model) : model_(std::move(model)), order_(model_.order()) {}
 
-  // A context that a longer one needs is needed too, so that states lose words from their far end only.
-  for (int n = order - 1; n >= 2; --n)
-    for (size_t i = 0; i < lists[n - 1].size(); ++i) {
-      float& shorter = lists[n - 2].backoff[lists[n - 1].suffix[i]];
-      if (has_extension(lists[n - 1].backoff[i]) && !has_extension(shorter)) shorter = 0.0f;
+  std::shared_ptr<MemoryMap> run() {
+    make_room();
+    keep_shorter_contexts();
+    mark_left_extensions();
+    write_unigrams();
+    for (int n = 2; n <= order_; ++n) {
+      if (n < order_)
+        write_ngrams<Bucket>(n, [this, n](Bucket& b, int way, size_t i) { b.value[way] = {marked(n, i), list(n).backoff[i]}; });
+      else
+        write_ngrams<TopBucket>(n, [this, n](TopBucket& b, int way, size_t i) { b.prob[way] = list(n).prob[i]; });
     }
-  std::vector<std::vector<bool>> extends_left(static_cast<size_t>(order));
-  for (int n = 1; n <= order; ++n) extends_left[n - 1].resize(lists[n - 1].size());
-  for (int n = 2; n <= order; ++n)
-    for (uint32_t suffix : lists[n - 1].suffix) extends_left[n - 2][suffix] = true;
-  const auto marked = [&](int n, size_t i) {
-    const float magnitude = std::fabs(lists[n - 1].prob[i]);
-    return extends_left[n - 1][i] ? magnitude : -magnitude;
-  };
-
-  auto* unigrams = reinterpret_cast<Unigram*>(data + at.unigrams);
-  const size_t words = lists[0].size();
-  std::vector<uint64_t> hash(words), next_hash;
-  std::vector<uint32_t> slot(words), next_slot;
-  for (size_t i = 0; i < words; ++i) {
-    unigrams[i] = {marked(1, i), order > 1 ? lists[0].backoff[i] : kNoExtension};
-    hash[i] = hash_word(static_cast<uint32_t>(i));
-    slot[i] = static_cast<uint32_t>(i);
+    write_vocabulary();
+    header_.payload_checksum = checksum(data_ + sizeof(Header), header_.file_bytes - sizeof(Header));
+    header_.header_checksum = header_.own_checksum();
+    std::memcpy(data_, &header_, sizeof header_);
+    return memory_;
   }
-  constexpr size_t kAhead = 16;
-  for (int n = 2; n <= order; ++n) {
-    const NgramList& list = lists[n - 1];
-    const uint64_t size = h.buckets[n - 1];
-    next_hash.resize(list.size());
-    next_slot.resize(list.size());
-    const auto place = [&](auto* buckets, auto&& put) {
-      using B = std::remove_pointer_t<decltype(buckets)>;
-      for (uint64_t b = 0; b < size; ++b) std::fill(std::begin(buckets[b].key), std::end(buckets[b].key), kEmpty);
-      for (size_t i = 0; i < list.size() + kAhead; ++i) {
-        if (i < list.size()) {
-          next_hash[i] = hash_extend(hash[list.suffix[i]], list.word[i]);
-          __builtin_prefetch(buckets + home_of(next_hash[i], size), 1);
-        }
-        if (i < kAhead) continue;
-        const size_t j = i - kAhead;
-        uint64_t b = home_of(next_hash[j], size), probe = 0;
-        while (buckets[b].key[B::kWays - 1] != kEmpty) {
-          if (++b == size) b = 0;
-          ++probe;
-        }
-        int way = 0;
-        while (buckets[b].key[way] != kEmpty) ++way;
-        buckets[b].key[way] = key_of(slot[list.suffix[j]], list.word[j]);
-        put(buckets[b], way, j);
-        next_slot[j] = static_cast<uint32_t>(b * B::kWays + static_cast<uint64_t>(way));
-        h.max_probe[n - 1] = std::max(h.max_probe[n - 1], probe);
+
+ private:
+  NgramList& list(int n) { return model_.lists[n - 1]; }
+
+  void make_room() {
+    Header& h = header_;
+    std::memcpy(h.magic, kMagic, sizeof kMagic);
+    h.version = kVersion;
+    h.byte_order = kByteOrder;
+    h.order = static_cast<uint32_t>(order_);
+    h.vocab_size = static_cast<uint32_t>(model_.vocab->size());
+    for (int n = 1; n <= order_; ++n) {
+      h.counts[n - 1] = list(n).size();
+      if (n > 1) h.buckets[n - 1] = buckets_for(list(n).size(), n == order_ ? TopBucket::kWays : Bucket::kWays);
+      if (n > 1 && n < order_ && h.buckets[n - 1] * Bucket::kWays >= 1ULL << 32)
+        throw InputError("more than two billion " + std::to_string(n) + "-grams. Prune the model");
+    }
+    for (int32_t i = 0; i < model_.vocab->size(); ++i) h.text_bytes += (*model_.vocab)[i].size();
+    h.word_slots = std::bit_ceil(h.vocab_size * 2ULL);
+    at_ = h.offsets();
+    h.file_bytes = at_.end;
+    memory_ = MemoryMap::anonymous(h.file_bytes);
+    data_ = memory_->data();
+  }
+
+  /// A context that a longer one needs is needed too, so that states lose words from their far end only.
+  void keep_shorter_contexts() {
+    for (int n = order_ - 1; n >= 2; --n)
+      for (size_t i = 0; i < list(n).size(); ++i) {
+        float& shorter = list(n - 1).backoff[list(n).suffix[i]];
+        if (has_extension(list(n).backoff[i]) && !has_extension(shorter)) shorter = 0.0f;
       }
-    };
-    if (n < order)
-      place(reinterpret_cast<Bucket*>(data + at.tables[n - 1]),
-            [&](Bucket& b, int way, size_t j) { b.value[way] = {marked(n, j), list.backoff[j]}; });
-    else
-      place(reinterpret_cast<TopBucket*>(data + at.tables[n - 1]),
-            [&](TopBucket& b, int way, size_t j) { b.prob[way] = list.prob[j]; });
-    hash.swap(next_hash);
-    slot.swap(next_slot);
-    lists[n - 2] = {};  // no longer needed: the order above has its keys
   }
 
-  auto* text_begin = reinterpret_cast<uint64_t*>(data + at.text_begin);
-  auto* text = reinterpret_cast<char*>(data + at.text);
-  auto* word_slots = reinterpret_cast<uint64_t*>(data + at.word_slots);
-  uint64_t end = 0;
-  for (int32_t i = 0; i < model.vocab->size(); ++i) {
-    const std::string& word = (*model.vocab)[i];
-    text_begin[i] = end;
-    std::memcpy(text + end, word.data(), word.size());
-    end += word.size();
-    const uint64_t hash_of_word = hash_text(word);
-    uint64_t s = (hash_of_word >> 32) & (h.word_slots - 1);
-    while (word_slots[s] != 0) s = (s + 1) & (h.word_slots - 1);
-    word_slots[s] = hash_of_word << 32 | (static_cast<uint64_t>(i) + 1);
+  void mark_left_extensions() {
+    extends_left_.resize(order_);
+    for (int n = 1; n <= order_; ++n) extends_left_[n - 1].resize(list(n).size());
+    for (int n = 2; n <= order_; ++n)
+      for (uint32_t suffix : list(n).suffix) extends_left_[n - 2][suffix] = true;
   }
-  text_begin[model.vocab->size()] = end;
+  /// The probability of an n-gram, its sign bit set when no n-gram continues it to the left.
+  float marked(int n, size_t i) {
+    const float magnitude = std::fabs(list(n).prob[i]);
+    return extends_left_[n - 1][i] ? magnitude : -magnitude;
+  }
 
-  h.payload_checksum = checksum(data + sizeof(Header), h.file_bytes - sizeof(Header));
-  h.header_checksum = h.own_checksum();
-  std::memcpy(data, &h, sizeof h);
-  return attach(std::move(memory), "language model", false);
+  void write_unigrams() {
+    auto* unigrams = reinterpret_cast<Unigram*>(data_ + at_.unigrams);
+    const size_t words = list(1).size();
+    hash_.resize(words);
+    slot_.resize(words);
+    for (size_t i = 0; i < words; ++i) {
+      unigrams[i] = {marked(1, i), order_ > 1 ? list(1).backoff[i] : kNoExtension};
+      hash_[i] = hash_word(static_cast<uint32_t>(i));
+      slot_[i] = static_cast<uint32_t>(i);
+    }
+  }
+
+  /// The table of one order above 1; put(bucket, way, i) writes the values of n-gram i.
+  template <class B, class Put>
+  void write_ngrams(int n, Put&& put) {
+    constexpr size_t kAhead = 16;
+    const NgramList& ngrams = list(n);
+    const uint64_t size = header_.buckets[n - 1];
+    auto* buckets = reinterpret_cast<B*>(data_ + at_.tables[n - 1]);
+    std::vector<uint64_t> next_hash(ngrams.size());
+    std::vector<uint32_t> next_slot(ngrams.size());
+    for (uint64_t b = 0; b < size; ++b) std::fill(std::begin(buckets[b].key), std::end(buckets[b].key), kEmpty);
+    for (size_t i = 0; i < ngrams.size() + kAhead; ++i) {
+      if (i < ngrams.size()) {
+        next_hash[i] = hash_extend(hash_[ngrams.suffix[i]], ngrams.word[i]);
+        __builtin_prefetch(buckets + home_of(next_hash[i], size), 1);
+      }
+      if (i < kAhead) continue;
+      const size_t j = i - kAhead;
+      uint64_t b = home_of(next_hash[j], size), distance = 0;
+      while (buckets[b].key[B::kWays - 1] != kEmpty) {
+        if (++b == size) b = 0;
+        ++distance;
+      }
+      int way = 0;
+      while (buckets[b].key[way] != kEmpty) ++way;
+      buckets[b].key[way] = key_of(slot_[ngrams.suffix[j]], ngrams.word[j]);
+      put(buckets[b], way, j);
+      next_slot[j] = static_cast<uint32_t>(b * B::kWays + way);
+      header_.max_probe[n - 1] = std::max(header_.max_probe[n - 1], distance);
+    }
+    hash_.swap(next_hash);
+    slot_.swap(next_slot);
+    list(n - 1) = {};  // no longer needed: this order has its keys
+  }
+
+  void write_vocabulary() {
+    auto* text_begin = reinterpret_cast<uint64_t*>(data_ + at_.text_begin);
+    auto* text = reinterpret_cast<char*>(data_ + at_.text);
+    auto* slots = reinterpret_cast<uint64_t*>(data_ + at_.word_slots);
+    uint64_t end = 0;
+    for (int32_t i = 0; i < model_.vocab->size(); ++i) {
+      const std::string& word = (*model_.vocab)[i];
+      text_begin[i] = end;
+      std::memcpy(text + end, word.data(), word.size());
+      end += word.size();
+      const uint64_t hash = hash_text(word);
+      uint64_t* free = probe(slots, header_.word_slots - 1, hash >> 32, [](uint64_t slot) { return slot == 0; });
+      *free = hash << 32 | (static_cast<uint64_t>(i) + 1);
+    }
+    text_begin[model_.vocab->size()] = end;
+  }
+
+  BackoffModel model_;
+  int order_;
+  Header header_{};
+  Header::Offsets at_{};
+  std::shared_ptr<MemoryMap> memory_;
+  std::byte* data_ = nullptr;
+  std::vector<std::vector<bool>> extends_left_;  // by order and n-gram
+  std::vector<uint64_t> hash_;                   // of the n-grams of the order before
+  std::vector<uint32_t> slot_;
+};
+
+LanguageModel LanguageModel::build(BackoffModel&& model) {
+  return attach(Builder(std::move(model)).run(), "language model", false);
 }
 
 uint32_t LanguageModel::find(std::string_view text) const {
   const uint64_t hash = hash_text(text);
-  uint64_t s = (hash >> 32) & word_mask_;
-  for (uint64_t probe = 0; probe <= word_mask_ && word_slots_[s] != 0; ++probe, s = (s + 1) & word_mask_) {
-    const auto id = static_cast<uint32_t>(word_slots_[s]) - 1;
-    if (word_slots_[s] >> 32 == (hash & 0xffffffff) && id < vocab_size_ && word(id) == text) return id;
-  }
-  return kUnk;
+  uint32_t found = kUnk;
+  uint64_t left = word_mask_ + 1;  // a damaged file may have no empty slot
+  probe(word_slots_, word_mask_, hash >> 32, [&](uint64_t slot) {
+    if (slot == 0 || left-- == 0) return true;
+    const auto id = static_cast<uint32_t>(slot) - 1;
+    const bool same = slot >> 32 == (hash & 0xffffffff) && id < vocab_size_ && word(id) == text;
+    if (same) found = id;
+    return same;
+  });
+  return found;
 }
 
 void LanguageModel::map_words(const Vocab& vocab, std::vector<uint32_t>& map) const {

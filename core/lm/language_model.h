@@ -156,7 +156,7 @@ class LanguageModel {
     return {prob, matched, word == kUnk, matched == available + 1 && look.extends, look.slot};
   }
 
-  /// Running text: log10 probability of the words (and of </s>); `each` (or null) gets one entry a word.
+  /// Running text: log10 probability of the words (and of </s>); `each` (or null) gets one entry per word.
   double score_text(std::string_view line, bool bos, bool eos, std::vector<WordScore>* each = nullptr) const;
 
  private:
@@ -257,6 +257,7 @@ class LanguageModel {
     }
   }
   struct Header;
+  class Builder;
   static LanguageModel attach(std::shared_ptr<MemoryMap> memory, const std::string& name, bool verify);
 
   std::shared_ptr<MemoryMap> memory_;

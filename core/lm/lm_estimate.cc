@@ -5,30 +5,10 @@
 
 #include "util/error.h"
 #include "util/parallel.h"
+#include "util/text.h"
 
 namespace hopefear {
 namespace {
-
-bool is_utf8(std::string_view text) {
-  size_t i = 0;
-  const auto tail = [&](size_t k) { return i + k < text.size() && (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80; };
-  while (i < text.size()) {
-    const auto a = static_cast<unsigned char>(text[i]);
-    const auto b = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0u;
-    if (a < 0x80) {
-      i += 1;
-    } else if (a >= 0xc2 && a < 0xe0 && tail(1)) {
-      i += 2;
-    } else if ((a & 0xf0) == 0xe0 && tail(1) && tail(2) && (a != 0xe0 || b >= 0xa0) && (a != 0xed || b < 0xa0)) {
-      i += 3;
-    } else if (a >= 0xf0 && a < 0xf5 && tail(1) && tail(2) && tail(3) && (a != 0xf0 || b >= 0x90) && (a != 0xf4 || b < 0x90)) {
-      i += 4;
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
 
 /// A part of the text, at line ends, with a vocabulary of its own.
 struct Piece {
@@ -52,7 +32,7 @@ void tokenise(std::string_view text, Piece& piece) {
         ++piece.skipped;
         return;
       }
-      if (static_cast<int32_t>(id) == known && !is_utf8(word) && piece.bad_line == 0) piece.bad_line = piece.sentences;
+      if (static_cast<int32_t>(id) == known && invalid_utf8(word) >= 0 && piece.bad_line == 0) piece.bad_line = piece.sentences;
       piece.words.push_back(id);
     });
     piece.words.push_back(kEos);
@@ -146,107 +126,145 @@ int words_in(Key key, Bits bits) {
   return bits.count - zeros / bits.width;
 }
 
-/// Adjusted counts of all orders and, in `raw`, plain counts of the orders that are pruned.
+/// Counts by one sort; see the head of lm_estimate.h.
 template <class Key>
-std::vector<Counted> count_ngrams(const LmText& text, int order, const std::vector<uint64_t>& prune, int jobs) {
-  const size_t vocab = static_cast<size_t>(text.vocab->size()), positions = text.words.size();
-  const Bits bits{static_cast<int>(std::bit_width(vocab)), order - 1};
-  const size_t depth = static_cast<size_t>(order) - 1;
-  std::vector<Counted> counted(static_cast<size_t>(order));
+class NgramCounter {
+ public:
+  NgramCounter(const LmText& text, int order, const std::vector<uint64_t>& prune, int jobs)
+      : text_(text),
+        order_(order),
+        prune_(prune),
+        jobs_(jobs),
+        vocab_(text.vocab->size()),
+        depth_(order - 1),
+        bits_{static_cast<int>(std::bit_width(vocab_)), order - 1} {}
 
-  // Items in buckets by the word itself: bucket w is items[begin[w] .. begin[w + 1]).
-  std::vector<uint32_t> begin(vocab + 2);
-  for (uint32_t word : text.words)
-    if (word != kBos) ++begin[word + 2];
-  for (size_t w = 2; w < vocab + 2; ++w) begin[w] += begin[w - 1];
-  const size_t items_count = begin[vocab + 1];
-  auto items = std::make_unique_for_overwrite<Item<Key>[]>(items_count);
-  {
+  /// Adjusted counts of all orders and, in `raw`, plain counts of the orders that are pruned.
+  std::vector<Counted> run() {
+    fill_buckets();
+    cut_segments();
+    parallel_for(segment_.size() - 1, jobs_, [&](size_t s, int) { sort_and_count(s); });
+    make_room();
+    at_ = std::make_unique_for_overwrite<uint32_t[]>(text_.words.size() * depth_);
+    parallel_for(segment_.size() - 1, jobs_, [&](size_t s, int) { write_lists(s); });
+    items_.reset();
+    find_contexts();
+    return std::move(counted_);
+  }
+
+ private:
+  /// Items in buckets by the word itself: bucket w is items_[begin_[w] .. begin_[w + 1]).
+  void fill_buckets() {
+    begin_.resize(vocab_ + 2);
+    for (uint32_t word : text_.words)
+      if (word != kBos) ++begin_[word + 2];
+    for (size_t w = 2; w < vocab_ + 2; ++w) begin_[w] += begin_[w - 1];
+    items_ = std::make_unique_for_overwrite<Item<Key>[]>(begin_[vocab_ + 1]);
     Key context = 0;
-    const int top = bits.width * (bits.count - 1);
-    for (size_t i = 0; i < positions; ++i) {
-      const uint32_t word = text.words[i];
+    const int top = bits_.width * (bits_.count - 1);
+    for (size_t i = 0; i < text_.words.size(); ++i) {
+      const uint32_t word = text_.words[i];
       if (word == kBos)
         context = 0;
       else
-        items[begin[word + 1]++] = {context, static_cast<uint32_t>(i)};
-      if (depth > 0) context = (context >> bits.width) | (static_cast<Key>(word) + 1) << top;
+        items_[begin_[word + 1]++] = {context, static_cast<uint32_t>(i)};
+      if (depth_ > 0) context = (context >> bits_.width) | (static_cast<Key>(word) + 1) << top;
     }
   }
 
-  // Segments of whole buckets, so that each can be sorted and scanned alone.
-  std::vector<uint32_t> segment{0};
-  const size_t share = items_count / 256 + 1;
-  for (size_t w = 0; w < vocab; ++w)
-    if (begin[w + 1] - begin[segment.back()] >= share || w + 1 == vocab) segment.push_back(static_cast<uint32_t>(w + 1));
-  const size_t segments = segment.size() - 1;
+  /// Segments of whole buckets, so that each can be sorted and scanned alone.
+  void cut_segments() {
+    const size_t share = begin_[vocab_] / 256 + 1;
+    for (size_t w = 0; w < vocab_; ++w)
+      if (begin_[w + 1] - begin_[segment_.back()] >= share || w + 1 == vocab_) segment_.push_back(static_cast<uint32_t>(w + 1));
+    offset_.resize(segment_.size());
+  }
 
-  // each(item, common, length): `common` words with the item before, of `length` words that the sentence has, at most N.
-  const auto scan = [&](size_t s, auto&& each) {
-    for (uint32_t w = segment[s]; w < segment[s + 1]; ++w) {
+  /// each(word, position, common, length): `common` words with the item before, of `length` words that the sentence has, at most N.
+  template <class Each>
+  void scan(size_t s, Each&& each) const {
+    for (uint32_t w = segment_[s]; w < segment_[s + 1]; ++w) {
       Key before = 0;
-      for (uint32_t i = begin[w]; i < begin[w + 1]; ++i) {
-        const Key key = items[i].key;
-        const int common = i == begin[w] ? 0 : 1 + leading_words<Key>(key ^ before, bits);
-        each(w, items[i].position, common, depth == 0 ? 1 : 1 + words_in(key, bits));
+      for (uint32_t i = begin_[w]; i < begin_[w + 1]; ++i) {
+        const Key key = items_[i].key;
+        const int common = i == begin_[w] ? 0 : 1 + leading_words<Key>(key ^ before, bits_);
+        each(w, items_[i].position, common, depth_ == 0 ? 1 : 1 + words_in(key, bits_));
         before = key;
       }
     }
-  };
-  std::vector<std::array<size_t, kMaxLmOrder>> offset(segments + 1);
-  parallel_for(segments, jobs, [&](size_t s, int) {
-    for (uint32_t w = segment[s]; w < segment[s + 1]; ++w)
-      if (depth > 0)
-        std::sort(items.get() + begin[w], items.get() + begin[w + 1], [](const auto& a, const auto& b) { return a.key < b.key; });
+  }
+
+  void sort_and_count(size_t s) {
+    for (uint32_t w = segment_[s]; w < segment_[s + 1]; ++w)
+      if (depth_ > 0)
+        std::sort(items_.get() + begin_[w], items_.get() + begin_[w + 1],
+                  [](const auto& a, const auto& b) { return a.key < b.key; });
     std::array<size_t, kMaxLmOrder> count{};
     scan(s, [&](uint32_t, uint32_t, int common, int length) {
       for (int n = common + 1; n <= length; ++n) ++count[n - 1];
     });
-    offset[s + 1] = count;
-  });
-  for (size_t s = 1; s <= segments; ++s)
-    for (int n = 0; n < order; ++n) offset[s][n] += offset[s - 1][n];
-  for (int n = 1; n <= order; ++n) {
-    Counted& list = counted[n - 1];
-    const size_t size = n == 1 ? vocab : offset[segments][n - 1];
-    if (size >= 0xffffffff) throw InputError("more than four billion n-grams. Take a smaller corpus or a lower order");
-    list.word.resize(size);
-    list.suffix.resize(size);
-    list.adjusted.resize(size);
-    list.context.resize(size);
-    if (prune[n - 1] > 0) list.raw.resize(size);
+    offset_[s + 1] = count;
   }
-  // at[i * (N - 1) + n - 1]: the n-gram that ends at position i.
-  auto at = std::make_unique_for_overwrite<uint32_t[]>(positions * depth);
-  parallel_for(segments, jobs, [&](size_t s, int) {
+
+  void make_room() {
+    for (size_t s = 1; s < offset_.size(); ++s)
+      for (int n = 0; n < order_; ++n) offset_[s][n] += offset_[s - 1][n];
+    counted_.resize(order_);
+    for (int n = 1; n <= order_; ++n) {
+      Counted& list = counted_[n - 1];
+      const size_t size = n == 1 ? vocab_ : offset_.back()[n - 1];
+      if (size >= 0xffffffff) throw InputError("more than four billion n-grams. Take a smaller corpus or a lower order");
+      list.word.resize(size);
+      list.suffix.resize(size);
+      list.adjusted.resize(size);
+      list.context.resize(size);
+      if (prune_[n - 1] > 0) list.raw.resize(size);
+    }
+  }
+
+  void write_lists(size_t s) {
     std::array<uint32_t, kMaxLmOrder> now{}, next{};
-    for (int n = 0; n < order; ++n) next[n] = static_cast<uint32_t>(offset[s][n]);
+    for (int n = 0; n < order_; ++n) next[n] = static_cast<uint32_t>(offset_[s][n]);
     scan(s, [&](uint32_t word, uint32_t position, int common, int length) {
       now[0] = word;
       for (int n = std::max(2, common + 1); n <= length; ++n) {
         const uint32_t index = now[n - 1] = next[n - 1]++;
-        Counted& list = counted[n - 1];
-        list.word[index] = text.words[position - static_cast<uint32_t>(n) + 1];
+        Counted& list = counted_[n - 1];
+        list.word[index] = text_.words[position - n + 1];
         list.suffix[index] = now[n - 2];
         list.context[index] = position;
-        ++counted[n - 2].adjusted[now[n - 2]];  // one more v before w_2..w_n
+        ++counted_[n - 2].adjusted[now[n - 2]];  // one more v before w_2..w_n
       }
-      ++counted[length - 1].adjusted[now[length - 1]];  // n = N or w_1 = <s>: occurrences
+      ++counted_[length - 1].adjusted[now[length - 1]];  // n = N or w_1 = <s>: occurrences
       for (int n = 2; n <= length; ++n)
-        if (prune[n - 1] > 0) ++counted[n - 1].raw[now[n - 1]];
-      const size_t row = position * depth;
-      for (int n = 1; n <= std::min(length, order - 1); ++n) at[row + static_cast<size_t>(n) - 1] = now[n - 1];
+        if (prune_[n - 1] > 0) ++counted_[n - 1].raw[now[n - 1]];
+      const size_t row = position * depth_;
+      for (int n = 1; n <= std::min(length, order_ - 1); ++n) at_[row + n - 1] = now[n - 1];
     });
-  });
-  items.reset();
-  for (size_t i = 0; depth > 0 && i < positions; ++i)
-    if (text.words[i] == kBos) at[i * depth] = kBos;
-  for (uint32_t w = 0; w < vocab; ++w) counted[0].word[w] = w;
-  parallel_for(depth, jobs, [&](size_t k, int) {  // order k + 2
-    for (uint32_t& place : counted[k + 1].context) place = at[(place - 1ULL) * depth + k];
-  });
-  return counted;
-}
+  }
+
+  void find_contexts() {
+    for (size_t i = 0; depth_ > 0 && i < text_.words.size(); ++i)
+      if (text_.words[i] == kBos) at_[i * depth_] = kBos;
+    for (uint32_t w = 0; w < vocab_; ++w) counted_[0].word[w] = w;
+    parallel_for(depth_, jobs_, [&](size_t k, int) {  // order k + 2
+      for (uint32_t& place : counted_[k + 1].context) place = at_[(place - 1ULL) * depth_ + k];
+    });
+  }
+
+  const LmText& text_;
+  const int order_;
+  const std::vector<uint64_t>& prune_;
+  const int jobs_;
+  const size_t vocab_, depth_;  // depth_: N - 1
+  const Bits bits_;
+  std::vector<uint32_t> begin_;
+  std::unique_ptr<Item<Key>[]> items_;
+  std::vector<uint32_t> segment_{0};                     // the first word of each
+  std::vector<std::array<size_t, kMaxLmOrder>> offset_;  // of the lists of each segment
+  std::vector<Counted> counted_;
+  std::unique_ptr<uint32_t[]> at_;  // at_[i * (N - 1) + n - 1]: the n-gram that ends at position i
+};
 
 LmDiscounts discounts_of(const Counted& list, const std::array<double, 3>& fallback) {
   std::array<double, 5> t{};
@@ -294,16 +312,14 @@ void in_blocks(size_t count, int jobs, Body&& body) {
   });
 }
 
-}  // namespace
-
-BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts_out) {
-  const int order = options.order, jobs = options.jobs;
+/// The threshold of each order. Throws InputError for options that cannot be, and for a text that does not fit.
+std::vector<uint64_t> checked_prune(const LmText& text, const LmEstimateOptions& options) {
+  const int order = options.order;
   if (order < 1 || order > kMaxLmOrder)
     throw InputError("the order of a language model is 1 to " + std::to_string(kMaxLmOrder) + ", not " + std::to_string(order));
   std::vector<uint64_t> prune = options.prune;
-  if (prune.size() > static_cast<size_t>(order))
-    throw InputError("more pruning thresholds than orders. Give at most one an order");
-  prune.resize(static_cast<size_t>(order), prune.empty() ? 0 : prune.back());
+  if (static_cast<int>(prune.size()) > order) throw InputError("more pruning thresholds than orders. Give at most one per order");
+  prune.resize(order, prune.empty() ? 0 : prune.back());
   if (prune[0] != 0) throw InputError("unigrams cannot be pruned: the first threshold must be 0");
   if (!std::is_sorted(prune.begin(), prune.end()))
     throw InputError("pruning thresholds must not fall from one order to the next");
@@ -313,86 +329,128 @@ BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vect
                        std::to_string(k));
   if (text.sentences == 0) throw InputError("no text to estimate a language model from. Give at least one line");
   if (text.words.size() >= 0xffffffff) throw InputError("more than four billion words. Take a part of the corpus");
-  const auto width = static_cast<int>(std::bit_width(static_cast<size_t>(text.vocab->size())));
-  if (width * (order - 1) > 128)
-    throw InputError("too many distinct words for this order. Lower the order or replace rare words by <unk>");
+  return prune;
+}
 
-  auto counted = width * (order - 1) <= 64 ? count_ngrams<uint64_t>(text, order, prune, jobs)
-                                           : count_ngrams<unsigned __int128>(text, order, prune, jobs);
-  text.words = {};
+std::vector<Counted> count_ngrams(const LmText& text, int order, const std::vector<uint64_t>& prune, int jobs) {
+  const int bits = static_cast<int>(std::bit_width(static_cast<uint32_t>(text.vocab->size()))) * (order - 1);
+  if (bits > 128) throw InputError("too many distinct words for this order. Lower the order or replace rare words by <unk>");
+  return bits <= 64 ? NgramCounter<uint64_t>(text, order, prune, jobs).run()
+                    : NgramCounter<unsigned __int128>(text, order, prune, jobs).run();
+}
 
-  const auto n_orders = static_cast<size_t>(order);
-  std::vector<LmDiscounts> discounts(n_orders);
-  std::vector<std::vector<Sums>> sums(n_orders);  // sums[n - 1][context] for n-grams
-  parallel_for(n_orders, jobs, [&](size_t k, int) {
-    const Counted& list = counted[k];
-    discounts[k] = discounts_of(list, options.fallback_discounts);
-    sums[k].resize(k == 0 ? 1 : counted[k - 1].word.size());
-    for (size_t i = 0; i < list.adjusted.size(); ++i)
-      sums[k][list.context[i]].add(list.adjusted[i], list.raw.empty() || list.raw[i] > prune[k]);
-  });
-  if (discounts_out) *discounts_out = discounts;
-
-  BackoffModel model;
-  model.vocab = std::move(text.vocab);
-  model.lists.resize(n_orders);
-  const double uniform = 1.0 / (model.vocab->size() - 1);  // without <s>
-  std::vector<double> p, lower;                            // p(w_n | w_1..w_{n-1}) of this order and of the one below
-  std::vector<uint32_t> index, lower_index;                // where a kept n-gram goes
-  for (size_t k = 0; k < n_orders; ++k) {
-    Counted& list = counted[k];
-    const size_t size = list.word.size();
-    std::vector<double> b(sums[k].size());
-    in_blocks(b.size(), jobs, [&](size_t c) { b[c] = sums[k][c].total ? sums[k][c].backoff(discounts[k]) : 1.0; });
-    if (k > 0) {  // the back-off weights of the order below
-      std::vector<bool> extends(b.size());
-      for (size_t i = 0; i < size; ++i)
-        if (list.raw.empty() || list.raw[i] > prune[k]) extends[list.context[i]] = true;
-      NgramList& below = model.lists[k - 1];
-      below.backoff.resize(below.size());
-      in_blocks(b.size(), jobs, [&](size_t c) {
-        if (!lower_index.empty() && lower_index[c] == kDropped) return;
-        below.backoff[lower_index.empty() ? c : lower_index[c]] = extends[c] ? log10_of(b[c]) + 0.0f : kNoExtension;
-      });
-    }
-    p.resize(size);
-    in_blocks(size, jobs, [&](size_t i) {
-      const Sums& s = sums[k][list.context[i]];
-      const uint32_t a = list.adjusted[i];
-      const double u = s.total ? (a - discount(discounts[k], a)) / s.total : 0.0;
-      p[i] = u + b[list.context[i]] * (k == 0 ? uniform : lower[list.suffix[i]]);
+/// From counts to probabilities, order after order, each from the one below it.
+class Estimator {
+ public:
+  Estimator(std::vector<Counted>&& counted, const std::vector<uint64_t>& prune, const std::array<double, 3>& fallback, int jobs)
+      : counted_(std::move(counted)), prune_(prune), jobs_(jobs), discounts_(counted_.size()), sums_(counted_.size()) {
+    parallel_for(counted_.size(), jobs, [&](size_t k, int) {
+      const Counted& list = counted_[k];
+      discounts_[k] = discounts_of(list, fallback);
+      sums_[k].resize(k == 0 ? 1 : counted_[k - 1].word.size());
+      for (size_t i = 0; i < list.adjusted.size(); ++i) sums_[k][list.context[i]].add(list.adjusted[i], keeps(k, i));
     });
-    index.clear();
-    if (!list.raw.empty()) {
-      index.resize(size);
-      uint32_t kept = 0;
-      for (size_t i = 0; i < size; ++i) index[i] = list.raw[i] > prune[k] ? kept++ : kDropped;
-      // The suffix of an n-gram is at least as frequent, and its threshold is no higher: it is kept as well.
-      for (size_t i = 0; i < size; ++i) {
-        if (index[i] == kDropped) continue;
-        list.word[index[i]] = list.word[i];
-        list.suffix[index[i]] = lower_index.empty() ? list.suffix[i] : lower_index[list.suffix[i]];
-      }
-      list.word.resize(kept);
-      list.suffix.resize(kept);
+  }
+
+  const std::vector<LmDiscounts>& discounts() const { return discounts_; }
+
+  BackoffModel run(std::shared_ptr<Vocab> vocab) {
+    BackoffModel model;
+    model.vocab = std::move(vocab);
+    model.lists.resize(counted_.size());
+    const double uniform = 1.0 / (model.vocab->size() - 1);  // without <s>
+    for (size_t k = 0; k < counted_.size(); ++k) {
+      std::vector<double> b(sums_[k].size());
+      in_blocks(b.size(), jobs_, [&](size_t c) { b[c] = sums_[k][c].total ? sums_[k][c].backoff(discounts_[k]) : 1.0; });
+      if (k > 0) write_backoffs(k, b, model.lists[k - 1]);
+      interpolate(k, b, uniform);
+      write_probabilities(k, model.lists[k]);
+      counted_[k] = {};
+      sums_[k] = {};
+      lower_.swap(p_);
+      lower_index_.swap(index_);
     }
-    NgramList& result = model.lists[k];
-    result.word = std::move(list.word);
-    result.suffix = std::move(list.suffix);
+    return model;
+  }
+
+ private:
+  /// Of order k + 1.
+  bool keeps(size_t k, size_t i) const { return counted_[k].raw.empty() || counted_[k].raw[i] > prune_[k]; }
+
+  /// Those of the order below, whose contexts the n-grams of this order are.
+  void write_backoffs(size_t k, const std::vector<double>& b, NgramList& below) const {
+    const Counted& list = counted_[k];
+    std::vector<bool> extends(b.size());
+    for (size_t i = 0; i < list.word.size(); ++i)
+      if (keeps(k, i)) extends[list.context[i]] = true;
+    below.backoff.resize(below.size());
+    in_blocks(b.size(), jobs_, [&](size_t c) {
+      if (!lower_index_.empty() && lower_index_[c] == kDropped) return;
+      below.backoff[lower_index_.empty() ? c : lower_index_[c]] = extends[c] ? log10_of(b[c]) + 0.0f : kNoExtension;
+    });
+  }
+
+  void interpolate(size_t k, const std::vector<double>& b, double uniform) {
+    const Counted& list = counted_[k];
+    p_.resize(list.word.size());
+    in_blocks(p_.size(), jobs_, [&](size_t i) {
+      const Sums& s = sums_[k][list.context[i]];
+      const uint32_t a = list.adjusted[i];
+      const double u = s.total ? (a - discount(discounts_[k], a)) / s.total : 0.0;
+      p_[i] = u + b[list.context[i]] * (k == 0 ? uniform : lower_[list.suffix[i]]);
+    });
+  }
+
+  void drop_pruned(size_t k) {
+    Counted& list = counted_[k];
+    index_.clear();
+    if (list.raw.empty()) return;
+    const size_t size = list.word.size();
+    index_.resize(size);
+    uint32_t kept = 0;
+    for (size_t i = 0; i < size; ++i) index_[i] = keeps(k, i) ? kept++ : kDropped;
+    // The suffix of an n-gram is at least as frequent, and its threshold is no higher: it is kept as well.
+    for (size_t i = 0; i < size; ++i) {
+      if (index_[i] == kDropped) continue;
+      list.word[index_[i]] = list.word[i];
+      list.suffix[index_[i]] = lower_index_.empty() ? list.suffix[i] : lower_index_[list.suffix[i]];
+    }
+    list.word.resize(kept);
+    list.suffix.resize(kept);
+  }
+
+  void write_probabilities(size_t k, NgramList& result) {
+    drop_pruned(k);
+    result.word = std::move(counted_[k].word);
+    result.suffix = std::move(counted_[k].suffix);
     result.prob.resize(result.word.size());
-    in_blocks(size, jobs, [&](size_t i) {
-      if (index.empty())
-        result.prob[i] = log10_of(p[i]);
-      else if (index[i] != kDropped)
-        result.prob[index[i]] = log10_of(p[i]);
+    in_blocks(p_.size(), jobs_, [&](size_t i) {
+      if (index_.empty())
+        result.prob[i] = log10_of(p_[i]);
+      else if (index_[i] != kDropped)
+        result.prob[index_[i]] = log10_of(p_[i]);
     });
     if (k == 0) result.prob[kBos] = kNeverPredicted;
-    list = {};
-    sums[k] = {};
-    lower.swap(p);
-    lower_index.swap(index);
   }
-  return model;
+
+  std::vector<Counted> counted_;
+  const std::vector<uint64_t>& prune_;
+  const int jobs_;
+  std::vector<LmDiscounts> discounts_;
+  std::vector<std::vector<Sums>> sums_;        // sums_[n - 1][context] for n-grams
+  std::vector<double> p_, lower_;              // p(w_n | w_1..w_{n-1}) of this order and of the one below
+  std::vector<uint32_t> index_, lower_index_;  // where a kept n-gram goes; empty: all stay where they are
+};
+
+}  // namespace
+
+BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts) {
+  const std::vector<uint64_t> prune = checked_prune(text, options);
+  auto counted = count_ngrams(text, options.order, prune, options.jobs);
+  text.words = {};
+  Estimator estimator(std::move(counted), prune, options.fallback_discounts, options.jobs);
+  if (discounts) *discounts = estimator.discounts();
+  return estimator.run(std::move(text.vocab));
 }
 
 }  // namespace hopefear

@@ -44,10 +44,10 @@ struct LmDiscounts {
 };
 
 struct LmEstimateOptions {
-  int order = 5;
-  std::vector<uint64_t> prune;                            // per order, the last one repeats; empty: nothing
-  std::array<double, 3> fallback_discounts{0.5, 1, 1.5};  // as lmplz --discount_fallback
-  int jobs = 0;
+  int order;
+  std::vector<uint64_t> prune;               // per order, the last one repeats; empty: nothing
+  std::array<double, 3> fallback_discounts;  // for orders whose counts of counts give none
+  int jobs;
 };
 
 /// discounts: where to put the discounts of each order, or null.

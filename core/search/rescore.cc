@@ -1,14 +1,48 @@
 #include "search/rescore.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "forest/each_sentence.h"
+#include "search/by_head.h"
+#include "search/cube_pruning.h"
 #include "util/text.h"
 
 namespace hopefear {
 namespace {
 
+/// The sparse features of an edge of the forest, and behind them those that fired, sorted by id and summed up.
+class SparseRow {
+ public:
+  void copy(const Forest& f, int32_t e) {
+    ids.clear();
+    values.clear();
+    if (f.sparse_begin.empty()) return;
+    for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) {
+      ids.push_back(f.sparse_ids[k]);
+      values.push_back(f.sparse_values[k]);
+    }
+  }
+  template <class Iterator>
+  void add(Iterator begin, Iterator end) {
+    fired_.assign(begin, end);
+    std::sort(fired_.begin(), fired_.end());
+    for (const auto& [id, value] : fired_) {
+      if (!ids.empty() && ids.back() == id) {
+        values.back() += value;
+      } else {
+        ids.push_back(id);
+        values.push_back(value);
+      }
+    }
+  }
+  std::vector<int32_t> ids;
+  std::vector<double> values;
+
+ private:
+  StatefulFeature::Fired fired_;
+};
+
+/// Cube pruning over a forest: a cube is an edge, its dimensions are the tails, their choices the new nodes of the tails' old ones.
 class Search {
  public:
   Search(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features,
@@ -18,26 +52,17 @@ class Search {
   Forest run(int64_t pop_limit) {
     if (source_) check_source();
     state_begin_.push_back(0);
-    for (int32_t v = 0; v < f_.nodes(); ++v) node(v, pop_limit);
+    for (int32_t v = 0; v < f_.nodes(); ++v) fill(v, pop_limit);
     return forest();
   }
 
+  // what cube pruning asks
+  size_t dimensions(uint32_t cube) const { return f_.edge_tails(cubes_[cube]).size(); }
+  uint32_t size(uint32_t cube, size_t t) const { return cells_[f_.edge_tails(cubes_[cube])[t]].size(); }
+  double score(uint32_t cube, const uint32_t* ranks, uint32_t place);
+  void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score);
+
  private:
-  struct Cell {
-    uint32_t begin = 0, end = 0;  // of sorted_
-  };
-  struct Place {
-    int32_t edge;
-    uint32_t rank;    // where its ranks begin
-    uint32_t raised;  // the last tail whose rank is not zero: an earlier one is raised no more, so that no place comes twice
-    uint32_t fired, fired_end;
-    uint32_t state;  // where its states begin among place_begin_
-  };
-  struct Waiting {
-    double score;
-    uint32_t place;
-    bool operator<(const Waiting& other) const { return score < other.score || (score == other.score && place > other.place); }
-  };
   struct Edge {
     int32_t head, old;
     uint32_t tail;
@@ -49,92 +74,45 @@ class Search {
       throw InputError(
           "pair features need to know the source words below each edge, and this forest does not tell. Leave them out");
     for (int32_t v = 0; v < f_.nodes(); ++v)
-      if (f_.spans[2 * static_cast<size_t>(v) + 1] > static_cast<int32_t>(source_->size()))
-        throw InputError("a node ends at source word " + std::to_string(f_.spans[2 * static_cast<size_t>(v) + 1]) + " of " +
+      if (f_.spans[2 * v + 1] > static_cast<int32_t>(source_->size()))
+        throw InputError("a node ends at source word " + std::to_string(f_.spans[2 * v + 1]) + " of " +
                          std::to_string(source_->size()) + ". Name the source text of these forests");
   }
 
-  void node(int32_t v, int64_t pop_limit) {
-    places_.clear();
-    ranks_.clear();
+  /// The new nodes of an old one.
+  void fill(int32_t v, int64_t pop_limit) {
+    cubes_.clear();
+    fired_begin_.assign(1, 0);
     place_fired_.clear();
     place_states_.clear();
     place_begin_.clear();
-    queue_.clear();
-    table_.assign(64, -1);
+    old_ = v;
     goal_ = v == f_.goal();
-    first_ = nodes();
-    for (int32_t e = f_.edge_begin[v]; e < f_.edge_begin[static_cast<size_t>(v) + 1]; ++e) {
+    size_t most = 0;
+    for (int32_t e = f_.edge_begin[v]; e < f_.edge_begin[v + 1]; ++e) {
       const auto tails = f_.edge_tails(e);
-      if (std::any_of(tails.begin(), tails.end(), [&](int32_t t) { return size_of(t) == 0; })) continue;
-      ranks_.resize(ranks_.size() + tails.size(), 0);
-      push(e, static_cast<uint32_t>(ranks_.size() - tails.size()), 0, v);
+      if (std::any_of(tails.begin(), tails.end(), [&](int32_t t) { return cells_[t].size() == 0; })) continue;
+      cubes_.push_back(e);
+      most = std::max(most, tails.size());
     }
-    int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
-    while (!queue_.empty()) {
-      std::pop_heap(queue_.begin(), queue_.end());
-      const Waiting top = queue_.back();
-      queue_.pop_back();
-      const Place place = places_[top.place];
-      const auto tails = f_.edge_tails(place.edge);
-      if (!tails.empty() && left-- <= 0) continue;
-      accept(place, top.score);
-      for (size_t t = place.raised; t < tails.size() && left > 0; ++t) {
-        if (ranks_[place.rank + t] + 1 >= size_of(tails[t])) continue;
-        const auto rank = static_cast<uint32_t>(ranks_.size());
-        ranks_.resize(ranks_.size() + tails.size());
-        std::copy_n(ranks_.begin() + place.rank, tails.size(), ranks_.begin() + rank);
-        ++ranks_[rank + t];
-        push(place.edge, rank, static_cast<uint32_t>(t), v);
-      }
-    }
-    Cell cell{static_cast<uint32_t>(sorted_.size()), 0};
-    for (int32_t u = first_; u < nodes(); ++u) sorted_.push_back(u);
-    std::stable_sort(sorted_.begin() + cell.begin, sorted_.end(), [&](int32_t a, int32_t b) { return scores_[a] > scores_[b]; });
-    cell.end = static_cast<uint32_t>(sorted_.size());
-    cells_.push_back(cell);
+    const int32_t first = nodes();
+    known_.start(first, 32);
+    pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit, most);
+    cells_.push_back(sort_nodes(first, nodes(), sorted_, [&](int32_t u) { return scores_[u]; }));
     old_node_.resize(scores_.size(), v);
   }
 
   int32_t nodes() const { return static_cast<int32_t>(scores_.size()); }
-  uint32_t size_of(int32_t v) const { return cells_[v].end - cells_[v].begin; }
-  int32_t tail_node(const Place& place, size_t t) const {
-    return sorted_[cells_[f_.edge_tails(place.edge)[t]].begin + ranks_[place.rank + t]];
-  }
-
-  void push(int32_t e, uint32_t rank, uint32_t raised, int32_t v) {
-    Place place{e, rank, raised, static_cast<uint32_t>(place_fired_.size()), 0, static_cast<uint32_t>(place_begin_.size())};
-    const auto tails = f_.edge_tails(e);
-    double score = f_.edge_score(e, w_);
-    nodes_.clear();
-    for (size_t t = 0; t < tails.size(); ++t) {
-      nodes_.push_back(tail_node(place, t));
-      score += scores_[nodes_.back()];
-    }
-    own_source(e, v);
-    place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
-    for (size_t k = 0; k < features_.size(); ++k) {
-      views_.clear();
-      for (const int32_t u : nodes_) views_.push_back(state(u, k));
-      features_[k]->apply({f_.edge_words(e), views_, own_, goal_, part_}, place_fired_, place_states_);
-      if (goal_) place_states_.resize(place_begin_.back());  // nothing follows: all are one node
-      place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
-    }
-    place.fired_end = static_cast<uint32_t>(place_fired_.size());
-    for (uint32_t k = place.fired; k < place.fired_end; ++k) score += w_[place_fired_[k].first] * place_fired_[k].second;
-    queue_.push_back({score, static_cast<uint32_t>(places_.size())});
-    std::push_heap(queue_.begin(), queue_.end());
-    places_.push_back(place);
+  int32_t tail_node(int32_t e, const uint32_t* ranks, size_t t) const {
+    return sorted_[cells_[f_.edge_tails(e)[t]].begin + ranks[t]];
   }
 
   /// The source words below the edge and below none of its tails.
-  void own_source(int32_t e, int32_t v) {
+  void own_source(int32_t e) {
     own_.clear();
     if (!source_) return;
-    const auto span = [&](int32_t u) {
-      return std::pair(f_.spans[2 * static_cast<size_t>(u)], f_.spans[2 * static_cast<size_t>(u) + 1]);
-    };
-    const auto [begin, end] = span(v);
+    const auto span = [&](int32_t u) { return std::pair(f_.spans[2 * u], f_.spans[2 * u + 1]); };
+    const auto [begin, end] = span(old_);
     for (int32_t i = std::max(begin, 0); i < end; ++i) {
       const auto below = [&](int32_t tail) { return span(tail).first <= i && i < span(tail).second; };
       const auto tails = f_.edge_tails(e);
@@ -142,51 +120,22 @@ class Search {
     }
   }
 
+  /// The state of feature k at a new node, and at a place.
   std::span<const int32_t> state(int32_t u, size_t k) const {
-    const size_t at = static_cast<size_t>(u) * features_.size() + k;
-    return {states_.data() + state_begin_[at], state_begin_[at + 1] - state_begin_[at]};
+    const size_t* begin = state_begin_.data() + u * features_.size() + k;
+    return {states_.data() + begin[0], begin[1] - begin[0]};
   }
-  std::span<const int32_t> state_of(const Place& place, size_t k) const {
-    return {place_states_.data() + place_begin_[place.state + k],
-            place_begin_[place.state + k + 1] - place_begin_[place.state + k]};
-  }
-
-  void accept(const Place& place, double score) {
-    const int32_t u = node_of(place);
-    scores_[u] = std::max(scores_[u], score);
-    edges_.push_back({u, place.edge, static_cast<uint32_t>(tails_.size()), static_cast<uint32_t>(fired_.size()), 0});
-    for (size_t t = 0; t < f_.edge_tails(place.edge).size(); ++t) tails_.push_back(tail_node(place, t));
-    fired_.insert(fired_.end(), place_fired_.begin() + place.fired, place_fired_.begin() + place.fired_end);
-    edges_.back().fired_end = static_cast<uint32_t>(fired_.size());
+  std::span<const int32_t> place_state(uint32_t place, size_t k) const {
+    const uint32_t* begin = place_begin_.data() + place * (features_.size() + 1) + k;
+    return {place_states_.data() + begin[0], begin[1] - begin[0]};
   }
 
-  int32_t node_of(const Place& place) {
-    size_t slot = hash([&](size_t k) { return state_of(place, k); }) & (table_.size() - 1);
-    for (; table_[slot] >= 0; slot = (slot + 1) & (table_.size() - 1)) {
-      bool same = true;
-      for (size_t k = 0; k < features_.size() && same; ++k) {
-        const auto a = state(table_[slot], k), b = state_of(place, k);
-        same = std::equal(a.begin(), a.end(), b.begin(), b.end());
-      }
-      if (same) return table_[slot];
-    }
-    const int32_t u = nodes();
-    table_[slot] = u;
-    scores_.push_back(-std::numeric_limits<double>::infinity());
+  bool same(int32_t u, uint32_t place) const {
     for (size_t k = 0; k < features_.size(); ++k) {
-      const auto own = state_of(place, k);
-      states_.insert(states_.end(), own.begin(), own.end());
-      state_begin_.push_back(states_.size());
+      const auto a = state(u, k), b = place_state(place, k);
+      if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return false;
     }
-    if (static_cast<size_t>(u - first_ + 1) * 2 > table_.size()) {
-      table_.assign(table_.size() * 2, -1);
-      for (int32_t other = first_; other <= u; ++other) {
-        size_t s = hash([&](size_t k) { return state(other, k); }) & (table_.size() - 1);
-        while (table_[s] >= 0) s = (s + 1) & (table_.size() - 1);
-        table_[s] = other;
-      }
-    }
-    return u;
+    return true;
   }
   template <class State>
   uint64_t hash(State&& state) const {
@@ -199,60 +148,7 @@ class Search {
     return h ^ (h >> 29);
   }
 
-  /// What the goal can reach.
-  Forest forest() const {
-    const size_t count = scores_.size();
-    ForestBuilder builder(f_.vocab, feature_names_, f_.dense_width, f_.number_width);
-    if (size_of(f_.goal()) == 0) {  // no derivation at all
-      builder.copy_node(f_, f_.goal());
-      return builder.finish();
-    }
-    std::vector<size_t> begin(count + 1, 0);  // edges come node by node of the old forest, not of the new one
-    for (const Edge& edge : edges_) ++begin[static_cast<size_t>(edge.head) + 1];
-    for (size_t u = 0; u < count; ++u) begin[u + 1] += begin[u];
-    std::vector<size_t> by_head(edges_.size()), next(begin.begin(), begin.end() - 1);
-    for (size_t e = 0; e < edges_.size(); ++e) by_head[next[edges_[e].head]++] = e;
-    std::vector<int32_t> place(count, -1);
-    place[count - 1] = 0;
-    for (size_t u = count; u-- > 0;)
-      if (place[u] >= 0)
-        for (size_t k = begin[u]; k < begin[u + 1]; ++k)
-          for (const int32_t tail : tails_of(edges_[by_head[k]])) place[tail] = 0;
-
-    std::vector<int32_t> tails, ids;
-    std::vector<double> values;
-    StatefulFeature::Fired fired;
-    for (size_t u = 0; u < count; ++u) {
-      if (place[u] < 0) continue;
-      place[u] = builder.copy_node(f_, old_node_[u]);
-      for (size_t k = begin[u]; k < begin[u + 1]; ++k) {
-        const Edge& edge = edges_[by_head[k]];
-        tails.clear();
-        for (const int32_t tail : tails_of(edge)) tails.push_back(place[tail]);
-        const auto old = static_cast<size_t>(edge.old);
-        ids.clear();
-        values.clear();
-        if (!f_.sparse_begin.empty())
-          for (auto s = static_cast<size_t>(f_.sparse_begin[old]); s < static_cast<size_t>(f_.sparse_begin[old + 1]); ++s) {
-            ids.push_back(f_.sparse_ids[s]);
-            values.push_back(f_.sparse_values[s]);
-          }
-        fired.assign(fired_.begin() + edge.fired, fired_.begin() + edge.fired_end);
-        std::sort(fired.begin(), fired.end());
-        for (const auto& [id, value] : fired) {
-          if (!ids.empty() && ids.back() == id) {
-            values.back() += value;
-          } else {
-            ids.push_back(id);
-            values.push_back(value);
-          }
-        }
-        builder.add_edge(tails, f_.edge_words(edge.old), f_.dense.data() + old * static_cast<size_t>(f_.dense_width), ids, values,
-                         f_.numbers.data() + old * static_cast<size_t>(f_.number_width));
-      }
-    }
-    return builder.finish();
-  }
+  Forest forest() const;
   std::span<const int32_t> tails_of(const Edge& edge) const {
     return {tails_.data() + edge.tail, f_.edge_tails(edge.old).size()};
   }
@@ -264,9 +160,9 @@ class Search {
   const double* w_;
 
   // of the new forest
-  std::vector<Cell> cells_;      // of each old node
-  std::vector<int32_t> sorted_;  // its new ones, best first
-  std::vector<double> scores_;   // of each new node
+  std::vector<NodeRange> cells_;  // of each old node
+  std::vector<int32_t> sorted_;   // its new ones, best first
+  std::vector<double> scores_;    // of each new node
   std::vector<int32_t> old_node_;
   std::vector<size_t> state_begin_;  // features_.size() of each new node
   std::vector<int32_t> states_;
@@ -274,21 +170,98 @@ class Search {
   std::vector<int32_t> tails_;
   StatefulFeature::Fired fired_;
 
-  // of one node
+  // of one old node
+  int32_t old_ = 0;
   bool goal_ = false;
-  int32_t first_ = 0;
-  std::vector<Place> places_;
-  std::vector<uint32_t> ranks_;
+  std::vector<int32_t> cubes_;         // edges
+  std::vector<uint32_t> fired_begin_;  // places + 1
   StatefulFeature::Fired place_fired_;
   std::vector<int32_t> place_states_;
   std::vector<uint32_t> place_begin_;  // features_.size() + 1 of each place
-  std::vector<Waiting> queue_;
-  std::vector<int32_t> table_;
+  CubePruning<> pruning_;
+  Recombination known_;
 
   // of one place
   std::vector<int32_t> nodes_, own_, part_;
   std::vector<std::span<const int32_t>> views_;
 };
+
+double Search::score(uint32_t cube, const uint32_t* ranks, uint32_t) {
+  const int32_t e = cubes_[cube];
+  double score = f_.edge_score(e, w_);
+  nodes_.clear();
+  for (size_t t = 0; t < f_.edge_tails(e).size(); ++t) {
+    nodes_.push_back(tail_node(e, ranks, t));
+    score += scores_[nodes_.back()];
+  }
+  own_source(e);
+  place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
+  for (size_t k = 0; k < features_.size(); ++k) {
+    views_.clear();
+    for (const int32_t u : nodes_) views_.push_back(state(u, k));
+    features_[k]->apply({f_.edge_words(e), views_, own_, goal_, part_}, place_fired_, place_states_);
+    if (goal_) place_states_.resize(place_begin_.back());  // nothing follows: all are one node
+    place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
+  }
+  for (size_t k = fired_begin_.back(); k < place_fired_.size(); ++k) score += w_[place_fired_[k].first] * place_fired_[k].second;
+  fired_begin_.push_back(static_cast<uint32_t>(place_fired_.size()));
+  return score;
+}
+
+void Search::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
+  const int32_t e = cubes_[cube];
+  const auto [u, is_new] = known_.find_or_add(
+      hash([&](size_t k) { return place_state(place, k); }), [&](int32_t v) { return same(v, place); },
+      [&](int32_t v) { return hash([&](size_t k) { return state(v, k); }); });
+  if (is_new) {
+    scores_.push_back(score);
+    for (size_t k = 0; k < features_.size(); ++k) {
+      const auto own = place_state(place, k);
+      states_.insert(states_.end(), own.begin(), own.end());
+      state_begin_.push_back(states_.size());
+    }
+  }
+  scores_[u] = std::max(scores_[u], score);
+  const auto tail = static_cast<uint32_t>(tails_.size()), fired = static_cast<uint32_t>(fired_.size());
+  for (size_t t = 0; t < f_.edge_tails(e).size(); ++t) tails_.push_back(tail_node(e, ranks, t));
+  fired_.insert(fired_.end(), place_fired_.begin() + fired_begin_[place], place_fired_.begin() + fired_begin_[place + 1]);
+  edges_.push_back({u, e, tail, fired, static_cast<uint32_t>(fired_.size())});
+}
+
+/// What the goal can reach.
+Forest Search::forest() const {
+  const size_t count = scores_.size();
+  ForestBuilder builder(f_.vocab, feature_names_, f_.dense_width, f_.number_width);
+  if (cells_[f_.goal()].size() == 0) {  // no derivation at all
+    builder.copy_node(f_, f_.goal());
+    return builder.finish();
+  }
+  const auto [begin, order] = by_head(count, edges_);  // edges come node by node of the old forest, not of the new one
+  std::vector<int32_t> place(count, -1);
+  place[count - 1] = 0;
+  for (size_t u = count; u-- > 0;)
+    if (place[u] >= 0)
+      for (size_t k = begin[u]; k < begin[u + 1]; ++k)
+        for (const int32_t tail : tails_of(edges_[order[k]])) place[tail] = 0;
+
+  std::vector<int32_t> tails;
+  SparseRow sparse;
+  for (size_t u = 0; u < count; ++u) {
+    if (place[u] < 0) continue;
+    place[u] = builder.copy_node(f_, old_node_[u]);
+    for (size_t k = begin[u]; k < begin[u + 1]; ++k) {
+      const Edge& edge = edges_[order[k]];
+      tails.clear();
+      for (const int32_t tail : tails_of(edge)) tails.push_back(place[tail]);
+      sparse.copy(f_, edge.old);
+      sparse.add(fired_.begin() + edge.fired, fired_.begin() + edge.fired_end);
+      const size_t old = edge.old;
+      builder.add_edge(tails, f_.edge_words(edge.old), f_.dense.data() + old * f_.dense_width, sparse.ids, sparse.values,
+                       f_.numbers.data() + old * f_.number_width);
+    }
+  }
+  return builder.finish();
+}
 
 }  // namespace
 

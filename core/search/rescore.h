@@ -24,7 +24,7 @@ using StatefulFeatures = std::vector<std::shared_ptr<const StatefulFeature>>;
 StatefulFeatures stateful_features(const std::shared_ptr<const FeatureTemplates>& templates);
 
 /// `feature_names` begin with those of the forest. `source` has the words of the source if some feature asks for them, else null.
-/// pop_limit: edges kept a node; 0: all.
+/// pop_limit: edges kept per node; 0: all.
 Forest rescored(const Forest& forest, const std::shared_ptr<Vocab>& feature_names, const StatefulFeatures& features,
                 const std::vector<int32_t>* source, const double* w, int64_t pop_limit);
 

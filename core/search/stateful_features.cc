@@ -47,7 +47,7 @@ void NgramFeature::apply(const Application& a, Fired& fired, std::vector<int32_t
   }
   if (size <= 2 * keep_) return;
   state[begin + keep_] = kGap;
-  std::copy(state.end() - static_cast<ptrdiff_t>(keep_), state.end(), state.begin() + static_cast<ptrdiff_t>(begin + keep_ + 1));
+  std::copy(state.end() - keep_, state.end(), state.begin() + begin + keep_ + 1);
   state.resize(begin + 2 * keep_ + 1);
 }
 
@@ -65,7 +65,7 @@ void TriggerFeature::apply(const Application& a, Fired& fired, std::vector<int32
     return from < to && std::find(words + from, words + to, word) != words + to;
   };
   for (size_t e = FeatureTemplates::kTriggerDistance; e < part.size(); ++e) {
-    const auto own = static_cast<size_t>(part[e]);
+    const size_t own = part[e];
     if (own == 0 || !templates_->is_triggered(words[e])) continue;
     const size_t end = e - FeatureTemplates::kTriggerDistance + 1;  // of the words that are far enough before
     for (size_t d = 0; d < std::min(end, own); ++d) {
@@ -82,9 +82,8 @@ void EdgeFeature::apply(const Application& a, Fired& fired, std::vector<int32_t>
     if (const int32_t id = templates_->unigram(word); id >= 0) fired.push_back({id, 1.0});
     for (size_t k = 0; k < a.source.size(); ++k) {
       const int32_t id = templates_->pair(a.source[k], word);
-      if (id >= 0 && std::find(a.source.begin(), a.source.begin() + static_cast<ptrdiff_t>(k), a.source[k]) ==
-                         a.source.begin() + static_cast<ptrdiff_t>(k))
-        fired.push_back({id, 1.0});
+      const auto earlier = a.source.first(k);
+      if (id >= 0 && std::find(earlier.begin(), earlier.end(), a.source[k]) == earlier.end()) fired.push_back({id, 1.0});
     }
   }
 }

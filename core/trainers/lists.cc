@@ -1,5 +1,8 @@
 #include "trainers/lists.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "forest/derivation.h"
 #include "forest/viterbi.h"
 #include "util/parallel.h"
@@ -15,30 +18,68 @@ Lists::Lists(const Pool& pool, const double* stats, const Metric& metric)
   }
 }
 
+std::vector<double> document_stats(const Lists& lists, const std::vector<int32_t>& candidate) {
+  std::vector<double> sum(lists.width, 0.0);
+  for (size_t i = 0; i < lists.sentences(); ++i) {
+    if (candidate[i] < 0) continue;
+    const double* row = lists.row_stats(i, candidate[i]);
+    for (size_t s = 0; s < lists.width; ++s) sum[s] += row[s];
+  }
+  return sum;
+}
+
+std::vector<double> weighted_features(const Lists& lists, const double* coefficients, int jobs) {
+  const auto features = static_cast<size_t>(lists.features());
+  // A fixed number of blocks, whatever the number of threads; one when the vectors are huge.
+  const size_t blocks = std::min<size_t>(lists.sentences(), features > 1'000'000 ? 1 : 16);
+  std::vector<std::vector<double>> part(blocks);
+  parallel_for(blocks, jobs, [&](size_t b, int) {
+    part[b].assign(features, 0.0);
+    const size_t begin = lists.sentences() * b / blocks, end = lists.sentences() * (b + 1) / blocks;
+    for (size_t i = begin; i < end; ++i)
+      for (int32_t e = 0; e < lists.candidates(i); ++e) {
+        const double coefficient = coefficients[lists.row_begin[i] + e];
+        if (std::abs(coefficient) > 1e-16) add_features(lists.list(i), e, coefficient, part[b].data());
+      }
+  });
+  std::vector<double> sum(features, 0.0);
+  for (const auto& p : part)
+    for (size_t j = 0; j < features; ++j) sum[j] += p[j];
+  return sum;
+}
+
+namespace {
+
+OneBest best_derivations(const Lists& forests, const double* w, int jobs) {
+  const size_t width = forests.width;
+  std::vector<double> counted(forests.sentences() * width);
+  parallel_for(forests.sentences(), jobs, [&](size_t i, int) {
+    forests.scorers[i]->stats(yield(forests.list(i), viterbi(forests.list(i), w).edges), counted.data() + i * width);
+  });
+  OneBest best{std::vector<int32_t>(forests.sentences(), -1), std::vector<double>(width, 0.0)};
+  for (size_t i = 0; i < forests.sentences(); ++i)
+    for (size_t s = 0; s < width; ++s) best.stats[s] += counted[i * width + s];
+  return best;
+}
+
+}  // namespace
+
 OneBest one_best(const Lists& lists, const double* w, int jobs) {
-  OneBest best{std::vector<int32_t>(lists.sentences(), -1), std::vector<double>(lists.width, 0.0)};
-  std::vector<double> counted(lists.stats ? 0 : lists.sentences() * lists.width);
+  if (!lists.stats) return best_derivations(lists, w, jobs);
+  std::vector<int32_t> candidate(lists.sentences(), -1);
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
-    if (!lists.stats) {
-      lists.scorers[i]->stats(yield(list, viterbi(list, w).edges), counted.data() + i * lists.width);
-      return;
-    }
     double top = 0;
     for (int32_t e = 0; e < list.edges(); ++e) {
       const double score = list.edge_score(e, w);
       if (e == 0 || score > top) {
         top = score;
-        best.candidate[i] = e;
+        candidate[i] = e;
       }
     }
   });
-  for (size_t i = 0; i < lists.sentences(); ++i) {
-    if (lists.stats && best.candidate[i] < 0) continue;
-    const double* row = lists.stats ? lists.row_stats(i, best.candidate[i]) : counted.data() + i * lists.width;
-    for (size_t k = 0; k < lists.width; ++k) best.stats[k] += row[k];
-  }
-  return best;
+  std::vector<double> stats = document_stats(lists, candidate);
+  return {std::move(candidate), std::move(stats)};
 }
 
 }  // namespace hopefear

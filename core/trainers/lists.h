@@ -41,16 +41,11 @@ inline int32_t arg_max(const double* values, int32_t count) {
   return best;
 }
 
-/// Which weights may move, and how far: frozen features have lower == upper. Null pointers: all, without limit.
-struct Bounds {
-  const double* lower = nullptr;
-  const double* upper = nullptr;
-  bool free(int32_t j) const { return !lower || lower[j] < upper[j]; }
-  double clip(int32_t j, double value) const {
-    if (!lower) return value;
-    return value < lower[j] ? lower[j] : value > upper[j] ? upper[j] : value;
-  }
-};
+/// The statistics of the document that one candidate of each list makes; -1: none of this list.
+std::vector<double> document_stats(const Lists& lists, const std::vector<int32_t>& candidate);
+
+/// gradient_j = sum over rows of coefficient * h_j, added in an order that does not depend on `jobs`.
+std::vector<double> weighted_features(const Lists& lists, const double* coefficients, int jobs);
 
 /// The candidate with the largest w.h in each list (ties: the first; -1 for an empty list and for forests), and the statistics
 /// of the document that the best candidates or derivations make.

@@ -35,6 +35,11 @@ double WorkingSet::max_violation(const double* w) const {
   return top;
 }
 
+SparseVector WorkingSet::sum(Difference& scratch) const {
+  for (size_t d = 1; d < size(); ++d) scratch.add(x_[d], alpha_[d]);
+  return scratch.take();
+}
+
 int WorkingSet::optimize(double* w, const Rates& rates, double epsilon, int max_iterations) {
   const size_t n = size();
   std::vector<double> v(n);
@@ -64,6 +69,19 @@ int WorkingSet::optimize(double* w, const Rates& rates, double epsilon, int max_
     for (size_t k = 0; k < x_[d].ids.size(); ++k) w[x_[d].ids[k]] += rates[x_[d].ids[k]] * change * x_[d].values[k];
   }
   return iterations;
+}
+
+void optimize_sets(std::span<WorkingSet> sets, double* w, const Rates& rates, double epsilon, int max_iterations) {
+  if (sets.size() == 1) {
+    sets[0].optimize(w, rates, epsilon, max_iterations);
+    return;
+  }
+  bool again = true;
+  for (int sweep = 0; again && sweep < max_iterations; ++sweep) {
+    again = false;
+    for (WorkingSet& set : sets)
+      if (set.optimize(w, rates, epsilon, 1) > 0) again = true;
+  }
 }
 
 }  // namespace hopefear

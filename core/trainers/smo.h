@@ -4,30 +4,27 @@
 //     1/2 (w - w_before)' Sigma^-1 (w - w_before) + max_d (loss_d - w.x_d),     x_d = h(d_i) - h(d),
 // where Sigma = eta I in MIRA and the diagonal of variances in AROW. At every moment
 //     w = w_before + Sigma * sum_d alpha_d x_d,   alpha_d >= 0,   sum_d alpha_d = 1.
-// The paper prints alpha reset at each call while w has already moved; here alpha is kept, which is what (6) means.
+//
+// Where we differ from the paper:
+// - It prints alpha reset at each call while w has already moved; here alpha is kept, which is what (6) means.
+// - SELECTPAIR takes the pair that violates the KKT conditions most, not the first that violates them.
 #pragma once
-#include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
+
+#include "trainers/difference.h"
+#include "util/sparse_vector.h"
 
 namespace hopefear {
 
-struct SparseVector {
-  std::vector<int32_t> ids;
-  std::vector<double> values;
-  double dot(const double* w) const {
-    double sum = 0;
-    for (size_t k = 0; k < ids.size(); ++k) sum += values[k] * w[ids[k]];
-    return sum;
-  }
-};
-
 /// Sigma as a function of the feature: a constant eta, or a diagonal.
 struct Rates {
-  double eta = 0.01;
-  const double* sigma = nullptr;
+  double eta;
+  const double* sigma;  // null: eta for all
   double operator[](int32_t j) const { return sigma ? sigma[j] : eta; }
 };
+
+inline constexpr int kSmoIterations = 1000;  // algorithm 2, line 16
 
 class WorkingSet {
  public:
@@ -44,11 +41,16 @@ class WorkingSet {
   const SparseVector& x(size_t d) const { return x_[d]; }
   double violation(size_t d, const double* w) const { return loss_[d] - x_[d].dot(w); }
   double max_violation(const double* w) const;
+  /// sum_d alpha_d x_d (algorithm 3, line 9): w has moved by Sigma times this.
+  SparseVector sum(Difference& scratch) const;
 
  private:
   std::vector<SparseVector> x_;
   std::vector<double> loss_, alpha_;
   std::vector<double> gram_;  // x_d' Sigma x_d', row by row, size * size
 };
+
+/// Algorithm 4, OPTIMIZESETS: joint optimisation of several working sets, one pair of each at a time.
+void optimize_sets(std::span<WorkingSet> sets, double* w, const Rates& rates, double epsilon, int max_iterations);
 
 }  // namespace hopefear

@@ -1,4 +1,7 @@
-// Weights of tens of millions of features, found by 64-bit keys: open addressing, 16 bytes a slot, at most three quarters full.
+// Weights of tens of millions of features, found by 64-bit keys: open addressing, 16 bytes per slot, at most three quarters full.
+//
+// It is no HashTable, because many threads insert at once: a slot is taken by one atomic exchange of its key, the table never moves
+// (callers ask has_room() first and keep the numbers of slots), and its memory is in huge pages. The probing is the same.
 //
 // A key stands for a feature by itself: no names are kept. Among 35 million features the chance that any two share a key is
 // about 3e-5.
@@ -10,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "util/hash_table.h"
 #include "util/memory_map.h"
 
 namespace hopefear {
@@ -32,10 +36,8 @@ class FeatureTable {
   void prefetch(uint64_t key) const { __builtin_prefetch(slots_ + home(key)); }
   /// The slot of a key, or kNone.
   size_t find(uint64_t key) const {
-    for (size_t i = home(key);; i = (i + 1) & (capacity() - 1)) {
-      if (slots_[i].key == key) return i;
-      if (slots_[i].key == 0) return kNone;
-    }
+    const Slot* slot = probe(slots_, capacity() - 1, home(key), [key](const Slot& s) { return s.key == key || s.key == 0; });
+    return slot->key == key ? static_cast<size_t>(slot - slots_) : kNone;
   }
   double get(uint64_t key) const {
     const size_t i = find(key);
@@ -43,15 +45,16 @@ class FeatureTable {
   }
   /// The slot of a key, a new one with weight 0 if need be. Threads may call it at once while there is room.
   size_t insert(uint64_t key) {
-    for (size_t i = home(key);; i = (i + 1) & (capacity() - 1)) {
-      std::atomic_ref<uint64_t> here(slots_[i].key);
+    const Slot* slot = probe(slots_, capacity() - 1, home(key), [&](Slot& s) {
+      std::atomic_ref<uint64_t> here(s.key);
       uint64_t found = here.load(std::memory_order_relaxed);
       if (found == 0 && here.compare_exchange_strong(found, key, std::memory_order_relaxed)) {
         size_.fetch_add(1, std::memory_order_relaxed);
-        return i;
+        return true;
       }
-      if (found == key) return i;
-    }
+      return found == key;
+    });
+    return static_cast<size_t>(slot - slots_);
   }
   void set(uint64_t key, double weight) { slots_[insert(key)].weight = weight; }
 

@@ -139,7 +139,7 @@ def test_errors(tmp_path):
         (([],), "no text to estimate a language model from. Give at least one line"),
         ((lines, 0), "the order of a language model is 1 to 6, not 0"),
         ((lines, 7), "the order of a language model is 1 to 6, not 7"),
-        ((lines, 2, (0, 0, 1)), "more pruning thresholds than orders. Give at most one an order"),
+        ((lines, 2, (0, 0, 1)), "more pruning thresholds than orders. Give at most one per order"),
         ((lines, 2, (1,)), "unigrams cannot be pruned: the first threshold must be 0"),
         ((lines, 3, (0, 2, 1)), "pruning thresholds must not fall from one order to the next"),
         ((lines, 3, (0, -1)), "pruning thresholds are counts: they cannot be negative"),

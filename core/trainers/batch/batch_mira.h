@@ -1,51 +1,35 @@
-// Cherry and Foster (2012), algorithm 1, whichever space hope and fear are searched in.
+// Batch MIRA: Cherry and Foster (2012), algorithm 1, whichever space hope and fear are searched in: k-best lists in kbmira.h,
+// lattices and forests in forest_mira.h.
 #pragma once
-#include <algorithm>
-#include <numeric>
+#include <functional>
+#include <vector>
 
-#include "trainers/batch/kbmira.h"
-#include "trainers/difference.h"
-#include "util/random.h"
+#include "trainers/averager.h"
+#include "trainers/bounds.h"
+#include "trainers/epoch.h"
+#include "trainers/lists.h"
 
 namespace hopefear {
 
-/// Line 8: w moves by min(C, (delta_gain - margin) / ||x||^2) along x = h(hope) - h(fear), where the margin is too small.
-inline bool mira_step(std::vector<double>& w, const SparseVector& x, double delta_gain, double margin, double C,
-                      const Bounds& bounds, Averager& averager) {
-  const double norm = std::inner_product(x.values.begin(), x.values.end(), x.values.begin(), 0.0);
-  if (!(margin < delta_gain) || !(norm > 0)) return false;
-  step(w, x, std::min(C, (delta_gain - margin) / norm), bounds, averager);
-  return true;
-}
+struct BatchMiraOptions {
+  double C;      // cap of the step; the learning rate eta of the QP with many constraints
+  double decay;  // gamma, of the background corpus
+  int passes;    // J
+  uint64_t seed;
+  int jobs;
+};
 
-/// J passes over the sentences in random order. `learn(i, w, averager)` learns from sentence i and says how often it moved w.
-template <class Learn>
-std::vector<double> mira_passes(const Lists& lists, const double* initial, const KbmiraOptions& options, const OnEpoch& on_epoch,
-                                Learn&& learn) {
-  std::vector<double> w(initial, initial + lists.features()), best = w;
-  double best_gain = lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data());
-  Random random(options.seed);
-  std::vector<size_t> order(lists.sentences());
-  std::iota(order.begin(), order.end(), size_t{0});
-  int64_t updates = 0;
-  for (int pass = 1; pass <= options.passes; ++pass) {
-    for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
-    Averager averager(lists.features());
-    for (size_t i : order) {
-      if (lists.list(i).edges() == 0) continue;
-      updates += learn(i, w, averager);
-      averager.next();
-    }
-    const std::vector<double> average = averager.average(w);
-    const OneBest now = one_best(lists, average.data(), options.jobs);
-    const double gain = lists.metric.gain(now.stats.data());
-    if (gain > best_gain) {
-      best_gain = gain;
-      best = average;
-    }
-    if (!on_epoch({pass, lists.metric.score(now.stats.data()), average, updates})) break;
-  }
-  return best;
-}
+/// Line 8: w moves by min(C, (delta_gain - margin) / ||x||^2) along x = h(hope) - h(fear), where the margin is too small.
+/// Returns whether it moved.
+bool mira_step(std::vector<double>& w, const SparseVector& x, double delta_gain, double margin, double C, const Bounds& bounds,
+               Averager& averager);
+
+/// Learns from sentence i and returns how often w was moved.
+using LearnSentence = std::function<int64_t(size_t i, std::vector<double>& w, Averager& averager)>;
+
+/// J passes over the sentences in random order, the weights of each averaged over the pass. Returns the average with the highest gain
+/// over the lists (the initial weights count as pass 0).
+std::vector<double> mira_passes(const Lists& lists, const double* initial, const BatchMiraOptions& options,
+                                const OnEpoch& on_epoch, const LearnSentence& learn);
 
 }  // namespace hopefear

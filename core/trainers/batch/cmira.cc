@@ -4,35 +4,28 @@
 #include <array>
 #include <cmath>
 
+#include "trainers/averager.h"
 #include "trainers/difference.h"
+#include "trainers/smo.h"
 #include "util/parallel.h"
 
 namespace hopefear {
 namespace {
 
-/// A corpus hypothesis: one candidate a sentence.
+/// A corpus hypothesis: one candidate per sentence.
 struct Corpus {
   std::vector<int32_t> choice;
   std::vector<double> stats;
   double model = 0;  // w.H, H the mean over sentences
 };
 
-void sum_stats(const Lists& lists, Corpus& corpus) {
-  corpus.stats.assign(lists.width, 0.0);
-  for (size_t i = 0; i < lists.sentences(); ++i) {
-    if (corpus.choice[i] < 0) continue;
-    const double* row = lists.row_stats(i, corpus.choice[i]);
-    for (size_t s = 0; s < lists.width; ++s) corpus.stats[s] += row[s];
-  }
-}
-
-/// Lines 3 to 8: the hope and fear of each sentence under BLEU+1, joined; and in the same pass over the features, since that is what
-/// costs, the best candidates under the average of the epoch before.
+/// Lines 3 to 8: the hope and fear of each sentence under BLEU+1, joined. The same pass over the features, since that is what costs,
+/// finds the best candidates under the average of the epoch before.
 void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average,
                     const std::vector<double>& sentence_gain, int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
   std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
-  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size()
-                                                                                    : 0);  // side by side: one cache line
+  // The two weights of a sparse feature stand side by side, in one cache line.
+  std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size() : 0);
   for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
@@ -62,7 +55,7 @@ void join_sentences(const Lists& lists, const std::vector<double>& w, const std:
       }
     }
   });
-  for (Corpus* corpus : {&hope, &fear, &best}) sum_stats(lists, *corpus);
+  for (Corpus* corpus : {&hope, &fear, &best}) corpus->stats = document_stats(lists, corpus->choice);
   hope.model = fear.model = 0;
   for (size_t i = 0; i < lists.sentences(); ++i) {
     hope.model += hope_model[i] / static_cast<double>(lists.sentences());
@@ -126,16 +119,80 @@ std::vector<Corpus> beam_search(const Lists& lists, const std::vector<double>& w
   return out;
 }
 
-/// H(a) - H(b), line 10.
-SparseVector mean_difference(const Lists& lists, const Corpus& a, const Corpus& b, Difference& difference) {
-  const double share = 1.0 / static_cast<double>(lists.sentences());
-  for (size_t i = 0; i < lists.sentences(); ++i) {
-    if (a.choice[i] == b.choice[i]) continue;
-    if (a.choice[i] >= 0) difference.add(lists.list(i), a.choice[i], share);
-    if (b.choice[i] >= 0) difference.add(lists.list(i), b.choice[i], -share);
+/// Lines 9 to 12, and the average of line 13.
+class CorpusMira {
+ public:
+  CorpusMira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options)
+      : lists_(lists),
+        bounds_(bounds),
+        options_(options),
+        w_(initial, initial + lists.features()),
+        difference_(w_.size(), bounds),
+        averager_(w_.size()) {
+    averager_.next();  // line 13: w_0 is part of the average
   }
-  return difference.take();
-}
+  const std::vector<double>& w() const { return w_; }
+  int64_t updates() const { return updates_; }
+  std::vector<double> next() {
+    averager_.next();
+    return averager_.average(w_);
+  }
+
+  void one_constraint(const Corpus& hope, const Corpus& fear) {
+    const double delta_gain = gain(hope) - gain(fear);  // line 9
+    const SparseVector x = mean_difference(hope, fear);
+    const double alpha = cmira_step(delta_gain, hope.model - fear.model, x.squared_norm(), options_.C);  // line 11
+    if (alpha <= 0) return;
+    step(w_, x, alpha, bounds_, &averager_);  // line 12
+    ++updates_;
+  }
+
+  /// The hope corpus against the fears and the other hopes, as many as there are constraints.
+  void many_constraints(const std::vector<Corpus>& hopes, const std::vector<Corpus>& fears) {
+    const Corpus& hope = hopes[0];
+    const double hope_gain = gain(hope);
+    const Rates rates{.eta = options_.C, .sigma = nullptr};
+    WorkingSet set;
+    int wanted = options_.constraints - 1;
+    for (const auto* group : {&fears, &hopes})
+      for (const Corpus& corpus : *group) {
+        if (corpus.choice == hope.choice || wanted == 0) continue;
+        set.add(mean_difference(hope, corpus), hope_gain - gain(corpus), rates);
+        --wanted;
+      }
+    std::vector<double> target = w_;
+    updates_ += set.optimize(target.data(), rates, 1e-6, kSmoIterations);
+    SparseVector moved;
+    for (size_t j = 0; j < w_.size(); ++j)
+      if (target[j] != w_[j]) {
+        moved.ids.push_back(static_cast<int32_t>(j));
+        moved.values.push_back(target[j] - w_[j]);
+      }
+    step(w_, moved, 1.0, bounds_, &averager_);
+  }
+
+ private:
+  double gain(const Corpus& corpus) const { return lists_.metric.gain(corpus.stats.data()); }
+
+  /// H(a) - H(b), line 10.
+  SparseVector mean_difference(const Corpus& a, const Corpus& b) {
+    const double share = 1.0 / static_cast<double>(lists_.sentences());
+    for (size_t i = 0; i < lists_.sentences(); ++i) {
+      if (a.choice[i] == b.choice[i]) continue;
+      if (a.choice[i] >= 0) difference_.add(lists_.list(i), a.choice[i], share);
+      if (b.choice[i] >= 0) difference_.add(lists_.list(i), b.choice[i], -share);
+    }
+    return difference_.take();
+  }
+
+  const Lists& lists_;
+  const Bounds& bounds_;
+  const CmiraOptions& options_;
+  std::vector<double> w_;
+  Difference difference_;
+  Averager averager_;
+  int64_t updates_ = 0;
+};
 
 }  // namespace
 
@@ -146,70 +203,35 @@ double cmira_step(double delta_gain, double margin, double norm, double C) {
 
 std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options,
                           const OnEpoch& on_epoch) {
-  const int32_t features = lists.features();
-  std::vector<double> w(initial, initial + features), average = w, answer = w;
   std::vector<double> sentence_gain(lists.rows());
   parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
     for (int32_t e = 0; e < lists.candidates(i); ++e)
       sentence_gain[lists.row_begin[i] + e] = lists.metric.sentence_gain(lists.row_stats(i, e));
   });
-  Difference difference(features, bounds);
-  Averager averager(features);
-  averager.next();  // line 13: w_0 is part of the average
+  CorpusMira weights(lists, initial, bounds, options);
+  std::vector<double> average = weights.w();
+  BestWeights answer{-INFINITY, average};
   Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope, best = hope;
-  double best_gain = -INFINITY;
-  int64_t updates = 0;
   // Round t finds the hope and fear of epoch t, and judges the average of epoch t - 1.
   for (int t = 1; t <= options.epochs + 1; ++t) {
-    join_sentences(lists, w, average, sentence_gain, options.jobs, hope, fear, best);
-    if (const double gain = lists.metric.gain(best.stats.data()); gain > best_gain) {
-      best_gain = gain;
-      answer = average;
-    }
-    if (t > 1 && !on_epoch({t - 1, lists.metric.score(best.stats.data()), average, updates})) break;
+    join_sentences(lists, weights.w(), average, sentence_gain, options.jobs, hope, fear, best);
+    answer.offer(lists.metric.gain(best.stats.data()), average);
+    if (t > 1 && !on_epoch({t - 1, lists.metric.score(best.stats.data()), average, weights.updates()})) break;
     if (t > options.epochs) break;
-    std::vector<Corpus> hopes, fears;
-    if (options.beam > 0) {
-      hopes = beam_search(lists, w, +1, std::max(options.beam, options.constraints));
-      fears = beam_search(lists, w, -1, std::max(options.beam, options.constraints));
-      hope = hopes[0];
-      fear = fears[0];
-    }
-    const double hope_gain = lists.metric.gain(hope.stats.data());
-    if (options.beam > 0 && options.constraints > 1) {
-      const Rates rates{options.C, nullptr};
-      WorkingSet set;
-      std::vector<double> target = w;
-      int wanted = options.constraints - 1;
-      for (const auto* group : {&fears, &hopes})
-        for (const Corpus& corpus : *group) {
-          if (corpus.choice == hope.choice || wanted == 0) continue;
-          set.add(mean_difference(lists, hope, corpus, difference), hope_gain - lists.metric.gain(corpus.stats.data()), rates);
-          --wanted;
-        }
-      updates += set.optimize(target.data(), rates, 1e-6, 1000);
-      SparseVector moved;
-      for (int32_t j = 0; j < features; ++j)
-        if (target[j] != w[j]) {
-          moved.ids.push_back(j);
-          moved.values.push_back(target[j] - w[j]);
-        }
-      step(w, moved, 1.0, bounds, averager);
+    if (options.beam <= 0) {
+      weights.one_constraint(hope, fear);
     } else {
-      const double delta_gain = hope_gain - lists.metric.gain(fear.stats.data());  // line 9
-      const SparseVector x = mean_difference(lists, hope, fear, difference);
-      double norm = 0;
-      for (double value : x.values) norm += value * value;
-      const double alpha = cmira_step(delta_gain, hope.model - fear.model, norm, options.C);  // line 11
-      if (alpha > 0) {
-        step(w, x, alpha, bounds, averager);  // line 12
-        ++updates;
-      }
+      const int beam = std::max(options.beam, options.constraints);
+      const std::vector<Corpus> hopes = beam_search(lists, weights.w(), +1, beam),
+                                fears = beam_search(lists, weights.w(), -1, beam);
+      if (options.constraints > 1)
+        weights.many_constraints(hopes, fears);
+      else
+        weights.one_constraint(hopes[0], fears[0]);
     }
-    averager.next();
-    average = averager.average(w);  // line 13
+    average = weights.next();  // line 13
   }
-  return answer;  // line 15
+  return answer.w;  // line 15
 }
 
 }  // namespace hopefear

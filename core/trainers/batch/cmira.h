@@ -1,18 +1,21 @@
 // Corpus-level MIRA: Tan, Xia, Wang and Zhou (2013), algorithm 1.
 //
-// Lines 11 and 12 as printed agree only if Delta_H is fear minus hope. In words, and here: move from the fear corpus E'
-// towards the hope corpus E* by min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and not at all when that is negative.
+// Where we differ from the paper: lines 11 and 12 as printed agree only if Delta_H is fear minus hope. In words, and here: move from
+// the fear corpus E' towards the hope corpus E* by min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and not at all when that is
+// negative.
 #pragma once
-#include "trainers/batch/kbmira.h"
+#include "trainers/bounds.h"
+#include "trainers/epoch.h"
+#include "trainers/lists.h"
 
 namespace hopefear {
 
 struct CmiraOptions {
-  double C = 0.001;
-  int epochs = 400;  // T
-  int beam = 0;  // 0: join the sentences' hopes and fears (lines 3 to 8); else section 4.3: beam over the corpus, this stack size
-  int constraints = 1;  // with a beam: this many corpus hypotheses, solved by SMO
-  int jobs = 0;
+  double C;
+  int epochs;  // T
+  int beam;  // 0: join the sentences' hopes and fears (lines 3 to 8); else section 4.3: the stack size of a beam over the corpus
+  int constraints;  // with a beam: this many corpus hypotheses, solved by SMO
+  int jobs;
 };
 
 std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options,

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "forest/expectations.h"
 #include "forest/viterbi.h"
+#include "util/parallel.h"
 
 namespace hopefear {
 
@@ -121,6 +123,27 @@ double loss_value(const Forest& forest, const double* scores, const double* cost
   expectations(forest, {scores, static_cast<size_t>(forest.edges())}, {costs, static_cast<size_t>(forest.edges())}, x);
   for (size_t e = 0; e < x.covariance.size(); ++e) coefficients[e] += x.covariance[e];
   return x.gain;
+}
+
+LossAt forest_loss(const Forest& forest, const double* costs, const double* w, const Loss& loss) {
+  std::vector<double> scores(static_cast<size_t>(forest.edges())), coefficients(scores.size(), 0.0);
+  edge_scores(forest, w, scores.data());
+  LossAt out{loss_value(forest, scores.data(), costs, loss, coefficients.data()),
+             std::vector<double>(static_cast<size_t>(forest.features->size()), 0.0)};
+  for (int32_t e = 0; e < forest.edges(); ++e)
+    if (coefficients[e] != 0) add_features(forest, e, coefficients[e], out.gradient.data());
+  return out;
+}
+
+LossAt pool_loss(const Lists& lists, const double* costs, const double* w, const Loss& loss, int jobs) {
+  std::vector<double> values(lists.sentences(), 0.0), coefficients(lists.rows(), 0.0);
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    std::vector<double> scores(static_cast<size_t>(lists.candidates(i)));
+    edge_scores(lists.list(i), w, scores.data());
+    values[i] =
+        loss_value(lists.list(i), scores.data(), costs + lists.row_begin[i], loss, coefficients.data() + lists.row_begin[i]);
+  });
+  return {std::accumulate(values.begin(), values.end(), 0.0), weighted_features(lists, coefficients.data(), jobs)};
 }
 
 }  // namespace hopefear

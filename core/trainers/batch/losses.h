@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "forest/forest.h"
+#include "trainers/lists.h"
 
 namespace hopefear {
 
@@ -42,5 +43,14 @@ double term(const Forest& forest, const double* scores, const double* costs, con
 
 /// The value of a loss on one forest; its coefficients are added to `coefficients`.
 double loss_value(const Forest& forest, const double* scores, const double* costs, const Loss& loss, double* coefficients);
+
+/// A loss at w and its (sub)gradient; `costs` has one number per edge or row.
+struct LossAt {
+  double value = 0;
+  std::vector<double> gradient;
+};
+LossAt forest_loss(const Forest& forest, const double* costs, const double* w, const Loss& loss);
+/// The sum over all sentences.
+LossAt pool_loss(const Lists& lists, const double* costs, const double* w, const Loss& loss, int jobs);
 
 }  // namespace hopefear

@@ -7,26 +7,6 @@
 
 namespace hopefear {
 
-std::vector<double> weighted_features(const Lists& lists, const double* coefficients, int jobs) {
-  const auto features = static_cast<size_t>(lists.features());
-  // A fixed number of blocks, whatever the number of threads; one when the vectors are huge.
-  const size_t blocks = std::min<size_t>(lists.sentences(), features > 1'000'000 ? 1 : 16);
-  std::vector<std::vector<double>> part(blocks);
-  parallel_for(blocks, jobs, [&](size_t b, int) {
-    part[b].assign(features, 0.0);
-    const size_t begin = lists.sentences() * b / blocks, end = lists.sentences() * (b + 1) / blocks;
-    for (size_t i = begin; i < end; ++i)
-      for (int32_t e = 0; e < lists.candidates(i); ++e) {
-        const double coefficient = coefficients[lists.row_begin[i] + e];
-        if (std::abs(coefficient) > 1e-16) add_features(lists.list(i), e, coefficient, part[b].data());
-      }
-  });
-  std::vector<double> sum(features, 0.0);
-  for (const auto& p : part)
-    for (size_t j = 0; j < features; ++j) sum[j] += p[j];
-  return sum;
-}
-
 std::vector<double> gain_slope(const Metric& metric, const double* stats) {
   const auto size = static_cast<size_t>(metric.size());
   std::vector<double> at(stats, stats + size), slope(size);
@@ -41,65 +21,81 @@ std::vector<double> gain_slope(const Metric& metric, const double* stats) {
   return slope;
 }
 
-Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, double temperature, bool corpus,
-                          double entropy_weight, int jobs) {
-  std::vector<double> p(lists.rows()), entropy(lists.sentences(), 0.0), expected_stats(lists.sentences() * lists.width, 0.0);
+namespace {
+
+/// P_T of each row, and the entropy of each sentence.
+struct Posteriors {
+  std::vector<double> p, entropy;
+};
+
+Posteriors posteriors(const Lists& lists, const double* w, double temperature, int jobs) {
+  Posteriors out{std::vector<double>(lists.rows()), std::vector<double>(lists.sentences(), 0.0)};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const int32_t count = lists.candidates(i);
     if (count == 0) return;
-    double* q = p.data() + lists.row_begin[i];
-    edge_scores(lists.list(i), w, q);
-    double top = q[0], sum = 0;
-    for (int32_t e = 1; e < count; ++e) top = std::max(top, q[e]);
-    for (int32_t e = 0; e < count; ++e) sum += q[e] = std::exp((q[e] - top) / temperature);
+    double* p = out.p.data() + lists.row_begin[i];
+    edge_scores(lists.list(i), w, p);
+    double top = p[0], sum = 0;
+    for (int32_t e = 1; e < count; ++e) top = std::max(top, p[e]);
+    for (int32_t e = 0; e < count; ++e) sum += p[e] = std::exp((p[e] - top) / temperature);
     for (int32_t e = 0; e < count; ++e) {
-      q[e] /= sum;
-      if (q[e] > 0) entropy[i] -= q[e] * std::log(q[e]);
+      p[e] /= sum;
+      if (p[e] > 0) out.entropy[i] -= p[e] * std::log(p[e]);
     }
-    double* E = expected_stats.data() + i * lists.width;
-    if (corpus)
-      for (int32_t e = 0; e < count; ++e) {
-        const double* row = lists.row_stats(i, e);
-        for (size_t s = 0; s < lists.width; ++s) E[s] += q[e] * row[s];
-      }
   });
+  return out;
+}
+
+/// sum_i E[stats].
+std::vector<double> expected_document(const Lists& lists, const std::vector<double>& p, int jobs) {
+  const size_t width = lists.width;
+  std::vector<double> of_sentence(lists.sentences() * width, 0.0), document(width, 0.0);
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    double* E = of_sentence.data() + i * width;
+    for (int32_t e = 0; e < lists.candidates(i); ++e) {
+      const double* row = lists.row_stats(i, e);
+      for (size_t s = 0; s < width; ++s) E[s] += p[lists.row_begin[i] + e] * row[s];
+    }
+  });
+  for (size_t i = 0; i < lists.sentences(); ++i)
+    for (size_t s = 0; s < width; ++s) document[s] += of_sentence[i * width + s];
+  return document;
+}
+
+}  // namespace
+
+Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, const ExpectationOptions& options) {
+  Posteriors at = posteriors(lists, w, options.temperature, options.jobs);
+  std::vector<double>&p = at.p, &entropy = at.entropy;
   Expectation out;
   const double share = 1.0 / static_cast<double>(std::max<size_t>(1, lists.sentences()));
-  std::vector<double> document(lists.width, 0.0), slope(lists.width, 0.0), value(lists.sentences(), 0.0);
-  for (size_t i = 0; i < lists.sentences(); ++i) {
-    out.entropy += share * entropy[i];
-    for (size_t s = 0; s < lists.width; ++s) document[s] += expected_stats[i * lists.width + s];
-  }
-  if (corpus) {
+  for (double each : entropy) out.entropy += share * each;
+  std::vector<double> slope, expected(lists.sentences(), 0.0);
+  if (options.corpus) {
+    const std::vector<double> document = expected_document(lists, p, options.jobs);
     out.gain = lists.metric.gain(document.data());
     slope = gain_slope(lists.metric, document.data());
   }
   // (22): the coefficient of a candidate is p (B - E[B]) / T; the entropy's is -p (log p + entropy) / T.
-  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+  parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
     const int32_t count = lists.candidates(i);
     double* q = p.data() + lists.row_begin[i];
-    std::vector<double> B(static_cast<size_t>(count));
-    double expected = 0;
+    std::vector<double> B(static_cast<size_t>(count), 0.0);
     for (int32_t e = 0; e < count; ++e) {
       const double* row = lists.row_stats(i, e);
-      double b = 0;
-      if (corpus)
-        for (size_t s = 0; s < lists.width; ++s) b += slope[s] * row[s];
-      else
-        b = share * row_gain[lists.row_begin[i] + e];
-      B[e] = b;
-      expected += q[e] * b;
+      for (size_t s = 0; s < slope.size(); ++s) B[e] += slope[s] * row[s];
+      if (!options.corpus) B[e] = share * row_gain[lists.row_begin[i] + e];
+      expected[i] += q[e] * B[e];
     }
-    value[i] = expected;
     for (int32_t e = 0; e < count; ++e) {
-      double c = B[e] - expected;
-      if (entropy_weight != 0 && q[e] > 0) c -= entropy_weight * share * (std::log(q[e]) + entropy[i]);
-      q[e] *= c / temperature;
+      double c = B[e] - expected[i];
+      if (options.entropy_weight != 0 && q[e] > 0) c -= options.entropy_weight * share * (std::log(q[e]) + entropy[i]);
+      q[e] *= c / options.temperature;
     }
   });
-  if (!corpus)
-    for (double v : value) out.gain += v;
-  out.gradient = weighted_features(lists, p.data(), jobs);
+  if (!options.corpus)
+    for (double each : expected) out.gain += each;
+  out.gradient = weighted_features(lists, p.data(), options.jobs);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Expected gain and its gradient over lists, the batch form of Chiang (2012), appendix A.1.
+// Expected gain and its gradient over lists, the batch form of Chiang (2012), appendix A.1, eq. (22).
 #pragma once
 #include "trainers/lists.h"
 
@@ -10,15 +10,17 @@ struct Expectation {
   std::vector<double> gradient;  // of gain + entropy_weight * entropy
 };
 
-/// P_T(d) ~ exp(w.h(d) / T). Corpus form: gain(sum_i E[stats]), the metric of the expected statistics; sentence form: the mean of
-/// E[sentence gain]. (22) with B = the linear part of the gain at the expected statistics. O(K) a list.
-Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, double temperature, bool corpus,
-                          double entropy_weight, int jobs);
+struct ExpectationOptions {
+  double temperature;  // T of P_T(d) ~ exp(w.h(d) / T)
+  bool corpus;         // gain(sum_i E[stats]), the metric of the expected statistics; otherwise the mean of E[sentence gain]
+  double entropy_weight;
+  int jobs;
+};
 
-/// gradient_j = sum over rows of coefficient * h_j, added in an order that does not depend on `jobs`.
-std::vector<double> weighted_features(const Lists& lists, const double* coefficients, int jobs);
+/// In the corpus form B of (22) is the linear part of the gain at the expected statistics. Takes time linear in the rows.
+Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, const ExpectationOptions& options);
 
-/// Statistics' derivative of the gain at a document, by central differences: statistics are few.
+/// The derivative of the gain in the statistics of a document, by central differences: statistics are few.
 std::vector<double> gain_slope(const Metric& metric, const double* stats);
 
 }  // namespace hopefear

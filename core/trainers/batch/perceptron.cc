@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "trainers/averager.h"
 #include "trainers/difference.h"
 
 namespace hopefear {
@@ -30,21 +31,22 @@ class Ranges {
   std::unordered_map<int32_t, double> sparse_;
 };
 
+/// S(d) of the top candidates, the mean over the lists.
+double mean_objective(const Lists& lists, const double* objective, const std::vector<double>& w, int jobs) {
+  const OneBest top = one_best(lists, w.data(), jobs);
+  double sum = 0;
+  for (size_t i = 0; i < lists.sentences(); ++i)
+    if (top.candidate[i] >= 0) sum += objective[lists.row_begin[i] + top.candidate[i]];
+  return sum / static_cast<double>(std::max<size_t>(1, lists.sentences()));
+}
+
 }  // namespace
 
 std::vector<double> perceptron(const Lists& lists, const double* objective, const double* initial, const Bounds& bounds,
                                const PerceptronOptions& options, const OnEpoch& on_epoch) {
-  const int32_t features = lists.features();
-  std::vector<double> w(initial, initial + features), best = w, scores;
-  auto mean_objective = [&]() {
-    const OneBest top = one_best(lists, w.data(), options.jobs);
-    double sum = 0;
-    for (size_t i = 0; i < lists.sentences(); ++i)
-      if (top.candidate[i] >= 0) sum += objective[lists.row_begin[i] + top.candidate[i]];
-    return sum / static_cast<double>(std::max<size_t>(1, lists.sentences()));
-  };
-  double best_objective = mean_objective();
-  Difference difference(features, bounds);
+  std::vector<double> w(initial, initial + lists.features()), scores;
+  BestWeights best{mean_objective(lists, objective, w, options.jobs), w};
+  Difference difference(w.size(), bounds);
   int64_t updates = 0;
   for (int iteration = 1; iteration <= options.iterations; ++iteration) {
     for (size_t i = 0; i < lists.sentences(); ++i) {
@@ -58,33 +60,21 @@ std::vector<double> perceptron(const Lists& lists, const double* objective, cons
       const int32_t top1 = arg_max(scores.data(), count);
       const double loss = S[oracle] - S[top1];  // (7)
       if (loss <= 0) continue;
-      difference.add(list, oracle, 1);
-      difference.add(list, top1, -1);
-      SparseVector x = difference.take();
+      SparseVector x = difference.between(list, oracle, top1);
       if (options.normalize) {  // (4)
         const Ranges r(list);
         for (size_t k = 0; k < x.ids.size(); ++k) x.values[k] /= r[x.ids[k]] * r[x.ids[k]];
       }
-      double delta = options.scaled ? S[oracle] : 1.0;  // (3), (2)
-      if (options.passive_aggressive) {
-        double norm = 0;
-        for (double value : x.values) norm += value * value;
-        delta = loss / (norm + 1 / (2 * options.C));  // (8)
-      }
-      for (size_t k = 0; k < x.ids.size(); ++k) {
-        double& weight = w[x.ids[k]];
-        weight = bounds.clip(x.ids[k], weight + delta * x.values[k]);  // (6)
-      }
+      double delta = options.scaled ? S[oracle] : 1.0;                                          // (3), (2)
+      if (options.passive_aggressive) delta = loss / (x.squared_norm() + 1 / (2 * options.C));  // (8)
+      step(w, x, delta, bounds, nullptr);                                                       // (6)
       ++updates;
     }
-    const double objective_now = mean_objective();
-    if (objective_now > best_objective) {
-      best_objective = objective_now;
-      best = w;
-    }
-    if (!on_epoch({iteration, objective_now, w, updates})) break;
+    const double now = mean_objective(lists, objective, w, options.jobs);
+    best.offer(now, w);
+    if (!on_epoch({iteration, now, w, updates})) break;
   }
-  return best;
+  return best.w;
 }
 
 }  // namespace hopefear

@@ -9,38 +9,43 @@
 
 namespace hopefear {
 
-PairMatrix sample_pairs(const Lists& lists, int samples, double threshold, int keep, uint64_t seed, int jobs) {
-  struct Pair {
-    double difference;
-    int32_t better, worse;
-  };
+namespace {
+
+struct Pair {
+  double difference;
+  int32_t better, worse;
+};
+
+std::vector<Pair> sample(const Lists& lists, size_t i, const ProOptions& options) {
+  const int32_t count = lists.candidates(i);
+  if (count < 2) return {};  // nothing to compare
+  std::vector<double> gain(static_cast<size_t>(count));
+  for (int32_t e = 0; e < count; ++e) gain[e] = lists.metric.sentence_gain(lists.row_stats(i, e));
+  Random random(options.seed, i);
+  std::vector<Pair> pairs;
+  for (int s = 0; s < options.samples; ++s) {
+    auto a = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
+    auto b = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
+    if (gain[a] < gain[b]) std::swap(a, b);
+    const double difference = gain[a] - gain[b];
+    if (difference >= options.threshold && difference > 0) pairs.push_back({difference, a, b});
+  }
+  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.difference > b.difference; });
+  if (pairs.size() > static_cast<size_t>(options.keep)) pairs.resize(static_cast<size_t>(options.keep));
+  pairs.shrink_to_fit();
+  return pairs;
+}
+
+}  // namespace
+
+PairMatrix sample_pairs(const Lists& lists, const ProOptions& options) {
   std::vector<std::vector<Pair>> kept(lists.sentences());
-  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
-    const int32_t count = lists.candidates(i);
-    if (count < 2) return;  // nothing to compare
-    std::vector<double> gain(static_cast<size_t>(count));
-    for (int32_t e = 0; e < count; ++e) gain[e] = lists.metric.sentence_gain(lists.row_stats(i, e));
-    Random random(seed, i);
-    std::vector<Pair>& pairs = kept[i];
-    for (int s = 0; s < samples; ++s) {
-      auto a = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
-      auto b = static_cast<int32_t>(random.below(static_cast<uint64_t>(count)));
-      if (gain[a] < gain[b]) std::swap(a, b);
-      const double difference = gain[a] - gain[b];
-      if (difference >= threshold && difference > 0) pairs.push_back({difference, a, b});
-    }
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.difference > b.difference; });
-    if (pairs.size() > static_cast<size_t>(keep)) pairs.resize(static_cast<size_t>(keep));
-    pairs.shrink_to_fit();
-  });
+  parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) { kept[i] = sample(lists, i, options); });
   PairMatrix out;
-  const std::vector<double> all(static_cast<size_t>(lists.features()), 1.0), none(all.size(), 0.0);
-  Difference difference(lists.features(), Bounds{none.data(), all.data()});
+  Difference difference(static_cast<size_t>(lists.features()), Bounds{});
   for (size_t i = 0; i < kept.size(); ++i)
     for (const Pair& pair : kept[i]) {
-      difference.add(lists.list(i), pair.better, 1);
-      difference.add(lists.list(i), pair.worse, -1);
-      const SparseVector x = difference.take();
+      const SparseVector x = difference.between(lists.list(i), pair.better, pair.worse);
       out.ids.insert(out.ids.end(), x.ids.begin(), x.ids.end());
       out.values.insert(out.values.end(), x.values.begin(), x.values.end());
       out.begin.push_back(static_cast<int64_t>(out.ids.size()));

@@ -1,5 +1,5 @@
-// Pairwise ranking optimisation: Hopkins and May (2011). Sampling here; the classifier's objective and gradient too, its
-// minimisation by a quasi-Newton library in Python.
+// Pairwise ranking optimisation: Hopkins and May (2011). Here are the sampling and the classifier's objective with its gradient; a
+// quasi-Newton library minimises it in Python.
 #pragma once
 #include "trainers/lists.h"
 
@@ -14,9 +14,17 @@ struct PairMatrix {
   size_t rows() const { return begin.size() - 1; }
 };
 
-/// From each list: Gamma random pairs, those that differ by at least `threshold` in sentence gain, of these the Xi with the largest
+struct ProOptions {
+  int samples;       // Gamma
+  double threshold;  // least difference in sentence gain
+  int keep;          // Xi
+  uint64_t seed;
+  int jobs;
+};
+
+/// The sampler: from each list Gamma random pairs, those that differ enough in sentence gain, and of these the Xi with the largest
 /// difference. Sentences have streams of their own, so the result does not depend on `jobs`.
-PairMatrix sample_pairs(const Lists& lists, int samples, double threshold, int keep, uint64_t seed, int jobs);
+PairMatrix sample_pairs(const Lists& lists, const ProOptions& options);
 
 /// sum over pairs and their mirror images of log(1 + exp(-w.x)) / rows, and its gradient.
 double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, double* gradient, int jobs);

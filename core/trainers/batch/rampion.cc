@@ -2,84 +2,111 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "trainers/difference.h"
+#include "trainers/shuffle.h"
 #include "util/parallel.h"
-#include "util/random.h"
 
 namespace hopefear {
+namespace {
+
+/// theta. Line 11 shrinks every weight at every sentence, towards theta_0: theta - theta_0 is kept as scale * d, so that a step
+/// costs what it touches.
+class Theta {
+ public:
+  Theta(const double* initial, size_t features, size_t sentences, const Bounds& bounds, const RampionOptions& options)
+      : w_(initial, initial + features),
+        theta0_(w_),
+        d_(features, 0.0),
+        bounds_(bounds),
+        eta_(options.eta),
+        shrink_(1 - options.eta * options.C / static_cast<double>(sentences)),
+        cut_(options.eta * options.l1 / static_cast<double>(sentences)) {}
+
+  const std::vector<double>& w() const { return w_; }
+
+  /// Lines 11 and 12.
+  void step(const SparseVector& x) {
+    scale_ *= shrink_;
+    for (size_t k = 0; k < x.ids.size(); ++k) {
+      const int32_t j = x.ids[k];
+      d_[j] += eta_ * x.values[k] / scale_;
+      if (cut_ > 0) {
+        const double value = scale_ * d_[j];
+        d_[j] = (std::abs(value) <= cut_ ? 0.0 : value - std::copysign(cut_, value)) / scale_;
+      }
+      w_[j] = bounds_.clip(j, theta0_[j] + scale_ * d_[j]);
+    }
+  }
+
+  /// Every weight feels what line 11 has done since its feature was last seen.
+  void settle() {
+    for (size_t j = 0; j < d_.size(); ++j) {
+      w_[j] = bounds_.clip(static_cast<int32_t>(j), theta0_[j] + scale_ * d_[j]);
+      d_[j] = w_[j] - theta0_[j];
+    }
+    scale_ = 1;
+  }
+
+ private:
+  std::vector<double> w_, theta0_, d_;
+  const Bounds& bounds_;
+  double eta_, shrink_, cut_, scale_ = 1;
+};
+
+/// Lines 5 to 7: the tangent of the concave part at w, as coefficients of the candidates. Bayes risk has no such part.
+std::vector<double> tangent(const Lists& lists, const double* costs, const std::vector<double>& w, const Loss& loss, int jobs) {
+  std::vector<double> up(lists.rows(), 0.0);
+  if (loss.risk) return up;
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    std::vector<double> scores(static_cast<size_t>(lists.candidates(i)));
+    edge_scores(lists.list(i), w.data(), scores.data());
+    term(lists.list(i), scores.data(), costs + lists.row_begin[i], loss.up, -1.0, up.data() + lists.row_begin[i]);
+  });
+  return up;
+}
+
+}  // namespace
 
 std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds,
                             const RampionOptions& options, const OnEpoch& on_epoch) {
   const Loss& loss = loss_by_name(options.loss);
-  const int32_t features = lists.features();
-  std::vector<double> w(initial, initial + features);
-  const std::vector<double> theta0 = w;
+  const auto features = static_cast<size_t>(lists.features());
+  Theta theta(initial, features, lists.sentences(), bounds, options);
   Difference difference(features, bounds);
   Random random(options.seed);
-  std::vector<size_t> order(lists.sentences());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::vector<double> scores, coefficients, up(lists.rows());
-  const double n = static_cast<double>(lists.sentences());
-  // Line 11 shrinks every weight at every sentence: theta - theta_0 is kept as scale * d, so that a step costs what it touches.
-  double scale = 1;
-  std::vector<double> d(static_cast<size_t>(features), 0.0);
-  auto settle = [&]() {
-    for (size_t j = 0; j < d.size(); ++j) {
-      w[j] = bounds.clip(static_cast<int32_t>(j), theta0[j] + scale * d[j]);
-      d[j] = w[j] - theta0[j];
-    }
-    scale = 1;
-  };
-  const double shrink = 1 - options.eta * options.C / n;
+  std::vector<size_t> order = in_order(lists.sentences());
+  std::vector<double> scores, coefficients;
   int64_t updates = 0;
+  const auto learn = [&](size_t i, const std::vector<double>& up) {
+    const Forest& list = lists.list(i);
+    const auto count = static_cast<size_t>(list.edges());
+    if (count == 0) return;
+    const double* cost = costs + lists.row_begin[i];
+    scores.resize(count);
+    edge_scores(list, theta.w().data(), scores.data());
+    coefficients.assign(up.data() + lists.row_begin[i], up.data() + lists.row_begin[i] + count);
+    if (loss.risk)
+      loss_value(list, scores.data(), cost, loss, coefficients.data());
+    else
+      term(list, scores.data(), cost, loss.down, +1.0, coefficients.data());  // line 10
+    for (size_t e = 0; e < count; ++e)
+      if (coefficients[e] != 0) difference.add(list, static_cast<int32_t>(e), -coefficients[e]);
+    const SparseVector x = difference.take();
+    theta.step(x);
+    if (!x.ids.empty()) ++updates;
+  };
   for (int iteration = 1; iteration <= options.cccp; ++iteration) {
-    if (!loss.risk) {  // lines 5 to 7: the tangent of the concave part, as coefficients of the candidates
-      std::fill(up.begin(), up.end(), 0.0);
-      parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
-        std::vector<double> s(static_cast<size_t>(lists.candidates(i)));
-        edge_scores(lists.list(i), w.data(), s.data());
-        term(lists.list(i), s.data(), costs + lists.row_begin[i], loss.up, -1.0, up.data() + lists.row_begin[i]);
-      });
-    }
+    const std::vector<double> up = tangent(lists, costs, theta.w(), loss, options.jobs);
     for (int pass = 0; pass < options.passes; ++pass) {
-      if (options.shuffle)
-        for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
-      for (size_t i : order) {
-        const Forest& list = lists.list(i);
-        const auto count = static_cast<size_t>(list.edges());
-        if (count == 0) continue;
-        scores.resize(count);
-        edge_scores(list, w.data(), scores.data());
-        if (loss.risk) {
-          coefficients.assign(count, 0.0);
-          loss_value(list, scores.data(), costs + lists.row_begin[i], loss, coefficients.data());
-        } else {
-          coefficients.assign(up.begin() + lists.row_begin[i], up.begin() + lists.row_begin[i] + static_cast<ptrdiff_t>(count));
-          term(list, scores.data(), costs + lists.row_begin[i], loss.down, +1.0, coefficients.data());  // line 10
-        }
-        for (size_t e = 0; e < count; ++e)
-          if (coefficients[e] != 0) difference.add(list, static_cast<int32_t>(e), -coefficients[e]);
-        const SparseVector x = difference.take();
-        scale *= shrink;                             // line 11
-        for (size_t k = 0; k < x.ids.size(); ++k) {  // line 12
-          const auto j = static_cast<size_t>(x.ids[k]);
-          d[j] += options.eta * x.values[k] / scale;
-          if (options.l1 > 0) {
-            const double value = scale * d[j], cut = options.eta * options.l1 / n;
-            d[j] = (std::abs(value) <= cut ? 0.0 : value - std::copysign(cut, value)) / scale;
-          }
-          w[j] = bounds.clip(x.ids[k], theta0[j] + scale * d[j]);
-        }
-        if (!x.ids.empty()) ++updates;
-      }
-      settle();
+      if (options.shuffle) shuffle(order, random);
+      for (size_t i : order) learn(i, up);
+      theta.settle();
     }
-    const double score = lists.metric.score(one_best(lists, w.data(), options.jobs).stats.data());
-    if (!on_epoch({iteration, score, w, updates})) break;
+    const double score = lists.metric.score(one_best(lists, theta.w().data(), options.jobs).stats.data());
+    if (!on_epoch({iteration, score, theta.w(), updates})) break;
   }
-  return w;
+  return theta.w();
 }
 
 }  // namespace hopefear

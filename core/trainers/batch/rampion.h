@@ -4,24 +4,25 @@
 // stochastic subgradient descent go over the convex rest. The l2 term (line 11) pulls towards theta_0; a weight feels it when
 // its feature is next seen and at the end of a pass, which is the same thing at the cost of the features touched.
 #pragma once
-#include "trainers/batch/kbmira.h"
 #include "trainers/batch/losses.h"
+#include "trainers/bounds.h"
+#include "trainers/epoch.h"
 
 namespace hopefear {
 
 struct RampionOptions {
-  std::string loss = "ramp3";
-  double eta = 0.0001;
-  double C = 1;    // l2
-  double l1 = 0;   // towards theta_0 too, by truncation
-  int cccp = 10;   // T'
-  int passes = 5;  // T''
-  uint64_t seed = 1;
-  bool shuffle = false;  // the paper goes through the sentences in order
-  int jobs = 0;
+  std::string loss;
+  double eta;
+  double C;    // l2
+  double l1;   // towards theta_0 too, by truncation
+  int cccp;    // T'
+  int passes;  // T''
+  uint64_t seed;
+  bool shuffle;  // the paper goes through the sentences in order
+  int jobs;
 };
 
-/// costs: one for each row, e.g. 10 (1 - BLEU+1). Reports after each CCCP iteration; returns the weights it ends with.
+/// costs: one per row, e.g. 10 (1 - BLEU+1). Reports after each CCCP iteration; returns the weights it ends with.
 std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds,
                             const RampionOptions& options, const OnEpoch& on_epoch);
 

@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
+#include "blocks/sequence_features.h"
+#include "trainers/shuffle.h"
 #include "util/error.h"
 #include "util/id_map.h"
 #include "util/parallel.h"
-#include "util/random.h"
 
 namespace hopefear {
 
@@ -137,70 +139,101 @@ void CostMargin::each_sentence(int jobs, Body&& body) const {
   });
 }
 
-void CostMargin::find_features(bool drop_once, int jobs) {
-  // Two bits of a sketch for each key: seen in a sentence, seen in two. What was not seen twice there was not seen twice. The others get
-  // places in a table and are counted exactly. All of this commutes, so that threads change nothing.
-  uint64_t total = 0;  // of all sentences, by a sample
+namespace {
+
+/// Which keys were seen in two sentences or more, by a sketch: a key that it does not have was not. The order in which keys come
+/// does not matter, so that threads change nothing.
+class SeenTwice {
+ public:
+  explicit SeenTwice(int bits) : bits_(bits), once_(size_t{1} << (bits - 6), 0), twice_(once_.size(), 0) {}
+  /// Returns whether `has` says so from now on and did not before.
+  bool add(uint64_t key) { return seen(once_, key) && !seen(twice_, key); }
+  bool has(uint64_t key) const { return twice_[word_of(key)] & bit_of(key); }
+  /// No more keys will be added.
+  void finish() { once_ = {}; }
+
+ private:
+  size_t word_of(uint64_t key) const { return mix_key(key) >> (64 - bits_) >> 6; }
+  uint64_t bit_of(uint64_t key) const { return uint64_t{1} << ((mix_key(key) >> (64 - bits_)) & 63); }
+  /// Sets the bit of a key, and returns whether it was set.
+  bool seen(std::vector<uint64_t>& words, uint64_t key) const {
+    const uint64_t bit = bit_of(key);
+    return std::atomic_ref(words[word_of(key)]).fetch_or(bit, std::memory_order_relaxed) & bit;
+  }
+
+  int bits_;
+  std::vector<uint64_t> once_, twice_;
+};
+
+/// Counts to two; a count that is there is not written again.
+void count_to_two(uint8_t& count) {
+  std::atomic_ref<uint8_t> seen(count);
+  const uint8_t before = seen.load(std::memory_order_relaxed);
+  if (before == 0 ? seen.fetch_add(1, std::memory_order_relaxed) == 1 : before == 1) seen.store(2, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+/// About how many keys all sentences have, a key counted once per sentence; by a sample.
+uint64_t CostMargin::estimated_keys() const {
+  uint64_t total = 0;
   const size_t every = sources_.size() / 500 + 1;
-  for (auto [i, local] = std::pair{size_t{0}, Local()}; i < sources_.size(); i += every) {
+  Local local;
+  for (size_t i = 0; i < sources_.size(); i += every) {
     expand(i, local);
     total += local.keys.size() * every;
   }
-  const int bits = std::clamp(static_cast<int>(std::bit_width(4 * total)), 20, 32);
-  std::vector<uint64_t> once, twice;
-  std::atomic<uint64_t> candidates{0};
-  const auto word_of = [&](uint64_t key) { return mix_key(key) >> (64 - bits) >> 6; };
-  const auto bit_of = [&](uint64_t key) { return uint64_t{1} << ((mix_key(key) >> (64 - bits)) & 63); };
-  if (drop_once) {
-    once.assign(size_t{1} << (bits - 6), 0);
-    twice.assign(size_t{1} << (bits - 6), 0);
-    each_sentence(jobs, [&](size_t, Local& local) {
-      for (const uint64_t key : local.keys) {
-        const uint64_t bit = bit_of(key);
-        if (!(std::atomic_ref(once[word_of(key)]).fetch_or(bit, std::memory_order_relaxed) & bit)) continue;
-        if (!(std::atomic_ref(twice[word_of(key)]).fetch_or(bit, std::memory_order_relaxed) & bit))
-          candidates.fetch_add(1, std::memory_order_relaxed);
-      }
-    });
-    once = {};
-  } else {
-    candidates = total;
-  }
-  std::unique_ptr<FeatureTable> counted;
-  std::vector<uint8_t> count;
-  for (size_t room = candidates.load() + candidates.load() / 4 + 4096;; room *= 2) {
-    counted = std::make_unique<FeatureTable>(room);
-    count.assign(counted->capacity(), 0);
+  return total;
+}
+
+/// Every key that `wanted` takes, with the number of its sentences (2: two or more) by slot. `room` is how many are expected.
+template <class Wanted>
+CostMargin::Counted CostMargin::count_keys(size_t room, int jobs, Wanted&& wanted) const {
+  for (;; room *= 2) {
+    Counted out{std::make_unique<FeatureTable>(room), {}};
+    out.count.assign(out.table->capacity(), 0);
     std::atomic<bool> full{false};
     each_sentence(jobs, [&](size_t, Local& local) {
       if (full.load(std::memory_order_relaxed)) return;
-      if (!counted->has_room(local.keys.size() * static_cast<size_t>(resolve_jobs(jobs)))) {
+      if (!out.table->has_room(local.keys.size() * static_cast<size_t>(resolve_jobs(jobs)))) {
         full = true;
         return;
       }
-      for (const uint64_t key : local.keys) {
-        if (drop_once && !(twice[word_of(key)] & bit_of(key))) continue;
-        std::atomic_ref<uint8_t> seen(count[counted->insert(key)]);
-        const uint8_t before = seen.load(std::memory_order_relaxed);
-        if (before == 0 ? seen.fetch_add(1, std::memory_order_relaxed) == 1 : before == 1)
-          seen.store(2, std::memory_order_relaxed);
-      }
+      for (const uint64_t key : local.keys)
+        if (wanted(key)) count_to_two(out.count[out.table->insert(key)]);
     });
-    if (!full) break;
+    if (!full) return out;
   }
-  twice = {};
-  // Real-valued features are never dropped.
-  uint64_t real_keys[kBlockReals];
-  for (size_t i = 0; i < kBlockReals; ++i) real_keys[i] = feature_key(kBlockReal[i]);
+}
+
+void CostMargin::find_features(bool drop_once, int jobs) {
+  const uint64_t total = estimated_keys();
+  std::optional<SeenTwice> sketch;
+  uint64_t expected = total;
+  if (drop_once) {  // only what the sketch has gets a place in a table, where it is counted exactly
+    sketch.emplace(std::clamp(static_cast<int>(std::bit_width(4 * total)), 20, 32));
+    std::atomic<uint64_t> candidates{0};
+    each_sentence(jobs, [&](size_t, Local& local) {
+      for (const uint64_t key : local.keys)
+        if (sketch->add(key)) candidates.fetch_add(1, std::memory_order_relaxed);
+    });
+    sketch->finish();
+    expected = candidates;
+  }
+  const Counted counted =
+      count_keys(expected + expected / 4 + 4096, jobs, [&](uint64_t key) { return !sketch || sketch->has(key); });
+  sketch.reset();
+  uint64_t reals[kBlockReals];  // are never dropped
+  std::ranges::transform(kBlockReal, reals, [](const char* name) { return feature_key(name); });
   const auto keeps = [&](size_t slot) {
-    return counted->key(slot) && (!drop_once || count[slot] >= 2 ||
-                                  std::find(real_keys, real_keys + kBlockReals, counted->key(slot)) != real_keys + kBlockReals);
+    const uint64_t key = counted.table->key(slot);
+    return key && (!drop_once || counted.count[slot] >= 2 || std::ranges::find(reals, key) != std::end(reals));
   };
   size_t kept = 0;
-  for (size_t slot = 0; slot < counted->capacity(); ++slot) kept += keeps(slot);
+  for (size_t slot = 0; slot < counted.table->capacity(); ++slot) kept += keeps(slot);
   auto table = std::make_shared<FeatureTable>(kept);
-  for (size_t slot = 0; slot < counted->capacity(); ++slot)
-    if (keeps(slot)) table->set(counted->key(slot), table_->get(counted->key(slot)));
+  for (size_t slot = 0; slot < counted.table->capacity(); ++slot)
+    if (keeps(slot)) table->set(counted.table->key(slot), table_->get(counted.table->key(slot)));
   table_ = std::move(table);
 }
 
@@ -272,85 +305,90 @@ void CostMargin::changes(const Local& local, std::vector<Change>& out) const {
 CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
   if (!(options.eta > 0) || !(options.lambda >= 0) || options.eta * options.lambda >= 1 || options.batch < 1)
     throw InputError("eta must be above 0, l2 not below 0, their product below 1, and batch at least 1");
-  const size_t n = sources_.size();
-  const auto threads = static_cast<size_t>(resolve_jobs(jobs));
-  std::vector<uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<size_t> order = in_order(sources_.size());
   Random random(options.seed);
-  for (size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  CostMarginPass out;
-  FeatureTable& table = *table_;
-  std::vector<Local> locals(threads);
-
-  if (options.lock_free) {
-    const double decay = 1.0 - options.eta * options.lambda;
-    std::vector<double> losses(n);
-    std::atomic<uint64_t> updates{0};
-    parallel_for(n, jobs, [&](size_t i, int thread) {
-      Local& local = locals[thread];
-      expand(order[i], local);
-      gather(local, table, 1.0);
-      uint64_t mine = 0;
-      losses[i] = phi(local, options.eta, mine);
-      updates.fetch_add(mine, std::memory_order_relaxed);
-      for (size_t f = 0; f < local.w.size(); ++f)
-        if (local.w[f] != local.before[f]) {
-          std::atomic_ref<double> w(table.weight(local.slots[f]));
-          w.store(w.load(std::memory_order_relaxed) * decay + (local.w[f] - local.before[f]), std::memory_order_relaxed);
-        }
-    });
-    out.updates = updates;
-    out.loss = std::accumulate(losses.begin(), losses.end(), 0.0);
-  } else {
-    // w = scale * (what the table has), so that lambda costs nothing a step.
-    double scale = 1.0;
-    const auto batch = static_cast<size_t>(options.batch);
-    struct Mean {
-      size_t slot;
-      double sum, count;
-    };
-    std::vector<std::vector<Change>> changed(batch);
-    std::vector<double> losses(batch);
-    std::vector<uint64_t> updates(batch);
-    for (size_t begin = 0; begin < n; begin += batch) {
-      const size_t count = std::min(batch, n - begin);
-      parallel_for(count, jobs, [&](size_t i, int thread) {
-        Local& local = locals[thread];
-        expand(order[begin + i], local);
-        gather(local, table, scale);
-        updates[i] = 0;
-        losses[i] = phi(local, options.eta, updates[i]);
-        changed[i].clear();
-        changes(local, changed[i]);
-      });
-      const size_t shares = count > 1 ? threads : 1;
-      parallel_for(shares, jobs, [&](size_t share, int) {  // each weight by one thread, in the order of the sentences
-        const size_t low = table.capacity() / shares * share,
-                     high = share + 1 == shares ? table.capacity() : table.capacity() / shares * (share + 1);
-        IdMap places(1024);
-        std::vector<Mean> means;
-        for (size_t i = 0; i < count; ++i)
-          for (const Change& change : changed[i]) {
-            if (change.slot < low || change.slot >= high) continue;
-            const auto place = static_cast<size_t>(places.add(change.slot));
-            if (place == means.size()) means.push_back({change.slot, 0.0, 0.0});
-            means[place].sum += change.by;
-            means[place].count += 1;
-          }
-        for (const Mean& mean : means) table.weight(mean.slot) += mean.sum / mean.count / scale;
-      });
-      for (size_t i = 0; i < count; ++i) {
-        out.loss += losses[i];
-        out.updates += updates[i];
-      }
-      scale *= std::pow(1.0 - options.eta * options.lambda, static_cast<double>(count));
-    }
-    if (scale != 1.0)
-      for (size_t slot = 0; slot < table.capacity(); ++slot)
-        if (table.key(slot)) table.weight(slot) *= scale;
-  }
-  if (n) out.loss /= static_cast<double>(n);
+  shuffle(order, random);
+  CostMarginPass out = options.lock_free ? lock_free_pass(order, options, jobs) : batch_pass(order, options, jobs);
+  if (!order.empty()) out.loss /= static_cast<double>(order.size());
   return out;
+}
+
+CostMarginPass CostMargin::lock_free_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs) {
+  const double decay = 1.0 - options.eta * options.lambda;
+  std::vector<Local> locals(static_cast<size_t>(resolve_jobs(jobs)));
+  std::vector<double> losses(order.size());
+  std::atomic<uint64_t> updates{0};
+  parallel_for(order.size(), jobs, [&](size_t i, int thread) {
+    Local& local = locals[thread];
+    expand(order[i], local);
+    gather(local, *table_, 1.0);
+    uint64_t mine = 0;
+    losses[i] = phi(local, options.eta, mine);
+    updates.fetch_add(mine, std::memory_order_relaxed);
+    for (size_t f = 0; f < local.w.size(); ++f)
+      if (local.w[f] != local.before[f]) {
+        std::atomic_ref<double> w(table_->weight(local.slots[f]));
+        w.store(w.load(std::memory_order_relaxed) * decay + (local.w[f] - local.before[f]), std::memory_order_relaxed);
+      }
+  });
+  return {std::accumulate(losses.begin(), losses.end(), 0.0), updates};
+}
+
+CostMarginPass CostMargin::batch_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs) {
+  CostMarginPass out;
+  double scale = 1.0;  // w = scale * (what the table has), so that lambda costs nothing in a step
+  const auto batch = static_cast<size_t>(options.batch);
+  std::vector<Local> locals(static_cast<size_t>(resolve_jobs(jobs)));
+  std::vector<std::vector<Change>> changed(batch);
+  std::vector<double> losses(batch);
+  std::vector<uint64_t> updates(batch);
+  for (size_t begin = 0; begin < order.size(); begin += batch) {
+    const size_t count = std::min(batch, order.size() - begin);
+    parallel_for(count, jobs, [&](size_t i, int thread) {
+      Local& local = locals[thread];
+      expand(order[begin + i], local);
+      gather(local, *table_, scale);
+      updates[i] = 0;
+      losses[i] = phi(local, options.eta, updates[i]);
+      changed[i].clear();
+      changes(local, changed[i]);
+    });
+    apply_means({changed.data(), count}, scale, jobs);
+    for (size_t i = 0; i < count; ++i) {
+      out.loss += losses[i];
+      out.updates += updates[i];
+    }
+    scale *= std::pow(1.0 - options.eta * options.lambda, static_cast<double>(count));
+  }
+  if (scale != 1.0)
+    for (size_t slot = 0; slot < table_->capacity(); ++slot)
+      if (table_->key(slot)) table_->weight(slot) *= scale;
+  return out;
+}
+
+/// Every weight that some sentences change moves by the mean of their changes. Each weight belongs to one thread, which takes the
+/// sentences in order.
+void CostMargin::apply_means(std::span<const std::vector<Change>> changed, double scale, int jobs) {
+  struct Mean {
+    size_t slot;
+    double sum, count;
+  };
+  const size_t shares = changed.size() > 1 ? static_cast<size_t>(resolve_jobs(jobs)) : 1;
+  parallel_for(shares, jobs, [&](size_t share, int) {
+    const size_t capacity = table_->capacity(), low = capacity / shares * share,
+                 high = share + 1 == shares ? capacity : capacity / shares * (share + 1);
+    IdMap places(1024);
+    std::vector<Mean> means;
+    for (const std::vector<Change>& of_sentence : changed)
+      for (const Change& change : of_sentence) {
+        if (change.slot < low || change.slot >= high) continue;
+        const auto place = static_cast<size_t>(places.add(change.slot));
+        if (place == means.size()) means.push_back({change.slot, 0.0, 0.0});
+        means[place].sum += change.by;
+        means[place].count += 1;
+      }
+    for (const Mean& mean : means) table_->weight(mean.slot) += mean.sum / mean.count / scale;
+  });
 }
 
 double CostMargin::objective(double lambda, int jobs) const {

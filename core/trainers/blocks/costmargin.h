@@ -21,6 +21,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,11 @@
 namespace hopefear {
 
 struct CostMarginOptions {
-  double eta = 0.01;
-  double lambda = 0.0;
-  int64_t batch = 32;
-  bool lock_free = false;
-  uint64_t seed = 1;
+  double eta;
+  double lambda;
+  int64_t batch;
+  bool lock_free;
+  uint64_t seed;
 };
 
 struct CostMarginPass {
@@ -71,6 +72,16 @@ class CostMargin {
   void changes(const Local& local, std::vector<Change>& out) const;
   template <class Body>
   void each_sentence(int jobs, Body&& body) const;
+  uint64_t estimated_keys() const;
+  struct Counted {
+    std::unique_ptr<FeatureTable> table;
+    std::vector<uint8_t> count;  // of each slot
+  };
+  template <class Wanted>
+  Counted count_keys(size_t room, int jobs, Wanted&& wanted) const;
+  CostMarginPass lock_free_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs);
+  CostMarginPass batch_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs);
+  void apply_means(std::span<const std::vector<Change>> changed, double scale, int jobs);
 
   const BlockDecoder& decoder_;
   const std::vector<BlockSource>& sources_;

@@ -88,4 +88,15 @@ std::shared_ptr<SequenceFile> SequenceFile::open(const std::string& path, const 
   return out;
 }
 
+double SequenceFile::mean_bleu() const {
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = 0; i < sentences(); ++i)
+    if (const auto [begin, end] = of(i); begin < end) {
+      sum += static_cast<double>(bleu(begin));
+      ++n;
+    }
+  return n ? sum / static_cast<double>(n) : 0.0;
+}
+
 }  // namespace hopefear

@@ -29,6 +29,8 @@ class SequenceFile {
     return blocks_.subspan(block_begin_[sequence], block_begin_[sequence + 1] - block_begin_[sequence]);
   }
   float bleu(uint64_t sequence) const { return bleu_[sequence]; }
+  /// Of the first sequence of each sentence, the mean over all that have one.
+  double mean_bleu() const;
 
  private:
   std::shared_ptr<MemoryMap> memory_;

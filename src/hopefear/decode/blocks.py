@@ -213,8 +213,8 @@ class Blocks:
 def read_block_weights(path: PathLike) -> Mapping[str, float]:
     """Weights for this decoder: of a large file only the values are kept, not the names."""
     weights = read_many_weights(path)
-    many = isinstance(weights, ManyWeights)
-    kinds = set(weights.templates) if many else {name.partition("(")[0] for name in weights}
+    many = weights.templates if isinstance(weights, ManyWeights) else None
+    kinds = many if many is not None else {name.partition("(")[0] for name in weights}
     if not kinds & {*REAL, *_PHRASE, *_WORD}:
         raise input_error(path, None, "no weight here belongs to a feature of blocks. Use the weights of this model")
     return weights

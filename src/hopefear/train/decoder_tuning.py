@@ -32,8 +32,7 @@ from hopefear.train.tuning import (
     metric_for,
     random_initial,
 )
-from hopefear.trainers.batch.base import BatchTrainer
-from hopefear.trainers.registry import find, options_from
+from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
 
 __all__ = ["tune_decoder"]
@@ -45,8 +44,7 @@ ITERATIONS = 10
 def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     """Learn the weights of a decoder that is a command, and leave a run directory."""
     assert config.decoder_command is not None
-    kind = find(config.trainer, "candidates")
-    assert issubclass(kind, BatchTrainer)
+    kind = find_batch(config.trainer)
     options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
     Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
     parameters = read_parameters(config.params) if config.params else []

@@ -34,7 +34,7 @@ from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
-from hopefear.trainers.registry import find, options_from
+from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.processes import Say, Task, cores, run_tasks
 
 __all__ = ["Replicate", "TuneConfig", "Tuned", "fit_replicates", "random_initial", "tune"]
@@ -153,8 +153,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         from hopefear.train.decoder_tuning import tune_decoder
 
         return tune_decoder(config, listen)
-    kind = find(config.trainer, "candidates")
-    assert issubclass(kind, BatchTrainer)
+    kind = find_batch(config.trainer)
     options = options_from(kind, config.set)
     Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
     session = Session(listen)

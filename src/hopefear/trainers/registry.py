@@ -12,6 +12,7 @@ from typing import Any
 
 from hopefear.errors import OptionError
 from hopefear.trainers.base import Trainer
+from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.batch.cmira import Cmira
 from hopefear.trainers.batch.kbmira import Kbmira
 from hopefear.trainers.batch.logloss import Logloss
@@ -30,7 +31,7 @@ from hopefear.trainers.online.sgd import Sgd
 from hopefear.util.options import value_of
 from hopefear.util.words import one_of
 
-__all__ = ["ELSEWHERE", "TRAINERS", "by_name", "find", "options_from", "settable"]
+__all__ = ["ELSEWHERE", "TRAINERS", "by_name", "find", "find_batch", "options_from", "settable"]
 
 TRAINERS: tuple[type[Trainer], ...] = (
     *(Mert, Pro, Kbmira, Cmira, Rampion, Minrisk, Logloss, Perceptron, Pa),
@@ -61,6 +62,13 @@ def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     if not fitting:
         raise OptionError(f"{name} learns while a model translates. Use: hopefear train MODEL --trainer {name}")
     return fitting[-1]
+
+
+def find_batch(name: str) -> type[BatchTrainer]:
+    """The trainer of this name that learns from candidates."""
+    found = find(name, "candidates")
+    assert issubclass(found, BatchTrainer)
+    return found
 
 
 def settable(trainer: type[Trainer]) -> dict[str, dataclasses.Field[Any]]:

@@ -1,0 +1,44 @@
+// What the bindings of trainers share: arguments that are checked once, reports, and trained weights.
+#pragma once
+#include "common.h"
+#include "trainers/bounds.h"
+#include "trainers/epoch.h"
+#include "trainers/lists.h"
+
+namespace hopefear {
+
+inline std::vector<double> copied(const In<double>& values) { return {values.data(), values.data() + values.size()}; }
+
+/// What every batch trainer is given: lists with statistics, or forests without; where to start, and how far weights may move.
+struct Task {
+  Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& initial,
+       const In<double>& lower, const In<double>& upper);
+  /// For what is asked at given weights.
+  Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& w)
+      : Task(pool, stats, metric, w, w, w) {}
+
+  Lists lists;
+  const double* initial;
+  Bounds bounds;
+};
+
+/// One number per row of the lists.
+const double* rows_of(const Task& task, const In<double>& values);
+
+/// on_epoch(epoch, score, weights, updates) -> whether to go on; None: silent. The callback must outlive the result.
+OnEpoch reporter(const nb::object& callback);
+
+/// The result of a long computation that touches no Python object, unless it takes the GIL.
+template <class Compute>
+auto without_gil(Compute&& compute) {
+  nb::gil_scoped_release release;
+  return compute();
+}
+
+/// Trained weights, for NumPy.
+template <class Train>
+Out<double> trained(Train&& train) {
+  return give(without_gil(train));
+}
+
+}  // namespace hopefear

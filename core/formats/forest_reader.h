@@ -1,0 +1,41 @@
+// Forests of other programs, file by file and chunk by chunk: the caller opens and unpacks the files.
+//
+// A file of Moses is one sentence; PLF has one sentence per line; JSON files have a document per sentence (see json_forest.h).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "formats/json_forest.h"
+#include "formats/lines.h"
+#include "formats/pool_builder.h"
+
+namespace hopefear {
+
+class ForestReader {
+ public:
+  enum class Format { moses, plf, json };
+
+  /// `before`: lines of the file, each a sentence, that someone else has read.
+  void begin_file(std::string name, Format format, int64_t before);
+  void feed(std::string_view bytes);
+  void end_file();
+  void finish() { builder_.finish(); }
+  int64_t sentences() const { return sentences_; }
+  /// Moves what was read into a pool; every forest is checked.
+  void collect(Pool& pool);
+
+ private:
+  void end_sentence(std::string source);
+  void plf(std::string_view line);
+  void json(std::string_view prefix, std::string_view text, int64_t line);
+
+  PoolBuilder builder_{false, 0.5};
+  Format format_ = Format::json;
+  std::string file_, text_;
+  Lines lines_;
+  JsonDocuments documents_;
+  int64_t sentences_ = 0;
+};
+
+}  // namespace hopefear

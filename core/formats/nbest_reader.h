@@ -1,0 +1,49 @@
+// Candidate lists from files of either format, chunk by chunk: the caller opens and unpacks the files.
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/jsonl_nbest.h"
+#include "formats/moses_nbest.h"
+#include "formats/pool_builder.h"
+#include "util/error.h"
+
+namespace hopefear {
+
+class NbestReader {
+ public:
+  /// `by_position`: as JsonlNbestReader has it; `stream`: as PoolBuilder has it. Dense are features of 9 candidates in 10.
+  NbestReader(bool by_position, bool stream) : builder_(stream, 0.9), moses_(builder_), jsonl_(builder_, by_position) {}
+
+  void begin_file(std::string name, bool json) {
+    if (started_ && json != json_) throw input_error(name, 0, "one list is in two formats. Convert it, or merge the files");
+    started_ = true;
+    json_ = json;
+    json ? jsonl_.begin_file(std::move(name)) : moses_.begin_file(std::move(name));
+  }
+  void feed(std::string_view bytes) { json_ ? jsonl_.feed(bytes) : moses_.feed(bytes); }
+  void end_file() { json_ ? jsonl_.end_file() : moses_.end_file(); }
+  void finish() { builder_.finish(); }
+
+  /// All sentences that are ready, out of our hands.
+  std::vector<NbestSentence> ready() {
+    std::vector<NbestSentence> out;
+    while (builder_.has_ready()) out.push_back(builder_.pop());
+    return out;
+  }
+  void collect(Pool& pool) {
+    builder_.collect(pool);
+    pool.number_names = jsonl_.metric_names();
+  }
+  const std::vector<std::string>& metric_names() const { return jsonl_.metric_names(); }
+
+ private:
+  PoolBuilder builder_;
+  MosesNbestReader moses_;
+  JsonlNbestReader jsonl_;
+  bool json_ = false, started_ = false;
+};
+
+}  // namespace hopefear

@@ -1,0 +1,54 @@
+// The chart of hierarchical decoding: what a search has found, before it is a forest.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "forest/forest.h"
+#include "hiero/rule_options.h"
+#include "lm/language_model.h"
+#include "search/cube_pruning.h"
+
+namespace hopefear {
+
+/// A nonterminal over a span of the source.
+struct HieroCell {
+  NodeRange nodes;  // in HieroChart::sorted
+  int32_t i = 0, j = 0;
+};
+
+/// A rule application that survived.
+struct HieroEdge {
+  int32_t head;
+  uint32_t option;
+  int32_t tail[2];  // -1: none
+  int32_t path;     // the scores of the arcs below the rule itself; -1: none
+  double score;     // of the best derivation with this edge on top
+  double lm[kMaxLms];
+};
+
+struct HieroChart {
+  void clear() {
+    cells.clear();
+    sorted.clear();
+    scores.clear();
+    cell_of.clear();
+    states.clear();
+    edges.clear();
+    paths.clear();
+  }
+  int32_t nodes() const { return static_cast<int32_t>(scores.size()); }
+
+  std::vector<HieroCell> cells;
+  std::vector<int32_t> sorted;  // the nodes of each cell, best first
+  // of each node, tails before heads; the goal is the last one
+  std::vector<double> scores;
+  std::vector<int32_t> cell_of;
+  std::vector<LmState> states;  // as many per node as there are language models
+  std::vector<HieroEdge> edges;
+  std::vector<double> paths;  // scores of arcs, as many per path as the model has features for them
+};
+
+/// The forest of what the goal can reach, with all features, less what max_edges and beam of HieroOptions leave out.
+Forest chart_forest(const HieroModel& model, const HieroChart& chart, const RuleOptions& options, int64_t max_edges, double beam);
+
+}  // namespace hopefear

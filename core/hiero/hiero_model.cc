@@ -1,0 +1,40 @@
+#include "hiero/hiero_model.h"
+
+#include <algorithm>
+
+#include "util/error.h"
+
+namespace hopefear {
+
+HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std::shared_ptr<const LanguageModel>> lms_,
+                       const std::vector<std::string>& names, const std::vector<std::string>& sparse,
+                       std::shared_ptr<const FeatureTemplates> templates_, const std::vector<std::string>& arcs)
+    : grammar(std::move(grammar_)), lms(std::move(lms_)), templates(std::move(templates_)) {
+  if (lms.size() > kMaxLms) throw InputError("a decoder has at most " + std::to_string(kMaxLms) + " language models");
+  for (int32_t word = 0; word < grammar->target_vocab()->size(); ++word) vocab->add((*grammar->target_vocab())[word]);
+  for (const auto& name : names) features->add(name);
+  dense_width = features->size();
+  for (const auto& name : sparse) features->add(name);
+  if (static_cast<size_t>(features->size()) != names.size() + sparse.size()) throw InputError("a feature is named twice");
+  const auto id = [&](const char* name) {
+    const int32_t found = features->find(name);
+    return found < dense_width ? found : -1;
+  };
+  lm_id = {id("lm"), id("lm2")};
+  rule_id = id("rule");
+  word_id = id("word");
+  glue_id = id("glue");
+  identity_id = id("identity");
+  unknown_id = id("unknown");
+  number_id = id("number");
+  name_id = id("name");
+  for (const auto& name : arcs) arc_ids.push_back(id(name.c_str()));
+  const std::array own{lm_id[0], lm_id[1], rule_id, word_id, glue_id, identity_id, unknown_id, number_id, name_id};
+  for (size_t c = 0; c < grammar->width(); ++c)
+    if (const int32_t found = id(grammar->names()[c].c_str());
+        found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
+      columns.push_back({static_cast<int32_t>(c), found});
+  for (const auto& lm : lms) lm->map_words(*vocab, lm_words.emplace_back());
+}
+
+}  // namespace hopefear

@@ -1,0 +1,41 @@
+// What the hierarchical decoder knows whatever the sentence and the weights are: its grammar, its language models, its features.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grammar/grammar.h"
+#include "grammar/templates.h"
+#include "lm/language_model.h"
+#include "search/source.h"
+#include "util/vocab.h"
+
+namespace hopefear {
+
+struct HieroModel {
+  /// `names` are the dense features: any of lm, lm2, rule, word, glue, identity, unknown, number, name, and columns of the
+  /// grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids. `arcs` are those of `names`
+  /// that are scores of the arcs of lattices.
+  HieroModel(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
+             const std::vector<std::string>& names, const std::vector<std::string>& sparse,
+             std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs);
+
+  std::shared_ptr<const Grammar> grammar;
+  std::vector<std::shared_ptr<const LanguageModel>> lms;
+  std::shared_ptr<const FeatureTemplates> templates;
+  std::shared_ptr<Vocab> vocab = std::make_shared<Vocab>();  // target words: those of the grammar, then others
+  std::shared_ptr<Vocab> features = std::make_shared<Vocab>();
+  int32_t dense_width = 0;
+
+  // ids of features; -1: no such feature
+  std::array<int32_t, kMaxLms> lm_id{-1, -1};
+  int32_t rule_id, word_id, glue_id, identity_id, unknown_id, number_id, name_id;
+  std::vector<int32_t> arc_ids;
+  std::vector<std::pair<int32_t, int32_t>> columns;  // of the grammar, and their ids
+
+  std::vector<std::vector<uint32_t>> lm_words;  // [model][word of the grammar]
+};
+
+}  // namespace hopefear

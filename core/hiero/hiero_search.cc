@@ -1,0 +1,273 @@
+#include "hiero/hiero_search.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace hopefear {
+
+Forest HieroSearch::run(const HieroSource& source, const double* w, const HieroOptions& options) {
+  start(source, w, options);
+  const int32_t length = source.length();
+  if (length == 0) {
+    ForestBuilder builder(m_.vocab, m_.features, m_.dense_width);
+    builder.add_node(0, 0);
+    builder.add_edge({}, {}, nullptr);
+    return builder.finish();
+  }
+  begin_glue();
+  for (int32_t j = 1; j <= length; ++j) {  // column by column: what is looked at was made not long ago
+    for (int32_t i = j - 1; i >= std::max(0, j - spans_.widest()); --i) span(i, j - i);
+    glue(j);
+  }
+  goal();
+  return chart_forest(m_, chart_, options_, limits_.max_edges, limits_.beam);
+}
+
+bool HieroSearch::modest() const {
+  constexpr size_t kKept = size_t{1} << 22;
+  return chart_.edges.capacity() <= kKept && pruning_.capacity() <= kKept;
+}
+
+void HieroSearch::start(const HieroSource& source, const double* w, const HieroOptions& options) {
+  source_ = &source;
+  w_ = w;
+  limits_ = options;
+  for (size_t l = 0; l < models_; ++l) w_lm_[l] = m_.lm_id[l] >= 0 ? w[m_.lm_id[l]] : 0.0;
+  spans_.start(source, options.max_span, g_.max_source_symbols());
+  options_.start(w, options.max_options);
+  chart_.clear();
+  items_.clear();
+  x_cell_.assign(spans_.size(), -1);
+  item_begin_.assign(spans_.size(), 0);
+  item_end_.assign(spans_.size(), 0);
+}
+
+/// All of X over [i, i + width).
+void HieroSearch::span(int32_t i, int32_t width) {
+  const int32_t words = spans_.words(i, width);
+  const size_t here = spans_.at(i, width);
+  if (words == SpanTable::kFar) return;
+  cubes_.clear();
+  item_begin_[here] = static_cast<uint32_t>(items_.size());
+  add_words(i, width);
+  if (words <= spans_.hierarchical()) add_cells(i, width);
+  const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pop_limit);
+  if (cell >= 0 && words < spans_.hierarchical() && width < spans_.widest()) {
+    const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
+    if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1, -1});
+  }
+  item_end_[here] = static_cast<uint32_t>(items_.size());
+}
+
+/// Moves dots over the words that end a span.
+void HieroSearch::add_words(int32_t i, int32_t width) {
+  const int32_t j = i + width;
+  const bool flat = spans_.words(i, width) > spans_.hierarchical();
+  for (int32_t a = source_->into[j]; a < source_->into[j + 1]; ++a) {
+    const int32_t word = source_->words[a], k = source_->from[a];
+    if (k < i) continue;
+    if (k == i) {
+      const size_t before = cubes_.size();
+      const int32_t path = joined(-1, a);
+      if (word >= 0) advance(g_.child(Grammar::kRoot, word), {-1, -1}, -1, path, width);
+      copy(a, cubes_.size() > before, path);
+      continue;
+    }
+    if (word < 0) continue;
+    const size_t left = spans_.at(i, k - i);
+    for (uint32_t n = item_begin_[left]; n < item_end_[left]; ++n) {
+      const Item item = items_[n];
+      if (flat && item.cell[0] >= 0) continue;
+      if (const uint32_t node = g_.child(item.node, word); node != Grammar::kNone)
+        advance(node, {item.cell[0], item.cell[1]}, static_cast<int32_t>(n), joined(item.path, a), width);
+    }
+  }
+}
+
+/// Moves dots over the cells that end a span.
+void HieroSearch::add_cells(int32_t i, int32_t width) {
+  for (int32_t first = 1; first < width; ++first) {
+    const int32_t cell = x_cell_[spans_.at(i + first, width - first)];
+    if (cell < 0) continue;
+    const size_t left = spans_.at(i, first);
+    for (uint32_t n = item_begin_[left]; n < item_end_[left]; ++n) {
+      const Item item = items_[n];
+      if (item.cell[1] >= 0) continue;
+      const std::array<int32_t, 2> tails = item.cell[0] < 0 ? std::array{cell, -1} : std::array{item.cell[0], cell};
+      advance(child_x(item.node), tails, static_cast<int32_t>(n), item.path, width);
+    }
+  }
+}
+
+/// The dot has moved to `node`.
+void HieroSearch::advance(uint32_t node, std::array<int32_t, 2> cell, int32_t before, int32_t path, int32_t width) {
+  if (node == Grammar::kNone) return;
+  const auto [begin, end] = g_.rules_of(node);
+  if (begin != end) {
+    int32_t side = options_.find_side(begin);
+    if (side < 0) side = options_.add_side(begin, end, source_side(node, before));
+    const auto [first, count] = options_.of_side(side);
+    cubes_.push_back({first, count, {cell[0], cell[1]}, path});
+  }
+  if (g_.has_children(node) && width < spans_.widest()) items_.push_back({node, {cell[0], cell[1]}, before, path});
+}
+
+/// The symbols behind a dot, if templates ask for them.
+std::span<const int32_t> HieroSearch::source_side(uint32_t node, int32_t before) {
+  if (!m_.templates) return {};
+  side_.assign(1, g_.symbol(node));
+  for (int32_t k = before; k >= 0; k = items_[k].before) side_.push_back(g_.symbol(items_[k].node));
+  std::reverse(side_.begin(), side_.end());
+  return side_;
+}
+
+/// The scores of a path and one more arc.
+int32_t HieroSearch::joined(int32_t path, int32_t arc) {
+  const size_t scores = m_.arc_ids.size();
+  if (source_->scores.empty() || scores == 0) return -1;
+  const size_t at = chart_.paths.size();
+  chart_.paths.resize(at + scores);
+  for (size_t k = 0; k < scores; ++k)
+    chart_.paths[at + k] = source_->scores[arc * scores + k] + (path >= 0 ? chart_.paths[path * scores + k] : 0.0);
+  return static_cast<int32_t>(at / scores);
+}
+
+uint32_t HieroSearch::child_x(uint32_t node) const {
+  const auto [begin, end] = g_.children(node);
+  return begin != end && g_.symbol(begin) == kX ? begin : Grammar::kNone;
+}
+
+/// Words that may stand for themselves.
+void HieroSearch::copy(int32_t arc, bool translated, int32_t path) {
+  const int32_t word = source_->words[arc];
+  int32_t extra = -1;
+  if (source_->kinds[arc] == WordKind::number)
+    extra = m_.number_id;
+  else if (source_->kinds[arc] == WordKind::name)
+    extra = m_.name_id;
+  else if (word < 0)
+    extra = m_.unknown_id;
+  else if (!translated)
+    extra = m_.identity_id;
+  else
+    return;
+  cubes_.push_back({options_.size(), 1, {-1, -1}, path});
+  options_.add_copy(word, source_->copies[arc], source_->lm[arc], extra);
+}
+
+/// The options 0, 1 and 2: S -> <X, X>, S -> <S X, S X>, and the goal.
+void HieroSearch::begin_glue() {
+  const int32_t one[] = {slot(0)}, two[] = {slot(0), slot(1)};
+  options_.add(one, -1).begins = true;
+  options_.add(two, m_.glue_id);
+  options_.add(one, -1).ends = true;
+  s_cell_.assign(source_->length() + 1, -1);
+}
+
+/// S over [0, j).
+void HieroSearch::glue(int32_t j) {
+  cubes_.clear();
+  if (j <= spans_.widest() && x_cell_[spans_.at(0, j)] >= 0) cubes_.push_back({0, 1, {x_cell_[spans_.at(0, j)], -1}});
+  for (int32_t k = std::max(1, j - spans_.widest()); k < j; ++k) {
+    const int32_t left = s_cell_[k], right = x_cell_[spans_.at(k, j - k)];
+    if (left >= 0 && right >= 0) cubes_.push_back({1, 1, {left, right}});
+  }
+  s_cell_[j] = fill(0, j, limits_.pop_limit);
+}
+
+/// One node at the very end.
+void HieroSearch::goal() {
+  cubes_.assign(1, {2, 1, {s_cell_.back(), -1}});
+  fill(0, source_->length(), 0);
+}
+
+inline uint32_t HieroSearch::size(uint32_t cube, size_t k) const {
+  if (k == 0) return cubes_[cube].options;
+  const int32_t cell = cubes_[cube].cell[k - 1];
+  return cell < 0 ? 1 : chart_.cells[cell].nodes.size();
+}
+
+inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t place) {
+  place_lm_.resize(place_lm_.size() + models_);
+  place_state_.resize(place_state_.size() + models_);
+  double* lm = place_lm_.data() + place * models_;
+  LmState* state = place_state_.data() + place * models_;
+  const Cube& of = cubes_[cube];
+  const HieroOption& option = options_[of.option + ranks[0]];
+  const int32_t tails[2] = {tail(of, ranks, 0), tail(of, ranks, 1)};
+  double sum = option.score;
+  if (of.path >= 0) {
+    const size_t scores = m_.arc_ids.size();
+    for (size_t k = 0; k < scores; ++k) sum += w_[m_.arc_ids[k]] * chart_.paths[of.path * scores + k];
+  }
+  for (const int32_t v : tails)
+    if (v >= 0) sum += chart_.scores[v];
+  for (size_t l = 0; l < models_; ++l) {
+    lm[l] = kLn10 * lm_score(option, l, tails, state[l]);
+    sum += w_lm_[l] * lm[l];
+  }
+  return sum;
+}
+
+inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
+  const Cube& of = cubes_[cube];
+  const int32_t v = node_of(place_state_.data() + place * models_);
+  chart_.scores[v] = std::max(chart_.scores[v], score);
+  HieroEdge& edge = chart_.edges.emplace_back(
+      HieroEdge{v, of.option + ranks[0], {tail(of, ranks, 0), tail(of, ranks, 1)}, of.path, score, {0, 0}});
+  for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[place * models_ + l];
+}
+
+/// The node of the t-th cell of a cube, or -1.
+inline int32_t HieroSearch::tail(const Cube& cube, const uint32_t* ranks, int t) const {
+  return cube.cell[t] < 0 ? -1 : chart_.sorted[chart_.cells[cube.cell[t]].nodes.begin + ranks[t + 1]];
+}
+
+/// What language model l says of a rule application, log10, and the state behind it.
+inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmState& state) const {
+  RuleScore rule(*m_.lms[l], state);
+  if (option.begins) rule.begin_sentence();
+  for (const int32_t symbol : options_.lm_target(option, l)) {
+    if (symbol >= 0)
+      rule.terminal(static_cast<uint32_t>(symbol));
+    else
+      rule.nonterminal(chart_.states[tails[slot_tail(symbol)] * models_ + l]);
+  }
+  if (option.ends) rule.terminal(kEos);
+  const double sum = rule.finish();
+  if (option.ends) state = LmState();  // nothing follows: all are one node
+  return sum;
+}
+
+/// The node of a state in the cell that is being filled, a new one if need be.
+inline int32_t HieroSearch::node_of(const LmState* state) {
+  const auto hash = [&](const LmState* states) {
+    uint64_t h = 0;
+    for (size_t l = 0; l < models_; ++l) h = (h ^ states[l].hash()) * 0x9e3779b97f4a7c15ULL;
+    return h ^ (h >> 32);
+  };
+  const auto known = [&](int32_t v) { return chart_.states.data() + v * models_; };
+  const auto [v, is_new] = known_.find_or_add(
+      hash(state), [&](int32_t u) { return std::equal(state, state + models_, known(u)); },
+      [&](int32_t u) { return hash(known(u)); });
+  if (is_new) {
+    chart_.scores.push_back(-std::numeric_limits<double>::infinity());
+    chart_.cell_of.push_back(static_cast<int32_t>(chart_.cells.size()));
+    chart_.states.insert(chart_.states.end(), state, state + models_);
+  }
+  return v;
+}
+
+/// The best rule applications of the cubes, joined to nodes by their states. The new cell, or -1.
+int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
+  if (cubes_.empty()) return -1;
+  const int32_t first = chart_.nodes(), cell = static_cast<int32_t>(chart_.cells.size());
+  place_lm_.clear();
+  place_state_.clear();
+  known_.start(first, std::clamp<int64_t>(pop_limit / 2, 128, 2048));
+  pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit);
+  chart_.cells.push_back({sort_nodes(first, chart_.nodes(), chart_.sorted, [&](int32_t v) { return chart_.scores[v]; }), i, j});
+  return cell;
+}
+
+}  // namespace hopefear

@@ -1,0 +1,142 @@
+#include "hiero/rule_options.h"
+
+#include <algorithm>
+
+namespace hopefear {
+namespace {
+
+/// Source sides are forgotten when so many symbols and features of them are kept.
+constexpr size_t kKept = size_t{1} << 22;
+
+}  // namespace
+
+void RuleOptions::start(const double* w, int64_t max_options) {
+  w_ = w;
+  max_options_ = max_options;
+  const auto weight = [&](int32_t id) { return id >= 0 ? w[id] : 0.0; };
+  w_word_ = weight(m_.word_id);
+  w_rule_ = weight(m_.rule_id);
+  for (size_t l = 0; l < m_.lms.size(); ++l) w_lm_[l] = weight(m_.lm_id[l]);
+  ++sentence_;
+  options_.clear();
+  if (targets_.size() + sparse_ids_.size() <= kKept) return;
+  side_of_.clear();
+  sides_.clear();
+  rules_.clear();
+  targets_.clear();
+  for (auto& words : lm_targets_) words.clear();
+  sparse_ids_.clear();
+  sparse_values_.clear();
+}
+
+int32_t RuleOptions::add_side(uint32_t first_rule, uint32_t end_rule, std::span<const int32_t> symbols) {
+  const auto number = static_cast<int32_t>(sides_.size());
+  sides_.push_back({first_rule, static_cast<uint32_t>(rules_.size()), end_rule - first_rule, 0, 0, 0});
+  for (uint32_t rule = first_rule; rule < end_rule; ++rule) {
+    const auto target = g_.target(rule);
+    rules_.push_back(new_rule(target, nullptr));
+    if (m_.templates) add_sparse(rules_.back(), symbols, target, g_.links(rule), g_.row(rule));
+  }
+  side_of_.add(first_rule, number);
+  return number;
+}
+
+void RuleOptions::choose(Side& side) {
+  ranked_.clear();
+  for (uint32_t k = 0; k < side.rules; ++k) {
+    const HieroRule& rule = rules_[side.rule + k];
+    const auto row = g_.row(side.first + k);
+    double score = w_word_ * rule.words + w_rule_;
+    for (const auto& [column, id] : m_.columns) score += w_[id] * static_cast<double>(row[column]);
+    score = sparse_score(rule, score);
+    double estimate = score;
+    for (size_t l = 0; l < m_.lms.size(); ++l) estimate += w_lm_[l] * rule.lm[l];
+    ranked_.push_back({score, estimate, k});
+  }
+  std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
+    return a.estimate > b.estimate || (a.estimate == b.estimate && a.rule < b.rule);
+  });
+  if (max_options_ > 0 && ranked_.size() > static_cast<size_t>(max_options_)) ranked_.resize(max_options_);
+  side.sentence = sentence_;
+  side.option = size();
+  side.options = static_cast<uint32_t>(ranked_.size());
+  for (const Ranked& r : ranked_) {
+    HieroOption& option = options_.emplace_back();
+    static_cast<HieroRule&>(option) = rules_[side.rule + r.rule];
+    option.score = r.score;
+    option.rule = side.first + r.rule;
+  }
+}
+
+HieroOption& RuleOptions::add(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied, int32_t extra) {
+  HieroOption& option = options_.emplace_back();
+  static_cast<HieroRule&>(option) = new_rule(target, copied);
+  option.extra = extra;
+  option.score = w_word_ * option.words + (extra >= 0 ? w_[extra] : 0.0);
+  return option;
+}
+
+void RuleOptions::add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, int32_t extra) {
+  HieroOption& option = add({&target, 1}, &lm, extra);
+  if (!m_.templates) return;
+  if (source < 0) source = g_.source_vocab()->size();
+  const PackedLink link{0, 0};
+  add_sparse(option, {&source, 1}, {&target, 1}, {&link, 1}, {});
+  option.score = sparse_score(option, option.score);
+}
+
+HieroRule RuleOptions::new_rule(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
+  HieroRule rule;
+  rule.target = static_cast<uint32_t>(targets_.size());
+  rule.symbols = static_cast<uint32_t>(target.size());
+  rule.words = static_cast<uint32_t>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
+  targets_.insert(targets_.end(), target.begin(), target.end());
+  for (size_t l = 0; l < m_.lms.size(); ++l)
+    for (const int32_t symbol : target)
+      lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : m_.lm_words[l][symbol]));
+  for (size_t l = 0; l < m_.lms.size(); ++l) rule.lm[l] = lm_alone(rule, l);
+  return rule;
+}
+
+/// Sorted by id, one entry per id.
+void RuleOptions::add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
+                             std::span<const PackedLink> links, std::span<const float> row) {
+  fired_.clear();
+  m_.templates->add_rule(source, target, links, row, fired_);
+  std::sort(fired_.begin(), fired_.end());
+  rule.sparse = static_cast<uint32_t>(sparse_ids_.size());
+  for (size_t k = 0; k < fired_.size(); ++k) {
+    if (k > 0 && fired_[k].first == fired_[k - 1].first) {
+      sparse_values_.back() += static_cast<double>(fired_[k].second);
+    } else {
+      sparse_ids_.push_back(fired_[k].first);
+      sparse_values_.push_back(static_cast<double>(fired_[k].second));
+    }
+  }
+  rule.sparse_end = static_cast<uint32_t>(sparse_ids_.size());
+}
+
+/// A score with w.h of the sparse features added, one by one.
+double RuleOptions::sparse_score(const HieroRule& rule, double score) const {
+  for (uint32_t f = rule.sparse; f < rule.sparse_end; ++f) score += w_[sparse_ids_[f]] * sparse_values_[f];
+  return score;
+}
+
+/// What a language model says of the words of a rule alone.
+double RuleOptions::lm_alone(const HieroRule& rule, size_t model) const {
+  const int32_t* symbols = lm_targets_[model].data() + rule.target;
+  LmContext context[2];
+  int now = 0;
+  double sum = 0;
+  for (uint32_t k = 0; k < rule.symbols; ++k) {
+    if (symbols[k] < 0) {
+      context[now].length = 0;
+      continue;
+    }
+    sum += m_.lms[model]->score(context[now], static_cast<uint32_t>(symbols[k]), context[1 - now]).prob;
+    now = 1 - now;
+  }
+  return kLn10 * sum;
+}
+
+}  // namespace hopefear

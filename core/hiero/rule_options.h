@@ -1,0 +1,115 @@
+// The options of source sides: for each, the target sides that take part in the search, best first.
+//
+// Everything about a rule that does not depend on the weights is computed once and kept from sentence to sentence, until the memory for it
+// grows too large. Scores and the choice of options are made once per sentence, and only for source sides that match it. Of the
+// options of a source side the best max_options take part, judged by the model with the language models' estimate for the
+// words of the rule alone.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "grammar/templates.h"
+#include "hiero/hiero_model.h"
+
+namespace hopefear {
+
+/// A target side and what follows from it whatever the weights are.
+struct HieroRule {
+  double lm[kMaxLms] = {0, 0};  // what the language models say of its words alone
+  uint32_t target = 0;          // where its symbols begin
+  uint32_t symbols = 0, words = 0;
+  uint32_t sparse = 0, sparse_end = 0;
+};
+
+/// One target side of a source side, or a rule that the grammar does not have.
+struct HieroOption : HieroRule {
+  double score = 0;                   // w.h without language models
+  int64_t rule = -1;                  // of the grammar
+  int32_t extra = -1;                 // the feature that counts this rule, if it is not the grammar's
+  bool begins = false, ends = false;  // with <s>, with </s>
+};
+
+class RuleOptions {
+ public:
+  explicit RuleOptions(const HieroModel& model) : m_(model), g_(*model.grammar) {}
+
+  /// A new sentence: there are no options yet. max_options 0: all.
+  void start(const double* w, int64_t max_options);
+
+  const HieroOption& operator[](size_t option) const { return options_[option]; }
+  uint32_t size() const { return static_cast<uint32_t>(options_.size()); }
+
+  /// The number of the source side whose first rule is this one, or -1: then add_side().
+  int32_t find_side(uint32_t first_rule) const { return side_of_.find(first_rule); }
+  /// `symbols` of the source side are needed only if the model has templates.
+  int32_t add_side(uint32_t first_rule, uint32_t end_rule, std::span<const int32_t> symbols);
+  /// The options of a source side: the first, and how many.
+  std::pair<uint32_t, uint32_t> of_side(int32_t side) {
+    if (sides_[side].sentence != sentence_) choose(sides_[side]);
+    return {sides_[side].option, sides_[side].options};
+  }
+
+  /// An option that the grammar does not have, for this sentence only; `extra` is the feature that counts it, or -1.
+  HieroOption& add(std::span<const int32_t> target, int32_t extra) { return add(target, nullptr, extra); }
+  /// The same for a word that is copied: its ids on the source side, as a target word, and in the language models.
+  void add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, int32_t extra);
+
+  /// Words and slots of an option, the same with the words of a language model, and its sparse features.
+  std::span<const int32_t> target(const HieroOption& o) const { return {targets_.data() + o.target, o.symbols}; }
+  std::span<const int32_t> lm_target(const HieroOption& o, size_t model) const {
+    return {lm_targets_[model].data() + o.target, o.symbols};
+  }
+  std::span<const int32_t> sparse_ids(const HieroOption& o) const {
+    return {sparse_ids_.data() + o.sparse, o.sparse_end - o.sparse};
+  }
+  std::span<const double> sparse_values(const HieroOption& o) const {
+    return {sparse_values_.data() + o.sparse, o.sparse_end - o.sparse};
+  }
+
+ private:
+  struct Side {
+    uint32_t first;            // rule of the grammar
+    uint32_t rule, rules;      // begin and number in rules_
+    uint32_t option, options;  // begin and number in the sentence with this number
+    uint64_t sentence;
+  };
+  /// What chooses options: `estimate` has the language models' word on the rule alone.
+  struct Ranked {
+    double score, estimate;
+    uint32_t rule;
+  };
+
+  void choose(Side& side);
+  HieroOption& add(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied, int32_t extra);
+  HieroRule new_rule(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied);
+  void add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
+                  std::span<const PackedLink> links, std::span<const float> row);
+  double sparse_score(const HieroRule& rule, double score) const;
+  double lm_alone(const HieroRule& rule, size_t model) const;
+
+  const HieroModel& m_;
+  const Grammar& g_;
+  const double* w_ = nullptr;
+  int64_t max_options_ = 0;
+  double w_word_ = 0, w_rule_ = 0;
+  std::array<double, kMaxLms> w_lm_{};
+  uint64_t sentence_ = 0;
+
+  // of all sentences
+  IdMap side_of_;  // by the first rule of the side
+  std::vector<Side> sides_;
+  std::vector<HieroRule> rules_;
+  std::vector<int32_t> targets_;                          // symbols of all rules
+  std::array<std::vector<int32_t>, kMaxLms> lm_targets_;  // the same with the words of each language model
+  std::vector<int32_t> sparse_ids_;
+  std::vector<double> sparse_values_;
+
+  std::vector<HieroOption> options_;  // of this sentence
+  std::vector<Ranked> ranked_;
+  FeatureTemplates::Values fired_;
+};
+
+}  // namespace hopefear

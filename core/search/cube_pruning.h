@@ -1,0 +1,169 @@
+// Cube pruning (Chiang 2007, "Hierarchical phrase-based translation", section 5.3.3): the best items of a cell of a chart, without
+// looking at all of them.
+//
+// A cube has all combinations of one choice per dimension (a rule, and a node of each cell below it); choices are sorted by
+// their own score, and a place of the cube is a rank for each dimension. First the corners of all cubes wait, rank 0 throughout. The
+// place with the best score is popped and accepted, and its neighbours wait instead. The score of a place may have parts that
+// no single choice has, of a language model say: then the order is only nearly right, and that is the pruning.
+//
+// Where this differs from the paper:
+// - The neighbour rule, push_neighbours: a place is reached from one predecessor only, so that no set of seen places is kept.
+// - A place gets its exact score before it waits. Scoring only those that reach the front under an estimate was no faster and found
+//   less.
+// - A cube without dimensions is a single place. It does not count as a pop, and it is accepted even when the limit is reached.
+// Equal scores: what began to wait first is popped first. So the result depends on nothing but scores and the order of the cubes.
+//
+// Intended usage, for each cell of the chart:
+//   struct Cubes {                                       // or any class with these members
+//     uint32_t size(uint32_t cube, size_t k) const;      // choices along dimension k
+//     double score(uint32_t cube, const uint32_t* ranks, uint32_t place);    // called for place = 0, 1, 2 ...
+//     void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score);   // called best first
+//     size_t dimensions(uint32_t cube) const;            // only if they differ: CubePruning<>, and the most of them in start()
+//   };
+//   CubePruning<3> pruning;                              // kept for all cells: it owns memory
+//   pruning.run(cubes, number_of_cubes, pop_limit);
+// accept() finds the node with the state of the place, or makes one, by a Recombination; at the end sort_nodes() lists the nodes of
+// the cell best first, ready to be the choices of cubes above.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "util/hash_table.h"
+
+namespace hopefear {
+
+template <size_t Dimensions = std::dynamic_extent>
+class CubePruning {
+ public:
+  /// Pops at most pop_limit places (0: all) of cubes 0 .. count. `most`: the most dimensions of any cube.
+  template <class Cubes>
+  void run(Cubes& cubes, uint32_t count, int64_t pop_limit, size_t most = Dimensions) {
+    most_ = most;
+    count_ = 0;
+    queue_.clear();
+    size_t free = 0;  // places without dimensions that wait
+    for (uint32_t cube = 0; cube < count; ++cube) {
+      free += dimensions(cubes, cube) == 0;
+      uint32_t* corner = add_row();
+      corner[0] = cube;
+      std::fill_n(corner + 1, stride() - 1, 0);
+      push(cubes);
+    }
+    int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
+    while (!queue_.empty() && (left > 0 || free > 0)) {
+      std::pop_heap(queue_.begin(), queue_.end());
+      const Waiting top = queue_.back();
+      queue_.pop_back();
+      const uint32_t cube = row(top.place)[0];
+      if (dimensions(cubes, cube) == 0)
+        --free;
+      else if (left-- <= 0)
+        continue;
+      cubes.accept(cube, row(top.place) + 1, top.place, top.score);
+      if (left > 0) push_neighbours(cubes, cube, top.place);
+    }
+  }
+
+  size_t capacity() const { return places_.capacity() / stride(); }
+
+ private:
+  struct Waiting {
+    double score;
+    uint32_t place;
+    bool operator<(const Waiting& other) const { return score < other.score || (score == other.score && place > other.place); }
+  };
+
+  template <class Cubes>
+  static size_t dimensions(const Cubes& cubes, uint32_t cube) {
+    if constexpr (Dimensions == std::dynamic_extent)
+      return cubes.dimensions(cube);
+    else
+      return Dimensions;
+  }
+  size_t stride() const { return 1 + (Dimensions == std::dynamic_extent ? most_ : Dimensions); }
+  uint32_t* row(size_t place) { return places_.data() + place * stride(); }
+  uint32_t* add_row() {
+    if (places_.size() < (count_ + 1) * stride()) places_.resize(std::max(2 * places_.size(), 64 * stride()));
+    return row(count_++);
+  }
+
+  /// The neighbour rule: one rank more in one dimension, where all ranks behind it are 0. So a place has one predecessor only, the one
+  /// whose last rank that is not 0 is lower by one.
+  template <class Cubes>
+  void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t place) {
+    const size_t count = dimensions(cubes, cube);
+    size_t last = 0;  // rank that is not 0
+    for (size_t k = 1; k < count; ++k)
+      if (row(place)[1 + k] > 0) last = k;
+#pragma GCC unroll 4  // the count is a constant in the inner loops of decoders
+    for (size_t k = 0; k < count; ++k) {
+      if (k < last || row(place)[1 + k] + 1 >= cubes.size(cube, k)) continue;
+      uint32_t* next = add_row();
+      std::copy_n(row(place), stride(), next);
+      ++next[1 + k];
+      push(cubes);
+    }
+  }
+
+  /// Scores the last place and lets it wait.
+  template <class Cubes>
+  void push(Cubes& cubes) {
+    const uint32_t place = count_ - 1;
+    const uint32_t* ranks = row(place);
+    queue_.push_back({cubes.score(ranks[0], ranks + 1, place), place});
+    std::push_heap(queue_.begin(), queue_.end());
+  }
+
+  size_t most_ = 0;
+  uint32_t count_ = 0;            // places
+  std::vector<uint32_t> places_;  // their rows: the cube, then a rank for each dimension
+  std::vector<Waiting> queue_;
+};
+
+/// Nodes of a cell, as numbers of places in a list of nodes.
+struct NodeRange {
+  uint32_t begin = 0, end = 0;
+  uint32_t size() const { return end - begin; }
+};
+
+/// Appends the nodes [first, last) of a cell to `sorted`, those with the highest scores first.
+template <class Score>
+NodeRange sort_nodes(int32_t first, int32_t last, std::vector<int32_t>& sorted, Score&& score) {
+  const auto begin = static_cast<uint32_t>(sorted.size());
+  for (int32_t v = first; v < last; ++v) sorted.push_back(v);
+  std::stable_sort(sorted.begin() + begin, sorted.end(), [&](int32_t a, int32_t b) { return score(a) > score(b); });
+  return {begin, static_cast<uint32_t>(sorted.size())};
+}
+
+/// The nodes of one cell by their states, which the caller keeps.
+class Recombination {
+ public:
+  /// A cell whose first node has this number. There is room for `expected` nodes, and more if need be.
+  void start(int32_t first, size_t expected) {
+    next_ = first;
+    table_.reset(expected);
+  }
+  /// The node v with same(v), and false; or the number of a new node, which the caller adds, and true. hash_of(v) is the hash of a node
+  /// that is there.
+  template <class Same, class HashOf>
+  std::pair<int32_t, bool> find_or_add(uint64_t hash, Same&& same, HashOf&& hash_of) {
+    const auto [slot, added] = table_.insert(hash, [&](Slot s) { return same(s.node); }, [&](Slot s) { return hash_of(s.node); });
+    if (added) slot->node = next_++;
+    return {slot->node, added};
+  }
+
+ private:
+  struct Slot {
+    int32_t node = -1;
+    bool empty() const { return node < 0; }
+  };
+
+  int32_t next_ = 0;
+  HashTable<Slot> table_;
+};
+
+}  // namespace hopefear

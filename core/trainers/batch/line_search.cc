@@ -1,0 +1,104 @@
+#include "trainers/batch/line_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hopefear {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The middle of the piece; an endless piece is entered by a tenth of where it begins.
+double middle(double left, double right) {
+  if (left == -kInfinity && right == kInfinity) return 0;
+  if (left == -kInfinity) return right - std::max(1e-3, 0.1 * std::abs(right));
+  if (right == kInfinity) return left + std::max(1e-3, 0.1 * std::abs(left));
+  return 0.5 * (left + right);
+}
+
+}  // namespace
+
+void LineSearch::collect(EnvelopeSource& source, size_t width) {
+  events_.clear();
+  changes_.clear();
+  stats_.assign(width, 0.0);
+  for (size_t i = 0; i < source.sentences(); ++i) {
+    source.envelope(i, pieces_);
+    for (size_t k = 0; k < pieces_.size(); ++k) {
+      if (k == 0)
+        for (size_t s = 0; s < width; ++s) stats_[s] += pieces_[0].stats[s];
+      else if (!std::equal(pieces_[k].stats, pieces_[k].stats + width, pieces_[k - 1].stats)) {
+        events_.push_back({pieces_[k].x, static_cast<uint32_t>(changes_.size())});
+        changes_.push_back({pieces_[k - 1].stats, pieces_[k].stats});
+      }
+    }
+  }
+  std::sort(events_.begin(), events_.end(),
+            [](const Event& a, const Event& b) { return a.x != b.x ? a.x < b.x : a.index < b.index; });
+}
+
+void LineSearch::apply(const Event& event, size_t width) {
+  const Change& change = changes_[event.index];
+  for (size_t s = 0; s < width; ++s) stats_[s] += change.to[s] - change.from[s];
+}
+
+void LineSearch::surface(EnvelopeSource& source, const Metric& metric, std::vector<double>& x, std::vector<double>& gain) {
+  const auto width = static_cast<size_t>(metric.size());
+  collect(source, width);
+  x.assign(1, -kInfinity);
+  gain.assign(1, metric.gain(stats_.data()));
+  for (size_t k = 0; k < events_.size(); ++k) {
+    apply(events_[k], width);
+    if (k + 1 < events_.size() && events_[k + 1].x == events_[k].x) continue;
+    x.push_back(events_[k].x);
+    gain.push_back(metric.gain(stats_.data()));
+  }
+}
+
+double LineSearch::distance(double changes) const {
+  double x = 0;
+  for (const Event& event : events_) {
+    if (event.x <= 0) continue;
+    x = event.x;
+    if (--changes <= 0) break;
+  }
+  return x;
+}
+
+LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, double lower, double upper) {
+  const auto width = static_cast<size_t>(metric.size());
+  collect(source, width);
+  LineOptimum best;
+  double best_distance = kInfinity;
+  auto consider = [&](double left, double right, double gain) {
+    if (left <= 0 && 0 < right) {
+      best.gain_at_zero = gain;
+      best.border = left == 0;
+    }
+    left = std::max(left, lower);
+    right = std::min(right, upper);
+    // A piece this narrow is made of rounding: where a line passes w = 0, say, all candidates meet.
+    const bool noise =
+        std::isfinite(left) && std::isfinite(right) && right - left <= 1e-10 * std::max(std::abs(left), std::abs(right));
+    if (left >= right || noise) return;
+    const double distance = left > 0 ? left : right < 0 ? -right : 0;
+    if (gain < best.gain || (gain == best.gain && distance >= best_distance)) return;
+    best.gain = gain;
+    best_distance = distance;
+    best.left = left;
+    best.right = right;
+  };
+  double left = -kInfinity;
+  for (size_t k = 0; k < events_.size(); ++k) {
+    if (events_[k].x > left) {
+      consider(left, events_[k].x, metric.gain(stats_.data()));
+      left = events_[k].x;
+    }
+    apply(events_[k], width);
+  }
+  consider(left, kInfinity, metric.gain(stats_.data()));
+  best.x = middle(best.left, best.right);
+  return best;
+}
+
+}  // namespace hopefear

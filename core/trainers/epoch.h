@@ -1,0 +1,29 @@
+// What a trainer reports after each epoch, and the best weights it has met.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace hopefear {
+
+/// Weights, and the score of the best candidates under them (for the perceptrons: their mean objective).
+struct EpochReport {
+  int epoch;
+  double score;
+  const std::vector<double>& weights;
+  int64_t updates;  // since the beginning
+};
+using OnEpoch = std::function<bool(const EpochReport&)>;  // false stops
+
+/// The weights with the highest gain so far; of equally good ones the first.
+struct BestWeights {
+  double gain;
+  std::vector<double> w;
+  void offer(double other_gain, const std::vector<double>& other) {
+    if (!(other_gain > gain)) return;
+    gain = other_gain;
+    w = other;
+  }
+};
+
+}  // namespace hopefear

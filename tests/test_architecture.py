@@ -1,0 +1,94 @@
+"""The layers of the program: includes and imports point one way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# C++: the folders of core/, lowest first. A folder includes itself and the layers before its own; folders of one layer
+# do not know each other.
+CORE_LAYERS = (
+    ("util",),
+    ("forest",),
+    ("metrics",),
+    ("hope_fear",),
+    ("formats",),
+    ("lm",),
+    ("grammar",),
+    ("search",),
+    ("hiero", "blocks"),
+    ("trainers",),
+)
+
+
+def includes(core: Path) -> dict[str, list[str]]:
+    """The files of our own that each file of ``core`` includes, all named from there."""
+    files = [*core.rglob("*.h"), *core.rglob("*.cc")]
+    return {
+        path.relative_to(core).as_posix(): re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
+        for path in sorted(files)
+    }
+
+
+def upward_edges(graph: Mapping[str, list[str]], layers: tuple[tuple[str, ...], ...]) -> Iterator[str]:
+    """Includes of a folder that is not below, and of files that no layer has."""
+    layer = {folder: i for i, folders in enumerate(layers) for folder in folders}
+    for file, targets in graph.items():
+        own = file.split("/")[0]
+        for target in targets:
+            other = target.split("/")[0]
+            if other != own and layer.get(other, len(layers)) >= layer.get(own, -1):
+                yield f"{file} -> {target}"
+
+
+def cycle(graph: Mapping[str, list[str]]) -> list[str]:
+    """The files of one cycle, the first of them again at the end; empty without one."""
+    done: set[str] = set()
+
+    def visit(file: str, path: list[str]) -> list[str]:
+        if file in path:
+            return [*path[path.index(file) :], file]
+        if file in done:
+            return []
+        for target in graph.get(file, []):
+            if found := visit(target, [*path, file]):
+                return found
+        done.add(file)
+        return []
+
+    return next((found for file in graph if (found := visit(file, []))), [])
+
+
+def test_core_folders_include_only_what_is_below_them() -> None:
+    graph = includes(ROOT / "core")
+    assert {file.split("/")[0] for file in graph} == {folder for folders in CORE_LAYERS for folder in folders}
+    assert list(upward_edges(graph, CORE_LAYERS)) == []
+
+
+def test_core_headers_have_no_cycle() -> None:
+    assert cycle(includes(ROOT / "core")) == []
+
+
+def test_core_never_includes_python() -> None:
+    for path in [*(ROOT / "core").rglob("*.h"), *(ROOT / "core").rglob("*.cc")]:
+        assert not re.search(r"#include <(nanobind|Python|pybind)", path.read_text()), path
+
+
+@pytest.mark.parametrize(
+    ("graph", "edges", "found"),
+    [
+        ({"a/x.h": ["a/y.h"], "b/x.h": ["a/x.h"]}, [], []),
+        ({"a/x.h": ["b/x.h"]}, ["a/x.h -> b/x.h"], []),
+        ({"c/x.h": ["b/x.h"]}, ["c/x.h -> b/x.h"], []),  # one layer
+        ({"b/x.h": ["strange.h"]}, ["b/x.h -> strange.h"], []),
+        ({"a/x.h": ["a/y.h"], "a/y.h": ["a/z.h"], "a/z.h": ["a/y.h"]}, [], ["a/y.h", "a/z.h", "a/y.h"]),
+    ],
+)
+def test_the_checks_can_fail(graph: dict[str, list[str]], edges: list[str], found: list[str]) -> None:
+    assert list(upward_edges(graph, (("a",), ("b", "c")))) == edges
+    assert cycle(graph) == found
