@@ -28,8 +28,10 @@ from typing import Any
 
 import numpy as np
 
+from hopefear.decode import Blocks
 from hopefear.model import BuildOptions, Model, build
-from hopefear.trainers.blocks.costmargin import Costmargin, RelevantSets
+from hopefear.trainers.blocks.costmargin import Costmargin
+from hopefear.trainers.blocks.relevant_sets import RelevantSets
 
 WHOLE = 230_000
 LENGTH = 24
@@ -116,8 +118,7 @@ def measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, int] = {}
     sgd = (0.002, 0.0, 32)  # eta, l2, batch
     for reordering, goal in (("monotone", 10.0), ("swap", 25.0))[: 1 if args.monotone else 2]:
-        options = Costmargin(reordering=reordering)
-        decoder = options.decoder(model)
+        decoder = Costmargin(reordering=reordering).adapted(Blocks(model))
         sets = RelevantSets.over(decoder, source, target, folder / reordering, [])
         limits, core, learner = decoder.limits, decoder.core, sets.learner
         clock(f"{reordering}: search for truths", None, lambda s=sets: s.start(5, False, 8, 1, args.jobs))

@@ -4,7 +4,7 @@ python bench/cross_validation.py --nbest LIST --refs REF0 REF1 ... [--folds 5] [
 
 Each trainer learns on all folds but one and is scored on the one that is left, for every fold, and for several seeds
 where it is random. Given are the mean and the standard deviation over folds (dev: the lists learnt from, test: the fold
-left out), the standard deviation over seeds of the mean over folds, and wall-clock seconds a fit. ``pooled`` is
+left out), the standard deviation over seeds of the mean over folds, and wall-clock seconds per fit. ``pooled`` is
 the score of all left-out folds joined to one document: the number to compare.
 """
 
@@ -17,7 +17,8 @@ from tuning import RUNS, parsed
 
 import hopefear as hf
 from hopefear import _core
-from hopefear.trainers import trainer
+from hopefear.formats.weights import weight_vector
+from hopefear.trainers import find
 
 RANDOM = {"mert", "pro", "kbmira"}
 
@@ -31,7 +32,7 @@ def folds_of(pool, count, seed):
 
 
 def document(pool, metric, weights):
-    w = np.array([weights.get(name, 0.0) for name in pool.feature_names])
+    w = weight_vector(weights, pool.feature_names)
     return _core.one_best(pool, metric.stats(pool), metric.core, w)[1]
 
 
@@ -66,7 +67,8 @@ def main():
             runs.append([])
             for part in folds:
                 begun = time.perf_counter()
-                found = trainer(name)(metric=metric, seed=seed, jobs=options.jobs, **settings).fit(part[0], initial)
+                learner = find(name, "candidates")(metric=metric, seed=seed, jobs=options.jobs, **settings)
+                found = learner.fit(part[0], initial)
                 runs[-1].append(evaluated(part, metric, found.weights, time.perf_counter() - begun))
         table.append(row_of(label, runs, metric))
         show(table, options)

@@ -2,9 +2,9 @@
 
     python bench/decode.py MODEL SOURCE [pops lengths sparse threads lattices] [--refs REF...] [--lines 500] [--json]
 
-pops      words a second of CPU at several pop limits, with the average model score under the same weights: the two
+pops      words per second of CPU at several pop limits, with the average model score under the same weights: the two
           belong together, for a faster search that finds worse translations is no progress
-lengths   microseconds of CPU a word by sentence length, and the memory of the forest of one sentence
+lengths   microseconds of CPU per word by sentence length, and the memory of the forest of one sentence
 sparse    the same sentences with the lex features of the model, weights zero or random, and with all templates
 threads   two threads against one; wall-clock time means something on an idle machine only
 lattices  text as a lattice with one path

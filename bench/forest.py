@@ -1,4 +1,4 @@
-"""How many edges a second each forest algorithm handles, from a thousand to ten million edges: is that linear?
+"""How many edges per second each forest algorithm handles, from a thousand to ten million edges: is that linear?
 
     python bench/forest.py [--largest 7] [--json]
 
@@ -85,12 +85,12 @@ def main() -> None:
         print(json.dumps(result, indent=1))
         return
     sizes = list(next(iter(rates.values())))
-    print(f"{'million edges a second':24}" + "".join(f"{n:>11,}" for n in sizes))
+    print(f"{'million edges per second':24}" + "".join(f"{n:>11,}" for n in sizes))
     for name, by_size in rates.items():
         print(f"{name:24}" + "".join(f"{rate / 1e6:11.1f}" for rate in by_size.values()))
     print(f"{'  segments of envelope':24}" + "".join(f"{n:11}" for n in segments.values()))
     print(f"{'E[..] / Viterbi, time':24}" + "".join(f"{r:11.1f}" for r in ratio.values()))
-    print(f"envelope of a forest of {decoder.edge_count:,} edges: {envelope_ms:.2f} ms a direction")
+    print(f"envelope of a forest of {decoder.edge_count:,} edges: {envelope_ms:.2f} ms per direction")
 
 
 if __name__ == "__main__":

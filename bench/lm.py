@@ -118,7 +118,7 @@ def measure(path: Path, lines: list[str], held_out: list[str], order: int, runs:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--text", type=Path, nargs="+", default=[], help="tokenised text, a sentence a line")
+    parser.add_argument("--text", type=Path, nargs="+", default=[], help="tokenised text, one sentence per line")
     parser.add_argument("--order", type=int, nargs="+", default=[3, 5])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--json", action="store_true")

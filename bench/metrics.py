@@ -1,9 +1,9 @@
-"""How many candidates a second and core can be counted? hopefear against sacreBLEU, in one run.
+"""How many candidates per second and core can be counted? hopefear against sacreBLEU, in one run.
 
 python bench/metrics.py [--json] [--sentences N] [--candidates K]
 
 Seeded lists of K candidates of 25 words for N sentences with 4 references. CPU seconds of one thread;
-sacreBLEU counts a part of the candidates, with what it knows of the references computed once a sentence.
+sacreBLEU counts a part of the candidates, with what it knows of the references computed once per sentence.
 """
 
 import argparse

@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from hopefear.report import make_report
+from hopefear.train.tuning import TuneConfig, tune
 
 TRAINERS = (("kbmira", "passes=5"), ("pro", "keep=20"), ("rampion", "cccp=2"), ("perceptron", "iterations=5"),
             ("pa", "iterations=5"))  # fmt: skip
@@ -25,14 +25,17 @@ TRAINERS = (("kbmira", "passes=5"), ("pro", "keep=20"), ("rampion", "cccp=2"), (
 def measure(runs: int, sentences: int, candidates: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        Synthetic(sentences=sentences, candidates=candidates).write(folder)
-        lists = ["--nbest", str(folder / "nbest.txt"), "--refs", *(str(folder / f"ref.{r}") for r in range(4))]
+        files = Synthetic(sentences=sentences, candidates=candidates).write(folder)
+        lists = {
+            "nbest": [str(files["nbest"])],
+            "refs": [str(files[f"ref.{r}"]) for r in range(4)],
+            "initial": str(files["initial"]),
+        }
         made = []
         for k in range(runs):
             trainer, option = TRAINERS[k % len(TRAINERS)]
             out = folder / f"{trainer}-{k}"
-            main(["tune", *lists, "--initial", str(folder / "initial.txt"), "--trainer", trainer, "--set", option,
-                  "--replicates", "3", "--quiet", "--json", "--out", str(out)])  # fmt: skip
+            tune(TuneConfig(**lists, trainer=trainer, set=[option], replicates=3, out=str(out)))
             made.append(out)
         began, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
         page = make_report(made, folder / "report.html")

@@ -3,7 +3,7 @@
 python bench/train.py MODEL --source F --refs F [F...] [--sentences N] [--learners 1 2 ...] [--simulate 10 50] [--json]
 
 For small and large model and each trainer: CPU seconds of decoding and of everything else in one epoch, working sets.
-Then sentences a second (wall clock) of asynchronous processes, and of simulated learners: how the time for the joint
+Then sentences per second (wall clock) of asynchronous processes, and of simulated learners: how the time for the joint
 program grows with what is heard. Ratios within one run are what counts.
 """
 
@@ -15,21 +15,23 @@ import numpy as np
 
 from hopefear.decode import Hiero
 from hopefear.model.directory import Model
-from hopefear.trainers.online import ONLINE, Corpus, Mira, train
+from hopefear.runs import Session
+from hopefear.runs.events import Epoch
+from hopefear.trainers import Corpus, Task, find
+from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.teams import Learners
 
 
-def epoch(decoder, corpus, trainer, **way):
-    """One epoch after a first one: its record and its wall-clock seconds."""
-    begun = []
+def epoch(decoder, corpus, trainer):
+    """One epoch after a first one: its record and its sentences per second of the wall clock."""
+    ends = []
 
-    def hear(said):
-        if said["event"] == "progress" and said["epoch"] == 2 and not begun:
-            begun.append((time.perf_counter(), said["done"]))
+    def hear(event):
+        if isinstance(event, Epoch):
+            ends.append(time.perf_counter())
 
-    trained = train(decoder, corpus, trainer, hear=hear, **way)
-    record = trained.history[-1]
-    wall = time.perf_counter() - begun[0][0]
-    return record, (record["sentences"] - begun[0][1]) / wall
+    record = trainer.fit(Task(decoder, corpus), run=Session(hear)).history[-1]
+    return record, record["sentences"] / (ends[-1] - ends[-2])
 
 
 def main():
@@ -51,7 +53,7 @@ def main():
     for size, templates in (("small", ()), ("large", ("lex",))):
         decoder = Hiero(model, templates=templates)
         for name in given.trainers:
-            record, rate = epoch(decoder, corpus, ONLINE[name](epochs=2), jobs=1)
+            record, rate = epoch(decoder, corpus, find(name, "model")(epochs=2, jobs=1))
             share = record["learning"] / record["decoding"]
             rows.append(
                 {
@@ -66,10 +68,10 @@ def main():
             )
     decoder = Hiero(model, templates=("lex",))
     for count in given.learners:
-        record, rate = epoch(decoder, corpus, Mira(epochs=2), parallel="async", learners=count)
+        record, rate = epoch(decoder, corpus, Mira(epochs=2, learners=Learners("async", count)))
         rows.append(figures(f"{count} processes", record, rate))
     for count in given.simulate:
-        record, rate = epoch(decoder, corpus, Mira(epochs=2), parallel="async", learners=count, simulate=True, jobs=1)
+        record, rate = epoch(decoder, corpus, Mira(epochs=2, jobs=1, learners=Learners("async", count, simulate=True)))
         rows.append(figures(f"{count} simulated", record, rate))
     if given.json:
         print(json.dumps(rows, indent=1))

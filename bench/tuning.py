@@ -3,8 +3,8 @@
 python bench/tuning.py [--sentences N --candidates K --dense D --sparse S] [--json]
 python bench/tuning.py --nbest LIST --refs REF0 REF1 ... [--initial WEIGHTS] [--json]
 
-Lists are made by ``hopefear.data.lists``, or given. Every trainer runs in a fresh process: CPU seconds (user and system,
-all threads) and peak memory include starting Python, reading the text and computing the metric. Wall-clock
+Lists are made by ``hopefear.data.lists``, or given. Every trainer runs in a fresh process: CPU seconds (user and
+system, all threads) and peak memory include starting Python, reading the text and computing the metric. Wall-clock
 seconds are given with one and with two threads. Scores are those on the lists, before and after.
 """
 
@@ -35,11 +35,11 @@ import json, os, sys, time
 task = json.loads(sys.argv[1])
 begun = time.perf_counter()
 import hopefear as hf
-from hopefear.trainers import trainer
+from hopefear.trainers import find
 pool = hf.read_nbest(task["nbest"], task["refs"])
 initial = hf.read_weights(task["initial"]) if task["initial"] else None
 read = time.perf_counter()
-result = trainer(task["trainer"])(jobs=task["jobs"], seed=task["seed"], **task["options"]).fit(pool, initial)
+result = find(task["trainer"], "candidates")(jobs=task["jobs"], seed=task["seed"], **task["options"]).fit(pool, initial)
 print(json.dumps({
     "wall": time.perf_counter() - begun, "read_wall": read - begun,
     "before": result.initial_score, "after": result.score,

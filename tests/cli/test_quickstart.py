@@ -14,7 +14,7 @@ def test_the_main_job_in_one_command(
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["bleu", "before", "after"]
     assert "hopefear tune --nbest hopefear-quickstart/data/nbest.txt --refs" in err
-    final = read_run("hopefear-quickstart/run")["final"]
+    final = read_run("hopefear-quickstart/run").final
     for part in ("dev", "holdout"):
         assert final["before"][part]["bleu"] + 5 < final[part]["bleu"]
     assert main(["quickstart", "--quiet"]) == 0  # again, in the same place

@@ -127,7 +127,7 @@ def test_messages():
         paired_bootstrap(stats, stats[:3], hf.Bleu())
     with pytest.raises(hf.InputError, match="no sentence"):
         paired_bootstrap(stats[:0], stats[:0], hf.Bleu())
-    with pytest.raises(hf.InputError, match="a row a sentence"):
+    with pytest.raises(hf.InputError, match="a row per sentence"):
         significance.confidence_interval(np.ones(9), hf.Bleu())
     with pytest.raises(hf.InputError, match="samples"):
         paired_bootstrap(stats, stats, hf.Bleu(), samples=0)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.report.browser import CHROMIUM, Browser
-from tests.report.test_report import page, runs  # noqa: F401 -- fixtures
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 
@@ -20,7 +19,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def shown(browser: Browser, page: Path) -> Iterator[Browser]:  # noqa: F811
+def shown(browser: Browser, page: Path) -> Iterator[Browser]:
     browser.problems.clear()
     browser.requests.clear()
     browser.resize(1100, 900)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.test_report import HOSTILE, page, runs  # noqa: F401 -- fixtures
+from tests.report.pages import HOSTILE
 
 racer = pytest.importorskip("py_mini_racer")
 SCRIPT = Path(__file__).parents[2] / "src" / "hopefear" / "report" / "page.js"
@@ -17,7 +17,7 @@ DOM = Path(__file__).with_name("dom.js")
 
 
 @pytest.fixture
-def engine(page: Path) -> Any:  # noqa: F811
+def engine(page: Path) -> Any:
     """A document with the data of the page and one picker, after the script has run."""
     text = page.read_text(encoding="utf-8")
     found = re.search(r'id="data">(.*?)</script>', text, re.S)

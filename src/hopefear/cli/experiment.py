@@ -58,6 +58,7 @@ def command(
     from hopefear.errors import InputError
     from hopefear.experiments import Lab, find, load_all
     from hopefear.experiments.base import lines_of, write_outcome
+    from hopefear.runs.session import Session
 
     known = load_all()
     if not names:
@@ -66,22 +67,23 @@ def command(
             click.echo(f"{one.name.ljust(width)}  {one.paper}: {one.title}")
         return
     chosen = list(known.values()) if names == ("all",) else [find(name) for name in names]
-    lab = Lab(
-        out=Path(out),
-        data=Path(data) if data else None,
-        model=Path(model) if model else None,
-        size=size,
-        replicates=replicates,
-        seed=seed,
-        jobs=jobs,
-        listener=console,
-    )
-    if lab.out.exists() and not lab.out.is_dir():
-        raise InputError(f"{lab.out}: is a file. --out takes a directory")
+    if Path(out).exists() and not Path(out).is_dir():
+        raise InputError(f"{out}: is a file. --out takes a directory")
     for number, one in enumerate(chosen):
         began = time.monotonic()
         console.note(f"{one.name} ({number + 1} of {len(chosen)}): {one.title}")
-        outcome = one.run(lab)
-        click.echo(("\n" if number else "") + "\n".join(lines_of(one, lab, outcome)))
+        with console.listener() as listen:
+            lab = Lab(
+                out=Path(out),
+                data=Path(data) if data else None,
+                model=Path(model) if model else None,
+                size=size,
+                replicates=replicates,
+                seed=seed,
+                jobs=jobs,
+                run=Session(listen),
+            )
+            outcome = one.run(lab)
+        click.echo(("\n" if number else "") + "\n".join(lines_of(one, outcome)))
         written = write_outcome(one, lab, outcome)
         console.note(f"{one.name}: {time.monotonic() - began:.0f} s; {', '.join(str(path) for path in written)}")

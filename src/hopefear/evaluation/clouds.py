@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import OracleDocument, Pool
+from hopefear.evaluation.scores import best_of
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Metric
 
@@ -20,7 +21,7 @@ def typical_document(pool: Pool, weights: Mapping[str, float], jobs: int = 0, se
     In the context of an empty document, BLEU of a sentence is hardly more than its pseudo-counts.
     """
     bleu = Bleu()
-    stats = bleu.stats(pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs), jobs)
+    stats = bleu.stats(best_of(pool, weights, jobs), jobs)
     document = OracleDocument(bleu.max_order)
     document.counts = np.maximum(sentences * stats.mean(axis=0), 1e-3)
     return document

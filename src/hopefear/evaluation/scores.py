@@ -21,7 +21,7 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 
-__all__ = ["TESTS", "Score", "System", "Tested", "evaluate", "score_of"]
+__all__ = ["TESTS", "Score", "System", "Tested", "best_of", "evaluate", "score_of"]
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -176,7 +176,11 @@ def _compare(
     return Tested(delta, interval, p)
 
 
+def best_of(pool: Pool, weights: Mapping[str, float], jobs: int = 0) -> Pool:
+    """The best candidate of each sentence under these weights."""
+    return pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
+
+
 def score_of(pool: Pool, metric: Metric, weights: Mapping[str, float], jobs: int = 0) -> float:
     """The score of a pool's best candidates under these weights."""
-    best = pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
-    return metric.score(metric.stats(best, jobs).sum(axis=0))
+    return metric.score(metric.stats(best_of(pool, weights, jobs), jobs).sum(axis=0))

@@ -1,6 +1,6 @@
 """Is the difference between two systems more than chance?
 
-Both tests resample statistics matrices (``Metric.stats`` or ``Metric.corpus_stats``: a row a sentence, the same
+Both tests resample statistics matrices (``Metric.stats`` or ``Metric.corpus_stats``: a row per sentence, the same
 sentences in the same order for both systems) and give a two-sided p. With delta the difference of the scores and
 delta*_b that of sample b of B:
 
@@ -105,7 +105,7 @@ def _same_sentences(
     a, b = (np.ascontiguousarray(stats, dtype=np.float64) for stats in (stats_a, stats_b))
     a, b = (stats[None] if stats.ndim == 2 else stats for stats in (a, b))
     if a.ndim != 3 or b.ndim != 3:
-        raise InputError("statistics must be a matrix with a row a sentence, or one such matrix a run")
+        raise InputError("statistics must be a matrix with a row per sentence, or one such matrix per run")
     if a.shape[1] != b.shape[1]:
         raise InputError(f"the systems must have the same sentences, but one has {a.shape[1]} and one {b.shape[1]}")
     return a, b

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
@@ -14,10 +13,13 @@ from typing import Any, Protocol, TypeVar
 
 import hopefear
 from hopefear.errors import InputError
+from hopefear.report.svg import Curve, line_chart
+from hopefear.runs.events import Epoch, Event
 from hopefear.runs.plain import plain
+from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import atomic_write
 
-__all__ = ["EXPERIMENTS", "SIZES", "Claim", "Curve", "Experiment", "Lab", "Outcome", "Table", "experiment", "spread"]
+__all__ = ["EXPERIMENTS", "SIZES", "Claim", "Experiment", "Figure", "Lab", "Outcome", "Table", "experiment", "spread"]
 
 T = TypeVar("T")
 #: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.
@@ -61,17 +63,6 @@ class Claim:
     @property
     def verdict(self) -> str:
         return {True: "held", False: "did not hold", None: "undecided"}[self.held]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A line or a cloud of points of a figure."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    error: Sequence[float] | None = None
-    points: bool = False  # a cloud, not a line
 
 
 @dataclass(frozen=True)
@@ -125,27 +116,6 @@ def experiment(name: str, title: str, paper: str) -> Callable[[Callable[[Lab], O
     return register
 
 
-class Listener(Protocol):
-    """Who hears how far an experiment is: the console of the command line."""
-
-    def note(self, text: str) -> None: ...
-
-    def warn(self, text: str) -> None: ...
-
-    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Any]: ...
-
-
-class _Silent:
-    def note(self, text: str) -> None: ...
-
-    def warn(self, text: str) -> None: ...
-
-    def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None: ...
-
-    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Any]:
-        return nullcontext(self)
-
-
 @dataclass(frozen=True)
 class Lab:
     """Where an experiment works: the data, how large it may be, and what was found before."""
@@ -157,7 +127,7 @@ class Lab:
     replicates: int = 0  # 0: as the size has it
     seed: int = 1
     jobs: int = 0
-    listener: Listener = field(default_factory=_Silent, compare=False)
+    run: Session = field(default=SILENT, compare=False)  # who hears how it goes
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
@@ -173,18 +143,13 @@ class Lab:
         count = self.replicates or self.pick(tiny=2, small=3, full=3)
         return [self.seed + k for k in range(count)]
 
-    def note(self, text: str) -> None:
-        self.listener.note(text)
-
     def cached(self, label: str, key: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """A result by its content: ``key`` is everything that decides it. Kept as JSON below ``out/cache``.
 
         What was computed before, in this experiment or another, is not computed again, so a rerun goes on where the
         last one stopped.
         """
-        text = json.dumps(plain({"label": label, "key": key, "version": hopefear.__version__}), sort_keys=True)
-        name = f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
-        path = self.out / "cache" / f"{name}.json"
+        path = self.out / "cache" / f"{_name(label, key)}.json"
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(found, dict):
@@ -192,7 +157,7 @@ class Lab:
         except FileNotFoundError:
             pass
         except (ValueError, KeyError):
-            self.listener.warn(f"{path}: damaged; computed again")
+            self.run.warn(f"{path}: damaged; computed again")
         result = plain(compute())
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
@@ -201,8 +166,43 @@ class Lab:
 
     def scratch(self, label: str, key: Mapping[str, Any]) -> Path:
         """A folder for the files of a step under way; the step removes it when its result is kept."""
-        text = json.dumps(plain({"label": label, "key": key, "version": hopefear.__version__}), sort_keys=True)
-        return self.out / "scratch" / f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+        return self.out / "scratch" / _name(label, key)
+
+    def training(
+        self,
+        label: str,
+        epochs: int,
+        folder: Path | None = None,
+        text: Callable[[Epoch], str] = lambda event: f"bleu {event.score:.2f}",
+    ) -> Session:
+        """A session for a step that trains: its epochs move a bar, those of learners within the step do not."""
+        update = self.run.progress(label, epochs)
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Epoch) and "iteration" not in event.context:
+                update(event.epoch, text=text(event))
+
+        return Session(hear, folder)
+
+
+def _name(label: str, key: Mapping[str, Any]) -> str:
+    """A file name for a result: the label, and a checksum of everything that decides it."""
+    text = json.dumps(plain({"label": label, "key": key, "version": hopefear.__version__}), sort_keys=True)
+    return f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+
+
+class Difference(Protocol):
+    """Of two recipes, and how likely chance alone makes one as large."""
+
+    @property
+    def delta(self) -> float: ...
+    @property
+    def p(self) -> float: ...
+
+
+def in_bleu(found: Difference) -> str:
+    """A difference and its p, for the evidence of a claim."""
+    return f"{found.delta:+.2f} BLEU, p = {found.p:.2g}"
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
@@ -233,7 +233,7 @@ def with_spread(values: Sequence[float], digits: int = 2) -> str:
     return f"{middle:.{digits}f}" + (f" ({deviation:.{digits}f})" if len(values) > 1 else "")
 
 
-def lines_of(experiment: Experiment, lab: Lab, outcome: Outcome) -> list[str]:
+def lines_of(experiment: Experiment, outcome: Outcome) -> list[str]:
     """What ``hopefear experiment`` prints."""
     lines = [f"{experiment.name}: {experiment.title} ({experiment.paper})", "", f"Claim. {experiment.claim}", ""]
     for table in outcome.tables:
@@ -245,8 +245,6 @@ def lines_of(experiment: Experiment, lab: Lab, outcome: Outcome) -> list[str]:
 
 def write_outcome(experiment: Experiment, lab: Lab, outcome: Outcome) -> list[Path]:
     """``NAME.md``, ``NAME.json`` and an SVG for each figure, below ``out``."""
-    from hopefear.report.svg import line_chart
-
     lab.out.mkdir(parents=True, exist_ok=True)
     written = []
     text = [f"# {experiment.name}: {experiment.title}", "", f"{experiment.paper}. Size: {lab.size}.", ""]

@@ -10,10 +10,8 @@ import numpy as np
 from scipy.stats import pearsonr, ttest_ind_from_stats, wilcoxon
 
 from hopefear.evaluation.clouds import cloud, typical_document
-from hopefear.evaluation.significance import Comparison
 from hopefear.experiments.base import (
     Claim,
-    Curve,
     Figure,
     Lab,
     Outcome,
@@ -21,14 +19,17 @@ from hopefear.experiments.base import (
     all_of,
     beats,
     experiment,
+    in_bleu,
     level,
     spread,
     with_spread,
 )
-from hopefear.experiments.loop import Run, compare, mark
-from hopefear.experiments.material import Part, main_system
-from hopefear.experiments.online import curve, online, online_system
+from hopefear.experiments.loop import Trial, compare, mark
+from hopefear.experiments.online import curve, online_setup, trained
+from hopefear.experiments.setups import Setup, main_setup
+from hopefear.experiments.tasks import Part
 from hopefear.formats.weights import weight_vector
+from hopefear.report.svg import Curve
 
 PAPER = "Chiang 2012"
 
@@ -49,11 +50,11 @@ class Gap:
         return cls(delta, float(ttest_ind_from_stats(*groups, equal_var=False).pvalue))
 
     def __str__(self) -> str:
-        return f"{self.delta:+.2f} BLEU, p = {self.p:.2g}"
+        return in_bleu(self)
 
 
 def _longest(part: Part, count: int, most: int = 40) -> Part:
-    """The longest sentences up to so many words: the paper's news has 22 words a line, telephone speech 10."""
+    """The longest sentences up to so many words: the paper's news has 22 words per line, telephone speech 10."""
     sizes = [len(text.split()) for text in part.sources]
     order = sorted((i for i, size in enumerate(sizes) if size <= most), key=lambda i: (-sizes[i], i))
     return part.subset(sorted(order[:count]))
@@ -63,37 +64,40 @@ def _longest(part: Part, count: int, most: int = 40) -> Part:
 SCALES = (1.0, 0.25)
 
 
+def _searched(lab: Lab, on: Setup, part: Part) -> dict[str, Any]:
+    """The objective of hope and fear by three ways of search, and the cloud of the sentence where they differ most."""
+    forests = on.forests(part, on.initial())
+    words = np.array([len(text.split()) for text in part.sources])
+    rows: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for scale in SCALES:
+        w = {name: scale * value for name, value in on.initial().items()}
+        document = typical_document(forests, w, lab.jobs)
+        lists = forests.kbest(w, 100, distinct=False, jobs=lab.jobs)
+        floors = [float(lists[i].scores(weight_vector(w, lists.feature_names)).min()) for i in range(len(lists))]
+        rows[str(scale)] = {}
+        for how in ("kbest", "forest", "linear"):
+            triples = forests.hope_fear(w, document, approximation=how, jobs=lab.jobs)
+            rows[str(scale)][how] = {
+                # w.h(d) + mu loss(d) up to what is the same for all d: what the search maximises
+                "hope": [triple.hope.score + triple.hope.gain for triple in triples],
+                "fear": [triple.fear.score - triple.fear.gain for triple in triples],
+                "outside": [float(one.fear.score < floor) for one, floor in zip(triples, floors, strict=True)],
+            }
+    gained = np.array(rows[str(scale)]["forest"]["fear"]) - np.array(rows[str(scale)]["kbest"]["fear"])
+    example = int(np.argmax(np.where((words >= 8) & (words <= 20), gained, -np.inf)))
+    return {"rows": rows, "example": cloud(forests, example, w, on.metric, document=document, seed=lab.seed)}
+
+
 @experiment("chiang-fig1", "fear in the whole forest and in the 100-best list", f"{PAPER}, figure 1")
 def fig1(lab: Lab) -> Outcome:
     """Searching the whole forest for the fear derivation is better than searching the n-best list, which covers a
     small portion of the space: the fear of the forest is far outside the box of the 100 best."""
-    on = main_system(lab)
+    on = main_setup(lab)
     count = lab.pick(tiny=8, small=150, full=800)
     part = _longest(on.dev, count)
-
-    def compute() -> dict[str, Any]:
-        forests = on.forests(part, on.initial())
-        words = np.array([len(text.split()) for text in part.sources])
-        rows: dict[str, dict[str, dict[str, list[float]]]] = {}
-        for scale in SCALES:
-            w = {name: scale * value for name, value in on.initial().items()}
-            document = typical_document(forests, w, lab.jobs)
-            lists = forests.kbest(w, 100, distinct=False, jobs=lab.jobs)
-            floors = [float(lists[i].scores(weight_vector(w, lists.feature_names)).min()) for i in range(len(lists))]
-            rows[str(scale)] = {}
-            for how in ("kbest", "forest", "linear"):
-                triples = forests.hope_fear(w, document, approximation=how, jobs=lab.jobs)
-                rows[str(scale)][how] = {
-                    # w.h(d) + mu loss(d) up to what is the same for all d: what the search maximises
-                    "hope": [triple.hope.score + triple.hope.gain for triple in triples],
-                    "fear": [triple.fear.score - triple.fear.gain for triple in triples],
-                    "outside": [float(one.fear.score < floor) for one, floor in zip(triples, floors, strict=True)],
-                }
-        gained = np.array(rows[str(scale)]["forest"]["fear"]) - np.array(rows[str(scale)]["kbest"]["fear"])
-        example = int(np.argmax(np.where((words >= 8) & (words <= 20), gained, -np.inf)))
-        return {"rows": rows, "example": cloud(forests, example, w, on.metric, document=document, seed=lab.seed)}
-
-    found = lab.cached("chiang fig1", {**on.key, "sentences": count, "scales": SCALES}, compute)
+    found = lab.cached(
+        "chiang fig1", {**on.key, "sentences": count, "scales": SCALES}, lambda: _searched(lab, on, part)
+    )
     table, told = [], {}
     for scale in SCALES:
         rows = found["rows"][str(scale)]
@@ -169,14 +173,14 @@ def _mert(lab: Lab) -> dict[str, Any]:
 def table1(lab: Lab) -> Outcome:
     """On the small model MERT is best on the test set, by little (45.2 against 44.8 to 44.9). Lexical features help
     only with a good learner: SGD gains nothing, MIRA 0.7, asynchronous MIRA 2.1, AROW 2.4 BLEU over MERT (47.6)."""
-    on, _, _ = online_system(lab)
+    on, _, _ = online_setup(lab)
     runs = []
     for model, _objective, algorithm, _approx, par, name, options, _, _ in ROWS:
         own = _mert(lab) if name == "mert" else options
         way = {"IPM": "mix", "async": "async"}.get(par, "none")
         label = f"chiang {model} {algorithm} {par}"
         runs.append(
-            [online(lab, label, name, seed, features=model, options=own, parallel=way,
+            [trained(lab, label, name, seed, features=model, options=own, parallel=way,
                     learners=_learners(lab) if way != "none" else 1) for seed in lab.seeds]
         )  # fmt: skip
     tests = [compare(on, found, runs[0], lab) for found in runs]
@@ -197,10 +201,10 @@ def table1(lab: Lab) -> Outcome:
                       ["model", "obj", "alg", "approx", "par", "epoch", "dev", "test"], table)],
         claims=[
             Claim("on the small model all methods are within half a point", level(apart.delta, apart.p),
-                  f"{ROWS[top][2]} over {ROWS[bottom][2]} {_change(apart)}"),
-            Claim("lexical features help MIRA", beats(gained.delta, gained.p), _change(gained)),
-            Claim("asynchronous MIRA beats mixing on the large model", beats(shared.delta, shared.p), _change(shared)),
-            Claim("AROW on the large model beats MERT on the small one", beats(best.delta, best.p), _change(best)),
+                  f"{ROWS[top][2]} over {ROWS[bottom][2]} {in_bleu(apart)}"),
+            Claim("lexical features help MIRA", beats(gained.delta, gained.p), in_bleu(gained)),
+            Claim("asynchronous MIRA beats mixing on the large model", beats(shared.delta, shared.p), in_bleu(shared)),
+            Claim("AROW on the large model beats MERT on the small one", beats(best.delta, best.p), in_bleu(best)),
             Claim("AROW is the best row", means[7] == max(means), f"best: {ROWS[int(np.argmax(means))][2]}"),
         ],
         notes=[f"Parameter mixing and sharing with {_learners(lab)} learners instead of 20.", NOTE],
@@ -208,29 +212,25 @@ def table1(lab: Lab) -> Outcome:
     )  # fmt: skip
 
 
-def _change(found: Comparison) -> str:
-    return f"{found.delta:+.2f} BLEU, p = {found.p:.2g}"
-
-
-def _replicates(lab: Lab, label: str, name: str, **settings: Any) -> list[Run]:
-    return [online(lab, label, name, seed, **settings) for seed in lab.seeds]
+def _replicates(lab: Lab, label: str, name: str, **settings: Any) -> list[Trial]:
+    return [trained(lab, label, name, seed, **settings) for seed in lab.seeds]
 
 
 def _listed(values: Mapping[Any, Sequence[float]]) -> str:
     return ", ".join(f"{name:g}: {with_spread(value)}" for name, value in values.items())
 
 
-def _best(runs: Sequence[Run]) -> list[float]:
+def _best(runs: Sequence[Trial]) -> list[float]:
     """Dev BLEU of each replicate at its best epoch."""
     return [max(float(score) for epoch, score in run["history"] if epoch > 0) for run in runs]
 
 
-def _at(runs: Sequence[Run], epoch: int) -> list[float]:
+def _at(runs: Sequence[Trial], epoch: int) -> list[float]:
     """Dev BLEU of each replicate after an epoch."""
     return [float(score) for run in runs for at, score in run["history"] if at == epoch] or _best(runs)
 
 
-def _mean(runs: Sequence[Run]) -> list[float]:
+def _mean(runs: Sequence[Trial]) -> list[float]:
     """Dev BLEU of each replicate, the mean over its epochs: how fast it converges."""
     return [float(np.mean([score for epoch, score in run["history"] if epoch > 0])) for run in runs]
 
@@ -401,7 +401,7 @@ def fig6(lab: Lab) -> Outcome:
     converges faster for larger lambda up to 0.01; at 0.1 it makes no progress."""
     team = _learners(lab)
 
-    def arow(eta: float, lambda_: float) -> list[Run]:
+    def arow(eta: float, lambda_: float) -> list[Trial]:
         return _replicates(lab, f"chiang large arow {eta} {lambda_}", "arow", features="large",
                            options={"eta": eta, "lambda_": lambda_}, parallel="async", learners=team)  # fmt: skip
 

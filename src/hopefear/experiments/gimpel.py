@@ -7,20 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from hopefear.evaluation.clouds import cloud, typical_document
 from hopefear.experiments.base import (
     Claim,
-    Curve,
     Figure,
     Lab,
     Outcome,
     Table,
     beats,
     experiment,
+    in_bleu,
     spread,
     with_spread,
 )
-from hopefear.experiments.loop import Run, compare, looped, mark
-from hopefear.experiments.material import System, main_system, tasks
+from hopefear.experiments.loop import Trial, compare, looped, mark
+from hopefear.experiments.setups import Setup, main_setup
+from hopefear.experiments.tasks import tasks
+from hopefear.model.features import template_of
+from hopefear.report.svg import Curve
 from hopefear.train.tuning import random_initial
 
 PAPER = "Gimpel and Smith 2012"
@@ -43,8 +47,8 @@ def _options(lab: Lab, method: str) -> dict[str, Any]:
 
 
 def _run(
-    lab: Lab, on: System, method: str, seed: int, initial: Mapping[str, float], templates: Sequence[str] = ()
-) -> Run:
+    lab: Lab, on: Setup, method: str, seed: int, initial: Mapping[str, float], templates: Sequence[str] = ()
+) -> Trial:
     more = {"sparse": 0} if method == "MERT" and templates else {}
     return looped(
         lab,
@@ -68,33 +72,33 @@ def _seeds(lab: Lab, method: str) -> list[int]:
 def table1(lab: Lab) -> Outcome:
     """The three perform very similarly; MERT varies more across random seeds than PRO; on average over all test sets
     RAMPION is slightly ahead (36.8 against 36.6 BLEU)."""
-    systems = [main_system(lab, number) for number in range(min(2, len(tasks(lab))))]
+    setups = [main_setup(lab, number) for number in range(min(2, len(tasks(lab))))]
     runs = {
         (on.task.name, method): [_run(lab, on, method, seed, on.initial()) for seed in _seeds(lab, method)]
-        for on in systems
+        for on in setups
         for method in METHODS
     }
     rows, averages, deviations = [], {}, {}
     for method in METHODS:
         cells = []
-        for on in systems:
+        for on in setups:
             found = runs[on.task.name, method]
             text = with_spread([run["test"] for run in found])
             if method != "MERT":
                 text += mark(compare(on, found, runs[on.task.name, "MERT"], lab))
             cells += [with_spread([run["dev"] for run in found]), text]
-        spreads = [spread([run["test"] for run in runs[on.task.name, method]]) for on in systems]
+        spreads = [spread([run["test"] for run in runs[on.task.name, method]]) for on in setups]
         averages[method] = float(np.mean([middle for middle, _ in spreads]))
         deviations[method] = float(np.mean([deviation for _, deviation in spreads]))
         rows.append([method, *cells, f"{averages[method]:.2f} [{AVERAGES[method]:.1f}]"])
     gap = max(averages.values()) - min(averages.values())
-    versus = [compare(on, runs[on.task.name, "RAMPION"], runs[on.task.name, "MERT"], lab) for on in systems]
+    versus = [compare(on, runs[on.task.name, "RAMPION"], runs[on.task.name, "MERT"], lab) for on in setups]
     delta, p = float(np.mean([found.delta for found in versus])), max(found.p for found in versus)
     return Outcome(
         tables=[
             Table(
                 "BLEU, mean (standard deviation over seeds); + - differ from MERT, p < 0.05; [the paper's average]",
-                ["method", *(f"{on.task.name} {part}" for on in systems for part in ("dev", "test")), "test average"],
+                ["method", *(f"{on.task.name} {part}" for on in setups for part in ("dev", "test")), "test average"],
                 rows,
             )
         ],
@@ -116,7 +120,7 @@ def table1(lab: Lab) -> Outcome:
     )
 
 
-def _initial_models(lab: Lab, on: System) -> list[tuple[str, dict[str, float]]]:
+def _initial_models(lab: Lab, on: Setup) -> list[tuple[str, dict[str, float]]]:
     default = on.initial()
     models = [("default", default)]
     return models + [(f"random {k}", random_initial(default, lab.seed + 100 + k)) for k in (1, 2)]
@@ -126,7 +130,7 @@ def _initial_models(lab: Lab, on: System) -> list[tuple[str, dict[str, float]]]:
 def fig3(lab: Lab) -> Outcome:
     """PRO varies little for one initial model but much over initial models (it did not recover from one of them);
     MERT varies with the seed; RAMPION finds very similar weights wherever it begins."""
-    on = main_system(lab)
+    on = main_setup(lab)
     models = _initial_models(lab, on)
     runs = {
         (method, name): [_run(lab, on, method, seed, start) for seed in _seeds(lab, method)]
@@ -199,8 +203,8 @@ def _cosine(weights: Sequence[Mapping[str, float]]) -> float:
 def table2(lab: Lab) -> Outcome:
     """With 7,200 lexical features PRO finds much higher BLEU on the tuning set (29.4 against 27.8) but fails to
     generalise (22.3 against 24.2 on a test set); RAMPION is stable."""
-    on = main_system(lab)
-    declared = {name.partition("(")[0] for name in on.model.sparse_names}
+    on = main_setup(lab)
+    declared = {template_of(name) for name in on.model.sparse_names}
     templates = tuple(name for name in EXTENDED if name in declared)
     rows, found = [], {}
     for features, chosen in (("small", ()), ("extended", templates)):
@@ -233,12 +237,12 @@ def table2(lab: Lab) -> Outcome:
             Claim(
                 "on the test set RAMPION is ahead of PRO",
                 beats(test.delta, test.p),
-                f"{test.delta:+.2f} BLEU, p = {test.p:.2g}",
+                in_bleu(test),
             ),
             Claim(
                 "extended features make PRO worse on the test set",
                 beats(-lost.delta, lost.p),
-                f"{lost.delta:+.2f} BLEU, p = {lost.p:.2g}",
+                in_bleu(lost),
             ),
         ],
         notes=[
@@ -252,45 +256,9 @@ def table2(lab: Lab) -> Outcome:
 def fig1(lab: Lab) -> Outcome:
     """Outputs lie in horizontal bands: many derivations share a translation and so its cost. Choosing the output with
     the lowest cost in a k-best list is similar to finding the cost-diminished best output (the hope)."""
-    on = main_system(lab)
+    on = main_setup(lab)
     count = lab.pick(tiny=8, small=100, full=300)
-
-    def compute() -> dict[str, Any]:
-        from hopefear.evaluation.clouds import cloud, typical_document
-
-        start = on.initial()
-        forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))
-        document = typical_document(forests, start, lab.jobs)
-        triples = forests.hope_fear(start, document, jobs=lab.jobs)
-        lists = forests.kbest(start, 100, distinct=False, jobs=lab.jobs)
-        gains = on.metric.sentence_gains(on.metric.stats(lists, lab.jobs))
-        begin = lists.row_begin()
-        same, strings, hopes, oracles, bests = [], [], [], [], []
-        for i, triple in enumerate(triples):
-            rows = slice(int(begin[i]), int(begin[i + 1]))
-            texts = [lists.text(i, e) for e in range(rows.stop - rows.start)]
-            own = gains[rows]
-            oracle = int(np.argmax(own))
-            hope, best, fear = triple.hope, triple.best, triple.fear
-            strings.append(len(set(texts)) / len(texts))
-            rated = _gains(on, i, [hope.text, best.text, fear.text])
-            same.append(hope.text == texts[oracle] or abs(rated[0] - own[oracle]) < 1e-12)
-            hopes.append(rated[0])
-            oracles.append(float(own[oracle]))
-            bests.append(rated[1])
-        sizes = np.array([len(on.dev.sources[i].split()) for i in range(len(forests))])
-        example = int(np.argmin(np.abs(sizes - 12)))
-        return {
-            "same": float(np.mean(same)),
-            "strings": float(np.mean(strings)),
-            "hope": float(np.mean(hopes)),
-            "oracle": float(np.mean(oracles)),
-            "best": float(np.mean(bests)),
-            "sentences": len(forests),
-            "example": cloud(forests, example, start, on.metric, document=document, seed=lab.seed),
-        }
-
-    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 3}, compute)
+    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 3}, lambda: _output_space(lab, on, count))
     example = found["example"]
     points = {kind: example["points"][kind] for kind in ("sample", "kbest", "best", "hope", "fear")}
     names = {"sample": "random derivations", "kbest": "100-best", "best": "best", "hope": "hope", "fear": "fear"}
@@ -329,7 +297,42 @@ def fig1(lab: Lab) -> Outcome:
     )
 
 
-def _gains(on: System, i: int, texts: Sequence[str]) -> list[float]:
+def _output_space(lab: Lab, on: Setup, count: int) -> dict[str, Any]:
+    """Hope, best of the list and best by the model, over the sentences; and the cloud of one of them."""
+    start = on.initial()
+    forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))
+    document = typical_document(forests, start, lab.jobs)
+    triples = forests.hope_fear(start, document, jobs=lab.jobs)
+    lists = forests.kbest(start, 100, distinct=False, jobs=lab.jobs)
+    gains = on.metric.sentence_gains(on.metric.stats(lists, lab.jobs))
+    begin = lists.row_begin()
+    same, strings, hopes, oracles, bests = [], [], [], [], []
+    for i, triple in enumerate(triples):
+        rows = slice(int(begin[i]), int(begin[i + 1]))
+        texts = [lists.text(i, e) for e in range(rows.stop - rows.start)]
+        own = gains[rows]
+        oracle = int(np.argmax(own))
+        hope, best, fear = triple.hope, triple.best, triple.fear
+        strings.append(len(set(texts)) / len(texts))
+        rated = _gains(on, i, [hope.text, best.text, fear.text])
+        same.append(hope.text == texts[oracle] or abs(rated[0] - own[oracle]) < 1e-12)
+        hopes.append(rated[0])
+        oracles.append(float(own[oracle]))
+        bests.append(rated[1])
+    sizes = np.array([len(on.dev.sources[i].split()) for i in range(len(forests))])
+    example = int(np.argmin(np.abs(sizes - 12)))
+    return {
+        "same": float(np.mean(same)),
+        "strings": float(np.mean(strings)),
+        "hope": float(np.mean(hopes)),
+        "oracle": float(np.mean(oracles)),
+        "best": float(np.mean(bests)),
+        "sentences": len(forests),
+        "example": cloud(forests, example, start, on.metric, document=document, seed=lab.seed),
+    }
+
+
+def _gains(on: Setup, i: int, texts: Sequence[str]) -> list[float]:
     """BLEU+1 of several translations of one dev sentence."""
     references = [[column[i]] * len(texts) for column in on.dev.references]
     return [float(gain) for gain in on.metric.sentence_gains(on.metric.corpus_stats(texts, references))]

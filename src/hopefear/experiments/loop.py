@@ -18,16 +18,17 @@ import numpy as np
 from hopefear._core import Pool
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.experiments.base import Lab
-from hopefear.experiments.material import System
+from hopefear.experiments.setups import Setup
 from hopefear.train.decoder_command import Number
 from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
-from hopefear.trainers import TRAINERS, Trainer
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.registry import find
 
-__all__ = ["HieroInLoop", "Run", "compare", "looped", "trainer"]
+__all__ = ["HieroInLoop", "Trial", "compare", "looped", "trainer"]
 
 Weights = Mapping[str, float]
-#: What a run leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu.
-Run = dict[str, Any]
+#: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu.
+Trial = dict[str, Any]
 Extra = Callable[[Pool], Pool]
 
 
@@ -35,7 +36,7 @@ Extra = Callable[[Pool], Pool]
 class HieroInLoop:
     """Our decoder in the place of somebody else's command."""
 
-    system: System
+    on: Setup
     k: int
     templates: tuple[str, ...] = ()
     limits: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -44,7 +45,7 @@ class HieroInLoop:
     @cached_property
     def names(self) -> frozenset[str]:
         """Features that the decoder has; ``change`` may add others to the lists."""
-        return frozenset(self.system.model.feature_names)
+        return frozenset(self.on.model.feature_names)
 
     def decode(
         self,
@@ -58,19 +59,41 @@ class HieroInLoop:
     ) -> Pool:
         limits = {**self.limits, **{name: int(value) for name, value in (parameters or {}).items()}}
         known = {name: value for name, value in weights.items() if name in self.names}
-        pool = self.system.lists(self.system.dev, known, self.k, self.templates, limits=limits)
+        pool = self.on.lists(self.on.dev, known, self.k, self.templates, limits=limits)
         return pool if self.change is None else self.change(pool)
 
 
-def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any) -> Trainer:
+def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any) -> BatchTrainer:
     """A trainer by name, with the defaults of the outer loop."""
     more = {**(LOOP_DEFAULTS.get(name, {}) if in_loop else {}), **options}
-    return TRAINERS[name](seed=seed, jobs=lab.jobs, **more)
+    made = find(name, "candidates")(seed=seed, jobs=lab.jobs, **more)
+    assert isinstance(made, BatchTrainer)
+    return made
+
+
+def _chosen(
+    lab: Lab,
+    name: str,
+    seed: int,
+    decoder: HieroInLoop,
+    initial: Weights,
+    options: Mapping[str, Any],
+    choose: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Options, those to choose among them by the score on the lists of the first decoding."""
+    chosen = dict(options)
+    if not choose:
+        return chosen
+    lists = decoder.decode(initial, Path())
+    for option, values in choose.items():
+        learners = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
+        chosen[option] = values[int(np.argmax([learner.fit(lists, initial).score for learner in learners]))]
+    return chosen
 
 
 def looped(
     lab: Lab,
-    system: System,
+    on: Setup,
     label: str,
     name: str,
     seed: int,
@@ -82,13 +105,13 @@ def looped(
     choose: Mapping[str, Sequence[Any]] | None = None,
     change: Extra | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Run:
-    """One run: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
+) -> Trial:
+    """One trial: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
 
     ``choose`` has values to choose an option from, by the score on the lists of the first decoding.
     """
     key: dict[str, Any] = {
-        **system.key,
+        **on.key,
         "trainer": name,
         "options": dict(options or {}),
         "choose": choose,
@@ -99,42 +122,27 @@ def looped(
         "templates": list(templates),
         "change": change.__name__ if change else None,
     }
-
     if name in LOOP_DEFAULTS:
         key["defaults"] = LOOP_DEFAULTS[name]
 
     def compute() -> dict[str, Any]:
-        decoder = HieroInLoop(system, k, tuple(templates), change=change)
-        chosen = dict(options or {})
-        if choose:
-            lists = decoder.decode(initial, Path())
-            for option, values in choose.items():
-                trials = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
-                scores = [trial.fit(lists, initial).score for trial in trials]
-                chosen[option] = values[int(np.argmax(scores))]
+        decoder = HieroInLoop(on, k, tuple(templates), change=change)
+        chosen = _chosen(lab, name, seed, decoder, initial, options or {}, choose or {})
         learner = trainer(name, lab, seed, **chosen)
         loop = OuterLoop(learner, decoder, iterations, seed=seed)
         folder = lab.scratch(label, key)
-        with lab.listener.progress(f"{label}, seed {seed}", iterations + 1) as progress:
-
-            def hear(said: Mapping[str, Any]) -> None:
-                if said.get("event") == "decoded":
-                    progress.update(int(said["epoch"]), text=f"bleu {said['score']:.2f}")
-
-            found = loop.run(folder, initial, hear=hear)
-            pool = loop.candidates(folder, len(found.decoded))
-            # CPU seconds of learning once from all candidates, on one thread.
-            began = time.process_time()
-            last = dataclasses.replace(learner, jobs=1).fit(pool, initial)
-            cpu = time.process_time() - began
+        session = lab.training(f"{label}, seed {seed}", iterations + 1, folder)
+        found = loop.run(initial, session)
+        pool = loop.candidates(folder, len(found.decoded))
+        # CPU seconds of learning once from all candidates, on one thread.
+        began = time.process_time()
+        last = dataclasses.replace(learner, jobs=1).fit(pool, initial)
+        cpu = time.process_time() - began
         shutil.rmtree(folder, ignore_errors=True)
         known = {name: value for name, value in found.weights.items() if name in decoder.names}
-        hypotheses = system.translate(system.test, known, templates)
-        stats = system.stats(system.test, hypotheses).sum(axis=0)
         return {
             "dev": found.best.scores["dev"],
-            "test": system.metric.score(stats),
-            "ratio": float(stats[system.metric.max_order] / max(stats[-1], 1.0)),
+            **on.tested(on.translate(on.test, known, templates)),
             "weights": found.weights,
             "options": chosen,
             "iteration": found.best.number,
@@ -145,18 +153,15 @@ def looped(
             "updates": int(last.history[-1].get("updates", 0)) if last.history else 0,
             "epochs": len(last.history),
             "candidates": int(pool.row_begin()[-1]),
-            "hypotheses": hypotheses,
         }
 
     return lab.cached(label, key, compute)
 
 
-def compare(system: System, runs: Sequence[Run], others: Sequence[Run], lab: Lab) -> Comparison:
+def compare(on: Setup, trials: Sequence[Trial], others: Sequence[Trial], lab: Lab) -> Comparison:
     """Are the replicates of one recipe better than those of another, on the test part?"""
-    ours, theirs = (
-        np.stack([system.stats(system.test, run["hypotheses"]) for run in group]) for group in (runs, others)
-    )
-    return paired_bootstrap(ours, theirs, system.metric, 1000, lab.seed, lab.jobs)
+    ours, theirs = (np.stack([on.stats(on.test, trial["hypotheses"]) for trial in group]) for group in (trials, others))
+    return paired_bootstrap(ours, theirs, on.metric, 1000, lab.seed, lab.jobs)
 
 
 def mark(found: Comparison) -> str:

@@ -1,29 +1,40 @@
-"""Runs of ``hopefear train`` for the experiments: weights learnt online, the epoch chosen on a part of its own."""
+"""Trials of ``hopefear train``: weights learnt online, the epoch chosen on a part of its own."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from hopefear.experiments.base import Curve, Lab, spread
-from hopefear.experiments.loop import Run
-from hopefear.experiments.material import Part, System, system, tasks
+from hopefear.decode import Hiero
+from hopefear.experiments.base import Lab
+from hopefear.experiments.loop import Trial
+from hopefear.experiments.setups import Setup, setup
+from hopefear.experiments.tasks import Part, tasks
+from hopefear.report.numbers import averaged
+from hopefear.report.svg import Curve
+from hopefear.train.model_loop import fit_in_loop
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.data import Corpus, Task
+from hopefear.trainers.online.base import Online
+from hopefear.trainers.online.teams import Learners
+from hopefear.trainers.registry import find
 
-__all__ = ["curve", "online", "online_system"]
+__all__ = ["curve", "online_setup", "trained"]
 
 
 @lru_cache(maxsize=2)
-def online_system(lab: Lab) -> tuple[System, Part, Part]:
+def online_setup(lab: Lab) -> tuple[Setup, Part, Part]:
     """The main task; the sentences to learn from, and those to choose the epoch on: the last of the dev part.
 
     No conversation of telephone speech is on both sides: lines are in order, and a gap is left between the two.
     """
     learn, choose = lab.pick(tiny=8, small=200, full=3000), lab.pick(tiny=6, small=150, full=900)
     test = lab.pick(tiny=6, small=500, full=4000)
-    on = system(lab, tasks(lab)[0], lab.pick(tiny=24, small=100_000, full=100_000), test)
+    on = setup(lab, tasks(lab)[0], lab.pick(tiny=24, small=100_000, full=100_000), test)
     have = len(on.dev)
     aside = min(choose, max(1, have // 4))
     last = list(range(have - aside, have))
@@ -31,7 +42,7 @@ def online_system(lab: Lab) -> tuple[System, Part, Part]:
     return on, on.dev.subset(first), on.dev.subset(last)
 
 
-def online(
+def trained(
     lab: Lab,
     label: str,
     trainer: str,
@@ -42,19 +53,15 @@ def online(
     parallel: str = "none",
     learners: int = 1,
     epochs: int = 0,
-) -> Run:
-    """One run: history of dev scores, the best epoch's weights, its test score. Kept by content.
+) -> Trial:
+    """One trial: history of dev scores, the best epoch's weights, its test score. Kept by content.
 
     Asynchronous learners take turns in logical time (``--simulate-learners``), so that results can be repeated.
     """
-    from hopefear.decode import Hiero
-    from hopefear.train.model_loop import train_batch
-    from hopefear.trainers.online.base import ONLINE
-    from hopefear.trainers.online.job import Corpus, train
-
-    on, learn, choose = online_system(lab)
+    on, learn, choose = online_setup(lab)
     own = dict(options or {})
-    batch = trainer not in ONLINE
+    kind = find(trainer)
+    batch = not issubclass(kind, Online)
     rounds = epochs or lab.pick(tiny=1, small=4, full=10)
     k = lab.pick(tiny=10, small=100, full=200)
     key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed, "options": own,
@@ -64,52 +71,32 @@ def online(
     def compute() -> dict[str, Any]:
         templates = ("lex",) if features == "large" else ()
         decoder = Hiero(on.model, on.model.weights, templates=templates)
-        corpora = [Corpus(part.sources, part.raw) for part in (learn, choose)]
+        task = Task(decoder, *(Corpus(part.sources, part.raw) for part in (learn, choose)))
+        team = Learners(parallel, learners, simulate=parallel == "async")
+        more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team}
+        learner = kind(seed=seed, jobs=lab.jobs, **own, **more)
         began = time.process_time()
-        folder = lab.scratch(label, key)
-        with lab.listener.progress(f"{label}, seed {seed}", rounds) as progress:
-
-            def hear(said: Mapping[str, Any]) -> None:
-                if said.get("event") in ("epoch", "decoded"):
-                    progress.update(int(said["epoch"]), text=f"bleu {said['score']:.2f}")
-
-            if batch:
-                from hopefear.trainers import TRAINERS
-
-                learner = TRAINERS[trainer](seed=seed, jobs=lab.jobs, **own)
-                trained = train_batch(
-                    decoder, corpora[0], learner, dev=corpora[1], iterations=rounds, k=k, seed=seed, jobs=lab.jobs,
-                    folder=folder, hear=hear,
-                )  # fmt: skip
-            else:
-                trained = train(
-                    decoder, corpora[0], ONLINE[trainer](epochs=rounds, **own), dev=corpora[1], parallel=parallel,
-                    learners=learners, simulate=parallel == "async", seed=seed, jobs=lab.jobs, hear=hear,
-                )  # fmt: skip
-        shutil.rmtree(folder, ignore_errors=True)
+        session = lab.training(f"{label}, seed {seed}", rounds)
+        if isinstance(learner, BatchTrainer):
+            folder = lab.scratch(label, key)
+            found = fit_in_loop(learner, task, iterations=rounds, k=k, run=replace(session, folder=folder))
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            found = learner.fit(task, run=session)
         cpu = time.process_time() - began
-        used = templates if any(value for name, value in trained.weights.items() if "(" in name) else ()
-        hypotheses = on.translate(on.test, trained.weights, used)
+        used = templates if any(value for name, value in found.weights.items() if "(" in name) else ()
         return {
-            "history": [[int(one["epoch"]), float(one["score"])] for one in trained.history],
-            "epoch": trained.epoch,
-            "dev": trained.score,
-            "test": on.score(on.test, hypotheses),
-            "hypotheses": hypotheses,
-            "weights": len([value for value in trained.weights.values() if value]),
+            "history": [[int(one["epoch"]), float(one["score"])] for one in found.history],
+            "epoch": found.epoch,
+            "dev": found.score,
+            **on.tested(on.translate(on.test, found.weights, used)),
+            "weights": len([value for value in found.weights.values() if value]),
             "cpu": cpu,
         }
 
     return lab.cached(label, key, compute)
 
 
-def curve(name: str, runs: list[Run]) -> Curve:
+def curve(name: str, trials: Sequence[Trial]) -> Curve:
     """The dev scores of replicates after each epoch."""
-    values: dict[int, list[float]] = {}
-    for run in runs:
-        for epoch, score in run["history"]:
-            values.setdefault(int(epoch), []).append(float(score))
-    xs = sorted(x for x in values if x > 0)
-    spreads = [spread(values[x]) for x in xs]
-    errors = [deviation for _, deviation in spreads]
-    return Curve(name, xs, [middle for middle, _ in spreads], errors if any(errors) else None)
+    return averaged(name, ([(epoch, score) for epoch, score in one["history"] if epoch > 0] for one in trials))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hopefear.evaluation.significance import Comparison
-from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, level, spread, with_spread
-from hopefear.experiments.loop import Run, compare, looped, mark
-from hopefear.experiments.material import System, main_system
+from hopefear.evaluation.scores import best_of
+from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, in_bleu, level, spread, with_spread
+from hopefear.experiments.loop import Trial, compare, looped, mark, trainer
+from hopefear.experiments.setups import Setup, main_setup
 
 PAPER = "Tan et al. 2013"
 STEPS = (0.1, 0.01, 0.001, 0.0001, 0.00001)  # of which the paper chooses C, by BLEU on dev
@@ -51,7 +51,7 @@ def _options(lab: Lab, method: str, features: str) -> tuple[dict[str, Any], dict
     return {**options, "passes": passes}, {"C": STEPS[: lab.pick(tiny=2, small=4, full=5)]}
 
 
-def _runs(lab: Lab, on: System, method: str, features: str) -> list[Run]:
+def _runs(lab: Lab, on: Setup, method: str, features: str) -> list[Trial]:
     name = METHODS[method][0]
     options, choose = _options(lab, method, features)
     seeds = lab.seeds if method != "c-MIRA" else lab.seeds[:1]  # deterministic
@@ -73,61 +73,72 @@ def _runs(lab: Lab, on: System, method: str, features: str) -> list[Run]:
     ]
 
 
-def _all_runs(lab: Lab, on: System) -> dict[tuple[str, str], list[Run]]:
+def _all_runs(lab: Lab, on: Setup) -> dict[tuple[str, str], list[Trial]]:
     return {(features, method): _runs(lab, on, method, features) for features in SETTINGS for method in METHODS}
+
+
+Runs = Mapping[tuple[str, str], Sequence[Trial]]  # features, method -> replicates
+
+
+def _cells(lab: Lab, on: Setup, runs: Runs, features: str, part: str, paper: Mapping[str, float]) -> list[str]:
+    """The scores of some methods, ours [the paper's]; on the test part, marked where they differ from MIRA_2."""
+    cells = []
+    for method, theirs in paper.items():
+        found = runs[features, method]
+        text = with_spread([run[part] for run in found])
+        if part == "test" and method != "MIRA_2":
+            text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
+        cells.append(f"{text} [{theirs:.2f}]")
+    return cells
+
+
+def _ahead(lab: Lab, on: Setup, runs: Runs, features: str, text: str) -> Claim:
+    """c-MIRA against both other MIRAs."""
+    against = {m: compare(on, runs[features, "c-MIRA"], runs[features, m], lab) for m in ("MIRA_1", "MIRA_2")}
+    worst = max(against.values(), key=lambda found: found.p)
+    evidence = "; ".join(f"over {m} {in_bleu(found)}" for m, found in against.items())
+    return Claim(text, beats(worst.delta, worst.p), evidence)
+
+
+def _test(runs: Runs, features: str, method: str) -> float:
+    return spread([run["test"] for run in runs[features, method]])[0]
 
 
 @experiment("tan-table1", "MERT, two MIRAs and c-MIRA with 8 and with 228 features", f"{PAPER}, table 1")
 def table1(lab: Lab) -> Outcome:
     """With 8 features all methods are level. With 220 group features more MERT degrades, the MIRAs gain, and c-MIRA,
     whose loss is the BLEU of the whole corpus, gains most: 0.2 to 0.6 BLEU over the other MIRAs."""
-    on = main_system(lab)
+    on = main_setup(lab)
     runs = _all_runs(lab, on)
     rows = []
     for features in SETTINGS:
         for part in ("dev", "test"):
-            row = [features if part == "dev" else "", part]
-            for method in METHODS:
-                found = runs[features, method]
-                text = with_spread([run[part] for run in found])
-                if part == "test" and method != "MIRA_2":
-                    text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
-                row.append(f"{text} [{TABLE1[features, part][list(METHODS).index(method)]:.2f}]")
-            rows.append(row)
+            cells = _cells(lab, on, runs, features, part, dict(zip(METHODS, TABLE1[features, part], strict=True)))
+            rows.append([features if part == "dev" else "", part, *cells])
 
-    def test(features: str, method: str) -> float:
-        return spread([run["test"] for run in runs[features, method]])[0]
-
-    basic = {method: test("basic", method) for method in METHODS}
+    basic = {method: _test(runs, "basic", method) for method in METHODS}
     top, bottom = max(basic, key=lambda m: basic[m]), min(basic, key=lambda m: basic[m])
     apart = compare(on, runs["basic", top], runs["basic", bottom], lab)
     mert, mira = (compare(on, runs["all", method], runs["basic", method], lab) for method in ("MERT", "MIRA_2"))
-    against = {m: compare(on, runs["all", "c-MIRA"], runs["all", m], lab) for m in ("MIRA_1", "MIRA_2")}
-    worst = max(against.values(), key=lambda found: found.p)
     return Outcome(
         tables=[Table(f"BLEU on {on.task.name}, ours [the paper's: dev and MT04]; + - differ from MIRA_2, p < 0.05",
                       ["features", "part", *METHODS], rows)],
         claims=[
             Claim("with 8 features the methods are level", level(apart.delta, apart.p),
-                  f"{top} over {bottom} {_change(apart)}"),
-            Claim("with 228 features MERT gets worse on the test set", beats(-mert.delta, mert.p), _change(mert)),
-            Claim("with 228 features MIRA_2 gains", beats(mira.delta, mira.p), _change(mira)),
-            Claim("c-MIRA beats both other MIRAs with 228 features", beats(worst.delta, worst.p),
-                  "; ".join(f"over {m} {_change(found)}" for m, found in against.items())),
+                  f"{top} over {bottom} {in_bleu(apart)}"),
+            Claim("with 228 features MERT gets worse on the test set", beats(-mert.delta, mert.p), in_bleu(mert)),
+            Claim("with 228 features MIRA_2 gains", beats(mira.delta, mira.p), in_bleu(mira)),
+            _ahead(lab, on, runs, "all", "c-MIRA beats both other MIRAs with 228 features"),
         ],
         notes=[NOTE],
         numbers={"options": {" ".join(key): found[0]["options"] for key, found in runs.items()}},
     )  # fmt: skip
 
 
-def _change(found: Comparison) -> str:
-    return f"{found.delta:+.2f} BLEU, p = {found.p:.2g}"
-
-
 @experiment("tan-table2", "time of tuning", f"{PAPER}, table 2")
 def table2(lab: Lab) -> Outcome:
     """MERT takes longest (25.8 minutes), MIRA_1 16.0, c-MIRA 7.8; only MIRA_2 (7.3) is as fast as c-MIRA."""
-    on = main_system(lab)
+    on = main_setup(lab)
     runs = _all_runs(lab, on)
     paper = dict(zip(METHODS, (25.8, 16.0, 7.3, 7.8), strict=True))
     ours = {method: spread([run["cpu"] for run in runs["all", method]])[0] for method in METHODS}
@@ -165,9 +176,9 @@ TABLE3 = {
 }
 
 
-def _reranked(lab: Lab, on: System) -> dict[tuple[str, str], list[Run]]:
+def _reranked(lab: Lab, on: Setup) -> dict[tuple[str, str], list[Trial]]:
     """Fixed lists of the untuned decoder, reranked."""
-    runs: dict[tuple[str, str], list[Run]] = {}
+    runs: dict[tuple[str, str], list[Trial]] = {}
     k = {"dev": lab.pick(tiny=10, small=100, full=200), "test": lab.pick(tiny=10, small=200, full=500)}
     for features, templates in (("dense", ()), ("dense+sparse", ("lex",))):
         pools: dict[str, Any] = {}
@@ -190,7 +201,7 @@ def _reranked(lab: Lab, on: System) -> dict[tuple[str, str], list[Run]]:
 
 def _rerank(
     lab: Lab,
-    on: System,
+    on: Setup,
     method: str,
     seed: int,
     options: dict[str, Any],
@@ -198,10 +209,7 @@ def _rerank(
     templates: Sequence[str],
     k: Mapping[str, int],
     pools: dict[str, Any],
-) -> Run:
-    from hopefear.experiments.loop import trainer
-    from hopefear.formats.weights import weight_vector
-
+) -> Trial:
     start = on.model.weights
     for part, sentences in (("dev", on.dev), ("test", on.test)):
         if part not in pools:
@@ -210,7 +218,7 @@ def _rerank(
     fits = [learner.fit(pools["dev"], start) for learner in learners]
     best = max(fits, key=lambda fit: fit.score)
     test = pools["test"]
-    chosen = test.kbest(weight_vector(best.weights, test.feature_names), 1, jobs=lab.jobs)
+    chosen = best_of(test, best.weights, lab.jobs)
     hypotheses = [chosen.text(i, 0) for i in range(len(chosen))]
     before = on.score(on.test, [test.text(i, 0) for i in range(len(test))])
     return {
@@ -230,40 +238,26 @@ def _rerank(
 def table3(lab: Lab) -> Outcome:
     """Re-ranking fixed lists, c-MIRA is best with 51 dense features and stays best when 50,000 sparse ones join:
     its effectiveness is not harmed as the features grow in number."""
-    on = main_system(lab)
+    on = main_setup(lab)
     runs = _reranked(lab, on)
     rows = []
     for features in ("dense", "dense+sparse"):
         for part in ("dev", "test"):
-            row = [features if part == "dev" else "", part, f"{runs[features, 'MIRA_2'][0]['before'][part]:.2f}"]
-            for method in RERANKERS:
-                found = runs[features, method]
-                text = with_spread([run[part] for run in found])
-                if part == "test" and method != "MIRA_2":
-                    text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
-                row.append(f"{text} [{TABLE3[features, part][RERANKERS.index(method)]:.2f}]")
-            rows.append(row)
+            before = f"{runs[features, 'MIRA_2'][0]['before'][part]:.2f}"
+            cells = _cells(lab, on, runs, features, part, dict(zip(RERANKERS, TABLE3[features, part], strict=True)))
+            rows.append([features if part == "dev" else "", part, before, *cells])
 
-    def test(features: str, method: str) -> float:
-        return spread([run["test"] for run in runs[features, method]])[0]
-
-    def is_best(text: str, features: str) -> Claim:
-        against = {m: compare(on, runs[features, "c-MIRA"], runs[features, m], lab) for m in RERANKERS[:2]}
-        worst = max(against.values(), key=lambda found: found.p)
-        evidence = "; ".join(f"over {m} {_change(found)}" for m, found in against.items())
-        return Claim(text, beats(worst.delta, worst.p), evidence)
-
-    sparse, dense = (max(RERANKERS, key=lambda m, f=f: test(f, m)) for f in ("dense+sparse", "dense"))  # type: ignore[misc]
+    sparse, dense = (max(RERANKERS, key=lambda m, f=f: _test(runs, f, m)) for f in ("dense+sparse", "dense"))  # type: ignore[misc]
     gain = compare(on, runs["dense+sparse", sparse], runs["dense", dense], lab)
     used = runs["dense+sparse", "MIRA_2"][0]["features"]
     return Outcome(
         tables=[Table(f"BLEU on {on.task.name}, ours [the paper's]; + - differ from MIRA_2, p < 0.05",
                       ["features", "part", "before", *RERANKERS], rows)],
         claims=[
-            is_best("c-MIRA is best with dense features", "dense"),
-            is_best("c-MIRA is best with sparse features too", "dense+sparse"),
+            _ahead(lab, on, runs, "dense", "c-MIRA is best with dense features"),
+            _ahead(lab, on, runs, "dense+sparse", "c-MIRA is best with sparse features too"),
             Claim("sparse features help on the test set", beats(gain.delta, gain.p),
-                  f"{_change(gain)}, {sparse} with them against {dense} without"),
+                  f"{in_bleu(gain)}, {sparse} with them against {dense} without"),
         ],
         notes=[f"Sparse features are the lexical ones of Chiang (2012); {used:,} got a weight.", NOTE],
         numbers={"C": {" ".join(key): found[0]["C"] for key, found in runs.items()}},
@@ -274,7 +268,7 @@ def table3(lab: Lab) -> Outcome:
 def table4(lab: Lab) -> Outcome:
     """c-MIRA reaches a higher training BLEU with 400 updates than MIRA_2 with 35,120 and MIRA_1 with some two
     million."""
-    on = main_system(lab)
+    on = main_setup(lab)
     runs = _reranked(lab, on)
     paper = {"MIRA_1": "about 1,966,720", "MIRA_2": "35,120", "c-MIRA": "400"}
     found = {method: runs["dense+sparse", method][0] for method in RERANKERS}

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from hopefear.decode.blocks import Blocks, read_block_weights
+from hopefear.decode.blocks import Blocks
 from hopefear.evaluation.significance import paired_bootstrap
-from hopefear.experiments.base import Claim, Curve, Figure, Lab, Outcome, Table, all_of, beats, experiment, spread
-from hopefear.experiments.material import Task, tasks
+from hopefear.experiments.base import Claim, Figure, Lab, Outcome, Table, all_of, beats, experiment, spread
+from hopefear.experiments.tasks import TranslationTask, tasks
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
+from hopefear.report.svg import Curve
+from hopefear.runs.events import Epoch
 from hopefear.runs.record import checksum
-from hopefear.trainers.blocks.costmargin import Costmargin, train_costmargin
+from hopefear.trainers.blocks.costmargin import Costmargin
+from hopefear.trainers.data import Corpus, Task, Translations
 from hopefear.util.files import atomic_write, iter_lines
 
 PAPER = "Tillmann and Zhang 2006"
@@ -39,13 +41,13 @@ ROWS = (
 )
 
 
-def _task(lab: Lab) -> Task:
+def _task(lab: Lab) -> TranslationTask:
     """Clean text with one reference is nearest to the paper's; any task will do."""
     found = tasks(lab)
     return next((task for task in found if task.name == "de-en-multi30k"), found[0])
 
 
-def _pairs(task: Task) -> list[tuple[str, str]]:
+def _pairs(task: TranslationTask) -> list[tuple[str, str]]:
     """The training text."""
     return [
         pair
@@ -61,87 +63,75 @@ def _sample(lab: Lab, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return pairs[:: max(1, len(pairs) // most)][:most]
 
 
-def _key(lab: Lab, task: Task) -> dict[str, Any]:
+def _key(lab: Lab, task: TranslationTask) -> dict[str, Any]:
     return {"files": [checksum(path)["sha256"] for path in task.files], "size": lab.size}
 
 
-def _model(lab: Lab, task: Task, pairs: list[tuple[str, str]]) -> Model:
+def _model(lab: Lab, task: TranslationTask, pairs: list[tuple[str, str]]) -> Model:
     path = lab.out / "models" / f"blocks-{task.name}" if lab.data else lab.out / "models" / f"blocks-{lab.size}"
     if not path.exists():
-        lab.note(f"building blocks from {len(pairs):,} pairs of {task.name}")
+        lab.run.note(f"building blocks from {len(pairs):,} pairs of {task.name}")
         text = path.with_name(path.name + ".text")
         for side in (0, 1):
             text.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(text.with_suffix(f".{side}")) as file:
                 file.writelines(pair[side] + "\n" for pair in pairs)
         options = BuildOptions(kind="blocks", strip_punctuation=task.strip, min_occurrences=2)
-        build(text.with_suffix(".0"), text.with_suffix(".1"), path, options, jobs=lab.jobs, listener=lab.listener)
+        build(text.with_suffix(".0"), text.with_suffix(".1"), path, options, jobs=lab.jobs)
     return Model.open(path, jobs=lab.jobs)
 
 
-def _options(lab: Lab, reordering: str, features: str) -> Costmargin:
+def _trainer(lab: Lab, reordering: str, features: str, seed: int) -> Costmargin:
     iterations = lab.pick(tiny=3, small=20, full=30)
-    return Costmargin(features=features, reordering=reordering, iterations=iterations)
+    return Costmargin(
+        features=features, reordering=reordering, iterations=iterations, select=False, seed=seed, jobs=lab.jobs
+    )
 
 
-def _row(lab: Lab, task: Task, reordering: str, features: str) -> list[dict[str, Any]]:
+def _row(lab: Lab, task: TranslationTask, reordering: str, features: str) -> list[dict[str, Any]]:
     """The replicates of a row. The search for the highest BLEU knows no chance: it is done once."""
     seeds = lab.seeds if features != "bleu" else lab.seeds[:1]
     return [_run(lab, task, reordering, features, seed) for seed in seeds]
 
 
-def _run(lab: Lab, task: Task, reordering: str, features: str, seed: int) -> dict[str, Any]:
+def _run(lab: Lab, task: TranslationTask, reordering: str, features: str, seed: int) -> dict[str, Any]:
     """History of a run: BLEU on training and test data after each iteration. From the cache if it is there."""
     truths = features == "bleu"
-    options = _options(lab, reordering, "both" if truths else features)
-    key = {**_key(lab, task), "options": options.options(), "bleu": truths, "seed": seed}
+    trainer = _trainer(lab, reordering, "both" if truths else features, seed)
+    options = {name: value for name, value in trainer.options().items() if name not in ("seed", "jobs", "select")}
+    key = {**_key(lab, task), "options": options, "bleu": truths, "seed": seed}
 
     def compute() -> dict[str, Any]:
         pairs = _pairs(task)
         model = _model(lab, task, pairs)
         pairs = _sample(lab, pairs)
-        lines, references = [f for f, _ in pairs], [e for _, e in pairs]
+        corpus = Corpus([f for f, _ in pairs], [[e for _, e in pairs]])
+        decoder = Blocks(model, {}, features="none", lms=False)
         if truths:
-            decoder = options.decoder(model)
-            found = decoder.core.oracle(decoder.corpus(lines, references), 1, False, *decoder.limits, lab.jobs)
+            own = trainer.adapted(decoder)
+            found = own.core.oracle(own.corpus(corpus.lines, corpus.references[0]), 1, False, *own.limits, lab.jobs)
             return {"train": [float(found.bleu.mean())], "test": [], "features": 0, "sentences": len(pairs)}
+        test = Corpus.read(*task.test)
         folder = lab.scratch("tillmann", key)
-        test = [*iter_lines(task.test[0])], [[*iter_lines(path)] for path in task.test[1]]
         label = f"tillmann {reordering} {features}, seed {seed}"
-        with lab.listener.progress(label, options.iterations) as progress:
-
-            def hear(record: Mapping[str, Any]) -> None:
-                if record["event"] == "iteration":
-                    progress.update(
-                        record["iteration"], text=f"train {record['train_bleu']:.1f} test {record['dev']:.1f}"
-                    )
-
-            trained = train_costmargin(
-                model,
-                lines,
-                references,
-                folder,
-                options,
-                dev=test,
-                select=False,
-                seed=seed,
-                jobs=lab.jobs,
-                hear=hear,
-            )
-        decoder = Blocks(model, read_block_weights(trained.weights), options.pop_limit, options.max_options)
-        texts = decoder.translate(test[0], tokens=True, jobs=lab.jobs)
-        targets = [[model.target_text.text(line) for line in one] for one in test[1]]
-        stats = Bleu().corpus_stats(texts, targets, lab.jobs)
+        session = lab.training(label, trainer.iterations, folder, _told)
+        result = trainer.fit(Task(decoder, corpus, test), run=session)
+        learnt = Blocks(model, result.weights, trainer.pop_limit, trainer.max_options)
+        stats = Translations.of(learnt, test, result.weights, lab.jobs).stats
         shutil.rmtree(folder, ignore_errors=True)
         return {
             "stats": stats.astype(int).tolist(),
-            "train": [record["train_bleu"] / 100 for record in trained.history],
-            "test": [record["dev"] / 100 for record in trained.history],
-            "features": trained.history[-1]["features"],
+            "train": [record["train_bleu"] / 100 for record in result.history],
+            "test": [record["dev"] / 100 for record in result.history],
+            "features": result.history[-1]["features"],
             "sentences": len(pairs),
         }
 
     return lab.cached("tillmann", key, compute)
+
+
+def _told(event: Epoch) -> str:
+    return f"train {event.figures['train_bleu']:.1f} test {event.figures['dev']:.1f}"
 
 
 def _ends(runs: list[dict[str, Any]], part: str, at: int = -1) -> list[float]:

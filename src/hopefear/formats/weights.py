@@ -53,8 +53,13 @@ def weight_vector(weights: Mapping[str, float], names: Sequence[str]) -> NDArray
     return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
 
 
-def check_names(path: PathLike, weights: Mapping[str, float], names: Collection[str], whose: str) -> str | None:
-    """A warning about weights that belong to none of these features; an error if no weight belongs to one."""
+def check_names(
+    path: PathLike, weights: Mapping[str, float], names: Collection[str], whose: str, others: str = ""
+) -> str | None:
+    """A warning about weights that belong to none of these features; an error if no weight belongs to one.
+
+    ``others`` describes the features that are none of these.
+    """
     known = set(names)
     strangers = [name for name in weights if name not in known]
     if not strangers:
@@ -62,7 +67,7 @@ def check_names(path: PathLike, weights: Mapping[str, float], names: Collection[
     if len(strangers) == len(weights):
         finding = f"none of its {plural(len(weights), 'weight')} belongs to a feature of {whose}"
         raise input_error(path_name(path), None, f"{finding}, which has {some(names)}. Use the weights of this model")
-    finding = f"{plural(len(strangers), 'weight')} for features that {whose} does not have"
+    finding = f"{plural(len(strangers), 'weight')} for features that {others or f'{whose} does not have'}"
     return f"{path_name(path)}: {finding}: {some(strangers)}"
 
 

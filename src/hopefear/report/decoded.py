@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear import _core
 from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError
 from hopefear.model import Model
-from hopefear.util.files import iter_lines
+from hopefear.trainers.data import Corpus
 
 if TYPE_CHECKING:
-    from hopefear.report.gather import Reader, RunData
+    from hopefear.report.gather import RunData
 
 __all__ = ["decode_examples"]
 
@@ -22,10 +21,12 @@ SENTENCES = 60  # decoded for lengths, n-grams and error surfaces
 EDGES = 5_000  # kept of a forest
 
 
-def decode_examples(run: RunData, reader: Reader) -> None:
+def decode_examples(run: RunData, jobs: int) -> None:
     """Give the run a part ``examples``: forests of some development sentences, and what was said of them before."""
-    model = Model.open(_place(run, run.record["model"]), verify=False)
-    run.initial = _initial(run, model)
+    record = run.record
+    assert record.model is not None
+    model = Model.open(record.place(record.model), verify=False)
+    run.initial = model.weights if record.initial is None else record.initial
     examples = _examples(run) or _development(run, model)
     words = [len(model.source_text.tokens(one["source"])) for one in examples]
     readable = [i for i, count in enumerate(words) if 5 <= count <= 40]
@@ -35,13 +36,13 @@ def decode_examples(run: RunData, reader: Reader) -> None:
     step = max(1, len(usable) // SENTENCES)
     chosen = [examples[i] for i in usable[::step][:SENTENCES]]
     texts = [one["source"] for one in chosen]
-    pool = _decoder(model, run.weights).decode(texts, max_edges=EDGES, jobs=reader.jobs)
+    pool = _decoder(model, run.weights).decode(texts, max_edges=EDGES, jobs=jobs)
     count = min(len(one["references"]) for one in chosen)
     _core.set_references(pool, [[one["references"][r] for one in chosen] for r in range(count)])
     _core.set_sources(pool, [" ".join(model.source_text.tokens(text)) for text in texts])
     before = [one.get("before") for one in chosen]
     if any(text is None for text in before):
-        before = list(_decoder(model, run.initial).translate(texts, tokens=True, jobs=reader.jobs))
+        before = list(_decoder(model, run.initial).translate(texts, tokens=True, jobs=jobs))
     run.said_before = {name: str(text) for name, text in zip(pool.ids, before, strict=True)}
     run.parts = {"examples": pool}
 
@@ -64,31 +65,8 @@ def _examples(run: RunData) -> list[dict[str, Any]]:
 
 def _development(run: RunData, model: Model) -> list[dict[str, Any]]:
     """The development data itself, or what was learnt from if there was none."""
-    record = run.record
-    source = record.get("dev_source") or record["source"]
-    references = record.get("dev_refs") or record["refs"]
-    lines = list(iter_lines(_place(run, source)))
-    columns = [list(iter_lines(_place(run, one))) for one in references]
-    if any(len(column) != len(lines) for column in columns):
-        raise InputError("its references have another number of lines than its source")
-    tokens = model.target_text.tokens
-    return [
-        {"source": line, "references": [" ".join(tokens(column[i])) for column in columns]}
-        for i, line in enumerate(lines)
-    ]
-
-
-def _place(run: RunData, path: Any) -> Path:
-    where = Path(str(path))
-    if not where.is_absolute() and not where.exists() and run.record.get("directory"):
-        where = Path(run.record["directory"]) / where
-    if not where.exists():
-        raise InputError(f"{path} is gone")
-    return where
-
-
-def _initial(run: RunData, model: Model) -> dict[str, float]:
-    given = run.record.get("initial")
-    if isinstance(given, Mapping):
-        return {str(name): float(value) for name, value in given.items()}
-    return model.weights
+    files = run.record.files()
+    part = "dev_" if "dev_source" in files else ""
+    corpus = Corpus.read(files[f"{part}source"][0], files[f"{part}refs"])
+    tokens = [[model.target_text.text(line) for line in one] for one in corpus.references]
+    return [{"source": line, "references": [one[i] for one in tokens]} for i, line in enumerate(corpus.lines)]

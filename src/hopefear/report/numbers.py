@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
@@ -12,47 +12,59 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
+from hopefear.evaluation.scores import best_of
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu
-from hopefear.report.gather import Kept, RunData, curve
+from hopefear.report.gather import Kept, RunData
+from hopefear.report.svg import Curve
 
-__all__ = ["Moved", "Outcome", "Surface", "averaged_curve", "moved_weights", "outcome", "surfaces"]
+__all__ = [
+    "BeforeAfter",
+    "Moved",
+    "Surface",
+    "averaged",
+    "before_after",
+    "influence",
+    "kept_before_after",
+    "learning_curve",
+    "moved_weights",
+    "surfaces",
+]
 
 Vector = NDArray[np.float64]
 STEPS = 400  # points of a surface at most: what a screen can show
 
 
-@dataclass(frozen=True)
-class Averaged:
-    """A learning curve: the mean over replicates and its standard deviation, at each epoch."""
-
-    name: str
-    x: list[float]
-    y: list[float]
-    error: list[float] | None
-    points: bool = False
-
-
-def averaged_curve(run: RunData) -> Averaged:
-    """Epochs that all replicates reached are averaged; later ones over those that got there."""
+def averaged(name: str, replicates: Iterable[Iterable[tuple[float, float]]]) -> Curve:
+    """The mean over replicates at each x, and its standard deviation: later points are over those that got there."""
     values: dict[float, list[float]] = {}
-    for one in run.replicates:
-        for x, y in zip(*curve(one["history"], run.key), strict=True):
+    for points in replicates:
+        for x, y in points:
             values.setdefault(x, []).append(y)
     xs = sorted(values)
     errors = [stdev(values[x]) if len(values[x]) > 1 else 0.0 for x in xs]
-    return Averaged(run.name, xs, [mean(values[x]) for x in xs], errors if any(errors) else None)
+    return Curve(name, xs, [mean(values[x]) for x in xs], errors if any(errors) else None)
+
+
+def learning_curve(run: RunData) -> Curve:
+    """The score after each epoch."""
+    return averaged(run.name, (epoch_scores(one.history) for one in run.replicates))
+
+
+def epoch_scores(history: Iterable[Mapping[str, Any]]) -> list[tuple[float, float]]:
+    """Epochs and their scores; a score that was not finite is null in records."""
+    return [(one["epoch"], one["score"]) for one in history if one["score"] is not None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BeforeAfter:
     """A part of the data before and after: statistics of every sentence, and what they say."""
 
     part: str
     sentences: int
     before: float
-    after: list[float]  # a score a replicate
+    after: list[float]  # a score per replicate
     p: float  # after against before
     interval: tuple[float, float]
     stats: Vector  # replicates x sentences x statistics
@@ -60,15 +72,11 @@ class Outcome:
     of: object  # what tells these sentences from others
 
 
-def best_of(pool: Pool, weights: Mapping[str, float], jobs: int) -> Pool:
-    return pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
-
-
-def outcome(run: RunData, part: str, jobs: int = 0) -> Outcome:
+def before_after(run: RunData, part: str, jobs: int = 0) -> BeforeAfter:
     """How a part scored before and after."""
     pool = run.parts[part]
     before = run.metric.stats(best_of(pool, run.initial, jobs), jobs)
-    stats = np.stack([run.metric.stats(best_of(pool, one["weights"], jobs), jobs) for one in run.replicates])
+    stats = np.stack([run.metric.stats(best_of(pool, one.weights, jobs), jobs) for one in run.replicates])
     found = paired_bootstrap(stats, before, run.metric, 1000, 1, jobs)
     bleu = None
     if len(pool) and all(pool.references(i) for i in range(len(pool))):
@@ -77,13 +85,13 @@ def outcome(run: RunData, part: str, jobs: int = 0) -> Outcome:
             when: bleu_details(metric, metric.stats(best_of(pool, weights, jobs), jobs).sum(axis=0))
             for when, weights in (("before", run.initial), ("after", run.weights))
         }
-    return Outcome(
+    return BeforeAfter(
         part, len(pool), run.metric.score(before.sum(axis=0)), list(found.runs_a), found.p, found.ci, stats, bleu,
         pool.ids,
     )  # fmt: skip
 
 
-def recorded(part: str, kept: Kept, jobs: int = 0) -> Outcome:
+def kept_before_after(part: str, kept: Kept, jobs: int = 0) -> BeforeAfter:
     """The same of a part whose statistics the run has kept."""
     metric = Bleu()
     sums = {"before": kept.before.sum(axis=0), "after": kept.after.sum(axis=0)}
@@ -91,7 +99,7 @@ def recorded(part: str, kept: Kept, jobs: int = 0) -> Outcome:
     bleu = {when: bleu_details(metric, total) for when, total in sums.items()}
     before = metric.score(sums["before"])
     after = list(found.runs_a)
-    return Outcome(part, len(kept.after), before, after, found.p, found.ci, kept.after[None], bleu, kept.references)
+    return BeforeAfter(part, len(kept.after), before, after, found.p, found.ci, kept.after[None], bleu, kept.references)
 
 
 def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:
@@ -112,15 +120,9 @@ class Moved:
     share_after: float
 
 
-def influence(pool: Pool | None, names: Sequence[str]) -> Vector:
-    """How much a feature differs between the candidates of a sentence: a standard deviation, 1 where unknown."""
-    if pool is None:
-        return np.ones(len(names))
-    lists = pool if pool.is_lists else None
-    if lists is None:
-        return np.ones(len(names))
-    found = dict(zip(pool.feature_names, np.sqrt(_core.within_variance(lists)).tolist(), strict=True))
-    return np.array([found.get(name, 0.0) for name in names])
+def influence(pool: Pool) -> dict[str, float]:
+    """How much each feature differs between the candidates of a sentence: a standard deviation."""
+    return dict(zip(pool.feature_names, np.sqrt(_core.within_variance(pool)).tolist(), strict=True))
 
 
 def moved_weights(run: RunData, deviations: Mapping[str, float], most: int = 16) -> tuple[list[Moved], int]:
@@ -131,7 +133,7 @@ def moved_weights(run: RunData, deviations: Mapping[str, float], most: int = 16)
     """
     names = list(dict.fromkeys([*run.weights, *run.initial]))
     scale = np.array([deviations.get(name, 0.0 if deviations else 1.0) for name in names])
-    w0, w1 = (np.array([source.get(name, 0.0) for name in names]) for source in (run.initial, run.weights))
+    w0, w1 = (weight_vector(source, names) for source in (run.initial, run.weights))
     shares = []
     for w in (w0, w1):
         size = np.abs(w) * scale

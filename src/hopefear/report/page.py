@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from hopefear.report.numbers import Moved, Outcome, Surface
+from hopefear.report.numbers import BeforeAfter, Moved, Surface
 from hopefear.report.svg import Frame, nice_ticks, number, style, tag
 
 __all__ = ["card", "data_script", "document", "hope_and_fear", "section", "table"]
@@ -71,7 +71,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = 
 
 
 def panels(name: str, label: str, names: Sequence[str], contents: Sequence[str], runs: Sequence[int] = ()) -> str:
-    """One panel a run, with buttons to choose; without a script all of them are shown.
+    """One panel per run, with buttons to choose; without a script all of them are shown.
 
     ``runs`` are the runs' numbers on the page, if not all of them have a panel.
     """
@@ -269,7 +269,7 @@ def _surface_axes(frame: Frame, width: int, height: int, label: str) -> str:
     return "".join(parts)
 
 
-def precisions_chart(found: Outcome) -> str:
+def precisions_chart(found: BeforeAfter) -> str:
     """Bars of the n-gram precisions before and after."""
     assert found.bleu is not None
     before, after = found.bleu["before"], found.bleu["after"]

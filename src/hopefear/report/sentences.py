@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Derivation, HopeFear, OracleDocument, Pool
 from hopefear.evaluation.clouds import typical_document
+from hopefear.evaluation.scores import best_of
 from hopefear.formats.weights import weight_vector
 from hopefear.report.gather import RunData
 from hopefear.util.processes import cores
@@ -49,7 +50,7 @@ class Translation:
 def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
     """All sentences of a part: what was said when the run had just begun, and what is said now."""
     pool = run.parts[part]
-    chosen = [pool.kbest(weight_vector(w, pool.feature_names), 1, jobs=jobs) for w in (run.initial, run.weights)]
+    chosen = [best_of(pool, w, jobs) for w in (run.initial, run.weights)]
     before, after = ([one.text(i, 0) for i in range(len(one))] for one in chosen)
     gains = [run.metric.sentence_gains(run.metric.stats(one, jobs)) for one in chosen]
     if run.said_before:  # by a decoder that searched with the weights of that time

@@ -9,9 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
 
-__all__ = ["PALETTE", "Frame", "Series", "line_chart", "nice_ticks", "number", "style", "tag"]
+__all__ = ["PALETTE", "Curve", "Frame", "line_chart", "nice_ticks", "number", "style", "tag"]
 
 #: Light and dark shades of the series' colours: distinct in hue and lightness, also for the colour-blind.
 PALETTE = (
@@ -28,19 +27,15 @@ DASHES = ("", "6 3", "2 3", "8 3 2 3")
 INK, PAPER, FAINT, GRID = ("#1c2128", "#e6e9ee"), ("#ffffff", "#14171c"), ("#5d6673", "#9aa4b2"), ("#e3e6ea", "#2b3038")
 
 
-class Series(Protocol):
-    """What a chart draws: ``hopefear.experiments.base.Curve`` is one."""
+@dataclass(frozen=True)
+class Curve:
+    """A line or a cloud of points of a chart."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def x(self) -> Sequence[float]: ...
-    @property
-    def y(self) -> Sequence[float]: ...
-    @property
-    def error(self) -> Sequence[float] | None: ...
-    @property
-    def points(self) -> bool: ...
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float] | None = None
+    points: bool = False  # a cloud, not a line
 
 
 def style(selector: str = ":root") -> str:
@@ -61,14 +56,14 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Round numbers that span a range."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return [0.0, 1.0]
-    if high <= low:
+    if high - low <= 1e-300 + 1e-9 * max(abs(low), abs(high)):  # the same but for the last digits
         pad = abs(low) * 0.05 or 0.5
         low, high = low - pad, high + pad
     raw = (high - low) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def tick_text(value: float, ticks: Sequence[float]) -> str:
@@ -142,7 +137,7 @@ def line_chart(
     title: str,
     x_label: str,
     y_label: str,
-    curves: Iterable[Series],
+    curves: Iterable[Curve],
     *,
     standalone: bool = False,
     width: int = 660,
@@ -203,7 +198,7 @@ def _look(i: int) -> tuple[str, str | None]:
     return f"var(--c{i % len(PALETTE)})", DASHES[(i // len(PALETTE)) % len(DASHES)] or None
 
 
-def _series(i: int, curve: Series, frame: Frame) -> str:
+def _series(i: int, curve: Curve, frame: Frame) -> str:
     colour, dash = _look(i)
     places = [(frame.x(x), frame.y(y)) for x, y in zip(curve.x, curve.y, strict=True)]
     parts = [tag("title", curve.name)]
@@ -225,7 +220,7 @@ def _series(i: int, curve: Series, frame: Frame) -> str:
     return tag("g", inside="".join(parts), class_=f"series s{i}")
 
 
-def _legend(drawn: Sequence[tuple[int, Series]], width: int) -> tuple[str, int]:
+def _legend(drawn: Sequence[tuple[int, Curve]], width: int) -> tuple[str, int]:
     """A row or more of names, and its height."""
     x, y, parts = 0.0, 10.0, []
     for i, curve in drawn:

@@ -28,7 +28,7 @@ from hopefear.formats.weights import check_names
 from hopefear.metrics import METRICS, Metric, from_text
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run
-from hopefear.runs.events import Epoch, Event, Listener
+from hopefear.runs.events import Epoch, Event, Listener, Progress
 from hopefear.runs.plain import plain
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
@@ -88,7 +88,7 @@ class TuneConfig:
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
             for name in () if given else names:
-                if getattr(self, name) not in (None, ()):
+                if getattr(self, name) not in (None, (), []):
                     raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
 
     def open_run(self, settings: Mapping[str, Any]) -> Run:
@@ -166,7 +166,10 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     metric = metric_for(config, pool)
     trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     parts = _parts(config, pool, metric, session)
-    strangers = strangers_in(config.initial, weights, pool) if weights else None
+    if config.initial and weights:
+        names = pool.feature_names
+        if strangers := check_names(config.initial, weights, names, "the lists", "the lists do not have"):
+            session.warn(strangers)
     recipe = describe(trainer)
     inputs = record_inputs({name: getattr(config, name) for name in INPUTS})
     settings = {
@@ -186,8 +189,6 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
             run.save()
         session = run.session(shown(listen, config, metric))
-        if strangers:
-            session.warn(strangers)
         tuned = fit_replicates(
             trainer,
             parts,
@@ -281,11 +282,6 @@ def need_references(pool: Pool, metric: Metric) -> None:
         raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
 
 
-def strangers_in(path: str | None, weights: Mapping[str, float], pool: Pool) -> str | None:
-    """A warning about initial weights that belong to no feature of the lists."""
-    return check_names(path or "initial", weights, pool.feature_names, "the lists") if weights else None
-
-
 def describe(trainer: BatchTrainer) -> dict[str, Any]:
     """What is learnt with, as ``run.json`` has it. Threads and seeds are not part of it."""
     options = {name: value for name, value in trainer.options().items() if name not in ("jobs", "seed", "metric")}
@@ -297,14 +293,14 @@ def describe(trainer: BatchTrainer) -> dict[str, Any]:
 
 
 def shown(listen: Listener, config: TuneConfig, metric: Metric) -> Listener:
-    """Epochs as progress on the screen as well."""
+    """Epochs as progress on the screen as well, and whose progress it is."""
     update = Session(listen).progress(f"tune {config.trainer}")
 
     def hear(event: Event) -> object:
+        which = f"replicate {event.context['replicate']}, " if config.replicates > 1 and event.context else ""
         if isinstance(event, Epoch):
-            which = f"replicate {event.context['replicate']}, " if config.replicates > 1 else ""
             update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.2f}")
-        return listen(event)
+        return listen(replace(event, text=which + event.text) if isinstance(event, Progress) else event)
 
     return hear
 

@@ -11,11 +11,12 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.experiments import Lab
-from hopefear.experiments.material import main_system, tasks
+from hopefear.experiments.setups import main_setup
+from hopefear.experiments.tasks import tasks
 from hopefear.metrics import Bleu
 from hopefear.report.gather import Reader
-from hopefear.report.numbers import averaged_curve
-from tests.report.test_report import parsed
+from hopefear.report.numbers import learning_curve
+from tests.report.pages import parsed
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
     lab = Lab(folder / "lab", size="tiny", jobs=2)
     task = tasks(lab)[0]
-    model = main_system(lab).model.path
+    model = main_setup(lab).model.path
     data = ["--source", str(task.dev[0]), "--refs", *map(str, task.dev[1])]
     dev = ["--dev-source", str(task.test[0]), "--dev-refs", *map(str, task.test[1])]
     options = ["--trainer", "mira", "--set", "epochs=2", "--jobs", "2", "--quiet", "--out", str(folder / "run")]
@@ -47,7 +48,31 @@ def test_what_was_said_before_is_what_the_run_saw(trained: Path) -> None:
     run = Reader(jobs=1).read(trained)
     examples = json.loads((trained / "examples.json").read_text())
     assert set(run.said_before.values()) <= {one["before"] for one in examples}
-    assert len(averaged_curve(run).x) == len(run.record["epochs"])
+    assert len(learning_curve(run).x) == len(run.record.epochs)
+
+
+def test_the_record_is_that_of_every_run(trained: Path) -> None:
+    run = Reader(jobs=1).read(trained)
+    assert (run.trainer, run.key, run.metric) == ("mira", "bleu", Bleu())
+    assert run.options["epochs"] == 2 and "eta" in run.options
+    assert set(run.record.files()) == {"source", "refs", "dev_source", "dev_refs"}
+    assert run.initial == run.record.initial
+
+
+def test_without_examples_the_development_data_is_read_again(trained: Path, tmp_path: Path) -> None:
+    shutil.copytree(trained, tmp_path / "run")
+    (tmp_path / "run" / "examples.json").unlink()
+    kept, again = (Reader(jobs=1).read(path) for path in (trained, tmp_path / "run"))
+    assert again.missing is None
+    assert again.said_before == kept.said_before  # translated anew
+    pools = [run.parts["examples"] for run in (kept, again)]
+    assert [pools[0].references(i) for i in range(len(pools[0]))] == [
+        pools[1].references(i) for i in range(len(pools[1]))
+    ]
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    next(one for one in record["inputs"] if one["role"] == "dev_source")["sha256"] = "0"
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    assert "was changed since" in str(Reader(jobs=1).read(tmp_path / "run").missing)
 
 
 def test_without_the_model(trained: Path, tmp_path: Path) -> None:
@@ -64,7 +89,7 @@ def test_without_the_model(trained: Path, tmp_path: Path) -> None:
 def test_runs_are_compared_by_what_they_kept(trained: Path, tmp_path: Path) -> None:
     run = Reader(jobs=1).read(trained)
     kept = run.kept["dev"]
-    final = run.record["final"]
+    final = run.record.final
     assert Bleu().score(kept.after.sum(axis=0)) == pytest.approx(final["dev"]["bleu"])
     assert Bleu().score(kept.before.sum(axis=0)) == pytest.approx(final["before"]["dev"]["bleu"])
     for name in ("same", "others", "damaged", "flipped", "misshapen"):
