@@ -36,7 +36,7 @@ def test_json(capsys: Said) -> None:
     assert main(["trainers", "--json"]) == 0
     found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["trainers"]}
     assert list(found) == list(by_name())
-    assert list(found)[-4:] == ["sgd", "mira", "arow", "costmargin"]
+    assert {"mert", "arow", "costmargin"} <= set(found)
     assert {one["name"]: one["default"] for one in found["arow"]["options"]}["eta"] == 1
     assert found["minrisk"]["spaces"][-1] == "models, online"
     assert {one["name"]: one["default"] for one in found["minrisk"]["online_options"]}["objective"] == "risk"

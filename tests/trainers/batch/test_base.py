@@ -11,6 +11,7 @@ import pytest
 
 import hopefear as hf
 from hopefear.data.forests import forest_pool
+from hopefear.trainers import Result
 from hopefear.trainers.batch.base import BatchTrainer
 from tests.trainers.every import every_batch_trainer, make
 from tests.trainers.pools import QUALITY, list_pool, random_pool, random_texts, synthetic_pool
@@ -89,7 +90,7 @@ LISTS = Lists()
 START = {"a": 0.2, "b": -0.1, "c": 0.1, "s1": 0.1}
 
 
-def fit(trainer: Kind, pool: hf.Pool, initial=START, **options: object) -> hf.Result:
+def fit(trainer: Kind, pool: hf.Pool, initial=START, **options: object) -> Result:
     return make(trainer, **(SHORT.get(trainer.name, {}) | options)).fit(pool, initial)
 
 

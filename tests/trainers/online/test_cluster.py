@@ -24,9 +24,9 @@ def cluster() -> Iterator[str]:
 
     nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     nodes.add_node(num_cpus=1)
-    # workers import the tests' own modules from here
-    os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[3])
-    yield nodes.address
+    with pytest.MonkeyPatch.context() as patch:  # workers import the tests' own modules from here
+        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]), prepend=os.pathsep)
+        yield nodes.address
     ray.shutdown()
     nodes.shutdown()
 
