@@ -22,7 +22,7 @@ from hopefear._core import (
 )
 from hopefear.errors import InputError, input_error
 from hopefear.formats.references import attach
-from hopefear.util.files import PathLike, _umask, atomic_write, iter_bytes, os_error, output, path_name
+from hopefear.util.files import PathLike, atomic_write, iter_bytes, os_error, output, path_name, umask
 
 __all__ = ["FOREST_FORMATS", "forest_writer", "read_forests", "write_forests"]
 
@@ -250,7 +250,7 @@ def _write_folder(pool: Pool, folder: Path, format: str, suffix: str) -> None:
         for number in range(len(pool)):
             with output(aside / f"{number}{suffix}", "wb") as file:
                 file.write(format_forests(pool, number, number + 1, format))
-        aside.chmod(0o777 & ~_umask())
+        aside.chmod(0o777 & ~umask())
         aside.replace(folder)
     except OSError as error:
         raise os_error(folder, error) from None

@@ -53,6 +53,7 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer, Vector, option
 from hopefear.trainers.blocks.relevant_sets import BlockDecoder, RelevantSets, alternatives
 from hopefear.trainers.data import Task
+from hopefear.util.files import umask
 
 __all__ = ["Costmargin"]
 
@@ -260,7 +261,7 @@ def write_named(learner: CostMargin, path: Path) -> int:
     aside = Path(name)
     try:
         count = learner.write_weights(name)
-        aside.chmod(0o644)
+        aside.chmod(0o666 & ~umask())
         os.fsync(handle)
         aside.replace(path)
         return int(count)
