@@ -66,7 +66,7 @@ def test_words_are_words_again(line: str) -> None:
 )
 def test_detokenize_undoes_it(line: str) -> None:
     pipeline = TextPipeline("european", lowercase=False)
-    assert pipeline.detokenize(pipeline.tokens(line)).replace(" - ", "-") == line.replace(" - ", "-")
+    assert pipeline.detokenize(pipeline.text(line)).replace(" - ", "-") == line.replace(" - ", "-")
 
 
 def test_kinds_are_seen_before_lower_casing() -> None:

@@ -42,6 +42,8 @@ class Console:
             shown: list[Progress] = []
 
             def hear(event: Event) -> None:
+                if isinstance(event, Note | Warned) and shown:
+                    shown[-1].hide()
                 if isinstance(event, Note):
                     self.note(event.text)
                 elif isinstance(event, Warned) and event.text not in said:
@@ -76,6 +78,9 @@ class Progress:
 
     def show(self, text: str) -> None:
         pass
+
+    def hide(self) -> None:
+        """Make room for a line of text, until there is something to show again."""
 
     def __enter__(self) -> Progress:
         return self
@@ -126,7 +131,12 @@ class Bar(Progress):
         now = time.monotonic()
         if now - self._last >= BETWEEN_FRAMES or self.done == self.total:
             self._last = now
+            self._live.start()
             self._live.update(self._task, completed=self.done, total=self.total, text=text, refresh=True)
+
+    def hide(self) -> None:
+        self._live.stop()
+        self._last = 0.0
 
     def __enter__(self) -> Progress:
         self._live.start()

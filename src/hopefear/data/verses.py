@@ -76,9 +76,11 @@ def read_verses() -> Iterator[Verse]:
             yield Verse(verse_id, source, tuple(references))
 
 
-def write_verses(folder: PathLike) -> dict[str, int]:
-    """Plain files ``train.source``, ``train.target``, and ``PART.source``, ``PART.ref.0`` to ``.2``; lines a part."""
+def write_verses(folder: PathLike, overwrite: bool = False) -> dict[str, int]:
+    """Plain files ``train.source``, ``train.target``, and ``PART.source``, ``PART.ref.0`` to ``.2``; lines per part."""
     folder = Path(folder)
+    if (folder / "train.source").exists() and not overwrite:
+        raise InputError(f"{folder}: has a corpus already. Take another --out, or add --overwrite")
     folder.mkdir(parents=True, exist_ok=True)
     parts: dict[str, list[Verse]] = {"train": [], **{part: [] for part in PARTS}}
     for verse in read_verses():

@@ -268,7 +268,7 @@ def _history(history: Sequence[Mapping[str, Any]], metric: Metric) -> Iterator[F
 
 
 def compare(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int = 0) -> Comparison:
-    """After against before, by the paired bootstrap; each pool has one candidate a sentence."""
+    """After against before, by the paired bootstrap; each pool has one candidate per sentence."""
     return paired_bootstrap(metric.stats(after, jobs), metric.stats(before, jobs), metric, 1000, seed, jobs)
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
+from hopefear.util.options import check_choice
 
 __all__ = ["ALIGNERS", "align", "align_directed", "steps"]
 
@@ -41,8 +42,7 @@ def align(
     step: Callable[[], None] | None = None,
 ) -> None:
     """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called after each iteration."""
-    if aligner not in ALIGNERS:
-        raise InputError(f"aligner: {aligner!r} is not known. Choose one of {', '.join(ALIGNERS)}")
+    check_choice("aligner", aligner, ALIGNERS)
     workers: list[subprocess.Popen[bytes]] = []
     pool = ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2)
     try:

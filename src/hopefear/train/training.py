@@ -211,8 +211,9 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     decoder = Blocks(model, {}, features="none", lms=False) if blocks else decoder_of(config, trainer, model)
     weights, initial = _initial(config)
     if weights is not None:
-        names = decoder.feature_names
-        if strangers := check_names(initial or "", weights, names, config.model, "are not trained"):
+        whose = f"{model.path}. Use the weights of this model"
+        strangers = check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose)
+        if strangers:
             session.warn(strangers)
     corpus = Corpus.read(config.source, config.refs)
     dev = Corpus.read(config.dev_source, config.dev_refs) if config.dev_source else None

@@ -1,12 +1,19 @@
-"""Options as text, from a command line or a TOML file."""
+"""Options: values of a known set, and values as text, from a command line or a TOML file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from hopefear.errors import OptionError
+from hopefear.errors import InputError, OptionError
 
-__all__ = ["value_of"]
+__all__ = ["check_choice", "value_of"]
+
+
+def check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    """Complain about a value that is not among the known ones."""
+    if value not in known:
+        raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
 
 
 def value_of(text: str, default: Any, what: str) -> Any:

@@ -1,0 +1,30 @@
+"""Values of options."""
+
+import pytest
+
+from hopefear.errors import InputError, OptionError
+from hopefear.util.options import check_choice, value_of
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "value"),
+    [("3", 1, 3), ("0.5", 1.0, 0.5), ("1e-3", 1.0, 0.001), ("Yes", False, True), ("0", True, False), ("a", "b", "a")],
+)
+def test_a_value_has_the_type_of_its_default(text: str, default: object, value: object) -> None:
+    found = value_of(text, default, "--set")
+    assert found == value and type(found) is type(default)
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "kind"),
+    [("3.5", 1, "a whole number"), ("x", 1.0, "a number"), ("maybe", True, "true or false")],
+)
+def test_a_value_of_another_type(text: str, default: object, kind: str) -> None:
+    with pytest.raises(OptionError, match=f"--set C: '{text}' is not {kind}"):
+        value_of(text, default, "--set C")
+
+
+def test_a_choice() -> None:
+    check_choice("kind", "hiero", ["hiero", "blocks"])
+    with pytest.raises(InputError, match=r"kind: 'syntax' is not known\. Choose one of hiero, blocks"):
+        check_choice("kind", "syntax", ["hiero", "blocks"])
