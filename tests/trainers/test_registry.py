@@ -8,7 +8,7 @@ import hopefear as hf
 from hopefear.errors import OptionError
 from hopefear.trainers.online.minrisk import OnlineMinrisk
 from hopefear.trainers.online.perceptron import OnlinePerceptron
-from hopefear.trainers.registry import ELSEWHERE, TRAINERS, by_name, find, options_from, settable
+from hopefear.trainers.registry import ELSEWHERE, TRAINERS, by_name, find, find_batch, options_from, settable
 from tests.trainers.every import every_trainer
 
 
@@ -22,7 +22,7 @@ def test_two_names_stand_for_two_trainers() -> None:
 
 def test_names_of_trainers() -> None:
     assert find("mert") is find("mert", "candidates") is hf.Mert
-    assert find("minrisk", "candidates") is hf.Minrisk
+    assert find("minrisk", "candidates") is find_batch("minrisk") is hf.Minrisk
     assert find("minrisk", "model") is find("minrisk") is OnlineMinrisk
     assert find("costmargin") is hf.Costmargin
     with pytest.raises(OptionError, match=r"no trainer 'miraculous'\. There are: mert, pro, .*, costmargin"):
