@@ -168,7 +168,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     parts = _parts(config, pool, metric, session)
     if config.initial and weights:
         names = pool.feature_names
-        if strangers := check_names(config.initial, weights, names, "that the lists do not have"):
+        whose = "the lists. Use the weights of this model"
+        if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
             session.warn(strangers)
     recipe = describe(trainer)
     inputs = record_inputs({name: getattr(config, name) for name in INPUTS})
