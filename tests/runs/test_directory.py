@@ -9,7 +9,7 @@ from hopefear.errors import InputError
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run, read_run
 from hopefear.runs.events import Epoch, Event, Note, Warned
-from hopefear.runs.plain import plain
+from hopefear.util.values import plain
 
 
 def finished(path: Path, **settings: object) -> None:

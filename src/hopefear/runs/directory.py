@@ -16,19 +16,18 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hopefear.errors import InputError
 from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
-from hopefear.runs.plain import plain
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
 from hopefear.util.files import atomic_write
-
-__all__ = ["Run", "read_run"]
+from hopefear.util.values import plain
 
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
 
@@ -121,6 +120,9 @@ class Run:
                 self.log(event.log_name, **event.record())
             return listen(event)
 
+        if self.finished:  # what was said then is said again
+            for text in self.record.warnings:
+                listen(Warned(text))
         return Session(tell, self.path / "checkpoint", checkpoint_every)
 
     def save(self) -> None:
@@ -173,6 +175,25 @@ class Run:
             self.log("stopped", why=getattr(error[0], "__name__", str(error[0])))
             self.save()
         self.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """The options of every command that makes a run."""
+
+    out: str
+    resume: bool = False
+    overwrite: bool = False
+    seed: int = 1
+    jobs: int = 0
+    command: Sequence[str] = ()  # as it was typed, for the record
+
+    def check_out(self) -> None:
+        Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
+
+    def open_run(self, kind: str, settings: Mapping[str, Any]) -> Run:
+        how = {"resume": self.resume, "overwrite": self.overwrite}
+        return Run.open(self.out, kind=kind, command=self.command, settings=settings, **how)
 
 
 def read_run(path: str | os.PathLike[str]) -> RunRecord:
