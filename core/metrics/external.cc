@@ -14,7 +14,7 @@ External::External(std::string column, bool higher_is_better, double scale)
 
 void External::list_stats(const Pool& pool, const Sentence& sentence, double* rows) const {
   const auto& names = pool.number_names;
-  const auto column = static_cast<size_t>(std::find(names.begin(), names.end(), column_) - names.begin());
+  const size_t column = std::find(names.begin(), names.end(), column_) - names.begin();
   const Forest& f = sentence.forest;
   if (column == names.size() || column >= static_cast<size_t>(f.number_width)) {
     std::string known;
@@ -23,7 +23,7 @@ void External::list_stats(const Pool& pool, const Sentence& sentence, double* ro
                      (known.empty() ? ", nor any other" : ". There is: " + known));
   }
   for (int32_t e = 0; e < f.edges(); ++e) {
-    const double value = f.numbers[static_cast<size_t>(e) * static_cast<size_t>(f.number_width) + column];
+    const double value = f.number_row(e)[column];
     if (!std::isfinite(value))
       throw InputError("candidate " + std::to_string(e) + " has no finite " + column_ + ". Give every candidate one");
     rows[2 * e] = value;

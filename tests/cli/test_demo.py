@@ -11,7 +11,7 @@ from hopefear.cli.main import main
 from hopefear.data.language import SyntheticParallel
 
 
-def write_text(out: str) -> dict[str, int]:
+def write_text(out: str, overwrite: bool) -> dict[str, int]:
     folder, data = Path(out), SyntheticParallel(seed=3)
     folder.mkdir(parents=True, exist_ok=True)
     sizes = {"train": 300, "tune": 20, "dev": 12, "test": 12}

@@ -47,7 +47,7 @@ def test_a_line_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert out.splitlines()[1] == ""
     assert translate(monkeypatch, "", path) == 0
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("hopefear.cli.translate.BLOCK", 1)
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", 1)
     assert translate(monkeypatch, TEXT, path, "--jobs", 1) == 0
     assert capsys.readouterr().out == out
 
@@ -55,10 +55,10 @@ def test_a_line_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_lists_are_those_of_the_forests(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("hopefear.cli.translate.FOREST_BLOCK", 3)
+    monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 3)
     assert translate(monkeypatch, TEXT, path, "--nbest", 5, "--forests", tmp_path / "forests") == 0
     (tmp_path / "list").write_text(capsys.readouterr().out)
-    monkeypatch.setattr("hopefear.cli.translate.BLOCK", 2)
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", 2)
     assert translate(monkeypatch, TEXT, path, "--nbest", 5) == 0
     assert capsys.readouterr().out == (tmp_path / "list").read_text()
     lists, forests = read_nbest(tmp_path / "list"), read_forests(tmp_path / "forests")
@@ -79,7 +79,7 @@ def test_lists_are_those_of_the_forests(
 
 
 def test_forests_are_written_as_they_come(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("hopefear.cli.translate.FOREST_BLOCK", 3)
+    monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 3)
     assert translate(monkeypatch, TEXT * 3, path, "--forests", tmp_path / "streamed", "--quiet") == 0
     write_forests(Hiero(Model.open(path)).decode(LINES * 3), tmp_path / "at once")
     assert (tmp_path / "streamed").read_bytes() == (tmp_path / "at once").read_bytes()
@@ -185,7 +185,7 @@ def test_lattices(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp
     assert translate(monkeypatch, lattices, path, "--input", "plf") == 0
     assert "scores of arcs without a weight, which play no part: Feature_0" in capsys.readouterr().err
     assert translate(monkeypatch, "", path, "--input", "plf") == 0
-    monkeypatch.setattr("hopefear.cli.translate.BLOCK", 2)
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", 2)
     for text, message in (
         ("((('a',0,1),),)\n" * 4 + "a b\n", 'standard input:5: expected "("'),
         ("a b\n", "Is this PLF?"),

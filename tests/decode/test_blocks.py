@@ -173,7 +173,7 @@ def test_weights_of_a_file_large_and_small(tmp_path: Path, monkeypatch: pytest.M
     path.write_text("".join(f"{name} {value!r}\n" for name, value in decoder.weights.items()))
     named = read_block_weights(path)
     assert named == decoder.weights
-    monkeypatch.setattr("hopefear.decode.blocks._LARGE", 0)
+    monkeypatch.setattr("hopefear.formats.weights._LARGE", 0)
     table = read_block_weights(path)
     assert not isinstance(table, dict)
     assert len(table) == len(named)

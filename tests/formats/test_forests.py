@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import hopefear as hf
 from hopefear.formats import read_forests, write_forests
@@ -382,20 +381,8 @@ def test_folders(tmp_path: Path) -> None:
         read_forests(folder)
     (folder / "1.json.gz").unlink()
     (folder / "0").write_text(edges([]) * 2)
-    with pytest.raises(hf.InputError, match=r"0: has 2 sentences. A folder has one sentence a file"):
+    with pytest.raises(hf.InputError, match=r"0: has 2 sentences. A folder has one sentence per file"):
         read_forests(folder)
-
-
-def test_references_of_forests(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text(edges([]) + edges([], [0]))
-    (tmp_path / "r").write_text("a\nb c\n")
-    pool = read_forests(tmp_path / "f", references=tmp_path / "r", sources=tmp_path / "r")
-    assert (pool.references(1), pool.source(0)) == (["b c"], "a")
-    (tmp_path / "r").write_text("a\n")
-    with pytest.raises(hf.InputError, match=r"r: the reference file is too short: it has 1 lines, .*f has 2 sentences"):
-        read_forests(tmp_path / "f", references=tmp_path / "r")
-    with pytest.raises(hf.InputError, match=r"r: has 1 lines, but .*f has 2 sentences"):
-        read_forests(tmp_path / "f", sources=tmp_path / "r")
 
 
 @pytest.mark.parametrize(

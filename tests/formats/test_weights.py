@@ -1,11 +1,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import hopefear as hf
 from hopefear.formats import read_weights, write_weights
+from hopefear.runs import Run
 
 
 def test_three_ways_to_write_a_weight(tmp_path: Path) -> None:
@@ -63,13 +63,21 @@ def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
         write_weights({"a": 1.0}, tmp_path / "missing" / "w")
 
 
-names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(
-    lambda name: not set(name) & set(" \t\r\n\v\f")
+# Any name without ASCII blanks, often with what means something in a file of weights.
+marks = st.sampled_from(
+    ["#", "=", "[weight]", "[", "]", "score=", "\ufeff", "\u00a0", "\u2028", "\x85", "\x1c", "\0", "1"]
 )
+characters = st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n\v\f")
+names = st.lists(marks | st.text(characters, min_size=1), min_size=1, max_size=4).map("".join)
+some_weights = st.dictionaries(names, st.floats(allow_nan=False, allow_infinity=False), min_size=1)
 
 
 @settings(derandomize=True, deadline=None)
-@given(st.dictionaries(names, st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+@given(some_weights)
+@example({"\ufefflm": 1.0, "tm": 2.0})  # a mark of byte order at the start of the file
+@example({"#": 1.0})
+@example({"score=": 1.0, "score": 2.0})
+@example({"[weight]": 1.0, "[other]": 2.0, "tm": 3.0})
 def test_every_double_and_every_name_survives(
     tmp_path_factory: pytest.TempPathFactory, weights: dict[str, float]
 ) -> None:
@@ -79,8 +87,18 @@ def test_every_double_and_every_name_survives(
     assert list(read.items()) == list(weights.items())
 
 
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(some_weights)
+@example({"\ufeff#": 1.0, "=": 2.0})
+def test_every_name_survives_a_run(tmp_path_factory: pytest.TempPathFactory, weights: dict[str, float]) -> None:
+    path = tmp_path_factory.mktemp("runs") / "run"
+    with Run.open(path) as run:
+        run.finish(weights, {})
+    assert list(read_weights(path / "weights.txt").items()) == list(weights.items())
+
+
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    for weights in ({"a b": 1.0}, {"": 1.0}, {"a": float("inf")}):
+    for weights in ({"a b": 1.0}, {"": 1.0}, {"a": float("inf")}, {"a": 1.0, "b\ud800": 1.0}):
         with pytest.raises(hf.InputError):
             write_weights(weights, tmp_path / "w")
     assert list(tmp_path.iterdir()) == []

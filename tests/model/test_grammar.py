@@ -12,6 +12,7 @@ import pytest
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.model.grammar import Grammar, Rule, iter_rules, read_grammar, write_grammar, write_grammar_text
+from hopefear.runs import Session
 from tests.model.test_extract import extract, random_pairs, rules_of
 
 
@@ -194,7 +195,7 @@ def test_grammars_of_other_toolkits(tmp_path: Path) -> None:
         "[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| Glue=1\n"
         "[X] ||| de [X,1] ||| of [1] ||| 7 ||| 0-0\n"
     )
-    grammar = read_grammar(path, note=notes.append)
+    grammar = read_grammar(path, run=Session(lambda event: notes.append(event.text)))
     rules = list(iter_rules(grammar))
     assert grammar.names == ["EgivenFCoherent", "IsSingletonF", "tm_0", "tm_1"]
     zeros = dict.fromkeys(grammar.names, 0.0)

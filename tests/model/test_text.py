@@ -1,8 +1,7 @@
 """The text pipeline."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hopefear.errors import InputError
 from hopefear.model.text import TOKENIZERS, TextPipeline, clean
@@ -66,7 +65,7 @@ def test_words_are_words_again(line: str) -> None:
 )
 def test_detokenize_undoes_it(line: str) -> None:
     pipeline = TextPipeline("european", lowercase=False)
-    assert pipeline.detokenize(pipeline.tokens(line)).replace(" - ", "-") == line.replace(" - ", "-")
+    assert pipeline.detokenize(pipeline.text(line)).replace(" - ", "-") == line.replace(" - ", "-")
 
 
 def test_kinds_are_seen_before_lower_casing() -> None:

@@ -9,7 +9,7 @@ from hopefear.errors import InputError
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run, read_run
 from hopefear.runs.events import Epoch, Event, Note, Warned
-from hopefear.runs.plain import plain
+from hopefear.util.values import plain
 
 
 def finished(path: Path, **settings: object) -> None:
@@ -158,3 +158,11 @@ def test_a_file_of_weights_is_moved(tmp_path: Path) -> None:
         run.finish(tmp_path / "many", {})
     assert (tmp_path / "run" / "weights.txt").read_text() == "a 1\n"
     assert not (tmp_path / "many").exists()
+
+
+def test_a_run_killed_before_its_record_was_written_can_be_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "run" / "checkpoint").mkdir(parents=True)
+    (tmp_path / "run" / "log.jsonl").write_text('{"event": "st')
+    with Run.open(tmp_path / "run") as run:
+        run.finish({"lm": 1.0}, {})
+    assert "start" in (tmp_path / "run" / "log.jsonl").read_text().splitlines()[0]

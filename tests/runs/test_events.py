@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from hopefear.runs.events import Decoded, Epoch, Event, Note, Progress, Setting, Truths, Warned
-from hopefear.runs.plain import plain
+from hopefear.util.values import plain
 
 EVENTS = [
     Note("a note"),

@@ -7,11 +7,14 @@ import zstandard
 
 from hopefear import InputError
 from hopefear.util.files import (
+    atomic_folder,
     atomic_write,
+    is_plain,
     iter_bytes,
     open_bytes,
     open_text,
     output,
+    path_list,
     path_name,
     read_lines,
     read_references,
@@ -183,3 +186,33 @@ def test_references_are_at_least_one_file() -> None:
 def test_names_in_messages_are_one_line() -> None:
     assert path_name("a\nb\udcff") == "a\\x0ab\\udcff"
     assert path_name("-") == "standard input"
+
+
+def test_a_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    with atomic_folder(path) as new:
+        (new / "a").write_text("1")
+        assert not path.exists()
+    assert (path / "a").read_text() == "1"
+    with pytest.raises(ZeroDivisionError), atomic_folder(path) as new:
+        (new / "b").write_text("2")
+        raise ZeroDivisionError
+    assert [entry.name for entry in path.iterdir()] == ["a"]
+    with atomic_folder(path) as new:
+        (new / "c").write_text("3")
+    assert [entry.name for entry in path.iterdir()] == ["c"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_can_be_mapped(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"text")
+    (tmp_path / "packed").write_bytes(gzip.compress(b"text"))
+    found = [is_plain(tmp_path / name) for name in ("plain", "packed", "nowhere")]
+    assert found == [True, False, False]
+    assert not is_plain(tmp_path) and not is_plain("a\0b")
+
+
+def test_one_path_or_several(tmp_path: Path) -> None:
+    assert (
+        path_list("a") == ["a"] and path_list(tmp_path) == [tmp_path] and path_list(("a", tmp_path)) == ["a", tmp_path]
+    )

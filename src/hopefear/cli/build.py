@@ -11,7 +11,7 @@ from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many, count
 
 PARAMS = [
-    Many(["--source"], required=True, type=InputFile(), help="Text of the source language, a sentence a line."),
+    Many(["--source"], required=True, type=InputFile(), help="Text of the source language, one sentence per line."),
     Many(["--target"], required=True, type=InputFile(), help="Its translation, line by line."),
     click.Option(["--out"], required=True, metavar="MODEL", help="The model directory to make."),
     click.Option(
@@ -33,7 +33,7 @@ PARAMS = [
         default="none",
         help="Sides without punctuation, as in speech. [none]",
     ),
-    Many(["--align"], type=InputFile(), help="Word alignments of your own, 0-0 1-2 ..., a file for each source file."),
+    Many(["--align"], type=InputFile(), help="Word alignments of your own, 0-0 1-2 ..., one file per source file."),
     click.Option(
         ["--aligner"],
         type=click.Choice(["fastalign", "eflomal"]),
@@ -47,7 +47,7 @@ PARAMS = [
     count("--max-words", 100, "Pairs with a longer side are left out.", most=1000),
     count("--max-phrase", 0, "Words of an initial phrase; 0 is 10, for blocks 8.", least=0, most=15),
     count("--max-symbols", 5, "Symbols on the source side of a rule.", most=15),
-    count("--max-options", 50, "Rules kept a source side; 0 is all.", least=0),
+    count("--max-options", 50, "Rules kept per source side; 0 is all.", least=0),
     count("--min-count", 1, "Phrase pairs seen less often are dropped."),
     count("--min-rule-count", 1, "Rules with nonterminals seen less often are dropped."),
     click.Option(["--loose"], is_flag=True, help="Phrases may begin and end with unaligned words."),
@@ -63,48 +63,34 @@ hopefear build --source train.es --target train.en --kind blocks --out blocks
 """
 
 
+#: What the library calls options that have another name here.
+NAMES = {
+    "filter": "filter_to",
+    "max_symbols": "max_source_symbols",
+    "min_count": "min_occurrences",
+    "min_rule_count": "min_hierarchical",
+}
+
+
 @make_command(PARAMS, examples=EXAMPLES)
-def command(console: Console, source: Any, target: Any, out: str, seed: int, jobs: int, **given: Any) -> None:
+def command(console: Console, keep_case: bool, loose: bool, **given: Any) -> None:
     """Build a translation model from parallel text.
 
     Tokenises, aligns words in both directions, extracts rules (or blocks), estimates language models, and writes a
     directory with all of it. Sentence pairs that cannot be used are left out and counted. Text files may be packed
     (.gz, .xz, .zst).
     """
-    from hopefear.model.builder import BuildOptions, build
+    from dataclasses import fields
 
-    options = BuildOptions(
-        kind=given["kind"],
-        tokenizer=given["tokenizer"],
-        lowercase=not given["keep_case"],
-        strip_punctuation=given["strip_punctuation"],
-        max_words=given["max_words"],
-        aligner=given["aligner"],
-        max_phrase=given["max_phrase"],
-        max_source_symbols=given["max_symbols"],
-        tight=not given["loose"],
-        min_occurrences=given["min_count"],
-        min_hierarchical=given["min_rule_count"],
-        max_options=given["max_options"],
-        lm_order=given["lm_order"],
-        lex_frequency=given["lex_frequency"],
-    )
-    report = build(
-        list(source),
-        list(target),
-        out,
-        options,
-        align=list(given["align"]),
-        lm_text=list(given["lm_text"]),
-        filter_to=list(given["filter"]),
-        save_alignment=given["save_alignment"],
-        overwrite=given["overwrite"],
-        seed=seed,
-        jobs=jobs,
-        listener=console,
-    )
+    from hopefear.model.builder import BuildOptions, build
+    from hopefear.runs import Session
+
+    named = {NAMES.get(name, name): value for name, value in given.items()}
+    options = {each.name: named.pop(each.name) for each in fields(BuildOptions) if each.name in named}
+    with console.listener() as listen:
+        made = BuildOptions(lowercase=not keep_case, tight=not loose, **options)
+        report = build(options=made, run=Session(listen), **named)
     for step, seconds in report.seconds.items():
         console.note(f"{step}: {seconds:.1f} s")
-    counts = report.counts
-    rules = "blocks" if options.kind == "blocks" else "rules"
-    click.echo(f"{out}\t{counts['pairs']} pairs\t{counts['rules']} {rules}")
+    rules = "blocks" if made.kind == "blocks" else "rules"
+    click.echo(f"{report.model}\t{report.counts['pairs']} pairs\t{report.counts['rules']} {rules}")

@@ -34,14 +34,15 @@ class Console:
     @contextmanager
     def listener(self) -> Iterator[Listener]:
         """Shows events: notes and warnings as lines, progress as a bar. Use it in a ``with`` statement."""
-        from hopefear.runs.events import Note, Warned
-        from hopefear.runs.events import Progress as Progressed
+        from hopefear.runs.events import Note, Progress as Progressed, Warned
 
         said: set[str] = set()
         with ExitStack() as bars:
             shown: list[Progress] = []
 
             def hear(event: Event) -> None:
+                if isinstance(event, Note | Warned) and shown:
+                    shown[-1].hide()
                 if isinstance(event, Note):
                     self.note(event.text)
                 elif isinstance(event, Warned) and event.text not in said:
@@ -77,6 +78,9 @@ class Progress:
     def show(self, text: str) -> None:
         pass
 
+    def hide(self) -> None:
+        """Make room for a line of text, until there is something to show again."""
+
     def __enter__(self) -> Progress:
         return self
 
@@ -107,8 +111,7 @@ class Bar(Progress):
     def __init__(self, label: str, total: int | None = None) -> None:
         super().__init__(label, total)
         from rich.console import Console as Terminal
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Live
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Live, TextColumn, TimeRemainingColumn
 
         columns: list[Any] = [
             TextColumn("{task.description}"),
@@ -126,7 +129,12 @@ class Bar(Progress):
         now = time.monotonic()
         if now - self._last >= BETWEEN_FRAMES or self.done == self.total:
             self._last = now
+            self._live.start()
             self._live.update(self._task, completed=self.done, total=self.total, text=text, refresh=True)
+
+    def hide(self) -> None:
+        self._live.stop()
+        self._last = 0.0
 
     def __enter__(self) -> Progress:
         self._live.start()

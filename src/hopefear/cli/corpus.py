@@ -32,13 +32,8 @@ def command(console: Console, out: str, overwrite: bool, seed: int, jobs: int) -
     train.target, and for tune, dev and test DIR/PART.source with the references PART.ref.0, .1 and .2. The text comes
     from data packages: pip install 'hopefear[demo]'.
     """
-    from pathlib import Path
-
     from hopefear.data.verses import write_verses
-    from hopefear.errors import InputError
 
-    if (Path(out) / "train.source").exists() and not overwrite:
-        raise InputError(f"{out}: has a corpus already. Take another --out, or add --overwrite")
-    for part, lines in write_verses(out).items():
+    for part, lines in write_verses(out, overwrite).items():
         click.echo(f"{out}/{part}.*\t{lines} verses")
     console.note(YOUR_OWN.rstrip("\n"))

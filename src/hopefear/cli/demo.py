@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from hopefear.cli.console import Console
-from hopefear.cli.frame import command as make_command
+from hopefear.cli.frame import call, command as make_command
 from hopefear.cli.options import count
 
 PARAMS = [
@@ -37,25 +33,22 @@ def command(console: Console, out: str, trainer: str, epochs: int, seed: int, jo
     """
     from hopefear.errors import InputError
     from hopefear.model.directory import Model
+    from hopefear.runs import read_run
 
     folder = Path(out)
     verses, model, run = folder / "verses", folder / "model", folder / "run"
-    common = ["--seed", str(seed), "--jobs", str(jobs), *(["--quiet"] if console.quiet else [])]
 
-    def step(name: str, arguments: Sequence[str], overwrite: bool = True) -> None:
-        console.note(f"\n$ hopefear {name} {shlex.join(arguments)}")
-        command = importlib.import_module(f"hopefear.cli.{name}").command
-        more = [*common, *(["--overwrite"] if overwrite else [])]
-        with command.make_context(name, [*arguments, *more], parent=click.get_current_context()) as ctx:
-            command.invoke(ctx)
+    def step(name: str, *arguments: str, overwrite: bool = True) -> None:
+        common = ["--seed", str(seed), "--jobs", str(jobs), *(["--overwrite"] if overwrite else [])]
+        call(console, name, arguments, *common, before="\n$ ")
 
-    step("corpus", ["--out", str(verses)])
+    step("corpus", "--out", str(verses))
     try:
         Model.open(model, jobs=jobs)
     except InputError:
         # Two thirds of the rules with gaps are seen once: without them the model is half as large, and as good.
         sides = ["--source", str(verses / "train.source"), "--target", str(verses / "train.target")]
-        step("build", [*sides, "--min-rule-count", "2", "--out", str(model)])
+        step("build", *sides, "--min-rule-count", "2", "--out", str(model))
     else:
         console.note(f"\n{model}: is there already")
 
@@ -66,11 +59,11 @@ def command(console: Console, out: str, trainer: str, epochs: int, seed: int, jo
     data = [*part("tune", ""), *part("dev", "dev-"), *part("test", "test-")]
     # Four learners that take turns: they use all cores, and the result is the same every time.
     how = ["--trainer", trainer, "--set", f"epochs={epochs}", "--simulate-learners", "4"]
-    step("train", [str(model), *data, *how, "--out", str(run)])
-    final = json.loads((run / "run.json").read_text(encoding="utf-8"))["final"]
+    step("train", str(model), *data, *how, "--out", str(run))
     page = folder / "report.html"
-    step("report", [str(run), "--out", str(page)], overwrite=False)
+    step("report", str(run), "--out", str(page), overwrite=False)
     click.echo("")
+    final = read_run(run).final
     for name in ("dev", "test"):
         click.echo(f"{name}: BLEU {final['before'][name]['bleu']:.2f} before training, {final[name]['bleu']:.2f} after")
     click.echo(f"report: {page}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import shlex
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,7 +30,7 @@ def shared_options() -> list[click.Parameter]:
     """The options of every command."""
     return [
         count("--seed", 1, "All chance comes from it.", least=0),
-        count("--jobs", 0, "Threads or processes; 0 is one a core.", least=0),
+        count("--jobs", 0, "Threads or processes; 0 is one per core.", least=0),
         click.Option(["--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
         click.Option(
             ["--config"],
@@ -73,6 +75,15 @@ def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
     if examples:
         formatter.write_paragraph()
         formatter.write("Examples:\n" + textwrap.indent(examples, "  ") + "\n")
+
+
+def call(console: Console, name: str, arguments: Sequence[str], *unsaid: str, before: str = "") -> None:
+    """Run another command, and show it as the user would type it; ``unsaid`` are arguments that are not shown."""
+    console.note(f"{before}hopefear {name} {shlex.join(arguments)}")
+    called: Command = importlib.import_module(f"hopefear.cli.{name}").command
+    quiet = ["--quiet"] if console.quiet else []
+    with called.make_context(name, [*arguments, *unsaid, *quiet], parent=click.get_current_context()) as ctx:
+        called.invoke(ctx)
 
 
 def command(params: Sequence[click.Parameter] = (), *, examples: str = "") -> Callable[[Callable[..., None]], Command]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from hopefear.cli.console import Console
@@ -11,10 +13,10 @@ from hopefear.cli.options import count
 PARAMS = [
     click.Option(["--out"], required=True, metavar="DIR", help="Where the files go; made if it is not there."),
     count("--sentences", 200, "How many sentences."),
-    count("--candidates", 100, "Distinct candidates, a sentence."),
-    count("--refs", 4, "References, a sentence.", most=16),
+    count("--candidates", 100, "Distinct candidates per sentence."),
+    count("--refs", 4, "References per sentence.", most=16),
     count("--dense", 14, "Dense features."),
-    count("--sparse", 0, "Sparse features, one a word.", least=0),
+    count("--sparse", 0, "Sparse features, one per word.", least=0),
     click.Option(["--jsonl"], is_flag=True, help="JSON lines with a metric column, in place of Moses' format."),
     click.Option(["--overwrite"], is_flag=True, help="Replace files that are there already."),
 ]
@@ -27,19 +29,7 @@ hopefear generate --out data --jsonl          # with a metric column, "quality"
 
 
 @make_command(PARAMS, examples=EXAMPLES)
-def command(
-    console: Console,
-    out: str,
-    sentences: int,
-    candidates: int,
-    refs: int,
-    dense: int,
-    sparse: int,
-    jsonl: bool,
-    overwrite: bool,
-    seed: int,
-    jobs: int,
-) -> None:
+def command(console: Console, out: str, refs: int, jsonl: bool, overwrite: bool, jobs: int, **options: Any) -> None:
     """Make candidate lists with references, to try things out.
 
     Writes DIR/nbest.txt (or nbest.jsonl), ref.0, ref.1, ..., source.txt and initial.txt (weights set by hand). Behind
@@ -47,13 +37,9 @@ def command(
     same seed gives the same files.
     """
     from hopefear.data.lists import Synthetic
-    from hopefear.errors import InputError
+    from hopefear.runs import Session
 
-    data = Synthetic(sentences=sentences, candidates=candidates, references=refs, dense=dense, sparse=sparse, seed=seed)
-    there = [path for path in data.paths(out, jsonl).values() if path.exists()]
-    if there and not overwrite:
-        raise InputError(f"{there[0]}: exists already. Take another --out, or add --overwrite")
-    with console.progress("generate", sentences) as progress:
-        files = data.write(out, jsonl, progress.update)
+    with console.listener() as listen:
+        files = Synthetic(references=refs, **options).write(out, jsonl, overwrite, Session(listen))
     for path in files.values():
         click.echo(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -28,36 +29,17 @@ hopefear inspect model --export rules.txt.gz
 
 
 @make_command(PARAMS, examples=EXAMPLES)
-def command(
-    console: Console,
-    model: str,
-    top: int,
-    rules: str | None,
-    perplexity: Any,
-    export: str | None,
-    as_json: bool,
-    seed: int,
-    jobs: int,
-) -> None:
+def command(console: Console, model: str, rules: str | None, as_json: bool, seed: int, **options: Any) -> None:
     """Show what is in a model.
 
     Counts, sizes, the most frequent rules, and with --perplexity how well the language models predict a text.
     """
     from hopefear.model.inspection import inspect_model
+    from hopefear.runs import Session
 
-    about = inspect_model(model, top, rules, list(perplexity), jobs)
-    if export is not None:
-        from hopefear.model.directory import Model
-        from hopefear.model.grammar import write_grammar_text
-
-        write_grammar_text(Model.open(model, verify=False).grammar, export)
-        console.note(f"{export}: {about['counts']['rules']:,} rules")
-    if as_json:
-        import json
-
-        click.echo(json.dumps(about, ensure_ascii=False))
-        return
-    click.echo("\n".join(_lines(about)))
+    with console.listener() as listen:
+        about = inspect_model(model, source=rules, run=Session(listen), **options)
+    click.echo(json.dumps(about, ensure_ascii=False) if as_json else "\n".join(_lines(about)))
 
 
 def _lines(about: dict[str, Any]) -> list[str]:

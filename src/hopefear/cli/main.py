@@ -122,39 +122,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", newline="\n")
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with cli.make_context("hopefear", list(sys.argv[1:] if arguments is None else arguments)) as ctx:
+        with cli.make_context("hopefear", list(given)) as ctx:
             cli.invoke(ctx)
         sys.stdout.flush()
         return 0
     except click.exceptions.Exit as done:
         return done.exit_code
     except BaseException as error:  # the last stop of every error
-        return _report(error)
+        return _report(error, " ".join(["hopefear", *given[:1]]))
 
 
 def _terminated(number: int, frame: object) -> None:
     raise KeyboardInterrupt  # end as after Ctrl-C: no half-written file, no process left behind
 
 
-def _report(error: BaseException) -> int:
+def _report(error: BaseException, command: str) -> int:
     """Say it in one line; the exit code."""
     if os.environ.get("HOPEFEAR_DEBUG"):
         traceback.print_exception(error)
     if isinstance(error, BrokenPipeError):  # the reader had enough: nothing to say, and nothing more to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    code, text = explain(error)
+    code, text = explain(error, command)
     click.echo("hopefear: " + " ".join(text.split()), err=True)
     return code
 
 
-def explain(error: BaseException) -> tuple[int, str]:
-    """The exit code and the line for an error."""
+def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
+    """The exit code and the line for an error of ``hopefear COMMAND``."""
     from hopefear.errors import InputError, OptionError
 
     if isinstance(error, OptionError):
-        return 2, _with_help(str(error), f"hopefear {sys.argv[1]}" if len(sys.argv) > 1 else "hopefear")
+        return 2, _with_help(str(error), command)
     if isinstance(error, click.UsageError):
         return 2, _usage(error)
     if isinstance(error, click.ClickException):
@@ -172,7 +173,7 @@ def explain(error: BaseException) -> tuple[int, str]:
         if isinstance(error, IsADirectoryError):
             return 2, f"{name}: is a directory. A file is needed here."
         if isinstance(error, NotADirectoryError):
-            return 2, f"{name}: not a directory. Mend the path."
+            return 2, f"{name}: not a directory. Check the path."
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:
             return 2, f"{name}: permission denied. Check who may read or write it."
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."

@@ -24,9 +24,9 @@ def no_such_file(path: str) -> str:
     """The finding and the cure for a path that does not exist."""
     folder, name = Path(path).parent, Path(path).name
     if not folder.is_dir():
-        return f"{path}: no such file: there is no directory {str(folder)!r}. Mend the path."
+        return f"{path}: no such file: there is no directory {str(folder)!r}. Check the path."
     close = difflib.get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
-    return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Mend the path.")
+    return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Check the path.")
 
 
 class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
@@ -42,7 +42,7 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
         if path == "-":
             return path
         if not path or not os.path.exists(path):  # noqa: PTH110  (an empty path is no Path)
-            raise FileError(no_such_file(path) if path else "'': an empty file name. Mend the path.", ctx)
+            raise FileError(no_such_file(path) if path else "'': an empty file name. Check the path.", ctx)
         if os.path.isdir(path) and not self.folders:  # noqa: PTH112
             raise FileError(f"{path}: is a directory. A file is needed here.", ctx)
         if not os.access(path, os.R_OK):

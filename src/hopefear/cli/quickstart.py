@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hopefear.cli.console import Console
-from hopefear.cli.frame import command as make_command
+from hopefear.cli.frame import call, command as make_command
 
 PARAMS = [
     click.Option(["--out"], default="hopefear-quickstart", metavar="DIR", help="Where to work. [hopefear-quickstart]"),
@@ -29,19 +29,15 @@ def command(console: Console, out: str, trainer: str, seed: int, jobs: int) -> N
     Shows the commands that it runs, generate and tune, as you would type them. What is in DIR from an earlier time is
     replaced.
     """
-    from hopefear.cli import tune
     from hopefear.data.lists import Synthetic
+    from hopefear.runs import Session
 
     data, run = Path(out) / "data", Path(out) / "run"
     console.note(f"hopefear generate --out {data} --sentences {SENTENCES} --seed {seed}")
-    with console.progress("generate", SENTENCES) as progress:
-        Synthetic(sentences=SENTENCES, seed=seed).write(data, progress=progress.update)
+    with console.listener() as listen:
+        Synthetic(sentences=SENTENCES, seed=seed).write(data, run=Session(listen))
     lists = ["--nbest", str(data / "nbest.txt")]
     refs = ["--refs", *(str(data / f"ref.{i}") for i in range(4))]
-    arguments = [*lists, *refs, "--initial", str(data / "initial.txt"), "--trainer", trainer, "--out", str(run)]
-    arguments += ["--seed", str(seed)]
-    console.note(f"hopefear tune {' '.join(arguments)}")
-    arguments += ["--overwrite", "--jobs", str(jobs), *(["--quiet"] if console.quiet else [])]
-    with tune.command.make_context("tune", arguments, parent=click.get_current_context()) as ctx:
-        tune.command.invoke(ctx)
+    how = ["--initial", str(data / "initial.txt"), "--trainer", trainer, "--out", str(run), "--seed", str(seed)]
+    call(console, "tune", [*lists, *refs, *how], "--overwrite", "--jobs", str(jobs))
     console.note(f"Now try: hopefear rerank {' '.join(lists)} --weights {run / 'weights.txt'} | head")

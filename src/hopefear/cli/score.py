@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-import json
+import json as json_module
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopefear.cli.console import Console
+from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import FileError, InputFile, Many, Positional, count, no_such_file
 
 if TYPE_CHECKING:
-    from hopefear.evaluation.scores import Score, System
+    from hopefear.evaluation.scores import Score
+
+
+class Outputs(InputFile):
+    """``F``, ``F,F`` or ``NAME=F,F`` as a name and files to read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = str(value)
+        if text == "-" or os.path.exists(text):  # noqa: PTH110
+            return text, [text]
+        name, equals, rest = text.rpartition("=")
+        files = rest.split(",")
+        if not equals and len(files) == 1:
+            raise FileError(no_such_file(text), ctx)
+        return name or text, [super(Outputs, self).convert(file, param, ctx) for file in files]
+
 
 PARAMS = [
-    Positional(["hyp"], nargs=-1, metavar="HYP [HYP...]"),
-    Many(["--refs"], type=InputFile(), required=True, help="References, a file each."),
+    Positional(["hyp"], nargs=-1, type=Outputs(), metavar="HYP [HYP...]"),
+    Many(["--refs"], type=InputFile(), required=True, help="References, one file each."),
     click.Option(
         ["--metric"],
         multiple=True,
@@ -46,19 +61,7 @@ hopefear score base=b1.txt,b2.txt,b3.txt new=n1.txt,n2.txt,n3.txt --refs ref    
 
 
 @make_command(PARAMS, examples=EXAMPLES)
-def command(
-    console: Console,
-    hyp: tuple[str, ...],
-    refs: tuple[str, ...],
-    metric: tuple[str, ...],
-    lowercase: bool,
-    tokenize: str | None,
-    json: bool,
-    samples: int,
-    test: str,
-    seed: int,
-    jobs: int,
-) -> None:
+def command(console: Console, json: bool, **options: Any) -> None:
     """Score outputs against references; several outputs are compared with the first.
 
     The numbers are sacreBLEU's (for BLEU: tokenizer 13a, mixed case, smoothing exp), and so are the signatures.
@@ -66,86 +69,16 @@ def command(
     test that takes their spread into account. An empty line in a reference file is a missing reference where other
     files have one.
     """
-    from hopefear.evaluation.scores import TESTS, evaluate
-    from hopefear.metrics import from_text
-    from hopefear.util.files import read_lines
+    from hopefear.evaluation.scores import ScoreConfig, score
 
-    if not hyp:
-        raise click.UsageError(
-            "no HYP. Put the outputs first: hopefear score HYP --refs F", click.get_current_context()
-        )
-    metrics = [
-        from_text(text, lowercase, tokenize or ("13a" if text.split(":")[0] == "bleu" else None)) for text in metric
-    ]
-    references = [read_lines(path) for path in refs]
-    for path, lines in zip(refs, references, strict=True):
-        if not lines:
-            raise FileError(f"{path}: the file is empty. Give a reference for each line of the output.")
-        if len(lines) != len(references[0]):
-            raise FileError(
-                f"{path}: has {len(lines)} lines, but {refs[0]} has {len(references[0])}. Use references of one source."
-            )
-    systems = [system_of(text) for text in hyp]
-    names = [name for name, _ in systems]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise click.UsageError(
-            f"{twice!r} is given twice. Give systems different names: NAME=F", click.get_current_context()
-        )
-    loaded = [_load(name, files) for name, files in systems]
-    tests = TESTS if test == "both" else () if test == "none" else (test,)
-    table = [evaluate(loaded, references, one, tests=tests, samples=samples, seed=seed, jobs=jobs) for one in metrics]
+    scored = score(ScoreConfig(**options))
     if json:
-        click.echo(_as_json(systems, [one.name for one in metrics], table))
+        click.echo(json_module.dumps({"systems": scored.record()}, indent=2, ensure_ascii=False))
         return
-    for scores in table:
-        _print(names, scores, samples)
-    _warn_if_tokenised(console, loaded, metrics)
-
-
-def system_of(text: str) -> tuple[str, list[str]]:
-    """The name and the files of ``F``, ``F,F`` or ``NAME=F,F``."""
-    if text == "-" or os.path.exists(text):  # noqa: PTH110
-        return text, [text]
-    name, equals, rest = text.rpartition("=")
-    files = rest.split(",")
-    if not equals and len(files) == 1:
-        raise FileError(no_such_file(text))
-    check = InputFile()
-    return name or text, [check.convert(file, None, None) for file in files]
-
-
-def _load(name: str, files: list[str]) -> System:
-    from hopefear.evaluation.scores import System
-    from hopefear.util.files import read_lines
-
-    return System(name, [read_lines(file) for file in files])
-
-
-def _as_json(systems: Sequence[tuple[str, list[str]]], keys: Sequence[str], table: Sequence[Sequence[Score]]) -> str:
-    rows = []
-    for i, (name, files) in enumerate(systems):
-        row: dict[str, Any] = {"name": name}
-        for key, scores in zip(keys, table, strict=True):
-            row[key] = scores[i].value
-        row["signature"] = table[0][i].signature
-        row["signatures"] = {key: scores[i].signature for key, scores in zip(keys, table, strict=True)}
-        row["details"] = {key: scores[i].details for key, scores in zip(keys, table, strict=True) if scores[i].details}
-        if len(files) > 1:
-            row["replicates"] = [
-                {"file": file} | {key: scores[i].replicates[k] for key, scores in zip(keys, table, strict=True)}
-                for k, file in enumerate(files)
-            ]
-            row["deviation"] = {key: scores[i].deviation for key, scores in zip(keys, table, strict=True)}
-        compared = {key: scores[i].comparison for key, scores in zip(keys, table, strict=True)}
-        if any(compared.values()):
-            row["compared_with"] = systems[0][0]
-            row["comparison"] = {
-                key: {"delta": found.delta, "interval": found.interval, "p": found.p}
-                for key, found in compared.items()
-                if found is not None
-            }
-        rows.append(row)
-    return json.dumps({"systems": rows}, indent=2, ensure_ascii=False)
+    for scores in scored.table:
+        _print([system.name for system in scored.systems], scores, options["samples"])
+    if warning := scored.warning():
+        console.warn(warning)
 
 
 def _print(names: Sequence[str], scores: Sequence[Score], samples: int) -> None:
@@ -167,12 +100,7 @@ def _print(names: Sequence[str], scores: Sequence[Score], samples: int) -> None:
             low_high = f"{found.interval[0]:+.2f} to {found.interval[1]:+.2f}" if found.interval else ""
             row += [f"{found.delta:+.2f}", low_high, *(_p(found.p.get(test)) for test in tests)]
         rows.append(row + [""] * (len(rows[0]) - len(row)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        click.echo(
-            "  ".join([first, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]).rstrip()
-        )
+    click.echo(table(rows))
     click.echo(f"{label}|{signature}")
     if tests:
         click.echo(f"* differs from {names[0]} at p < 0.05 ({samples} samples)")
@@ -181,14 +109,3 @@ def _print(names: Sequence[str], scores: Sequence[Score], samples: int) -> None:
 
 def _p(p: float | None) -> str:
     return "" if p is None else f"{p:.3f}{'*' if p < 0.05 else ' '}"
-
-
-def _warn_if_tokenised(console: Console, systems: Sequence[System], metrics: Sequence[Any]) -> None:
-    if not any(metric.name == "bleu" and metric.tokenize == "13a" for metric in metrics):
-        return
-    for system in systems:
-        if sum(line.endswith(" .") for output in system.outputs for line in output) >= 100:
-            console.warn(
-                f"{system.name}: many lines end in ' .': is it tokenised? Then --tokenize none, or score raw text"
-            )
-            return

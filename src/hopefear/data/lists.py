@@ -4,7 +4,7 @@ Every sentence has a hidden truth. References are the truth with some words exch
 candidate is the truth with errors of four kinds (a word confused, dropped, inserted, swapped with its neighbour), at a
 rate of its own. Dense features see the errors through noise, each kind with a strength of its own, and most of them
 also grow with the length, as log-probabilities do; some see nothing. Confused words come from one part of the
-vocabulary, which the sparse features (one a word) can learn.
+vocabulary, which the sparse features (one per word) can learn.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.errors import InputError
+from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import atomic_write
-
-__all__ = ["Synthetic", "SyntheticSentence"]
 
 _SYLLABLES = [consonant + vowel for consonant in "bdfghjklmnprstvwxyzc" for vowel in "aeiou"]
 _CONFUSED, _DROPPED, _INSERTED, _SWAPPED = range(4)
@@ -48,7 +46,7 @@ class SyntheticSentence:
     references: list[str]
     texts: list[str]
     dense: NDArray[np.float64]  # candidates x dense, rounded to the four decimals that are written
-    sparse: list[dict[str, int]]  # word features that fire, a candidate each; empty without sparse features
+    sparse: list[dict[str, int]]  # word features that fire, one mapping per candidate; empty without sparse features
     quality: NDArray[np.float64]  # 0 to 100: what a judge says who knows the truth, with some noise
     scores: NDArray[np.float64]  # under the initial weights
 
@@ -188,10 +186,16 @@ class Synthetic:
         files |= {f"ref.{i}": folder / f"ref.{i}" for i in range(self.references)}
         return files | {"initial": folder / "initial.txt"}
 
-    def write(self, folder: str | Path, jsonl: bool = False, progress: Any = None) -> dict[str, Path]:
+    def write(
+        self, folder: str | Path, jsonl: bool = False, overwrite: bool = True, run: Session = SILENT
+    ) -> dict[str, Path]:
         """Candidates (Moses format or JSONL), source, references and initial weights, all of them or none."""
-        Path(folder).mkdir(parents=True, exist_ok=True)
         files = self.paths(folder, jsonl)
+        there = [path for path in files.values() if path.exists()]
+        if there and not overwrite:
+            raise InputError(f"{there[0]}: exists already. Take another --out, or add --overwrite")
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        update = run.progress("generate", self.sentences)
         row_format = " ".join(f"{name}= %.4f" for name in self.dense_names)
         with ExitStack() as stack:
             out = {name: stack.enter_context(atomic_write(path)) for name, path in files.items()}
@@ -202,8 +206,7 @@ class Synthetic:
                     out[f"ref.{i}"].write(reference + "\n")
                 lines = self._jsonl(index, sentence) if jsonl else self._moses(index, sentence, row_format)
                 out["nbest"].write(lines)
-                if progress:
-                    progress()
+                update()
         return files
 
     def _moses(self, index: int, sentence: SyntheticSentence, row_format: str) -> str:

@@ -19,8 +19,6 @@ from pathlib import Path
 from hopefear.errors import InputError
 from hopefear.util.files import PathLike, atomic_write
 
-__all__ = ["PARTS", "Verse", "read_verses", "write_verses"]
-
 SOURCE = "ylt"
 REFERENCES = ("web", "asv", "kjv")  # the first is the target of the training text
 
@@ -76,9 +74,11 @@ def read_verses() -> Iterator[Verse]:
             yield Verse(verse_id, source, tuple(references))
 
 
-def write_verses(folder: PathLike) -> dict[str, int]:
-    """Plain files ``train.source``, ``train.target``, and ``PART.source``, ``PART.ref.0`` to ``.2``; lines a part."""
+def write_verses(folder: PathLike, overwrite: bool = False) -> dict[str, int]:
+    """Plain files ``train.source``, ``train.target``, and ``PART.source``, ``PART.ref.0`` to ``.2``; lines per part."""
     folder = Path(folder)
+    if (folder / "train.source").exists() and not overwrite:
+        raise InputError(f"{folder}: has a corpus already. Take another --out, or add --overwrite")
     folder.mkdir(parents=True, exist_ok=True)
     parts: dict[str, list[Verse]] = {"train": [], **{part: [] for part in PARTS}}
     for verse in read_verses():

@@ -3,7 +3,7 @@
     model = Model.open("model")
     decoder = Blocks(model, read_block_weights("run/weights.txt"))
     decoder.translate(["das grüne Haus"])
-    pool = decoder.decode(lines)              # lattices, for everything that is asked of forests
+    pool = decoder.decode(lines)              # lattices, for lists, samples, hope and fear, ...
 
 A lattice has the real-valued features of :data:`REAL` and the binary ones of the chosen templates, so that w.h(d) is
 the score by which the decoder searched. Binary features are not declared beforehand: ``feature_names`` grows as they
@@ -19,36 +19,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, BlockDecoder, Examples, FeatureTable, Pool
-from hopefear._core import BlockWeights as CoreWeights
+from hopefear._core import BlockCorpus, BlockDecoder, BlockWeights as CoreWeights, Examples, FeatureTable, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vector
 from hopefear.model.directory import Model
+from hopefear.model.features import SMALL, template_of
 from hopefear.util.files import PathLike
-
-__all__ = ["FEATURES", "REAL", "REORDERINGS", "Blocks", "read_block_weights"]
+from hopefear.util.values import check_choice
 
 #: The real-valued features, in the order of their ids.
-REAL = (
-    "lm",
-    "lm2",
-    "phrase_ef",
-    "phrase_fe",
-    "lexical_ef",
-    "lexical_fe",
-    "rule",
-    "word",
-    "swap",
-    "identity",
-    "unknown",
-    "number",
-    "name",
-)
+REAL = tuple("swap" if name == "glue" else name for name in SMALL)
 FEATURES = ("none", "phrase", "word", "both")
 REORDERINGS = ("monotone", "swap")
 _PHRASE = ("block", "source", "target", "orient")
 _WORD = ("pair", "ngram", "jump")
-_LETTER = {"word": "w", "number": "n", "name": "c"}
 _MANY = 2000  # sentences from which it pays to score all blocks of the model at once
 
 
@@ -71,9 +55,7 @@ class Blocks:
     _core: BlockDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.model.kind != "blocks":
-            finding = f"is a model of {self.model.kind}, and this decoder is for blocks"
-            raise input_error(self.model.path, None, f"{finding}. Build one: hopefear build --kind blocks")
+        self.model.require("blocks", "this decoder is for blocks")
         if self.weights is None:
             object.__setattr__(self, "weights", self.model.weights)
         named = templates_of(self.weights)
@@ -87,12 +69,8 @@ class Blocks:
             object.__setattr__(self, "reordering", "swap" if swaps else "monotone")
         if self.lms is None:
             object.__setattr__(self, "lms", not binary or bool(named & {"lm", "lm2"}))
-        for name, value, known in (
-            ("features", self.features, FEATURES),
-            ("reordering", self.reordering, REORDERINGS),
-        ):
-            if value not in known:
-                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+        for name, value, known in (("features", self.features, FEATURES), ("reordering", self.reordering, REORDERINGS)):
+            check_choice(name, value, known)
         core = BlockDecoder(
             self.model.grammar,
             [lm.core for lm in self.model.language_models] if self.lms else [],
@@ -131,15 +109,9 @@ class Blocks:
         raise InputError("--cluster is for hierarchical models only")
 
     def corpus(self, lines: Iterable[str], references: Iterable[str] = (), *, first: int = 0) -> BlockCorpus:
-        """Lines of text made ready, for several passes over them; ``references``: one line each, or none at all."""
-        ids, texts, kinds = [], [], []
-        for number, line in enumerate(lines, first):
-            words = self.model.source_text.kinds(line)
-            ids.append(str(number))
-            texts.append(" ".join(word for word, _ in words))
-            kinds.append("".join(_LETTER[kind] for _, kind in words))
+        """Lines of text made ready, for several passes over them; ``references``: one per line, or none at all."""
         targets = [self.model.target_text.text(line) for line in references]
-        return self._core.corpus(ids, texts, kinds, targets)
+        return self._core.corpus(*self.model.source_text.sentences(lines, first), targets)
 
     def ready(self, weights: Weights | None, sentences: int, jobs: int) -> CoreWeights:
         """Weights as the core takes them: by name, or an array by the ids of the features so far."""
@@ -205,16 +177,14 @@ class Blocks:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         corpus = self.corpus(lines)
         texts = self._core.translate(corpus, self.ready(None, len(corpus), jobs), *self.limits, jobs)
-        return (
-            texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
-        )
+        return texts if tokens else list(map(self.model.target_text.detokenize, texts))
 
 
 def read_block_weights(path: PathLike) -> Mapping[str, float]:
     """Weights for this decoder: of a large file only the values are kept, not the names."""
     weights = read_many_weights(path)
     many = weights.templates if isinstance(weights, ManyWeights) else None
-    kinds = many if many is not None else {name.partition("(")[0] for name in weights}
+    kinds = many if many is not None else {template_of(name) for name in weights}
     if not kinds & {*REAL, *_PHRASE, *_WORD}:
         raise input_error(path, None, "no weight here belongs to a feature of blocks. Use the weights of this model")
     return weights
@@ -224,4 +194,4 @@ def templates_of(weights: Mapping[str, float]) -> frozenset[str]:
     """The templates of binary features, and the real-valued features, that have a weight other than 0."""
     if isinstance(weights, ManyWeights):
         return weights.templates
-    return frozenset(name.partition("(")[0] for name, value in weights.items() if value != 0.0)
+    return frozenset(template_of(name) for name, value in weights.items() if value != 0.0)

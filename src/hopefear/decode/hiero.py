@@ -3,7 +3,7 @@
     model = Model.open("model")
     decoder = Hiero(model)
     decoder.translate(["la casa verde"])      # ['the green house']
-    pool = decoder.decode(lines)              # forests, for everything that is asked of forests
+    pool = decoder.decode(lines)              # forests, for lists, samples, hope and fear, ...
     pool[0].kbest(decoder.weights, 100)
 
 A forest is over the features of the model, so that w.h(d) is the score by which the decoder searched.
@@ -22,16 +22,12 @@ from numpy.typing import NDArray
 
 from hopefear._core import Examples, HieroDecoder, Pool, Vocab
 from hopefear.decode.explanation import explanation
-from hopefear.errors import InputError, input_error
+from hopefear.errors import InputError
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
-from hopefear.model.text import TextPipeline
-
-__all__ = ["Hiero"]
-
-_LETTER = {"word": "w", "number": "n", "name": "c"}
+from hopefear.model.text import LETTERS, TextPipeline
 
 
 @dataclass(frozen=True)
@@ -40,19 +36,17 @@ class Hiero:
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]
-    pop_limit: int = 200  #: rule applications kept a span; 0: all
+    pop_limit: int = 200  #: rule applications kept per span; 0: all
     max_options: int = 20  #: target sides kept of one source side; 0: all
     max_span: int = 0  #: source words below a rule with nonterminals; 0: as in extraction
     templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
     rescore_edges: int = 2000  #: edges of a forest to which templates of neighbouring words are added; 0: all
-    rescore_limit: int = 100  #: edges kept a node then; 0: all
+    rescore_limit: int = 100  #: edges then kept per node; 0: all
     arcs: tuple[str, ...] = ()  #: features of lattices: what their arcs score
     _core: HieroDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.model.kind != "hiero":
-            finding = f"is a model of {self.model.kind}, and this decoder is for hiero"
-            raise input_error(self.model.path, None, f"{finding}. Build one: hopefear build --kind hiero")
+        self.model.require("hiero", "this decoder is for hiero")
         if self.weights is None:
             object.__setattr__(self, "weights", self.model.weights)
         if self.max_span == 0:
@@ -129,18 +123,9 @@ class Hiero:
             for word, kind in self.model.source_text.kinds(pool.vocab[number]):
                 words.append(vocab.add(word))
                 if words[-1] == len(kinds):
-                    kinds.append(_LETTER[kind])
+                    kinds.append(LETTERS[kind])
             begin.append(len(words))
         return pool.retokenized(np.array(begin, np.int64), np.array(words, np.int32), vocab), "".join(kinds)
-
-    def _sentences(self, lines: Iterable[str], first: int) -> tuple[list[str], list[str], list[str]]:
-        ids, texts, kinds = [], [], []
-        for number, line in enumerate(lines, first):
-            words = self.model.source_text.kinds(line)
-            ids.append(str(number))
-            texts.append(" ".join(word for word, _ in words))
-            kinds.append("".join(_LETTER[kind] for _, kind in words))
-        return ids, texts, kinds
 
     def decode(
         self,
@@ -161,8 +146,8 @@ class Hiero:
         w = self.weights if weights is None else weights
         if isinstance(lines, Pool):
             return self._core.decode_lattices(*self._lattices(lines), w, self._limits, max_edges, beam, jobs)
-        ids, texts, kinds = self._sentences(lines, first)
-        return self._core.decode(ids, texts, kinds, w, self._limits, max_edges, beam, jobs)
+        sentences = self.model.source_text.sentences(lines, first)
+        return self._core.decode(*sentences, w, self._limits, max_edges, beam, jobs)
 
     def kbest(
         self,
@@ -178,14 +163,14 @@ class Hiero:
         w = self.weights if weights is None else weights
         if isinstance(lines, Pool):
             return self._core.kbest_lattices(*self._lattices(lines), w, k, distinct, self._limits, jobs)
-        ids, texts, kinds = self._sentences(lines, first)
-        return self._core.kbest(ids, texts, kinds, w, k, distinct, self._limits, jobs)
+        sentences = self.model.source_text.sentences(lines, first)
+        return self._core.kbest(*sentences, w, k, distinct, self._limits, jobs)
 
     def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
         """Sentences to learn from: lines, and for each reference a list of as many lines."""
         words = [[self.model.target_text.tokens(line) for line in one] for one in references]
         each = [list(one) for one in zip(*words, strict=True)]
-        return self._core.examples(*self._sentences(lines, 0), each, self._limits)
+        return self._core.examples(*self.model.source_text.sentences(lines), each, self._limits)
 
     def opener(self) -> Callable[[], Hiero]:
         """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
@@ -196,9 +181,7 @@ class Hiero:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         pool = self.kbest(lines, 1, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
-        return (
-            texts if tokens else [self.model.target_text.detokenize(text.split(" ")) if text else "" for text in texts]
-        )
+        return texts if tokens else list(map(self.model.target_text.detokenize, texts))
 
     def explain(self, line: str) -> str:
         """The best derivation of a line as a tree: which rule said what, and what it cost."""

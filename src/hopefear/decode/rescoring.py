@@ -8,15 +8,24 @@ Gimpel and Smith (2012, section 4.3) add their features to Moses' lattices in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool, Rescorer
+from hopefear.errors import input_error
+from hopefear.formats.forests import read_forests, write_forests
+from hopefear.formats.weights import check_names, read_weights
+from hopefear.model.features import template_of
 from hopefear.model.language_model import LanguageModel
+from hopefear.runs.session import SILENT, Session
+from hopefear.util.files import PathLike, path_name, read_lines
+from hopefear.util.words import some
 
-__all__ = ["rescore"]
+#: Templates whose features see neighbouring words.
+TEMPLATES = ("unigram", "bigram", "trigram", "trigger", "pair")
 
 
 def rescore(
@@ -35,3 +44,44 @@ def rescore(
     """
     models = [(name, model.core) for name, model in (language_models or {}).items()]
     return Rescorer(pool, list(features), models).run(pool, weights, pop_limit, jobs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescoreConfig:
+    """The options of ``hopefear rescore``, by the same names."""
+
+    forests: PathLike
+    weights: PathLike
+    features: PathLike | None = None  # None: those that the weights name
+    lm: Sequence[tuple[str, PathLike]] = ()  # feature and file
+    sources: PathLike | None = None
+    pop_limit: int = 100
+    out: PathLike | None = None
+    jobs: int = 0
+
+
+def rescore_files(config: RescoreConfig, run: Session = SILENT) -> Iterator[str]:
+    """The best translations of forests in files with more features; the new forests go to ``out``."""
+    models = {name: LanguageModel.read(path) for name, path in config.lm}
+    weights = read_weights(config.weights)
+    pool = read_forests(config.forests, sources=config.sources)
+    there = pool.feature_names
+    names = _new(weights if config.features is None else read_lines(config.features), set(there))
+    if not names and not models:
+        where = path_name(config.weights if config.features is None else config.features)
+        raise input_error(where, None, f"no feature of {', '.join(TEMPLATES)} to add. Name some by --features, or --lm")
+    known, whose = [*there, *names, *models], f"these forests, which have {some(there)}"
+    if strangers := check_names(config.weights, weights, known, "that are not there", whose):
+        run.warn(strangers)
+    pool = rescore(pool, weights, names, models, config.pop_limit, config.jobs)
+    for best in pool.viterbi(weights, config.jobs):
+        yield best.text
+    if config.out is not None:
+        write_forests(pool, config.out)
+
+
+def _new(names: Iterable[str], there: set[str]) -> list[str]:
+    """Those of the templates that are not there yet."""
+    return [
+        name for name in dict.fromkeys(names) if template_of(name) in TEMPLATES and "(" in name and name not in there
+    ]

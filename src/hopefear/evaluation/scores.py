@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.errors import InputError
+from hopefear.errors import InputError, OptionError
 from hopefear.formats.weights import weight_vector
-from hopefear.metrics import Metric
+from hopefear.metrics import Metric, from_text
 from hopefear.metrics.tokenizers import line_tokenizer
-
-__all__ = ["TESTS", "Score", "System", "Tested", "best_of", "evaluate", "score_of"]
+from hopefear.util.files import PathLike, path_name, read_lines
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -59,6 +58,98 @@ class Score:
     def deviation(self) -> float:
         """The standard deviation over the replicates."""
         return stdev(self.replicates) if len(self.replicates) > 1 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreConfig:
+    """The options of ``hopefear score``, by the same names."""
+
+    hyp: Sequence[tuple[str, Sequence[PathLike]]]  # systems: a name, and a file for each replicate
+    refs: Sequence[PathLike]
+    metric: Sequence[str] = ("bleu",)
+    lowercase: bool = False
+    tokenize: str | None = None  # None: 13a for BLEU
+    samples: int = 1000
+    test: str = "both"  # bootstrap, randomization, both, none
+    seed: int = 1
+    jobs: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.hyp:
+            raise OptionError("no HYP. Put the outputs first: hopefear score HYP --refs F.")
+        names = [name for name, _ in self.hyp]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise OptionError(f"{twice!r} is given twice. Give systems different names: NAME=F.")
+
+    @property
+    def metrics(self) -> list[Metric]:
+        def tokenize(text: str) -> str | None:
+            return self.tokenize or ("13a" if text.split(":")[0] == "bleu" else None)
+
+        return [from_text(text, self.lowercase, tokenize(text)) for text in self.metric]
+
+    @property
+    def tests(self) -> Sequence[str]:
+        return TESTS if self.test == "both" else () if self.test == "none" else (self.test,)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of several systems in several metrics: a row per metric, in the order of the systems."""
+
+    config: ScoreConfig
+    systems: Sequence[System]
+    metrics: Sequence[Metric]
+    table: Sequence[Sequence[Score]]
+
+    def record(self) -> list[dict[str, Any]]:
+        """A record per system, ready to be JSON."""
+        return [self._record(i) for i in range(len(self.systems))]
+
+    def _record(self, i: int) -> dict[str, Any]:
+        name, files = self.config.hyp[i]
+        scores = {metric.name: row[i] for metric, row in zip(self.metrics, self.table, strict=True)}
+        found: dict[str, Any] = {"name": name, **{key: score.value for key, score in scores.items()}}
+        found["signature"] = self.table[0][i].signature
+        found["signatures"] = {key: score.signature for key, score in scores.items()}
+        found["details"] = {key: score.details for key, score in scores.items() if score.details}
+        if len(files) > 1:
+            found["replicates"] = [
+                {"file": str(file), **{key: score.replicates[k] for key, score in scores.items()}}
+                for k, file in enumerate(files)
+            ]
+            found["deviation"] = {key: score.deviation for key, score in scores.items()}
+        tested = {key: score.comparison for key, score in scores.items() if score.comparison}
+        if tested:
+            found["compared_with"] = self.systems[0].name
+            found["comparison"] = {
+                key: {"delta": test.delta, "interval": test.interval, "p": test.p} for key, test in tested.items()
+            }
+        return found
+
+    def warning(self) -> str | None:
+        """Text that was tokenised already should not be tokenised again."""
+        if any(metric.name == "bleu" and metric.tokenize == "13a" for metric in self.metrics):
+            for system in self.systems:
+                if sum(line.endswith(" .") for output in system.outputs for line in output) >= 100:
+                    finding = f"{system.name}: many lines end in ' .': is it tokenised?"
+                    return f"{finding} Then --tokenize none, or score raw text"
+        return None
+
+
+def score(config: ScoreConfig) -> Scored:
+    """Score outputs in files against references in files."""
+    metrics = config.metrics
+    references = [read_lines(path) for path in config.refs]
+    for path, lines in zip(config.refs, references, strict=True):
+        if not lines:
+            raise InputError(f"{path_name(path)}: the file is empty. Give a reference for each line of the output.")
+        if len(lines) != len(references[0]):
+            finding = f"has {len(lines)} lines, but {path_name(config.refs[0])} has {len(references[0])}"
+            raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
+    systems = [System(name, [read_lines(file) for file in files]) for name, files in config.hyp]
+    how: dict[str, Any] = {name: getattr(config, name) for name in ("tests", "samples", "seed", "jobs")}
+    return Scored(config, systems, metrics, [evaluate(systems, references, metric, **how) for metric in metrics])
 
 
 def evaluate(

@@ -19,12 +19,9 @@ from hopefear._core import Pool
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.experiments.base import Lab
 from hopefear.experiments.setups import Setup
-from hopefear.train.decoder_command import Number
 from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find
-
-__all__ = ["HieroInLoop", "Trial", "compare", "looped", "trainer"]
 
 Weights = Mapping[str, float]
 #: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu.
@@ -47,17 +44,8 @@ class HieroInLoop:
         """Features that the decoder has; ``change`` may add others to the lists."""
         return frozenset(self.on.model.feature_names)
 
-    def decode(
-        self,
-        weights: Weights,
-        folder: Path,
-        *,
-        iteration: int = 1,
-        parameters: Mapping[str, Number] | None = None,
-        like: Pool | None = None,
-        label: str = "",
-    ) -> Pool:
-        limits = {**self.limits, **{name: int(value) for name, value in (parameters or {}).items()}}
+    def decode(self, weights: Mapping[str, float], folder: Path, **ask: Any) -> Pool:
+        limits = {**self.limits, **{name: int(value) for name, value in (ask.get("parameters") or {}).items()}}
         known = {name: value for name, value in weights.items() if name in self.names}
         pool = self.on.lists(self.on.dev, known, self.k, self.templates, limits=limits)
         return pool if self.change is None else self.change(pool)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,9 +20,17 @@ from hopefear._core import (
 )
 from hopefear.errors import InputError, input_error
 from hopefear.formats.references import attach
-from hopefear.util.files import PathLike, _umask, atomic_write, iter_bytes, os_error, output, path_name
-
-__all__ = ["FOREST_FORMATS", "forest_writer", "read_forests", "write_forests"]
+from hopefear.util.files import (
+    PACKED,
+    PathLike,
+    PathsLike,
+    atomic_folder,
+    atomic_write,
+    iter_bytes,
+    os_error,
+    output,
+    path_name,
+)
 
 FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf")
 _JSON = ("cdec", "travatar", "cicada")
@@ -36,8 +42,8 @@ def _check(format: str | None) -> None:
 
 
 def read_forests(
-    path: PathLike | Sequence[PathLike],
-    references: PathLike | Sequence[PathLike] | None = None,
+    path: PathsLike,
+    references: PathsLike | None = None,
     format: str | None = None,
     sources: PathLike | None = None,
     verify: bool = True,
@@ -63,7 +69,7 @@ def read_forests(
             for _ in _parsed(parser, file, format):
                 parser.collect(pool)
             if parser.sentences != number:
-                finding = f"has {parser.sentences - number + 1} sentences. A folder has one sentence a file"
+                finding = f"has {parser.sentences - number + 1} sentences. A folder has one sentence per file"
                 raise input_error(path_name(file), None, finding)
         parser.finish()
         parser.collect(pool)
@@ -128,7 +134,7 @@ _EMPTY = "((('*EPS*',0,1),),)"
 
 
 def plf_lattices(lines: Sequence[str], name: str, before: int = 0) -> Pool:
-    """Lattices in PLF, one a line, ``before`` lines into the file called ``name``; an empty line is an empty one."""
+    """Lattices in PLF, one per line, ``before`` lines into the file called ``name``; an empty line is an empty one."""
     parser, pool = ForestParser(), Pool()
     parser.begin_file(name, "plf", before)
     parser.feed("".join(f"{line if line.strip() else _EMPTY}\n" for line in lines).encode())
@@ -206,16 +212,17 @@ def forest_writer(path: PathLike) -> Iterator[ForestFileWriter]:
 
 
 def _no_packing(path: PathLike) -> None:
-    if Path(path).suffix in (".gz", ".xz", ".zst"):
+    if Path(path).suffix in PACKED:
         finding = "a native file is mapped, not unpacked. Choose a name without that suffix"
         raise input_error(path_name(path), None, finding)
 
 
 def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
-    """Lists, lattices or forests as a file (``native``, ``travatar``, ``cicada``, ``plf``: one sentence a line) or as a
-    folder with a file for each sentence (``moses``, and ``cdec`` unless the name has a suffix such as .json).
+    """Lists, lattices or forests as a file or a folder.
 
-    What a format cannot say is an InputError, and then nothing is written.
+    ``native``, ``travatar``, ``cicada`` and ``plf`` are files, all but the first with one sentence per line. ``moses``,
+    and ``cdec`` unless the name has a suffix such as .json, are folders with one file per sentence. What a format
+    cannot say is an InputError, and then nothing is written.
     """
     _check(format)
     if format == "native":
@@ -243,16 +250,9 @@ def _write_folder(pool: Pool, folder: Path, format: str, suffix: str) -> None:
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise input_error(path_name(folder), None, "is there already. Remove it or choose another name")
-        aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
+        with atomic_folder(folder) as new:
+            for number in range(len(pool)):
+                with output(new / f"{number}{suffix}", "wb") as file:
+                    file.write(format_forests(pool, number, number + 1, format))
     except OSError as error:
         raise os_error(folder, error) from None
-    try:
-        for number in range(len(pool)):
-            with output(aside / f"{number}{suffix}", "wb") as file:
-                file.write(format_forests(pool, number, number + 1, format))
-        aside.chmod(0o777 & ~_umask())
-        aside.replace(folder)
-    except OSError as error:
-        raise os_error(folder, error) from None
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)

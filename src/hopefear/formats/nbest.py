@@ -5,16 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import numpy as np
-
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
 from hopefear.formats.references import attach
-from hopefear.util.files import PathLike, iter_bytes, output, path_name
-
-__all__ = ["NBEST_FORMATS", "iter_nbest", "read_lists", "read_nbest", "write_nbest"]
-
-PathsLike = PathLike | Sequence[PathLike]
+from hopefear.formats.weights import weight_vector
+from hopefear.util.files import PathLike, PathsLike, iter_bytes, output, path_list, path_name
 
 NBEST_FORMATS = ("moses", "cdec", "jsonl")
 
@@ -25,7 +20,7 @@ def _check(format: str | None) -> None:
 
 
 def _as_list(paths: PathsLike) -> list[PathLike]:
-    found = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found = path_list(paths)
     if not found:
         raise InputError("candidates: no file was named. Name at least one")
     return found
@@ -43,8 +38,8 @@ def read_nbest(
 
     ``format`` is ``moses``, ``cdec`` (Joshua's too) or ``jsonl``; without it, the first character of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
-    are joined under their ids without duplicates. ``progress`` is told now and then how many bytes of text have been
-    read. Raises InputError with file, line and cure.
+    are joined under their ids without duplicates. ``progress`` is called from time to time with the number of bytes
+    read so far. Raises InputError with file, line and cure.
     """
     files = _as_list(paths)
     if merge:
@@ -112,9 +107,7 @@ def write_nbest(
         format = "jsonl" if ".jsonl" in os.path.basename(os.fspath(path)) else "moses"  # noqa: PTH119
     if format != "jsonl" and pool.number_names:
         raise InputError(f"{path_name(path)}: {format} lists have no place for metric columns. Write JSONL instead")
-    w = None
-    if weights is not None:
-        w = np.array([weights.get(name, 0.0) for name in pool.feature_names])
+    w = weight_vector(weights, pool.feature_names) if weights is not None else None
     with output(path, "wb") as file:
         for begin in range(0, len(pool), 64):
             file.write(format_nbest(pool, begin, min(begin + 64, len(pool)), format, w))

@@ -1,25 +1,18 @@
-"""References and source sentences for a pool, from files with one line a sentence."""
+"""References and source sentences for a pool, from files with one line per sentence."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-
 from hopefear._core import Pool, set_references, set_sources
 from hopefear.errors import input_error
-from hopefear.util.files import PathLike, path_name, read_lines, read_references
-
-__all__ = ["attach"]
+from hopefear.util.files import PathLike, PathsLike, path_list, path_name, read_lines, read_references
 
 
-def attach(
-    pool: Pool, name: str, references: PathLike | Sequence[PathLike] | None, sources: PathLike | None = None
-) -> None:
+def attach(pool: Pool, name: str, references: PathsLike | None, sources: PathLike | None = None) -> None:
     """Gives the sentences of a pool, which was read from ``name``, the references and sources in these files."""
     if references is not None:
         lines = read_references(references)
         if len(lines[0]) < len(pool):
-            first = references if isinstance(references, str | os.PathLike) else references[0]
+            first = path_list(references)[0]
             finding = f"the reference file is too short: it has {len(lines[0])} lines, {name} has {len(pool)} sentences"
             raise input_error(path_name(first), None, f"{finding}. Use the references of these sentences")
         if len(lines[0]) > len(pool):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
-from hopefear.util.files import PathLike, iter_lines, output, path_name
+from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
 from hopefear.util.words import plural, some
-
-__all__ = ["ManyWeights", "check_names", "read_many_weights", "read_weights", "weight_vector", "write_weights"]
 
 _LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
 
@@ -42,8 +40,7 @@ class ManyWeights(Mapping[str, float]):
 
 def read_many_weights(path: PathLike) -> Mapping[str, float]:
     """The weights in a file; of a large one only the values are kept, not the names."""
-    plain = Path(path)
-    if not plain.is_file() or plain.suffix in (".gz", ".xz", ".zst") or plain.stat().st_size < _LARGE:
+    if not is_plain(path) or Path(path).stat().st_size < _LARGE:
         return read_weights(path)
     return ManyWeights(*read_feature_table(str(path)))
 
@@ -54,21 +51,20 @@ def weight_vector(weights: Mapping[str, float], names: Sequence[str]) -> NDArray
 
 
 def check_names(
-    path: PathLike, weights: Mapping[str, float], names: Collection[str], whose: str, others: str = ""
+    path: PathLike, weights: Mapping[str, float], names: Iterable[str], missing: str, whose: str | None = None
 ) -> str | None:
-    """A warning about weights that belong to none of these features; an error if no weight belongs to one.
+    """A warning about weights that belong to none of these features; with ``whose``, an error if no weight does.
 
-    ``others`` describes the features that are none of these.
+    ``missing`` and ``whose`` end the sentences: "... for features that the lists do not have", "... belongs to a
+    feature of model. Use the weights of this model".
     """
     known = set(names)
     strangers = [name for name in weights if name not in known]
-    if not strangers:
-        return None
-    if len(strangers) == len(weights):
+    if whose is not None and strangers and len(strangers) == len(weights):
         finding = f"none of its {plural(len(weights), 'weight')} belongs to a feature of {whose}"
-        raise input_error(path_name(path), None, f"{finding}, which has {some(names)}. Use the weights of this model")
-    finding = f"{plural(len(strangers), 'weight')} for features that {others or f'{whose} does not have'}"
-    return f"{path_name(path)}: {finding}: {some(strangers)}"
+        raise input_error(path_name(path), None, finding)
+    finding = f"{path_name(path)}: {plural(len(strangers), 'weight')} for features {missing}: {some(strangers)}"
+    return finding if strangers else None
 
 
 def read_weights(path: PathLike) -> dict[str, float]:
@@ -140,6 +136,8 @@ def _number(text: str, feature: str) -> float:
 def write_weights(weights: Mapping[str, float], path: PathLike) -> None:
     """One ``name value`` per line, in the order of the mapping; every name and value reads back as it was."""
     lines = []
+    if next(iter(weights), "").startswith("\ufeff"):  # at the start of a file that is a byte order mark
+        lines.append("\n")
     for feature, value in weights.items():
         value = float(value)
         if not math.isfinite(value):
@@ -148,5 +146,10 @@ def write_weights(weights: Mapping[str, float], path: PathLike) -> None:
             raise InputError(f"the feature name {feature!r} is empty or has a blank in it. Rename the feature")
         ends = "=" if feature == "#" or feature.endswith("=") else ""  # such a name needs Moses' form
         lines.append(f"{feature}{ends} {value!r}\n")
-    with output(path) as file:
-        file.writelines(lines)
+    try:
+        text = "".join(lines).encode()
+    except UnicodeEncodeError as error:
+        name = error.object[error.object.rfind("\n", 0, error.start) + 1 :].split(" ", 1)[0]
+        raise InputError(f"the feature name {name!r} has half a surrogate pair in it. Rename the feature") from None
+    with output(path, "wb") as file:
+        file.write(text)

@@ -14,7 +14,7 @@ from hopefear.metrics.chrf import Chrf
 from hopefear.metrics.external import External
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
-from hopefear.util.options import value_of
+from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
 METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Bleu, Chrf, Ter, Wer, RougeS, External)}

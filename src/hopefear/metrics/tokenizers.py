@@ -85,7 +85,7 @@ def _by_lines(pool: Pool, preparation: Preparation) -> Pool:
 def corpus_pool(
     hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], preparation: Preparation
 ) -> Pool:
-    """Lines of text as a pool of one candidate a sentence, as the metric sees it.
+    """Lines of text as a pool of one candidate per sentence, as the metric sees it.
 
     A missing reference is None or empty.
     """

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
-
-__all__ = ["ALIGNERS", "align", "align_directed", "steps"]
+from hopefear.util.values import check_choice
 
 ALIGNERS = ("fastalign", "eflomal")
 _BLOCK = 4000  # pairs handed to the library at a time
@@ -41,8 +40,7 @@ def align(
     step: Callable[[], None] | None = None,
 ) -> None:
     """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called after each iteration."""
-    if aligner not in ALIGNERS:
-        raise InputError(f"aligner: {aligner!r} is not known. Choose one of {', '.join(ALIGNERS)}")
+    check_choice("aligner", aligner, ALIGNERS)
     workers: list[subprocess.Popen[bytes]] = []
     pool = ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2)
     try:

@@ -4,53 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleTable
 from hopefear.errors import InputError
-from hopefear.model import align as alignment
-from hopefear.model import features
-from hopefear.model.corpus import Corpus, read_corpus, read_text
+from hopefear.model import align as alignment, features
+from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.directory import KINDS, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.text import TextPipeline
-from hopefear.util.files import PathLike, output
-
-__all__ = ["BuildOptions", "BuildReport", "Listener", "build"]
+from hopefear.runs.session import SILENT, Session
+from hopefear.util.files import PathLike, PathsLike, output, path_list
+from hopefear.util.values import check_choice
 
 _SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time
 SIDES = ("none", "source", "target", "both")
-
-
-class Progress(Protocol):
-    """What is told how far a step has come."""
-
-    def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None: ...
-
-
-class Listener(Protocol):
-    """Who hears of a build's progress: the console of the command line, for example."""
-
-    def note(self, text: str) -> None: ...
-
-    def warn(self, text: str) -> None: ...
-
-    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Progress]: ...
-
-
-class _Silent:
-    def note(self, text: str) -> None: ...
-
-    def warn(self, text: str) -> None: ...
-
-    def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None: ...
-
-    def progress(self, label: str, total: int | None = None) -> AbstractContextManager[Progress]:
-        return nullcontext(self)
 
 
 @dataclass(frozen=True)
@@ -70,7 +42,7 @@ class BuildOptions:
     tight: bool = True  #: words at the edges of initial phrases are aligned; blocks may have unaligned edges
     min_occurrences: int = 1  #: phrase pairs seen less often are dropped
     min_hierarchical: int = 1  #: the same for rules with nonterminals
-    max_options: int = 50  #: rules kept a source side, by p(e|f); 0: all
+    max_options: int = 50  #: rules kept per source side, by p(e|f); 0: all
     lm_order: int = 5
     lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
     lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
@@ -82,8 +54,7 @@ class BuildOptions:
             ("strip_punctuation", self.strip_punctuation, SIDES),
             ("aligner", self.aligner, alignment.ALIGNERS),
         ):
-            if value not in known:
-                raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+            check_choice(name, value, known)
         for name, number, low, high in (
             ("max_words", self.max_words, 1, 1000),
             ("align_iterations", self.align_iterations, 1, 1000),
@@ -124,8 +95,8 @@ class BuildReport:
 
 
 def build(
-    source: Sequence[PathLike] | PathLike,
-    target: Sequence[PathLike] | PathLike,
+    source: PathsLike,
+    target: PathsLike,
     out: PathLike,
     options: BuildOptions | None = None,
     *,
@@ -136,47 +107,38 @@ def build(
     overwrite: bool = False,
     seed: int = 1,
     jobs: int = 0,
-    listener: Listener | None = None,
+    run: Session = SILENT,
 ) -> BuildReport:
     """Build a model directory from parallel files.
 
-    ``align``: word alignments of your own in Pharaoh format, one file a source file. ``lm_text``: more text of the
+    ``align``: word alignments of your own in Pharaoh format, one file per source file. ``lm_text``: more text of the
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
     """
     options = options or BuildOptions()
-    listener = listener or _Silent()
     report = BuildReport(Path(out))
     check_out(report.model, overwrite)
     source_text, target_text = options.pipeline("source"), options.pipeline("target")
     with report.step("read"):
-        corpus = read_corpus(_several(source), _several(target), source_text, target_text, options.max_words, align)
+        bitext = read_bitext(path_list(source), path_list(target), source_text, target_text, options.max_words, align)
         sentences = read_text(filter_to, source_text)
-    for reason, count in corpus.skipped.items():
-        listener.note(f"{count:,} of {corpus.lines:,} pairs left out: {reason}")
+    for reason, count in bitext.skipped.items():
+        run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
     text = ParallelText()
-    text.add(corpus.source, corpus.target)
+    text.add(bitext.source, bitext.target)
     with report.step("align"):
-        _align(text, corpus, options, seed, jobs, listener)
+        _align(text, bitext, options, seed, jobs, run)
     if save_alignment is not None:
         with output(save_alignment) as file:
             file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
 
     with report.step("language model"):
-        models = [_language_model(corpus.target, "lm", options, jobs, listener)]
+        models = [_language_model(bitext.target, "lm", options, jobs, run)]
         if lm_text:
-            models.append(_language_model(read_text(lm_text, target_text), "lm2", options, jobs, listener))
-    counts = {
-        "pairs": len(corpus),
-        "skipped": dict(sorted(corpus.skipped.items())),
-        "source_words": text.source_words,
-        "target_words": text.target_words,
-        "source_vocabulary": len(text.source_vocab),
-        "target_vocabulary": len(text.target_vocab),
-        "links": text.link_count,
-    }
-    del corpus
+            models.append(_language_model(read_text(lm_text, target_text), "lm2", options, jobs, run))
+    counts = _counts(text, bitext)
+    del bitext
     with report.step("extract"):
-        rules, extracted = _extract(text, options, jobs, listener)
+        rules, extracted = _extract(text, options, jobs, run)
     with report.step("features"):
         sparse = _sparse_features(text, rules, options, jobs) if options.sparse and options.kind == "hiero" else []
     del text
@@ -185,71 +147,69 @@ def build(
         del rules
         if filter_to:
             grammar = Grammar.build(grammar.filtered(sentences, jobs=jobs), jobs)
-    counts |= extracted
-    counts |= {"rules": len(grammar), "source_sides": grammar.sides}
-    counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-    weights = {name: w for name, w in features.DEFAULT_WEIGHTS.items() if name != "glue" or options.kind == "hiero"}
-    if len(models) > 1:
-        weights |= {"lm": weights["lm"] / 2, "lm2": weights["lm"] / 2}
+    report.counts = counts | extracted
+    report.counts |= {"rules": len(grammar), "source_sides": grammar.sides}
+    report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
     info = {
         "kind": options.kind,
         "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
         "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
-        "weights": weights,
-        "counts": counts,
+        "weights": _weights(options, len(models)),
+        "counts": report.counts,
     }
     with report.step("write"):
         write_model(out, info, grammar, models, sparse, overwrite)
-    report.counts = counts
     return report
 
 
-def _several(paths: Sequence[PathLike] | PathLike) -> list[PathLike]:
-    return list(paths) if isinstance(paths, list | tuple) else [paths]  # type: ignore[list-item]
+def _counts(text: ParallelText, bitext: Bitext) -> dict[str, Any]:
+    return {
+        "pairs": len(bitext),
+        "skipped": dict(sorted(bitext.skipped.items())),
+        "source_words": text.source_words,
+        "target_words": text.target_words,
+        "source_vocabulary": len(text.source_vocab),
+        "target_vocabulary": len(text.target_vocab),
+        "links": text.link_count,
+    }
 
 
-def _align(text: ParallelText, corpus: Corpus, options: BuildOptions, seed: int, jobs: int, listener: Listener) -> None:
-    if corpus.places:
-        for line, (path, number) in zip(corpus.links, corpus.places, strict=True):
+def _weights(options: BuildOptions, models: int) -> dict[str, float]:
+    """The weights to start from: two language models share the weight of one."""
+    weights = {name: w for name, w in features.DEFAULT_WEIGHTS.items() if name != "glue" or options.kind == "hiero"}
+    return weights if models == 1 else weights | {"lm": weights["lm"] / 2, "lm2": weights["lm"] / 2}
+
+
+def _align(text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session) -> None:
+    if bitext.places:
+        for line, (path, number) in zip(bitext.links, bitext.places, strict=True):
             text.add_pharaoh([line], path, [number])
         return
-    steps = alignment.steps(options.aligner, options.align_iterations)
-    with listener.progress("align", steps) as progress:
-        alignment.align(
-            text,
-            corpus.source,
-            corpus.target,
-            options.aligner,
-            options.align_iterations,
-            seed,
-            jobs,
-            lambda: progress.update(),
-        )
+    aligner, iterations = options.aligner, options.align_iterations
+    step = run.progress("align", alignment.steps(aligner, iterations))
+    step(0)
+    alignment.align(text, bitext.source, bitext.target, aligner, iterations, seed, jobs, step)
 
 
-def _language_model(
-    lines: Sequence[str], name: str, options: BuildOptions, jobs: int, listener: Listener
-) -> LanguageModel:
+def _language_model(lines: Sequence[str], name: str, options: BuildOptions, jobs: int, run: Session) -> LanguageModel:
     if not lines:
         raise InputError(f"{name}: the text for this language model is empty. Name a file with sentences")
     model = LanguageModel.estimate(lines, options.lm_order, options.lm_prune, jobs=jobs)
     if any(discounts.fallback for discounts in model.discounts):
-        listener.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
+        run.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
     return model
 
 
-def _extract(
-    text: ParallelText, options: BuildOptions, jobs: int, listener: Listener
-) -> tuple[RuleTable, dict[str, int]]:
+def _extract(text: ParallelText, options: BuildOptions, jobs: int, run: Session) -> tuple[RuleTable, dict[str, int]]:
     extractor = Extractor(text, **options.extraction())
     parts = max(1, -(-text.source_words // _PART_WORDS))
-    with listener.progress("extract", parts * _SLICES) as progress:
-        for part in range(parts):
-            extractor.begin_part(part, parts, jobs)
-            for i in range(_SLICES):
-                extractor.run(len(text) * i // _SLICES, len(text) * (i + 1) // _SLICES, jobs)
-                progress.update()
-        table = extractor.finish(jobs)
+    step = run.progress("extract", parts * _SLICES)
+    for part in range(parts):
+        extractor.begin_part(part, parts, jobs)
+        for i in range(_SLICES):
+            extractor.run(len(text) * i // _SLICES, len(text) * (i + 1) // _SLICES, jobs)
+            step()
+    table = extractor.finish(jobs)
     if not len(table):
         raise InputError(
             "no rule could be extracted: the word alignment has no usable links. Check that the files are parallel"

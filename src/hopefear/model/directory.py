@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +16,7 @@ from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
-from hopefear.util.files import PathLike, read_lines
-
-__all__ = ["KINDS", "VERSION", "Model", "write_model"]
+from hopefear.util.files import PathLike, atomic_folder, read_lines
 
 VERSION = 1
 KINDS = ("hiero", "blocks")
@@ -57,6 +52,12 @@ class Model:
     def kind(self) -> str:
         """``hiero`` or ``blocks``."""
         return str(self.info["kind"])
+
+    def require(self, kind: str, why: str) -> None:
+        """Complain if the model is of another kind; ``why`` says who needs it, as in "this decoder is for hiero"."""
+        if self.kind != kind:
+            finding = f"is a model of {self.kind}, and {why}"
+            raise input_error(self.path, None, f"{finding}. Build one: hopefear build --kind {kind}")
 
     @cached_property
     def source_text(self) -> TextPipeline:
@@ -147,8 +148,8 @@ def write_model(
     """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts."""
     out = Path(out)
     check_out(out, overwrite)
-
-    def fill(folder: Path) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_folder(out) as folder:
         write_grammar(grammar, folder / "grammar.bin")
         for name, model in zip(("lm.bin", "lm2.bin"), language_models, strict=False):
             model.save(folder / name)
@@ -165,8 +166,6 @@ def write_model(
         text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
         (folder / "model.json").write_bytes(text.encode())
 
-    _write_folder(out, fill)
-
 
 def check_out(out: Path, overwrite: bool) -> None:
     """An output that exists is only replaced when that was asked for, and only if it is a model."""
@@ -178,28 +177,3 @@ def check_out(out: Path, overwrite: bool) -> None:
         raise input_error(out, None, "exists and is no model. Take another --out")
     if not overwrite:
         raise input_error(out, None, "exists already. Take another --out, or add --overwrite")
-
-
-def _write_folder(out: Path, fill: Callable[[Path], None]) -> None:
-    out = Path(os.path.realpath(out))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part"))
-    try:
-        new = aside / "new"
-        new.mkdir()
-        fill(new)
-        for path in [*new.iterdir(), new]:
-            descriptor = os.open(path, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-        if not out.exists():
-            new.rename(out)
-            return
-        out.rename(aside / "old")
-        try:
-            new.rename(out)
-        except BaseException:
-            (aside / "old").rename(out)
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)

@@ -18,7 +18,7 @@ Small (Chiang 2012, section 7), all natural logarithms or counts:
 ``name``        number of words with a capital, inside a sentence, that are copied
 ==============  ====================================================================================================
 
-Sparse features are declared by name, one a line, in the model's ``features.txt``; the n-th has the id 13 + n (n from
+Sparse features are declared by name, one per line, in the model's ``features.txt``; the n-th has the id 13 + n (n from
 0), whichever of them a training run uses. Templates and their names are described in ``docs/model-directory.md``. The
 groups of section 4 of Tan et al. 2013 are printed as "4×55", where all pairs of subranges of [1, 10] would be 4×55×55:
 we read it as the same subrange for both sides.
@@ -31,25 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, feature_name, parse_feature
-
-__all__ = [
-    "DEFAULT_WEIGHTS",
-    "EXTENDED_SIZES",
-    "NULL",
-    "PROBABILITIES",
-    "SMALL",
-    "TEMPLATES",
-    "UNK",
-    "FeatureTemplates",
-    "extended_features",
-    "feature_name",
-    "group_features",
-    "lex_features",
-    "lex_frequency",
-    "parse_feature",
-    "template_of",
-]
+from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, feature_name
 
 #: The dense features, in the order of their ids.
 SMALL = (
@@ -144,7 +126,7 @@ def extended_features(
 
 
 def _word_pairs(rules: RuleTable, size: int) -> list[tuple[str, str]]:
-    """The most frequent phrase pairs of one word a side."""
+    """The most frequent phrase pairs of one word per side."""
     lengths = rules.source_begin[1:] - rules.source_begin[:-1]
     of_rule = np.repeat(np.arange(rules.sides), rules.rule_begin[1:] - rules.rule_begin[:-1])
     single = (lengths[of_rule] == 1) & (rules.target_begin[1:] - rules.target_begin[:-1] == 1)

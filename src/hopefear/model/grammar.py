@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hopefear._core import Grammar, GrammarTextReader, RuleTable, grammar_text
-from hopefear.util.files import PathLike, atomic_write, iter_lines, output, path_name
-
-__all__ = ["Grammar", "Rule", "RuleTable", "iter_rules", "read_grammar", "write_grammar", "write_grammar_text"]
+from hopefear._core import Grammar as Grammar, GrammarTextReader, RuleTable, grammar_text
+from hopefear.runs.session import SILENT, Session
+from hopefear.util.files import PathLike, PathsLike, atomic_write, iter_lines, output, path_list, path_name
 
 _LINES = 20_000  # lines handed to the core at a time
 
@@ -23,25 +22,23 @@ class Rule(NamedTuple):
     links: list[tuple[int, int]]  #: word alignment, counted in symbols
 
 
-def read_grammar(
-    paths: PathLike | Iterable[PathLike], jobs: int = 0, note: Callable[[str], None] | None = None
-) -> Grammar:
+def read_grammar(paths: PathsLike, jobs: int = 0, run: Session = SILENT) -> Grammar:
     """A grammar from text files, ``[X] ||| source ||| target ||| features ||| alignment``, plain or packed.
 
-    Glue rules (those of ``[S]``) and repeated rules are left out; ``note`` is told how many.
+    Glue rules (those of ``[S]``) and repeated rules are left out; a note tells how many.
     """
     reader = GrammarTextReader()
-    for path in [paths] if isinstance(paths, str) or not isinstance(paths, Iterable) else paths:
+    for path in path_list(paths):
         lines = iter_lines(path)
         first = 1
         while block := list(itertools.islice(lines, _LINES)):
             reader.add(block, path_name(path), first)
             first += len(block)
     table = reader.finish(jobs)
-    if note and reader.glue:
-        note(f"{reader.glue} glue rules left out: decoding brings its own")
-    if note and reader.repeated:
-        note(f"{reader.repeated} repeated rules left out")
+    if reader.glue:
+        run.note(f"{reader.glue} glue rules left out: decoding brings its own")
+    if reader.repeated:
+        run.note(f"{reader.repeated} repeated rules left out")
     return Grammar.build(table, jobs)
 
 

@@ -8,24 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from hopefear.model.corpus import read_text
+from hopefear.model.bitext import read_text
 from hopefear.model.directory import Model
 from hopefear.model.features import template_of
-from hopefear.model.grammar import iter_rules
+from hopefear.model.grammar import iter_rules, write_grammar_text
+from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike
-
-__all__ = ["inspect_model"]
 
 _LOOKED_AT = 50_000  # of the most frequent rules, to find some of each kind
 
 
 def inspect_model(
-    path: PathLike, top: int = 10, source: str | None = None, perplexity: Sequence[PathLike] = (), jobs: int = 0
+    path: PathLike,
+    top: int = 10,
+    source: str | None = None,
+    perplexity: Sequence[PathLike] = (),
+    jobs: int = 0,
+    export: PathLike | None = None,
+    run: Session = SILENT,
 ) -> dict[str, Any]:
     """A description of a model, ready to be JSON.
 
     ``top``: how many of the most frequent rules, those with and those without nonterminals. ``source``: the rules of
     one source side (``de [X,1]``) in their place. ``perplexity``: texts of the target language.
+    ``export``: a file to write all rules to, as text.
     """
     model = Model.open(path, jobs=jobs)
     grammar = model.grammar
@@ -57,6 +63,9 @@ def inspect_model(
                 "tokens": got.tokens,
                 "unknown": got.unknown,
             }
+    if export is not None:
+        write_grammar_text(grammar, export)
+        run.note(f"{export}: {about['counts']['rules']:,} rules")
     return about
 
 

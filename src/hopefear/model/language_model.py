@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +16,10 @@ import numpy.typing as npt
 
 from hopefear import _core
 from hopefear.errors import InputError
-from hopefear.util.files import PathLike, iter_bytes, output, path_name
-
-__all__ = ["MAX_ORDER", "Discounts", "Evaluation", "FullScore", "LanguageModel"]
+from hopefear.util.files import PathLike, is_plain, iter_bytes, open_bytes, output, path_name
 
 MAX_ORDER = 6
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
-
-_PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 
 Lines = PathLike | Iterable[str]
 
@@ -47,7 +42,7 @@ class Discounts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well a model predicts a text; ``tokens`` are the words and one ``</s>`` a sentence."""
+    """How well a model predicts a text; ``tokens`` are the words and one ``</s>`` per sentence."""
 
     sentences: int
     tokens: int
@@ -75,7 +70,7 @@ class LanguageModel:
         discount_fallback: tuple[float, float, float] = FALLBACK_DISCOUNTS,
         jobs: int = 0,
     ) -> LanguageModel:
-        """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence a line.
+        """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence per line.
 
         ``prune=(0, 0, 1)`` leaves out n-grams of order 3 and above that occur once. ``discount_fallback`` stands in for
         the discounts of an order whose counts of counts give none, as in small corpora.
@@ -85,7 +80,7 @@ class LanguageModel:
         text = _core.LmText()
         if not isinstance(lines, str | os.PathLike):
             text.add(_joined(lines), "text", jobs)
-        elif _is_plain(lines):
+        elif is_plain(lines):
             text.add_file(os.fspath(lines), jobs)
         else:
             text.add(b"".join(iter_bytes(lines)), path_name(lines), jobs)
@@ -95,7 +90,7 @@ class LanguageModel:
     @classmethod
     def read_arpa(cls, path: PathLike) -> LanguageModel:
         """Reads an ARPA file of any toolkit, plain or packed."""
-        if _is_plain(path):
+        if is_plain(path):
             return cls(_core.LanguageModel.read_arpa_file(os.fspath(path)))
         return cls(_core.LanguageModel.read_arpa(b"".join(iter_bytes(path)), path_name(path)))
 
@@ -116,6 +111,13 @@ class LanguageModel:
         ``verify=False`` leaves out the check of all bytes, which reads the file once; the header is always checked.
         """
         return cls(_core.LanguageModel.open(os.fspath(path), verify))
+
+    @classmethod
+    def read(cls, path: PathLike) -> LanguageModel:
+        """A saved model or an ARPA file: the first bytes tell."""
+        with open_bytes(path) as file:
+            saved = b"\0" in file.read(64)
+        return cls.open(path) if saved else cls.read_arpa(path)
 
     @property
     def order(self) -> int:
@@ -177,14 +179,3 @@ def _joined(lines: Iterable[str]) -> bytes:
         return "".join([line.rstrip("\n").replace("\n", " ") + "\n" for line in lines]).encode()
     except UnicodeEncodeError as error:
         raise InputError(f"text: a line has a lone surrogate, which is no character ({error.reason})") from None
-
-
-def _is_plain(path: PathLike) -> bool:
-    """A file to be mapped as it is. What cannot be opened is left to iter_bytes, for its message."""
-    try:
-        if not Path(path).is_file():
-            return False
-        with Path(path).open("rb") as file:
-            return not file.read(6).startswith(_PACKED)
-    except (OSError, ValueError):
-        return False

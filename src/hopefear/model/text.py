@@ -24,9 +24,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hopefear.errors import InputError
-
-__all__ = ["TOKENIZERS", "TextPipeline", "clean"]
+from hopefear.util.values import check_choice
 
 TOKENIZERS = ("european", "none")
 
@@ -43,6 +41,8 @@ _JOINING = frozenset(["-", "/", "'"])
 _SUFFIX = re.compile("n't|'(?:s|m|d|re|ve|ll)", re.IGNORECASE)
 _ELISION = re.compile(f"(?:{_ELISIONS})'", re.IGNORECASE)
 _MEMO_LIMIT = 1_000_000
+#: The kinds of words, as decoders take them.
+LETTERS = {"word": "w", "number": "n", "name": "c"}
 
 
 @functools.cache
@@ -105,8 +105,7 @@ class TextPipeline:
     _memo: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        if self.tokenizer not in TOKENIZERS:
-            raise InputError(f"tokenizer: {self.tokenizer!r} is not known. Choose one of {', '.join(TOKENIZERS)}")
+        check_choice("tokenizer", self.tokenizer, TOKENIZERS)
 
     def as_dict(self) -> dict[str, Any]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase, "strip_punctuation": self.strip_punctuation}
@@ -150,6 +149,16 @@ class TextPipeline:
             result.append((word.lower() if self.lowercase else word, kind))
         return result
 
+    def sentences(self, lines: Iterable[str], first: int = 0) -> tuple[list[str], list[str], list[str]]:
+        """Lines as decoders take them: ids that count from ``first``, words between blanks, a letter per word."""
+        ids, texts, kinds = [], [], []
+        for number, line in enumerate(lines, first):
+            words = self.kinds(line)
+            ids.append(str(number))
+            texts.append(" ".join(word for word, _ in words))
+            kinds.append("".join(LETTERS[kind] for _, kind in words))
+        return ids, texts, kinds
+
     def _tokens_of_piece(self, piece: str) -> list[str]:
         if self.tokenizer == "none":
             tokens = [_strip_edges(piece) if self.strip_punctuation else piece]
@@ -163,14 +172,14 @@ class TextPipeline:
             tokens = [t.lower() for t in tokens]
         return [t for t in tokens if t]
 
-    def detokenize(self, tokens: Iterable[str]) -> str:
-        """Words to a readable line: the inverse of the ``european`` tokeniser as far as there is one."""
+    def detokenize(self, text: str) -> str:
+        """Words between single blanks to a readable line: the inverse of ``text`` as far as there is one."""
         if self.tokenizer == "none":
-            return " ".join(tokens)
+            return text
         line = ""
         glue = True  # no space before the next token
         open_quotes: set[str] = set()
-        words = list(tokens)
+        words = text.split(" ")
         for i, token in enumerate(words):
             after = False
             if token in _CLOSING or _SUFFIX.fullmatch(token):

@@ -1,7 +1,5 @@
 """The report: one self-contained HTML page of one or several runs."""
 
-from __future__ import annotations
-
 from hopefear.report.make import make_report
 
 __all__ = ["make_report"]

@@ -29,16 +29,13 @@ from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_weights, write_forests, write_weights
 from hopefear.metrics import Metric
 from hopefear.runs import checkpoint
-from hopefear.runs.events import Decoded as DecodedEvent
-from hopefear.runs.events import Event
-from hopefear.runs.plain import plain
+from hopefear.runs.events import Decoded as DecodedEvent, Event
 from hopefear.runs.session import Session
 from hopefear.train.decoder_command import Number
 from hopefear.train.holdout import held_out
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.util.processes import Say, run_tasks
-
-__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best"]
+from hopefear.util.values import plain
 
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
 #: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
@@ -240,11 +237,7 @@ class OuterLoop:
             result = run_tasks([task], 1, hear)[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
-            known = {
-                "score": result["score"],
-                "moved": _moved(weights or {}, learnt),
-                "warnings": result["warnings"],
-            }
+            known = {"score": result["score"], "moved": _moved(weights or {}, learnt), "warnings": result["warnings"]}
             write_weights(learnt, step / "learnt.txt")
             checkpoint.save(step / "learnt.json", known)
         return {**known, "weights": read_weights(step / "learnt.txt")}

@@ -20,9 +20,8 @@ from hopefear.formats.weights import check_names, read_many_weights, read_weight
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
 from hopefear.model.features import template_of
-from hopefear.runs.directory import Run
+from hopefear.runs.directory import RunConfig
 from hopefear.runs.events import Epoch, Event, Listener
-from hopefear.runs.plain import plain
 from hopefear.runs.record import checksum, record_inputs
 from hopefear.runs.session import Session
 from hopefear.train.holdout import split_corpus
@@ -37,9 +36,8 @@ from hopefear.trainers.online.base import Online
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find, options_from
 from hopefear.util.processes import cores
+from hopefear.util.values import plain
 from hopefear.util.words import plural
-
-__all__ = ["TrainConfig", "Trained", "online"]
 
 KBEST, ITERATIONS = 200, 10  # of batch trainers
 #: Options that do nothing with costmargin, which has some of them among its own.
@@ -47,14 +45,13 @@ NOT_FOR_BLOCKS = ("features", "initial", "pop_limit", "max_options", "iterations
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
+class TrainConfig(RunConfig):
     """The options of ``hopefear train``, by the same names; None: not given."""
 
     model: str
     source: str
     refs: Sequence[str]
     trainer: str
-    out: str
     dev_source: str | None = None
     dev_refs: Sequence[str] = ()
     test_source: str | None = None
@@ -72,11 +69,6 @@ class TrainConfig:
     kbest: int | None = None
     iterations: int | None = None
     checkpoint_every: float = 30.0
-    resume: bool = False
-    overwrite: bool = False
-    seed: int = 1
-    jobs: int = 0
-    command: Sequence[str] = ()  # as it was typed, for the record
 
     def __post_init__(self) -> None:
         for part in ("dev", "test"):
@@ -139,22 +131,13 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
     """Learn the weights of a model and leave a run directory."""
     session = Session(listen)
     trainer = config.make_trainer()
-    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    config.check_out()
     given = _read(config, trainer, session)
     inputs = record_inputs({**{name: getattr(config, name) for name in INPUTS}, "initial": given.initial})
     settings = _settings(config, trainer, given, [one["sha256"] for one in inputs])
-    with Run.open(
-        config.out,
-        kind="train",
-        command=config.command,
-        settings=settings,
-        resume=config.resume,
-        overwrite=config.overwrite,
-    ) as run:
+    with config.open_run("train", settings) as run:
         session = run.session(_shown(listen), config.checkpoint_every)
         if run.finished:
-            for warning in run.record.warnings:
-                session.warn(warning)
             return Trained(run.path, run.record.final)
         record, task = run.record, given.task
         record.model, record.inputs = config.model, inputs
@@ -211,8 +194,9 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     decoder = Blocks(model, {}, features="none", lms=False) if blocks else decoder_of(config, trainer, model)
     weights, initial = _initial(config)
     if weights is not None:
-        names = decoder.feature_names
-        if strangers := check_names(initial or "", weights, names, config.model, "are not trained"):
+        whose = f"{model.path}. Use the weights of this model"
+        strangers = check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose)
+        if strangers:
             session.warn(strangers)
     corpus = Corpus.read(config.source, config.refs)
     dev = Corpus.read(config.dev_source, config.dev_refs) if config.dev_source else None

@@ -27,28 +27,25 @@ from hopefear.formats import read_forests, read_lists, read_weights
 from hopefear.formats.weights import check_names
 from hopefear.metrics import METRICS, Metric, from_text
 from hopefear.runs import checkpoint
-from hopefear.runs.directory import Run
+from hopefear.runs.directory import Run, RunConfig
 from hopefear.runs.events import Epoch, Event, Listener, Progress
-from hopefear.runs.plain import plain
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.processes import Say, Task, cores, run_tasks
-
-__all__ = ["Replicate", "TuneConfig", "Tuned", "fit_replicates", "random_initial", "tune"]
+from hopefear.util.values import plain
 
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneConfig:
+class TuneConfig(RunConfig):
     """The options of ``hopefear tune``, by the same names."""
 
     trainer: str
-    out: str
     nbest: Sequence[str] = ()
     forests: str | None = None
     decoder_command: str | None = None
@@ -70,12 +67,6 @@ class TuneConfig:
     params: str | None = None
     retune_every: int | None = None
     max_evaluations: int | None = None
-    # every run
-    resume: bool = False
-    overwrite: bool = False
-    seed: int = 1
-    jobs: int = 0
-    command: Sequence[str] = ()  # as it was typed, for the record
 
     def __post_init__(self) -> None:
         if [bool(self.nbest), bool(self.forests), bool(self.decoder_command)].count(True) != 1:
@@ -90,16 +81,6 @@ class TuneConfig:
             for name in () if given else names:
                 if getattr(self, name) not in (None, (), []):
                     raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
-
-    def open_run(self, settings: Mapping[str, Any]) -> Run:
-        return Run.open(
-            self.out,
-            kind="tune",
-            command=self.command,
-            settings=settings,
-            resume=self.resume,
-            overwrite=self.overwrite,
-        )
 
 
 @dataclass(frozen=True)
@@ -155,7 +136,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         return tune_decoder(config, listen)
     kind = find_batch(config.trainer)
     options = options_from(kind, config.set)
-    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    config.check_out()
     session = Session(listen)
     weights = read_weights(config.initial) if config.initial else None
     pool = (
@@ -168,7 +149,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     parts = _parts(config, pool, metric, session)
     if config.initial and weights:
         names = pool.feature_names
-        if strangers := check_names(config.initial, weights, names, "the lists", "the lists do not have"):
+        whose = "the lists. Use the weights of this model"
+        if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
             session.warn(strangers)
     recipe = describe(trainer)
     inputs = record_inputs({name: getattr(config, name) for name in INPUTS})
@@ -180,7 +162,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         "random_init": config.random_init,
         "inputs": [one["sha256"] for one in inputs],
     }
-    with config.open_run(settings) as run:
+    with config.open_run("tune", settings) as run:
         aside = parts.get("holdout")
         if not run.finished:
             run.record.trainer, run.record.metric, run.record.measure = recipe.values()
@@ -190,16 +172,10 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             run.save()
         session = run.session(shown(listen, config, metric))
         tuned = fit_replicates(
-            trainer,
-            parts,
-            weights,
-            random_init=config.random_init,
-            replicates=config.replicates,
-            run=session,
+            trainer, parts, weights, random_init=config.random_init, replicates=config.replicates, run=session
         )
         tuned = replace(tuned, path=run.path)
         if run.finished:
-            _repeat_warnings(run, session)
             return tuned
         session.progress(f"tune {config.trainer}")(text="diagnosis")
         history = tuned.best.history if kind.name != "mert" else ()
@@ -230,11 +206,6 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
         session.warn(str(finding))
     run.record.findings = [asdict(finding) for finding in findings]
     run.finish(tuned.best.weights, tuned.final())
-
-
-def _repeat_warnings(run: Run, session: Session) -> None:
-    for warning in run.record.warnings:
-        session.warn(warning)
 
 
 def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session) -> Pool:

@@ -1,10 +1,11 @@
-"""Files: read plain or packed, told by their first bytes; written so that they appear whole or not at all."""
+"""Files: read plain or packed, as their first bytes tell; written so that they appear whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,20 +18,10 @@ from hopefear.errors import InputError, input_error
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "PathLike",
-    "atomic_write",
-    "iter_bytes",
-    "iter_lines",
-    "open_bytes",
-    "open_text",
-    "output",
-    "path_name",
-    "read_lines",
-    "read_references",
-]
-
 PathLike = str | os.PathLike[str]
+PathsLike = PathLike | Sequence[PathLike]
+
+PACKED = (".gz", ".xz", ".zst")
 
 CHUNK = 1 << 20
 
@@ -59,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[A
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
             yield file
             file.flush()
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
             os.fsync(file.fileno())
         Path(name).replace(path)
     except BaseException:
@@ -69,11 +60,45 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[A
         raise
 
 
-def _umask() -> int:
+@contextmanager
+def atomic_folder(path: PathLike) -> Iterator[Path]:
+    """A folder to fill that takes the place of ``path`` when the block ends well.
+
+    Until then it is in a hidden folder beside ``path``; after an error it is gone and ``path`` is as it was.
+    """
+    path = Path(os.path.realpath(path))
+    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
+    try:
+        new = aside / "new"
+        new.mkdir()
+        yield new
+        for each in [*new.iterdir(), new]:
+            descriptor = os.open(each, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+        if not path.exists():
+            new.rename(path)
+            return
+        path.rename(aside / "old")
+        try:
+            new.rename(path)
+        except BaseException:
+            (aside / "old").rename(path)
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def umask() -> int:
     with suppress(OSError, ValueError, StopIteration):  # reading it leaves it alone, unlike os.umask
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)
     return 0o022
+
+
+def path_list(paths: PathsLike) -> list[PathLike]:
+    """One path or several as a list."""
+    return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
 
 
 def path_name(path: PathLike) -> str:
@@ -153,6 +178,17 @@ _PACKERS: list[tuple[bytes, str, Callable[[], Callable[[], Any]]]] = [
 ]
 _LARGEST = 4 << 20  # of an unpacked piece
 _ZSTD_PIECES = (1 << 8, 1 << 12)  # zstandard cannot bound what comes out, so bound what goes in
+
+
+def is_plain(path: PathLike) -> bool:
+    """Whether a path is a file that can be mapped as it is. Of one that cannot be opened, a reader will say why."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as file:
+            return not file.read(6).startswith(tuple(magic for magic, _, _ in _PACKERS))
+    except (OSError, ValueError):
+        return False
 
 
 def _unpack(
@@ -299,12 +335,12 @@ def read_lines(path: PathLike) -> list[str]:
     return list(iter_lines(path))
 
 
-def read_references(paths: PathLike | Sequence[PathLike], lines: int | None = None) -> list[list[str]]:
-    """The lines of each reference file, one list a file; all have the same length, which is ``lines`` if that is given.
+def read_references(paths: PathsLike, lines: int | None = None) -> list[list[str]]:
+    """The lines of each reference file; all have the same number of them, which is ``lines`` if that is given.
 
     An empty line is a missing reference. A line that is empty in every file is an error.
     """
-    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files = path_list(paths)
     if not files:
         raise InputError("references: no file was named. Name at least one")
     references = [read_lines(path) for path in files]
@@ -337,7 +373,7 @@ def output(path: PathLike, mode: str = "w") -> Iterator[IO[Any]]:
         return
     try:
         suffix = Path(path).suffix
-        if suffix not in (".gz", ".xz", ".zst"):
+        if suffix not in PACKED:
             with atomic_write(path, mode) as file:
                 yield file
             return

@@ -19,8 +19,6 @@ from typing import Any
 
 from hopefear.errors import InputError
 
-__all__ = ["TaskError", "cores", "run_tasks"]
-
 Say = Callable[[dict[str, Any]], object]
 Task = Callable[[Say], dict[str, Any]]
 
@@ -40,7 +38,7 @@ def cores() -> int:
 def run_tasks(
     tasks: Sequence[Task], jobs: int = 0, hear: Callable[[int, dict[str, Any]], object] = lambda task, said: None
 ) -> list[dict[str, Any]]:
-    """The results of all tasks, ``jobs`` of them at a time (0: one a core). ``hear`` gets what task i says meanwhile.
+    """The results of all tasks, ``jobs`` of them at a time (0: one per core). ``hear`` gets what task i says meanwhile.
 
     The first task that fails ends the others, and its error is raised here.
     """

@@ -9,7 +9,7 @@ import pytest
 
 from hopefear.decode import Blocks
 from hopefear.errors import InputError
-from hopefear.trainers.blocks.relevant_sets import BlockDecoder, RelevantSets, alternatives
+from hopefear.trainers.blocks.relevant_sets import RelevantSets, alternatives
 from tests.decode.block_models import block_model, random_pairs
 
 LINES, REFERENCES = ["a b c", "c b", "a a b"], ["u v", "w", "x y z"]
@@ -21,7 +21,6 @@ def decoder(folder: Path) -> Blocks:
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
     ours = decoder(tmp_path)
-    assert isinstance(ours, BlockDecoder)
     sets = RelevantSets.over(ours, LINES, REFERENCES, tmp_path / "sets")
     truths = sets.start(3, True, 2, 1, 1)
     assert 0 < len(truths) <= 9

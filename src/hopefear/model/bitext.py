@@ -10,11 +10,9 @@ from hopefear.errors import InputError, input_error
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, iter_lines, path_name
 
-__all__ = ["Corpus", "read_corpus", "read_text"]
-
 
 @dataclass
-class Corpus:
+class Bitext:
     """Sentence pairs, tokens joined by blanks."""
 
     source: list[str] = field(default_factory=list)
@@ -28,14 +26,14 @@ class Corpus:
         return len(self.source)
 
 
-def read_corpus(
+def read_bitext(
     source: Sequence[PathLike],
     target: Sequence[PathLike],
     source_text: TextPipeline,
     target_text: TextPipeline,
     max_words: int = 100,
     align: Sequence[PathLike] = (),
-) -> Corpus:
+) -> Bitext:
     """Pairs of lines of parallel files. Files must be as long as their counterparts.
 
     Pairs with an empty side, or with more than ``max_words`` words on a side, are skipped and counted.
@@ -43,25 +41,25 @@ def read_corpus(
     if len(source) != len(target) or (align and len(align) != len(source)):
         counts = f"{len(source)} source, {len(target)} target" + (f", {len(align)} alignment" if align else "")
         raise InputError(f"{counts} files were named. Each source file needs its target file, in the same order")
-    corpus = Corpus()
+    bitext = Bitext()
     for i, files in enumerate(zip(source, target, strict=True)):
         for number, lines in _in_step([*files, *align[i : i + 1]]):
-            corpus.lines += 1
+            bitext.lines += 1
             f, e = source_text.tokens(lines[0]), target_text.tokens(lines[1])
             if not f or not e:
-                corpus.skipped["an empty side"] += 1
+                bitext.skipped["an empty side"] += 1
             elif max(len(f), len(e)) > max_words:
-                corpus.skipped[f"more than {max_words} words"] += 1
+                bitext.skipped[f"more than {max_words} words"] += 1
             else:
-                corpus.source.append(" ".join(f))
-                corpus.target.append(" ".join(e))
+                bitext.source.append(" ".join(f))
+                bitext.target.append(" ".join(e))
                 if align:
-                    corpus.links.append(lines[2])
-                    corpus.places.append((path_name(align[i]), number))
-    if not corpus.source:
-        why = ", ".join(f"{count} with {reason}" for reason, count in corpus.skipped.items()) or "the files are empty"
+                    bitext.links.append(lines[2])
+                    bitext.places.append((path_name(align[i]), number))
+    if not bitext.source:
+        why = ", ".join(f"{count} with {reason}" for reason, count in bitext.skipped.items()) or "the files are empty"
         raise input_error(path_name(source[0]) if source else "source", None, f"no sentence pair can be used ({why})")
-    return corpus
+    return bitext
 
 
 def _in_step(paths: Sequence[PathLike]) -> Iterator[tuple[int, list[str]]]:

@@ -1,4 +1,4 @@
-"""build, inspect and corpus as commands."""
+"""build as a command, and inspect of what it built."""
 
 import json
 from pathlib import Path
@@ -65,18 +65,3 @@ def test_bad_input_is_one_line_and_exit_2(
     assert len(err.splitlines()) == 1
     assert message in err
     assert not (folder / "bad").exists()
-
-
-def test_inspect_what_is_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("inspect", folder) == 2
-    assert "so it is no model" in capsys.readouterr().err
-
-
-def test_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for version in ("ylt", "web", "asv", "kjv"):
-        pytest.importorskip(f"pythonbible_{version}")
-    assert run("corpus", "--out", tmp_path) == 0
-    out, err = capsys.readouterr()
-    assert out.splitlines()[0].startswith(f"{tmp_path}/train.*\t")
-    assert "hopefear build" in err
-    assert run("corpus", "--out", tmp_path) == 2

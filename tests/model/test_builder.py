@@ -1,8 +1,7 @@
-"""Model directories: built, opened, the same every time, and never half."""
+"""Models are built, and are the same every time."""
 
 from __future__ import annotations
 
-import json
 import lzma
 import math
 import shutil
@@ -12,47 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopefear.data.language import SyntheticParallel
 from hopefear.errors import InputError
 from hopefear.model.builder import BuildOptions, build
-from hopefear.model.directory import Model, write_model
+from hopefear.model.directory import Model
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import iter_rules
 from hopefear.model.inspection import inspect_model
+from hopefear.runs import Session
+from hopefear.runs.events import Event, Note, Progress
+from tests.model.parallel_files import NONE, write
 from tests.shared_data import SHARED
-
-DATA = SyntheticParallel(seed=2)
-NONE = BuildOptions(tokenizer="none")
-
-
-def write(path: Path, lines: list[str]) -> Path:
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus")
-    pairs = DATA.pairs(500)
-    write(folder / "f", [pair.source for pair in pairs])
-    write(folder / "e", [pair.target for pair in pairs])
-    clean = DATA.pairs(300, noise=0)
-    write(folder / "clean.f", [pair.source for pair in clean])
-    write(folder / "clean.e", [pair.target for pair in clean])
-    write(folder / "clean.a", [" ".join(f"{s}-{t}" for s, t in pair.links) for pair in clean])
-    write(folder / "test.f", [pair.source for pair in DATA.pairs(5, stream=1)])
-    return folder
-
-
-@pytest.fixture(scope="module")
-def model_path(corpus: Path) -> Path:
-    build(corpus / "f", corpus / "e", corpus / "model", NONE, lm_text=[corpus / "clean.e"])
-    return corpus / "model"
-
-
-@pytest.fixture(scope="module")
-def model(model_path: Path) -> Model:
-    return Model.open(model_path)
 
 
 def test_a_model_has_all_its_parts(model: Model) -> None:
@@ -79,18 +47,6 @@ def test_probabilities_of_the_model_sum_to_one(corpus: Path, tmp_path: Path) -> 
     for rule in iter_rules(Model.open(tmp_path / "model").grammar):
         sums[rule.source] += math.exp(rule.values["phrase_ef"])
     assert list(sums.values()) == pytest.approx([1.0] * len(sums), abs=1e-4)
-
-
-def test_templates_are_ready_for_a_decoder(model: Model) -> None:
-    rule = model.grammar.find("wa")[0]
-    everything = model.templates().rule_features(model.grammar, np.array([rule]))[1]
-    names = [model.feature_names[i] for i in everything]
-    assert any(name.startswith("lex(wa,") for name in names)
-    assert any(name.startswith("group(phrase_ef,1,") for name in names)
-    lex = model.templates(["lex"]).rule_features(model.grammar, np.array([rule]))[1]
-    assert [model.feature_names[i] for i in lex] == [name for name in names if template_of(name) == "lex"]
-    with pytest.raises(InputError, match="no features of the template 'other'"):
-        model.templates(["other"])
 
 
 def test_the_same_bytes_whatever_the_jobs(corpus: Path, model_path: Path, tmp_path: Path) -> None:
@@ -176,49 +132,6 @@ def test_out_must_be_free(corpus: Path, model_path: Path, tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "other", "short"]
 
 
-def test_nothing_is_left_of_a_failed_write(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device", "grammar.bin")
-
-    monkeypatch.setattr("hopefear.model.directory.write_grammar", full)
-    with pytest.raises(OSError, match="No space"):
-        write_model(tmp_path / "model", model.info, model.grammar, model.language_models, [])
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["grammar.bin", "lm.bin", "lm2.bin", "features.txt", "model.json"])
-def test_damage_is_found_and_named(model_path: Path, tmp_path: Path, name: str) -> None:
-    for damage in ("cut", "flip", "remove"):
-        folder = tmp_path / damage
-        shutil.copytree(model_path, folder)
-        data = bytearray((folder / name).read_bytes())
-        if damage == "remove":
-            (folder / name).unlink()
-        else:
-            data[len(data) // 2] ^= 4
-            (folder / name).write_bytes(data if damage == "flip" else data[: len(data) * 2 // 3])
-        with pytest.raises(InputError, match=name.replace(".", r"\.")):
-            Model.open(folder)
-        if damage != "flip" or name == "model.json":
-            with pytest.raises(InputError, match=name.replace(".", r"\.")):
-                Model.open(folder, verify=False)
-
-
-def test_what_is_no_model(model_path: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere: no such model directory"):
-        Model.open(tmp_path / "nowhere")
-    with pytest.raises(InputError, match=r"has no model\.json, so it is no model"):
-        Model.open(tmp_path)
-    (tmp_path / "model.json").write_text("{}")
-    with pytest.raises(InputError, match=r"model\.json: does not describe a model"):
-        Model.open(tmp_path)
-    info = json.loads((model_path / "model.json").read_text())
-    info["version"] = 99
-    (tmp_path / "model.json").write_text(json.dumps(info))
-    with pytest.raises(InputError, match=r"model\.json: a model of version 99, this hopefear reads version 1"):
-        Model.open(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -241,17 +154,6 @@ def test_text_without_usable_links(tmp_path: Path) -> None:
         build(f, f, tmp_path / "model", NONE, align=[a])
 
 
-def test_inspect(corpus: Path, model_path: Path) -> None:
-    about = inspect_model(model_path, top=3, perplexity=[corpus / "e"])
-    json.dumps(about)
-    assert about["bytes"]["total"] == sum(path.stat().st_size for path in model_path.iterdir())
-    assert [len(rules) for rules in about["rules"].values()] == [3, 3]
-    assert about["rules"]["phrases"][0]["count"] >= about["rules"]["phrases"][1]["count"]
-    assert 1 < about["perplexity"]["lm"]["perplexity"] < about["perplexity"]["lm2"]["perplexity"]
-    some = inspect_model(model_path, source="[X,1] wa [X,2]")["rules"]["[X,1] wa [X,2]"]
-    assert some[0]["target"] in ("[X,1] [X,2]", "the [X,1] [X,2]")
-
-
 @pytest.mark.skipif(SHARED is None, reason="needs the shared data")
 def test_real_text(tmp_path: Path) -> None:
     assert SHARED is not None
@@ -269,3 +171,18 @@ def test_real_text(tmp_path: Path) -> None:
         "eine frau [X,1]": "a woman [X,1]",
     }.items():
         assert grammar.target(grammar.find(source)[0]) == target
+
+
+def test_a_build_tells_how_it_goes(tmp_path: Path) -> None:
+    f = write(tmp_path / "f", ["a b c", "", "c b"] * 3)
+    told: list[Event] = []
+    build(f, f, tmp_path / "model", NONE, run=Session(told.append))
+    notes = [event.text for event in told if isinstance(event, Note)]
+    assert notes[0] == "3 of 9 pairs left out: an empty side"
+    assert notes[1].startswith("lm: the text is too small")
+    steps = [event for event in told if isinstance(event, Progress)]
+    assert {step.label for step in steps} == {"align", "extract"}
+    assert sum(step.label == "extract" for step in steps) == steps[-1].total
+    silent = tmp_path / "silent"
+    build(f, f, silent, NONE)
+    assert (silent / "grammar.bin").read_bytes() == (tmp_path / "model" / "grammar.bin").read_bytes()

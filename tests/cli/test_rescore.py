@@ -9,7 +9,7 @@ import pytest
 
 import hopefear as hf
 from hopefear.cli.main import main
-from tests.decode.test_rescore import random_names, small_forest
+from tests.decode.test_rescoring import random_names, small_forest
 from tests.forest.pools import random_pool
 
 Said = pytest.CaptureFixture[str]

@@ -1,0 +1,45 @@
+"""Values as JSON has them, and as a command line or a TOML file gives them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hopefear.errors import InputError, OptionError
+
+
+def plain(value: Any) -> Any:
+    """NumPy numbers become plain ones, what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str) or value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return str(value)
+
+
+def check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    """Complain about a value that is not among the known ones."""
+    if value not in known:
+        raise InputError(f"{name}: {value!r} is not known. Choose one of {', '.join(known)}")
+
+
+def value_of(text: str, default: Any, what: str) -> Any:
+    """A value in the type of its default."""
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, float):
+            return float(text)
+    except (KeyError, ValueError):
+        kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
+        raise OptionError(f"{what}: {text!r} is not {kind}.") from None
+    return text

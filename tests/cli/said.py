@@ -1,0 +1,15 @@
+"""What a command said."""
+
+import pytest
+
+Said = pytest.CaptureFixture[str]
+
+
+def one_line(said: Said) -> str:
+    """The only line on standard error, and nothing on standard output."""
+    out, err = said.readouterr()
+    assert out == ""
+    assert err.startswith("hopefear: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    return err

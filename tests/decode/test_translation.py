@@ -1,0 +1,62 @@
+"""Translation of files, block by block."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from hopefear.decode import Hiero
+from hopefear.decode.translation import TranslateConfig, translate
+from hopefear.errors import OptionError
+from hopefear.formats import read_forests
+from hopefear.model.directory import Model, write_model
+from hopefear.runs import Session
+from hopefear.runs.events import Event, Progress
+from tests.decode.models import model_of, random_lm, random_rules
+
+WEIGHTS = {"lm": 0.5, "phrase_ef": 0.3, "rule": -0.1, "word": 0.7, "glue": -0.2, "unknown": -5.0}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("translation")
+    rng = random.Random(8)
+    model = model_of(folder, random_rules(rng, 40), [random_lm(rng, 3)], weights=WEIGHTS, counts={})
+    write_model(folder / "model", model.info, model.grammar, model.language_models, [])
+    lines = [" ".join(rng.choices(["a", "b", "c", "?"], k=rng.randint(0, 6))) for _ in range(23)]
+    (folder / "source").write_text("".join(line + "\n" for line in lines))
+    return folder
+
+
+@pytest.mark.parametrize("block", [1, 4, 100])
+@pytest.mark.parametrize("nbest", [0, 3])
+def test_blocks_do_not_show(path: Path, monkeypatch: pytest.MonkeyPatch, block: int, nbest: int) -> None:
+    config = TranslateConfig(model=path / "model", nbest=nbest)
+    whole = "".join(translate(config, path / "source"))
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", block)
+    told: list[Event] = []
+    pieces = list(translate(config, path / "source", Session(told.append)))
+    assert len(pieces) == -(-23 // block)
+    assert "".join(pieces) == whole
+    assert [event.done for event in told if isinstance(event, Progress)][-1] == 23
+    if not nbest:
+        assert whole.splitlines() == Hiero(Model.open(path / "model")).translate(
+            (path / "source").read_text().splitlines()
+        )
+
+
+def test_forests_appear_at_the_end_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 5)
+    config = TranslateConfig(model=path / "model", forests=tmp_path / "forests")
+    pieces = translate(config, path / "source")
+    next(pieces)
+    pieces.close()
+    assert list(tmp_path.iterdir()) == []
+    assert "".join(translate(config, path / "source")).count("\n") == len(read_forests(tmp_path / "forests")) == 23
+
+
+def test_options_that_do_not_go_together() -> None:
+    with pytest.raises(OptionError, match="--explain goes with neither"):
+        TranslateConfig(model="model", explain=True, nbest=1)
