@@ -255,6 +255,8 @@ def choose(
     pool: Pool, how: Fitting, names: Sequence[str] = tuple(ESTIMATORS), say: Callable[[str], object] = lambda text: None
 ) -> Choice:
     """The way to learn that does best in cross-validation inside these groups."""
+    if len(pool) <= INNER:
+        raise InputError(f"{len(pool)} sentences or groups are too few to choose a way to learn. Name a trainer")
     if len(pool) > SAMPLE:
         pool = sample_of(pool, SAMPLE, how.seed)
     folds = folds_of(len(pool), INNER, how.seed + 1)
