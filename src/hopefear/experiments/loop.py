@@ -71,6 +71,26 @@ def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any
     return made
 
 
+def _chosen(
+    lab: Lab,
+    name: str,
+    seed: int,
+    decoder: HieroInLoop,
+    initial: Weights,
+    options: Mapping[str, Any],
+    choose: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Options, those to choose among them by the score on the lists of the first decoding."""
+    chosen = dict(options)
+    if not choose:
+        return chosen
+    lists = decoder.decode(initial, Path())
+    for option, values in choose.items():
+        learners = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
+        chosen[option] = values[int(np.argmax([learner.fit(lists, initial).score for learner in learners]))]
+    return chosen
+
+
 def looped(
     lab: Lab,
     on: Setup,
@@ -102,19 +122,12 @@ def looped(
         "templates": list(templates),
         "change": change.__name__ if change else None,
     }
-
     if name in LOOP_DEFAULTS:
         key["defaults"] = LOOP_DEFAULTS[name]
 
     def compute() -> dict[str, Any]:
         decoder = HieroInLoop(on, k, tuple(templates), change=change)
-        chosen = dict(options or {})
-        if choose:
-            lists = decoder.decode(initial, Path())
-            for option, values in choose.items():
-                trials = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
-                scores = [trial.fit(lists, initial).score for trial in trials]
-                chosen[option] = values[int(np.argmax(scores))]
+        chosen = _chosen(lab, name, seed, decoder, initial, options or {}, choose or {})
         learner = trainer(name, lab, seed, **chosen)
         loop = OuterLoop(learner, decoder, iterations, seed=seed)
         folder = lab.scratch(label, key)

@@ -65,10 +65,8 @@ class Run:
         lock = _locked(path)
         try:
             old = _old_record(path)
-            if old is not None and overwrite and not resume:
+            if old is None or (overwrite and not resume):
                 _clear(path)
-                old = None
-            if old is None:
                 return cls._new(path, kind, list(command), wanted, lock)
             _same_settings(path, old.settings, wanted)
             run = cls(path, old, lock)
@@ -191,7 +189,9 @@ def _old_record(path: Path) -> RunRecord | None:
     try:
         return RunRecord.load(path / "run.json")
     except FileNotFoundError:
-        if any(not entry.name.startswith(".") for entry in path.iterdir()):
+        # A run that was killed before its record was there leaves some of these behind, and nothing worth keeping.
+        early = ("checkpoint", "log.jsonl")
+        if any(not entry.name.startswith(".") and entry.name not in early for entry in path.iterdir()):
             raise InputError(f"{path}: holds files but no run. Take an empty or a new directory") from None
         return None
 

@@ -226,12 +226,18 @@ class OuterLoop:
                 raise InputError(f"none of the initial weights names a feature of the decoder ({names}, ...)")
 
             def task(say: Say) -> dict[str, Any]:
-                result = own.fit(learn_from, start, run=Session(lambda event: say(plain(event.plain()))))
+                def tell(event: Event) -> None:
+                    if event.logged:  # progress here is that of the loop
+                        say(plain(event.plain()))
+
+                result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
+            def hear(_: int, said: Mapping[str, Any]) -> None:
+                run.tell(Event.restored(said).within(iteration=number))
+
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
-            heard = run.part(iteration=number)
-            result = run_tasks([task], 1, lambda _, said: heard.tell(Event.restored(said)))[0]
+            result = run_tasks([task], 1, hear)[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
             known = {

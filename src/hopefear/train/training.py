@@ -220,8 +220,10 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None
     if dev is None and not blocks:
         corpus, dev = split_corpus(corpus, config.holdout, config.seed)
-    corpus = _with_words(config.source, corpus, model, session)
-    return Inputs(model, Task(decoder, corpus, dev), test, weights, initial)
+    task = Task(decoder, _with_words(config.source, corpus, model, session), dev)
+    if isinstance(trainer, Costmargin):
+        trainer.check(task)
+    return Inputs(model, task, test, weights, initial)
 
 
 def _initial(config: TrainConfig) -> tuple[dict[str, float] | None, str | None]:
@@ -268,7 +270,7 @@ def _shown(listen: Listener) -> Listener:
     session = Session(listen)
 
     def hear(event: Event) -> object:
-        if isinstance(event, Epoch) and "iteration" not in {*event.figures, *event.context}:
+        if isinstance(event, Epoch) and "iteration" not in event.figures:  # costmargin has notes of its own
             text = f"epoch {event.epoch}: bleu {event.score:.2f}"
             if isinstance(moved := event.figures.get("moved"), Mapping):
                 text += "  moved: " + ", ".join(f"{name} {by:+.3f}" for name, by in list(moved.items())[:4])

@@ -32,7 +32,7 @@ from hopefear.formats.weights import check_names
 from hopefear.metrics import METRICS, Metric, from_text
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run
-from hopefear.runs.events import Epoch, Event, Listener
+from hopefear.runs.events import Epoch, Event, Listener, Progress
 from hopefear.runs.plain import plain
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
@@ -112,7 +112,7 @@ class TuneConfig:
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
             for name in () if given else names:
-                if getattr(self, name) not in (None, ()):
+                if getattr(self, name) not in (None, (), []):
                     raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
 
         if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
@@ -206,7 +206,11 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     if config.bag:
         trainer = bagged_trainer(trainer, config.bag)
     parts = _parts(config, pool, metric, session)
-    strangers = strangers_in(config.initial, weights, pool) if weights else None
+    if config.initial and weights:
+        names = pool.feature_names
+        whose = "the lists. Use the weights of this model"
+        if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
+            session.warn(strangers)
     recipe = describe(trainer)
     frame = config.table is not None and not isinstance(config.table, str | os.PathLike)
     inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not frame})
@@ -364,11 +368,6 @@ def need_references(pool: Pool, metric: Metric) -> None:
         raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
 
 
-def strangers_in(path: str | None, weights: Mapping[str, float], pool: Pool) -> str | None:
-    """A warning about initial weights that belong to no feature of the lists."""
-    return check_names(path or "initial", weights, pool.feature_names, "that the lists do not have")
-
-
 def describe(trainer: BatchTrainer) -> dict[str, Any]:
     """What is learnt with, as ``run.json`` has it. Threads and seeds are not part of it."""
     options = {name: value for name, value in trainer.options().items() if name not in ("jobs", "seed", "metric")}
@@ -392,10 +391,10 @@ def shown(listen: Listener, config: TuneConfig, metric: Metric, epochs: int | No
     update = Session(listen).progress(f"tune {config.trainer}", total)
 
     def hear(event: Event) -> object:
+        which = f"replicate {event.context['replicate']}, " if config.replicates > 1 and event.context else ""
         if isinstance(event, Epoch):
-            which = f"replicate {event.context['replicate']}, " if config.replicates > 1 else ""
             update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.2f}")
-        return listen(event)
+        return listen(replace(event, text=which + event.text) if isinstance(event, Progress) else event)
 
     return hear
 

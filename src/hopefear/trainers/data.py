@@ -22,6 +22,12 @@ class Corpus:
     lines: list[str]
     references: list[list[str]]
 
+    def __post_init__(self) -> None:
+        for one in self.references:
+            if len(one) != len(self.lines):
+                finding = f"there are {len(self.lines)} source lines and {len(one)} references"
+                raise InputError(f"{finding}: one each is needed")
+
     @classmethod
     def read(cls, source: PathLike, references: Sequence[PathLike]) -> Corpus:
         lines = read_lines(source)
