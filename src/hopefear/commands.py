@@ -23,8 +23,6 @@ from hopefear.train.tuning import TuneConfig, Tuned
 from hopefear.train.tuning import tune as _tune
 from hopefear.util.files import PathLike
 
-__all__ = ["rerank", "score", "tune"]
-
 Options = ParamSpec("Options")
 Config = TypeVar("Config")
 Found = TypeVar("Found")
@@ -35,9 +33,7 @@ def _warn(event: Event) -> None:
         warnings.warn(event.text, stacklevel=2)
 
 
-def _function(
-    config: Callable[Options, Config],
-) -> Callable[[Callable[[Config], Found]], Callable[Options, Found]]:
+def _function(config: Callable[Options, Config]) -> Callable[[Callable[[Config], Found]], Callable[Options, Found]]:
     """Makes a function of a config one whose keyword arguments are the fields of the config."""
 
     def make(run: Callable[[Config], Found]) -> Callable[Options, Found]:

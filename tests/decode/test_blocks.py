@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-
 from hopefear._core import set_references
+
 from hopefear.decode import Blocks, Hiero, decoder_for
 from hopefear.decode.blocks import read_block_weights
 from hopefear.errors import InputError

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hopefear._core import Pool
 
 import hopefear as hf
-from hopefear._core import Pool
 from hopefear.data.forests import forest_pool
 from hopefear.data.lists import Synthetic
 from hopefear.evaluation.clouds import cloud, typical_document

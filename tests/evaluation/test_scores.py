@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sacrebleu
+from hopefear._core import Pool
 
 import hopefear as hf
-from hopefear._core import Pool
 from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError
 from hopefear.evaluation.scores import System, best_of, evaluate, score_of

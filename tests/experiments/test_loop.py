@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from hopefear._core import Pool
+
 from hopefear.errors import OptionError
 from hopefear.evaluation.significance import Comparison
 from hopefear.experiments import Lab

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from hopefear._core import set_references
 
 from hopefear import Forest, Pool
-from hopefear._core import set_references
 from hopefear.metrics import OracleDocument
 
 TEXTS = ["a b\u00a0c d", "\ta\nb\u00a0c\r\n d ", "a\x0bb\u00a0c\x0cd"]  # no blank: U+00A0 is part of a word

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from hopefear._core import ParallelText
+
 from hopefear.data.language import SyntheticParallel
 from hopefear.errors import InputError
 from hopefear.model.align import ALIGNERS, align, align_directed

@@ -101,10 +101,7 @@ def test_trainers_with_their_options(task: Path, tmp_path: Path) -> None:
     assert pro == hf.Pro(samples=9, interpolation=0.1)  # as in every loop
     for more, said in (
         ({"trainer": "pro", "set": (), "parallel": "mix"}, "pro is a batch trainer: it has one learner"),
-        (
-            {"trainer": "costmargin", "set": (), "pop_limit": 3},
-            "--pop-limit is not for costmargin. Use --set",
-        ),
+        ({"trainer": "costmargin", "set": (), "pop_limit": 3}, "--pop-limit is not for costmargin. Use --set"),
         ({"trainer": "costmargin", "set": (), "pop_limit": None, "kbest": 3}, "--kbest is not for costmargin. Leave"),
     ):
         with pytest.raises(OptionError, match=said):

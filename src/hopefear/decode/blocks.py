@@ -28,8 +28,6 @@ from hopefear.model.features import SMALL, template_of
 from hopefear.util.files import PathLike
 from hopefear.util.options import check_choice
 
-__all__ = ["FEATURES", "REAL", "REORDERINGS", "Blocks", "read_block_weights"]
-
 #: The real-valued features, in the order of their ids.
 REAL = tuple("swap" if name == "glue" else name for name in SMALL)
 FEATURES = ("none", "phrase", "word", "both")
@@ -72,10 +70,7 @@ class Blocks:
             object.__setattr__(self, "reordering", "swap" if swaps else "monotone")
         if self.lms is None:
             object.__setattr__(self, "lms", not binary or bool(named & {"lm", "lm2"}))
-        for name, value, known in (
-            ("features", self.features, FEATURES),
-            ("reordering", self.reordering, REORDERINGS),
-        ):
+        for name, value, known in (("features", self.features, FEATURES), ("reordering", self.reordering, REORDERINGS)):
             check_choice(name, value, known)
         core = BlockDecoder(
             self.model.grammar,

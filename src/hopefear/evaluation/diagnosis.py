@@ -22,8 +22,6 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
 from hopefear.util.words import some
 
-__all__ = ["Finding", "compare", "diagnose", "examine_lists", "examine_outcome", "examine_weights"]
-
 Vector = NDArray[np.float64]
 
 DWARFS = 100.0  # a contribution this many times the next largest: the others only break ties (Brown 2011, section 8)
@@ -285,10 +283,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     target = compare(before, after, metric, seed, jobs)
     gained = _better(metric, target)
     if gained <= 0:
-        yield Finding(
-            "no-gain",
-            f"nothing was gained: {_change(metric, target)}. Keep the old weights",
-        )
+        yield Finding("no-gain", f"nothing was gained: {_change(metric, target)}. Keep the old weights")
     elif target.p > CHANCE:
         yield Finding("gain-in-noise", f"the gain may be chance: {_change(metric, target)}. Take more sentences")
     if not all(before.references(i) for i in range(len(before))):

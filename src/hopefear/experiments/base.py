@@ -19,8 +19,6 @@ from hopefear.runs.plain import plain
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import atomic_write
 
-__all__ = ["EXPERIMENTS", "SIZES", "Claim", "Experiment", "Figure", "Lab", "Outcome", "Table", "experiment", "spread"]
-
 T = TypeVar("T")
 #: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.
 SIZES = ("tiny", "small", "full")

@@ -118,11 +118,7 @@ def _faster_and_better(on: Setup, lab: Lab, mert: Sequence[Trial], pa: Sequence[
             times[0] < times[1] / 3,
             f"{times[0]:.2f} against {times[1]:.2f} CPU s per fit",
         ),
-        Claim(
-            "the perceptron's weights are better on the test set",
-            beats(found.delta, found.p),
-            in_bleu(found),
-        ),
+        Claim("the perceptron's weights are better on the test set", beats(found.delta, found.p), in_bleu(found)),
     ]
 
 
@@ -316,11 +312,7 @@ def table4(lab: Lab) -> Outcome:
                 all(found.delta > 0 and found.p < 0.05 for found in gains.values()),
                 "; ".join(f"{name} {found.delta:+.2f}, p = {found.p:.2g}" for name, found in gains.items()),
             ),
-            Claim(
-                "the perceptron is competitive with MERT",
-                versus.delta > -0.5 or versus.p >= 0.05,
-                in_bleu(versus),
-            ),
+            Claim("the perceptron is competitive with MERT", versus.delta > -0.5 or versus.p >= 0.05, in_bleu(versus)),
         ],
         notes=[
             "The parameters: pop limit, target sides per source side, longest span of a rule; the paper's system had a "

@@ -234,16 +234,8 @@ def table2(lab: Lab) -> Outcome:
                 tuned["PRO"] - tuned["RAMPION"] > 0.5,
                 f"{tuned['PRO'] - tuned['RAMPION']:+.2f} BLEU",
             ),
-            Claim(
-                "on the test set RAMPION is ahead of PRO",
-                beats(test.delta, test.p),
-                in_bleu(test),
-            ),
-            Claim(
-                "extended features make PRO worse on the test set",
-                beats(-lost.delta, lost.p),
-                in_bleu(lost),
-            ),
+            Claim("on the test set RAMPION is ahead of PRO", beats(test.delta, test.p), in_bleu(test)),
+            Claim("extended features make PRO worse on the test set", beats(-lost.delta, lost.p), in_bleu(lost)),
         ],
         notes=[
             "Word pairs, unigrams, bigrams, trigrams and triggers, added to the decoder's forests by cube pruning.",

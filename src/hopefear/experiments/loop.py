@@ -24,8 +24,6 @@ from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find
 
-__all__ = ["HieroInLoop", "Trial", "compare", "looped", "trainer"]
-
 Weights = Mapping[str, float]
 #: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu.
 Trial = dict[str, Any]

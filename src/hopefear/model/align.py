@@ -24,8 +24,6 @@ from hopefear._core import ParallelText
 from hopefear.errors import InputError
 from hopefear.util.options import check_choice
 
-__all__ = ["ALIGNERS", "align", "align_directed", "steps"]
-
 ALIGNERS = ("fastalign", "eflomal")
 _BLOCK = 4000  # pairs handed to the library at a time
 _STEP, _DONE, _MISSING = b"step\n", b"done\n", b"missing\n"  # what the worker says

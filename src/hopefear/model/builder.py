@@ -21,8 +21,6 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, output, path_list
 from hopefear.util.options import check_choice
 
-__all__ = ["BuildOptions", "BuildReport", "build"]
-
 _SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time
 SIDES = ("none", "source", "target", "both")

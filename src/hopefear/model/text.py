@@ -26,8 +26,6 @@ from typing import Any
 
 from hopefear.util.options import check_choice
 
-__all__ = ["TOKENIZERS", "TextPipeline", "clean"]
-
 TOKENIZERS = ("european", "none")
 
 _ELISIONS = (

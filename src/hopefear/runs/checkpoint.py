@@ -17,8 +17,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.runs.plain import plain
 from hopefear.util.files import atomic_write
 
-__all__ = ["load", "load_arrays", "save", "save_arrays"]
-
 Arrays = dict[str, NDArray[Any]]
 CURE = "Delete it, or start again with --overwrite"
 

@@ -28,8 +28,6 @@ from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
 from hopefear.util.files import atomic_write
 
-__all__ = ["Run", "read_run"]
-
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
 
 

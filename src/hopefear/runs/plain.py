@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["plain"]
-
 
 def plain(value: Any) -> Any:
     """NumPy numbers become plain ones, what is not finite becomes null."""

@@ -21,8 +21,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.runs.plain import plain
 from hopefear.util.files import PathLike, atomic_write
 
-__all__ = ["FORMAT", "RunRecord", "checksum", "record_inputs", "versions"]
-
 FORMAT = "hopefear-run-2"
 
 

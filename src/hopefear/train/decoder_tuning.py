@@ -22,20 +22,9 @@ from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand, Number
 from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
-from hopefear.train.tuning import (
-    Replicate,
-    Scores,
-    TuneConfig,
-    Tuned,
-    describe,
-    finish,
-    metrics_for,
-    random_initial,
-)
+from hopefear.train.tuning import Replicate, Scores, TuneConfig, Tuned, describe, finish, metrics_for, random_initial
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
-
-__all__ = ["tune_decoder"]
 
 RETUNE_ITERATIONS = 5  # between parameters; Brown (2011), section 7, has 4 or 5
 ITERATIONS = 10

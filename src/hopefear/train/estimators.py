@@ -40,21 +40,6 @@ from hopefear.trainers.batch.kbmira import Kbmira
 from hopefear.trainers.batch.mert import Mert
 from hopefear.trainers.batch.minrisk import Minrisk
 
-__all__ = [
-    "BAG",
-    "ESTIMATORS",
-    "SINGLE",
-    "Auto",
-    "Bagged",
-    "Choice",
-    "Estimator",
-    "Fitting",
-    "bagged_trainer",
-    "choose",
-    "folds_of",
-    "out_of_fold",
-]
-
 Weights = dict[str, float]
 Indices = NDArray[np.int64]
 BAG = 10

@@ -38,8 +38,6 @@ from hopefear.train.holdout import held_out
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.util.processes import Say, run_tasks
 
-__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best"]
-
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
 #: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
 #: it ends with: those before the pass may look better on the old lists, but going back to them would end the loop.
@@ -240,11 +238,7 @@ class OuterLoop:
             result = run_tasks([task], 1, hear)[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
-            known = {
-                "score": result["score"],
-                "moved": _moved(weights or {}, learnt),
-                "warnings": result["warnings"],
-            }
+            known = {"score": result["score"], "moved": _moved(weights or {}, learnt), "warnings": result["warnings"]}
             write_weights(learnt, step / "learnt.txt")
             checkpoint.save(step / "learnt.json", known)
         return {**known, "weights": read_weights(step / "learnt.txt")}

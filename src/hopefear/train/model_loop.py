@@ -21,8 +21,6 @@ from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online.base import initial_weights
 
-__all__ = ["ModelDecoder", "fit_in_loop"]
-
 
 @dataclass(frozen=True)
 class ModelDecoder:

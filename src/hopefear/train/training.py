@@ -39,8 +39,6 @@ from hopefear.trainers.registry import find, options_from
 from hopefear.util.processes import cores
 from hopefear.util.words import plural
 
-__all__ = ["TrainConfig", "Trained", "online"]
-
 KBEST, ITERATIONS = 200, 10  # of batch trainers
 #: Options that do nothing with costmargin, which has some of them among its own.
 NOT_FOR_BLOCKS = ("features", "initial", "pop_limit", "max_options", "iterations", "kbest")

@@ -43,8 +43,6 @@ from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.processes import Say, Task, cores, run_tasks
 
-__all__ = ["Replicate", "TuneConfig", "Tuned", "fit_replicates", "random_initial", "tune"]
-
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
 
@@ -133,12 +131,7 @@ class TuneConfig:
 
     def open_run(self, settings: Mapping[str, Any]) -> Run:
         return Run.open(
-            self.out,
-            kind="tune",
-            command=self.command,
-            settings=settings,
-            resume=self.resume,
-            overwrite=self.overwrite,
+            self.out, kind="tune", command=self.command, settings=settings, resume=self.resume, overwrite=self.overwrite
         )
 
 

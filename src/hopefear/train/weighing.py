@@ -33,8 +33,6 @@ from hopefear.runs.session import Session
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
 from hopefear.util.words import plural, some
 
-__all__ = ["WeighConfig", "Weighed", "Weighing", "weighed"]
-
 Stats = NDArray[np.float64]
 Fit = Callable[[Pool], Mapping[str, float]]
 LARGE = 4000  # groups of which a fifth is enough to score

@@ -12,8 +12,6 @@ from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector
 from hopefear.util.files import PathLike, path_name, read_lines
 
-__all__ = ["Corpus", "Decoder", "Task", "Translations"]
-
 
 @dataclass(frozen=True)
 class Corpus:

@@ -31,8 +31,6 @@ from hopefear.trainers.online.sgd import Sgd
 from hopefear.util.options import value_of
 from hopefear.util.words import one_of
 
-__all__ = ["ELSEWHERE", "TRAINERS", "by_name", "find", "find_batch", "options_from", "settable"]
-
 TRAINERS: tuple[type[Trainer], ...] = (
     *(Mert, Pro, Kbmira, Cmira, Rampion, Minrisk, Logloss, Perceptron, Pa),
     *(Sgd, Mira, Arow, OnlineMinrisk, OnlinePerceptron),

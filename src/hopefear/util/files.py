@@ -18,24 +18,6 @@ from hopefear.errors import InputError, input_error
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "PACKED",
-    "PathLike",
-    "PathsLike",
-    "atomic_folder",
-    "atomic_write",
-    "is_plain",
-    "iter_bytes",
-    "iter_lines",
-    "open_bytes",
-    "open_text",
-    "output",
-    "path_list",
-    "path_name",
-    "read_lines",
-    "read_references",
-]
-
 PathLike = str | os.PathLike[str]
 PathsLike = PathLike | Sequence[PathLike]
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from hopefear.errors import InputError, OptionError
 
-__all__ = ["check_choice", "value_of"]
-
 
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:
     """Complain about a value that is not among the known ones."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from hopefear._core import CostMargin, SequenceFile, feature_key
+
 from hopefear.decode import Blocks
 from hopefear.errors import InputError
 from tests.decode.block_models import block_model, random_pairs

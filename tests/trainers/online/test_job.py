@@ -26,12 +26,7 @@ from hopefear.util.files import atomic_write
 from tests.models import corpus
 from tests.trainers.pools import list_pool, synthetic_pool
 
-WAYS = [
-    Learners(),
-    Learners("average", 3),
-    Learners("mix", 3),
-    Learners("async", 3, simulate=True),
-]
+WAYS = [Learners(), Learners("average", 3), Learners("mix", 3), Learners("async", 3, simulate=True)]
 every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.parallel + "-simulated" * way.simulate)
 
 

@@ -55,14 +55,8 @@ from hopefear.trainers.blocks.relevant_sets import BlockDecoder, RelevantSets, a
 from hopefear.trainers.data import Task
 from hopefear.util.files import umask
 
-__all__ = ["Costmargin"]
-
 #: The values of options that are names.
-CHOICES = {
-    "features": ("phrase", "word", "both"),
-    "reordering": ("monotone", "swap"),
-    "ties": ("many", "few"),
-}
+CHOICES = {"features": ("phrase", "word", "both"), "reordering": ("monotone", "swap"), "ties": ("many", "few")}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,6 @@ from hopefear._core import BlockWeights as CoreWeights
 from hopefear.errors import input_error
 from hopefear.util.files import atomic_write
 
-__all__ = ["BlockDecoder", "RelevantSets", "alternatives"]
-
 
 @runtime_checkable
 class BlockDecoder(Protocol):

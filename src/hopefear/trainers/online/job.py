@@ -31,8 +31,6 @@ from hopefear.trainers.online.teams import Crew, Tally, Team, Threads
 if TYPE_CHECKING:
     from hopefear.trainers.online.base import Online
 
-__all__ = ["fit"]
-
 MOVED = 8  # weights that moved most are told
 RUNAWAY = 1e9  # no weight of use is as large
 
