@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "common.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
@@ -5,6 +7,8 @@
 #include "metrics/external.h"
 #include "metrics/metric.h"
 #include "metrics/oracle_document.h"
+#include "metrics/rank.h"
+#include "metrics/ratio.h"
 #include "metrics/rouge.h"
 #include "metrics/significance.h"
 #include "metrics/ter.h"
@@ -26,6 +30,32 @@ Out<double> each_row(const Of& of, const In2<double>& stats, F&& f) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = f(stats.data() + i * stats.shape(1));
   return give(std::move(values));
 }
+
+/// A metric whose score is a function of Python: it may be called from any thread, and takes the interpreter each time.
+class Custom final : public Metric {
+ public:
+  Custom(std::string name, int size, nb::callable score, bool higher_is_better, double scale)
+      : name_(std::move(name)), size_(size), score_(std::move(score)), higher_is_better_(higher_is_better), scale_(scale) {
+    if (size < 1) throw InputError("a metric needs one statistic at least");
+    if (!(scale > 0 && std::isfinite(scale))) throw InputError("scale of a metric must be above 0");
+  }
+
+  std::string name() const override { return name_; }
+  int size() const override { return size_; }
+  bool higher_is_better() const override { return higher_is_better_; }
+  double score(const double* stats) const override {
+    nb::gil_scoped_acquire acquire;
+    return nb::cast<double>(score_(give(std::vector<double>(stats, stats + size_))));
+  }
+  double gain(const double* stats) const override { return (higher_is_better_ ? score(stats) : -score(stats)) / scale_; }
+
+ private:
+  std::string name_;
+  int size_;
+  nb::callable score_;
+  bool higher_is_better_;
+  double scale_;
+};
 
 using In3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
@@ -103,9 +133,19 @@ void bind_metrics(nb::module_& m) {
   nb::class_<RougeS, Metric>(m, "RougeS", "ROUGE-S over word ids.").def(nb::init<int, double>(), "skip"_a = 4, "beta"_a = 1.0);
   nb::class_<External, Metric>(m, "External", "A number of each candidate, averaged.")
       .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a = true, "scale"_a = 1.0);
+  nb::class_<Ratio, Metric>(m, "Ratio", "Sums of columns over sums of columns.")
+      .def(nb::init<std::string, std::vector<std::string>, std::vector<double>, std::vector<double>, bool>(), "name"_a,
+           "columns"_a, "above"_a, "below"_a, "higher_is_better"_a = true);
+  nb::class_<RankMetric, Metric>(m, "RankMetric", "A metric of the whole order of a list.")
+      .def(nb::init<const std::string&, std::string, int, double, bool, std::string>(), "kind"_a, "column"_a, "k"_a = 0,
+           "level"_a = 1.0, "exponential"_a = false, "retrieved"_a = "");
 }
 
 void bind_oracle_document(nb::module_& m) {
+  nb::class_<Custom, Metric>(m, "Custom", "A metric in Python: a function of the sum of statistics.")
+      .def(nb::init<std::string, int, nb::typed<nb::callable, double(nb::object)>, bool, double>(), "name"_a, "size"_a, "score"_a,
+           "higher_is_better"_a = true, "scale"_a = 1.0);
+
   nb::class_<OracleDocument>(
       m, "OracleDocument",
       "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"

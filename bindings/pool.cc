@@ -1,6 +1,9 @@
 #include "forest/pool.h"
 
+#include <cmath>
+
 #include "common.h"
+#include "forest/candidate_lists.h"
 #include "util/words.h"
 
 namespace hopefear {
@@ -12,14 +15,88 @@ const Sentence& at(const Pool& pool, int64_t i) {
   return pool.sentences[i];
 }
 
+/// A method whose code is a function of hopefear.formats.pool: what a pool does with tables, frames and files.
+template <class... Args>
+nb::object in_python(const char* function, Args&&... args) {
+  return nb::module_::import_("hopefear.formats.pool").attr(function)(std::forward<Args>(args)...);
+}
+
+std::string describe(const Pool& p) {
+  int64_t edges = 0;
+  for (const Sentence& s : p.sentences) edges += s.forest.edges();
+  std::string text = "<Pool of " + std::to_string(p.size()) + (p.size() == 1 ? " sentence, " : " sentences, ");
+  text +=
+      std::to_string(edges) + (p.is_lists() ? " candidates, " : " edges, ") + std::to_string(p.features->size()) + " features";
+  for (size_t i = 0; i < p.number_names.size(); ++i) text += (i ? ", " : ", numbers: ") + p.number_names[i];
+  return text + ">";
+}
+
+/// Any whole numbers, negative ones from the end.
+Pool subset_of(const Pool& p, nb::iterable indices) {
+  std::vector<int64_t> found;
+  for (nb::handle each : indices) {
+    nb::object whole = nb::steal(PyNumber_Index(each.ptr()));
+    if (!whole.is_valid()) {
+      PyErr_Clear();
+      throw InputError("a sentence is chosen by a whole number, not by " + std::string(nb::repr(each).c_str()));
+    }
+    const int64_t i = nb::cast<int64_t>(whole);
+    found.push_back(i < 0 ? i + static_cast<int64_t>(p.size()) : i);
+  }
+  return subset(p, found);
+}
+
+void append_many(Pool& p, const std::vector<std::string>& ids, In<int64_t> row_begin, In2<double> dense, In2<double> numbers,
+                 const std::vector<std::string>& texts, const std::vector<std::vector<std::string>>& references) {
+  const size_t rows = dense.shape(0);
+  bool fits = row_begin.size() == ids.size() + 1 && dense.shape(1) == static_cast<size_t>(p.features->size()) &&
+              numbers.shape(1) == p.number_names.size() && numbers.shape(0) == rows && (texts.empty() || texts.size() == rows) &&
+              (references.empty() || references.size() == ids.size());
+  for (size_t i = 0; fits && i < ids.size(); ++i) fits = row_begin.data()[i] <= row_begin.data()[i + 1];
+  fits = fits && row_begin.data()[0] >= 0 && static_cast<size_t>(row_begin.data()[ids.size()]) <= rows;
+  if (!fits) throw InputError("the arrays of the lists do not fit each other");
+  for (size_t i = 0; i < dense.size(); ++i)
+    if (!std::isfinite(dense.data()[i])) throw InputError("a feature is NaN or infinite");
+  nb::gil_scoped_release release;
+  append_lists(p, ids, view(row_begin), dense.data(), numbers.data(), texts, references);
+}
+
 }  // namespace
 
 void init_pool(nb::module_& m) {
   nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
       .def(nb::init<>())
+      .def_static(
+          "from_table", [](nb::object table, nb::kwargs options) { return in_python("from_table", table, **options); },
+          nb::sig("def from_table(table: object, *, group: str, features: Sequence[str] | str = (), text: str | None = None, "
+                  "references: Sequence[str] | str = (), outcome: Sequence[str] | str = (), missing: str = 'error') -> Pool"),
+          "Candidate lists from a table: a file (CSV, TSV, JSON lines, Parquet, Arrow), a frame of pandas, polars, pyarrow or "
+          "DuckDB, or a dict of arrays. docs/tables.md explains the columns.")
+      .def(
+          "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); }, nb::sig("def to_arrow(self) -> typing.Any"),
+          "The candidates as a pyarrow.Table with a row for each: group, text, features, numbers.")
+      .def(
+          "to_pandas", [](nb::handle_t<Pool> self) { return in_python("to_pandas", self); },
+          nb::sig("def to_pandas(self) -> typing.Any"), "The same as a pandas.DataFrame.")
+      .def(
+          "__reduce__", [](nb::handle_t<Pool> self) { return in_python("reduce", self); },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"), "Pickled as the bytes of a native file of forests.")
+      .def("__repr__", &describe)
       .def("__len__", &Pool::size)
       .def(
           "__getitem__", [](const Pool& p, int64_t i) { return at(p, i).forest; }, "index"_a, "The forest of one sentence.")
+      .def(
+          "__getitem__",
+          [](const Pool& p, nb::slice slice) {
+            const auto [start, stop, step, length] = slice.compute(p.size());
+            std::vector<int64_t> indices;
+            for (size_t i = 0; i < length; ++i) indices.push_back(start + static_cast<int64_t>(i) * step);
+            return subset(p, indices);
+          },
+          "index"_a, "The sentences of a slice, as a pool.")
+      .def(
+          "__iter__", [](nb::handle_t<Pool> self) { return nb::steal(PySeqIter_New(self.ptr())); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Forest]"), "The forests, one after the other.")
       .def_prop_ro("vocab", [](const Pool& p) { return p.vocab; })
       .def_prop_ro("features", [](const Pool& p) { return p.features; })
       .def_prop_ro("feature_names", [](const Pool& p) { return p.features->texts(); })
@@ -62,11 +139,17 @@ void init_pool(nb::module_& m) {
           },
           "map_begin"_a, "map"_a, "vocab"_a)
       .def(
-          "subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a,
-          "The sentences with these indices; arrays are shared.");
+          "subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a.noconvert(),
+          "The sentences with these indices; arrays are shared.")
+      .def("subset", &subset_of, "indices"_a, nb::sig("def subset(self, indices: collections.abc.Iterable[typing.SupportsIndex]) -> Pool"))
+      .def("append_lists", &append_many, "ids"_a, "row_begin"_a, "dense"_a, "numbers"_a, "texts"_a, "references"_a,
+           "Many lists at once, with dense features only: rows row_begin[i] to row_begin[i + 1] of the arrays are those of list "
+           "i.");
   m.def(
-      "merged", [](const std::vector<const Pool*>& pools) { return merged(pools); }, "pools"_a,
-      "Candidate lists under their sentence ids, duplicates removed, in a canonical order.");
+      "merged",
+      [](const std::vector<const Pool*>& pools, bool in_order) { return in_order ? merged_in_order(pools) : merged(pools); },
+      "pools"_a, "in_order"_a = false,
+      "Candidate lists under their sentence ids, duplicates removed, in a canonical order, or in the order of the pools.");
 }
 
 }  // namespace hopefear

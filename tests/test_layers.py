@@ -20,7 +20,9 @@ LAYERS = [
     "data",
     "train",
     "report",
+    "sklearn",
     "experiments",
+    "commands",
     "cli",
 ]
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "forest/candidate_lists.h"
 #include "util/words.h"
 
 namespace hopefear {
@@ -170,7 +171,7 @@ struct MergedFeatures {
 /// Sentence by sentence; words of all pools get the ids of the merged pool when they are first seen.
 class Merging {
  public:
-  explicit Merging(const std::vector<const Pool*>& pools) : pools_(pools), ids_(pools) {
+  Merging(const std::vector<const Pool*>& pools, bool in_order) : pools_(pools), in_order_(in_order), ids_(pools) {
     out_.features = ids_.features;
     out_.dense_width = ids_.dense_width;
     if (!pools.empty()) out_.number_names = pools[0]->number_names;
@@ -243,21 +244,26 @@ class Merging {
     return c;
   }
 
-  /// In canonical order, equal ones once.
+  /// In canonical order, or each where it first turns up; equal ones once.
   Forest list(const std::vector<Candidate>& candidates) const {
     std::vector<size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out_.vocab); });
+    std::vector<std::pair<size_t, size_t>> kept;  // where it first turns up, and the one that stands for all its equals
+    for (size_t i : order) {
+      if (!kept.empty() && same(candidates[kept.back().second], candidates[i]))
+        kept.back().first = std::min(kept.back().first, i);
+      else
+        kept.emplace_back(i, i);
+    }
+    if (in_order_) std::sort(kept.begin(), kept.end());
     ForestBuilder builder(out_.vocab, out_.features, out_.dense_width, static_cast<int32_t>(out_.number_names.size()));
     builder.add_node();
-    const Candidate* last = nullptr;
     std::vector<int32_t> ids;
     std::vector<double> values;
-    for (size_t i : order) {
+    for (const auto& [first, i] : kept) {
       const Candidate& c = candidates[i];
-      if (last && same(*last, c)) continue;
-      last = &c;
       ids.clear();
       values.clear();
       for (const auto& [id, value] : c.sparse) {
@@ -270,6 +276,7 @@ class Merging {
   }
 
   const std::vector<const Pool*>& pools_;
+  const bool in_order_;
   const MergedFeatures ids_;
   Pool out_;
   std::vector<std::vector<int32_t>> word_maps_;  // of each pool; -1 where a word was not yet seen
@@ -277,6 +284,7 @@ class Merging {
 
 }  // namespace
 
-Pool merged(const std::vector<const Pool*>& pools) { return Merging(pools).run(); }
+Pool merged(const std::vector<const Pool*>& pools) { return Merging(pools, false).run(); }
+Pool merged_in_order(const std::vector<const Pool*>& pools) { return Merging(pools, true).run(); }
 
 }  // namespace hopefear

@@ -79,7 +79,24 @@ OneBest one_best(const Lists& lists, const double* w, int jobs) {
     }
   });
   std::vector<double> stats = document_stats(lists, candidate);
+  if (const auto* rank = dynamic_cast<const RankMetric*>(&lists.metric)) {
+    const std::vector<double> orders = order_stats(lists, *rank, w, jobs);
+    std::fill(stats.begin(), stats.end(), 0.0);
+    for (size_t r = 0; r < orders.size(); ++r) stats[r % lists.width] += orders[r];
+  }
   return {std::move(candidate), std::move(stats)};
+}
+
+std::vector<double> order_stats(const Lists& lists, const RankMetric& metric, const double* w, int jobs) {
+  std::vector<double> stats(lists.sentences() * lists.width);
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
+    std::vector<double> scores(static_cast<size_t>(lists.candidates(i)));
+    edge_scores(lists.list(i), w, scores.data());
+    const double* rows = lists.stats + static_cast<size_t>(lists.row_begin[i]) * lists.width;
+    stats[i * lists.width] = metric.value(rows, scores.data(), lists.candidates(i));
+    stats[i * lists.width + 1] = 1;
+  });
+  return stats;
 }
 
 }  // namespace hopefear

@@ -9,6 +9,7 @@
 
 #include "forest/pool.h"
 #include "metrics/metric.h"
+#include "metrics/rank.h"
 
 namespace hopefear {
 
@@ -54,5 +55,8 @@ struct OneBest {
   std::vector<double> stats;
 };
 OneBest one_best(const Lists& lists, const double* w, int jobs);
+
+/// For a metric of whole orders: the statistics of the order of each list under w, `width` numbers for each.
+std::vector<double> order_stats(const Lists& lists, const RankMetric& metric, const double* w, int jobs);
 
 }  // namespace hopefear

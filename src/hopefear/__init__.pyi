@@ -1,6 +1,7 @@
 __version__: str
 
 from hopefear._core import Derivation as Derivation, Forest as Forest, Pool as Pool, Vocab as Vocab, merged as merged
+from hopefear.commands import rerank as rerank, score as score, tune as tune
 from hopefear.decode import Blocks as Blocks, Hiero as Hiero, rescore as rescore
 from hopefear.errors import InputError as InputError
 from hopefear.formats import (
@@ -17,11 +18,20 @@ from hopefear.metrics import (
     Bleu as Bleu,
     Chrf as Chrf,
     External as External,
+    FBeta as FBeta,
+    Map as Map,
+    Mrr as Mrr,
+    Ndcg as Ndcg,
     OracleDocument as OracleDocument,
+    Precision as Precision,
+    Rate as Rate,
+    Recall as Recall,
+    RecallAt as RecallAt,
     RougeS as RougeS,
     Ter as Ter,
     Wer as Wer,
 )
+from hopefear.metrics.custom import CustomMetric as CustomMetric
 from hopefear.model import (
     BuildOptions as BuildOptions,
     Grammar as Grammar,
@@ -31,6 +41,8 @@ from hopefear.model import (
     read_grammar as read_grammar,
 )
 from hopefear.model.language_model import LanguageModel as LanguageModel
+from hopefear.report import report as report
+from hopefear.report.weighing import weigh as weigh
 from hopefear.runs import Run as Run, Session as Session, read_run as read_run
 from hopefear.trainers.batch.cmira import Cmira as Cmira
 from hopefear.trainers.batch.kbmira import Kbmira as Kbmira

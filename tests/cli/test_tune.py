@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from hopefear import Bleu, Chrf, Kbmira
 from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from hopefear.formats import read_nbest, read_weights, write_forests
+from hopefear.runs.events import Progress
+from hopefear.train.tuning import TuneConfig, tune
 
 Said = pytest.CaptureFixture[str]
 DATA = Synthetic(sentences=60, candidates=20, dense=8)
@@ -183,11 +186,13 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--out", "nbest.txt"], "nbest.txt: is a file. --out takes a directory"),
         (["--out", "."], ".: holds files but no run"),
         (["--initial", "ref.0"], "ref.0:1: "),
-        (["--forests", "nbest.txt"], "give one of --nbest, --forests, --decoder-command"),
+        (["--forests", "nbest.txt"], "give one of --nbest, --forests, --table, --decoder-command"),
         (["--replicates", "0"], "'--replicates': 0 is too small"),
         (["--iterations", "10"], "--iterations goes with --decoder-command only"),
         (["--decoder-timeout", "9"], "--decoder-timeout goes with --decoder-command only"),
-        (["--sources", "ref.0"], "--sources goes with --decoder-command only"),
+        (["--sources", "nbest.txt"], "nbest.txt: has 1200 lines, but nbest.txt has 60 sentences"),
+        (["--group", "a"], "--group goes with --table only"),
+        (["--outcome", "a", "b"], "--outcome goes with --table only"),
         (["--params", "ref.0"], "--params goes with --decoder-command only"),
         (["--retune-every", "2"], "--retune-every goes with --decoder-command only"),
         (["--max-evaluations", "9"], "--max-evaluations goes with --decoder-command only"),
@@ -250,3 +255,65 @@ def test_an_interrupted_run_goes_on(capsys: Said) -> None:
     assert main([*arguments, "--out", "straight"]) == 0
     assert Path("run/weights.txt").read_bytes() == Path("straight/weights.txt").read_bytes()
     assert record("run")["final"] == record("straight")["final"]
+
+
+def test_before_is_what_the_first_list_says_first(capsys: Said) -> None:
+    """Lists that were merged are in no other order than they were."""
+    common = [*REFS, "--trainer", "kbmira", "--set", "passes=2", "--holdout", "0", "--json", "--quiet"]
+    assert main(["tune", "--nbest", "nbest.txt", *common, "--out", "one"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert main(["tune", "--nbest", "nbest.txt", "nbest.txt", *common, "--out", "two"]) == 0
+    assert json.loads(capsys.readouterr().out) == one
+    assert read_weights("one/weights.txt") == read_weights("two/weights.txt")
+    pool = read_nbest("nbest.txt", REFS[1:])
+    result = Kbmira(passes=2).fit(pool)
+    first = [pool.text(i, 0) for i in range(len(pool))]
+    references = [[pool.references(i)[k] for i in range(len(pool))] for k in range(4)]
+    assert one["before"]["dev"]["bleu"] == pytest.approx(Bleu().corpus_score(first, references))
+    assert result.initial_score == pytest.approx(one["before"]["dev"]["bleu"])
+
+
+def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> None:
+    Path("dev.plf").write_text(
+        "((('a',-1,1),('b',-2,1),),(('c',-1,1),('d',-1.5,1),),(('e',-1,1),),(('f',-1,1),),)\n" * 4
+    )
+    Path("plf.ref").write_text("b c e f\n" * 4)
+    arguments = ["tune", "--forests", "dev.plf", "--refs", "plf.ref", "--trainer", "mert", "--holdout", "0"]
+    assert main([*arguments, "--out", "run"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split() == ["before", "not", "known"]
+    assert record()["final"]["before"] == {}
+
+
+def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Said) -> None:
+    assert main([*TUNE, "--out", "both", "--metric", "bleu", "--metric", "chrf", "--metric", "bleu"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split("|")[0] for line in out.splitlines() if "|" in line] == ["bleu", "chrf"]
+    assert main([*TUNE, "--out", "one", "--metric", "bleu", "--quiet"]) == 0
+    assert read_weights("both/weights.txt") == read_weights("one/weights.txt")
+    both, one = record("both")["final"], record("one")["final"]
+    assert {**both["dev"], "chrf": None} == {**one["dev"], "chrf": None}
+    assert set(both["before"]["holdout"]) == {"bleu", "chrf"}
+    capsys.readouterr()
+    assert main([*TUNE, "--out", "all", "--metric", "bleu", "--metric", "chrf", "--holdout", "0", "--quiet"]) == 0
+    assert main(["rerank", "--nbest", "nbest.txt", "--weights", "all/weights.txt"]) == 0
+    best = capsys.readouterr().out.split("\n")[:-1]
+    references = [Path(f"ref.{k}").read_text().split("\n")[:-1] for k in range(4)]
+    assert record("all")["final"]["dev"]["chrf"] == pytest.approx(Chrf().corpus_score(best, references))
+
+
+def test_lists_have_sources(capsys: Said) -> None:
+    Path("src").write_text("".join(f"source {i}\n" for i in range(60)))
+    assert main([*TUNE, "--out", "run", "--sources", "src"]) == 0
+    assert {"sources"} <= {one["role"] for one in record()["inputs"]}
+    assert main(["report", "run"]) == 0
+    assert "source 1" in Path("report.html").read_text()
+
+
+def test_progress_knows_its_total() -> None:
+    heard: list[Progress] = []
+    refs = REFS[1:]
+    tune(
+        TuneConfig(nbest=["nbest.txt"], refs=refs, trainer="kbmira", out="run", replicates=2, jobs=1),
+        lambda event: heard.append(event) if isinstance(event, Progress) else None,
+    )
+    assert {one.total for one in heard if one.label == "tune kbmira" and "epoch" in one.text} == {120}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainers/batch/rank_envelopes.h"
 #include "util/parallel.h"
 
 namespace hopefear {
@@ -58,6 +59,8 @@ void ForestEnvelopes::envelope(size_t i, std::vector<Piece>& pieces) {
 }
 
 std::unique_ptr<EnvelopeSource> envelopes_of(const Lists& lists, const AxisColumns* columns) {
+  if (const auto* rank = dynamic_cast<const RankMetric*>(&lists.metric); rank && lists.stats)
+    return std::make_unique<RankEnvelopes>(lists, *rank, columns);
   if (lists.stats) return std::make_unique<ListEnvelopes>(lists, columns);
   return std::make_unique<ForestEnvelopes>(lists);
 }

@@ -36,7 +36,7 @@ class RowEnvelopes : public EnvelopeSource {
   std::vector<double> a_, b_;
 };
 
-class ListEnvelopes final : public RowEnvelopes {
+class ListEnvelopes : public RowEnvelopes {
  public:
   ListEnvelopes(const Lists& lists, const AxisColumns* columns) : RowEnvelopes(lists), columns_(columns) {}
   void set_direction(const Direction& direction) override;
@@ -61,7 +61,7 @@ class ForestEnvelopes final : public RowEnvelopes {
   YieldScratch scratch_;
 };
 
-/// Those of lists where there are statistics, otherwise those of forests. `columns` may be null.
+/// Those of lists where there are statistics (of whole orders, if the metric is of these), otherwise those of forests. `columns` may be null.
 std::unique_ptr<EnvelopeSource> envelopes_of(const Lists& lists, const AxisColumns* columns);
 
 /// The same, ready to go through the line w + x*d.

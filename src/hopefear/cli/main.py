@@ -26,6 +26,7 @@ from hopefear.util.words import one_of
 COMMANDS = {
     "Tune": {
         "tune": "Learn weights from candidate lists or forests of any origin.",
+        "weigh": "Learn weights for the scores of a table, with a verdict on what they are worth.",
         "trainers": "List the trainers, or the options of one.",
     },
     "Score and rerank": {

@@ -87,6 +87,24 @@ class Many(click.Option):
         return f"{name} [{name}...]"
 
 
+def table_options(*names: str) -> list[click.Option]:
+    """The options of commands that take a table: which columns mean what; of these names only, if there are any."""
+    found = [
+        click.Option(["--table"], type=InputFile(), help="A table: CSV, TSV, JSON lines, Parquet or Arrow."),
+        click.Option(["--group"], metavar="COLUMN", help="Of the table: rows with the same value here compete."),
+        Many(["--features"], metavar="GLOB", help="The scores, by name or pattern. [all other columns of numbers]"),
+        click.Option(["--text"], metavar="COLUMN", help="The candidates' text."),
+        Many(["--references"], metavar="COLUMN", help="Reference texts, the same in all rows of a group."),
+        Many(["--outcome"], metavar="COLUMN", help="How good a candidate is: reward, accuracy, ..."),
+        click.Option(
+            ["--missing"],
+            type=click.Choice(["error", "drop", "indicator"]),
+            help="A missing score: an error, drop the candidate, or 0 and a feature that says so. [error]",
+        ),
+    ]
+    return [option for option in found if not names or option.name in ("table", *names)]
+
+
 class Positional(click.Argument):
     """An argument that a configuration file may give too."""
 

@@ -33,13 +33,18 @@ class Outputs(InputFile):
 
 PARAMS = [
     Positional(["hyp"], nargs=-1, type=Outputs(), metavar="HYP [HYP...]"),
-    Many(["--refs"], type=InputFile(), required=True, help="References, one file each."),
+    Many(["--refs"], type=InputFile(), help="References, one file each."),
+    Many(["--table"], type=InputFile(), help="Tables instead: their best candidates are scored."),
+    click.Option(["--group"], metavar="COLUMN", help="Of a table: rows with the same value here compete."),
+    click.Option(["--by"], metavar="COLUMN", help="The highest value here is the best. [score, or the first row]"),
+    Many(["--outcome"], metavar="COLUMN", help="How good a candidate is: the mean of the best is reported."),
+    click.Option(["--text"], metavar="COLUMN", help="The candidates' text, to be scored against --references."),
+    Many(["--references"], metavar="COLUMN", help="Reference texts, the same in all rows of a group."),
     click.Option(
         ["--metric"],
         multiple=True,
-        default=["bleu"],
         metavar="NAME",
-        help="bleu, chrf, ter, ...; may be repeated. [bleu]",
+        help="bleu, chrf, ter, ...; may be repeated. [bleu; of tables the outcome]",
     ),
     click.Option(["--lowercase"], is_flag=True, help="Ignore case."),
     click.Option(["--tokenize"], metavar="NAME", help="Of BLEU: 13a, intl, zh, char, none, ... [13a]"),
@@ -57,6 +62,7 @@ EXAMPLES = """
 hopefear score output.txt --refs ref.0 ref.1 ref.2 ref.3
 hopefear score baseline.txt new.txt --refs ref --metric bleu --metric chrf:word_order=2
 hopefear score base=b1.txt,b2.txt,b3.txt new=n1.txt,n2.txt,n3.txt --refs ref     # replicates
+hopefear score --table before.csv after.csv --group query --outcome grade
 """
 
 
@@ -68,6 +74,9 @@ def command(console: Console, json: bool, **options: Any) -> None:
     NAME=F,F,F is one system with replicates (runs under several seeds): it is scored by their mean and compared by a
     test that takes their spread into account. An empty line in a reference file is a missing reference where other
     files have one.
+
+    Of a table with a row per candidate, the best of each group are scored: those with the highest --by, by default the
+    column score that rerank --table leaves, or else the first row.
     """
     from hopefear.evaluation.scores import ScoreConfig, score
 

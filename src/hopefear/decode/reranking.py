@@ -18,13 +18,14 @@ from hopefear.util.words import plural, some
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
-def rerank(nbest: PathsLike, weights: PathLike, run: Session = SILENT) -> Iterator[str]:
+def rerank(nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Session = SILENT) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
     list has an error.
     """
-    known = _Known(read_weights(weights))
+    named, path = (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
+    known = _Known(named)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
@@ -32,7 +33,7 @@ def rerank(nbest: PathsLike, weights: PathLike, run: Session = SILENT) -> Iterat
             scores = sentence.forest.scores(known.vector(sentence.forest.features))
             best.write(sentence.text(int(scores.argmax())) + "\n")
             update()
-        known.check(weights, run)
+        known.check(path, run)
     except BaseException:
         best.close()
         raise

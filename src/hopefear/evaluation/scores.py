@@ -7,6 +7,7 @@ is their mean, and the tests know of them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, stdev
@@ -64,9 +65,15 @@ class Score:
 class ScoreConfig:
     """The options of ``hopefear score``, by the same names."""
 
-    hyp: Sequence[tuple[str, Sequence[PathLike]]]  # systems: a name, and a file for each replicate
-    refs: Sequence[PathLike]
-    metric: Sequence[str] = ("bleu",)
+    hyp: Sequence[PathLike | tuple[str, Sequence[PathLike]]] = ()  # systems: a file, or a name and a file per replicate
+    refs: Sequence[PathLike] = ()
+    table: Sequence[Any] = ()  # instead: tables, whose best candidates are scored
+    group: str | None = None
+    by: str | None = None  # the column that says which candidate is best
+    text: str | None = None
+    references: Sequence[str] = ()
+    outcome: Sequence[str] = ()
+    metric: Sequence[str] = ()  # none: the outcome, or bleu
     lowercase: bool = False
     tokenize: str | None = None  # None: 13a for BLEU
     samples: int = 1000
@@ -75,18 +82,48 @@ class ScoreConfig:
     jobs: int = 0
 
     def __post_init__(self) -> None:
-        if not self.hyp:
-            raise OptionError("no HYP. Put the outputs first: hopefear score HYP --refs F.")
-        names = [name for name, _ in self.hyp]
+        for name in ("hyp", "refs", "references", "outcome", "metric"):
+            value = getattr(self, name)  # one, where several would do
+            if isinstance(value, str | os.PathLike):
+                object.__setattr__(self, name, (value,))
+        if not isinstance(self.table, list | tuple):
+            object.__setattr__(self, "table", (self.table,))
+        if self.table:
+            if self.hyp or self.refs:
+                raise OptionError("--table has candidates and references in its columns: leave out HYP and --refs.")
+            if not self.group:
+                raise OptionError("--table needs --group, the column that says which candidates compete.")
+        else:
+            for name in ("group", "by", "text", "references", "outcome"):
+                if getattr(self, name):
+                    raise OptionError(f"--{name} goes with --table only.")
+            if not self.hyp:
+                raise OptionError("no HYP. Put the outputs first: hopefear score HYP --refs F.")
+            if not self.refs:
+                raise OptionError("Missing option '--refs'.")
+        names = self.names
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise OptionError(f"{twice!r} is given twice. Give systems different names: NAME=F.")
 
     @property
-    def metrics(self) -> list[Metric]:
-        def tokenize(text: str) -> str | None:
-            return self.tokenize or ("13a" if text.split(":")[0] == "bleu" else None)
+    def systems(self) -> list[tuple[str, Sequence[PathLike]]]:
+        """Names and files."""
+        tables = [
+            str(one) if isinstance(one, str | os.PathLike) else f"table {k}" for k, one in enumerate(self.table, 1)
+        ]
+        outputs = [one if isinstance(one, tuple) else (os.fspath(one), [one]) for one in self.hyp]
+        return outputs or [(name, [name]) for name in tables]
 
-        return [from_text(text, self.lowercase, tokenize(text)) for text in self.metric]
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.systems]
+
+    def tokenizer(self, text: str) -> str | None:
+        return self.tokenize or ("13a" if text.split(":")[0] == "bleu" else None)
+
+    @property
+    def metrics(self) -> list[Metric]:
+        return [from_text(text, self.lowercase, self.tokenizer(text)) for text in self.metric or ("bleu",)]
 
     @property
     def tests(self) -> Sequence[str]:
@@ -107,8 +144,8 @@ class Scored:
         return [self._record(i) for i in range(len(self.systems))]
 
     def _record(self, i: int) -> dict[str, Any]:
-        name, files = self.config.hyp[i]
-        scores = {metric.name: row[i] for metric, row in zip(self.metrics, self.table, strict=True)}
+        name, files = self.config.systems[i]
+        scores = {metric.key: row[i] for metric, row in zip(self.metrics, self.table, strict=True)}
         found: dict[str, Any] = {"name": name, **{key: score.value for key, score in scores.items()}}
         found["signature"] = self.table[0][i].signature
         found["signatures"] = {key: score.signature for key, score in scores.items()}
@@ -138,7 +175,11 @@ class Scored:
 
 
 def score(config: ScoreConfig) -> Scored:
-    """Score outputs in files against references in files."""
+    """Score outputs in files against references in files, or the best candidates of tables."""
+    if config.table:
+        from hopefear.evaluation.table_scores import score_tables
+
+        return score_tables(config)
     metrics = config.metrics
     references = [read_lines(path) for path in config.refs]
     for path, lines in zip(config.refs, references, strict=True):
@@ -147,7 +188,7 @@ def score(config: ScoreConfig) -> Scored:
         if len(lines) != len(references[0]):
             finding = f"has {len(lines)} lines, but {path_name(config.refs[0])} has {len(references[0])}"
             raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
-    systems = [System(name, [read_lines(file) for file in files]) for name, files in config.hyp]
+    systems = [System(name, [read_lines(file) for file in files]) for name, files in config.systems]
     how: dict[str, Any] = {name: getattr(config, name) for name in ("tests", "samples", "seed", "jobs")}
     return Scored(config, systems, metrics, [evaluate(systems, references, metric, **how) for metric in metrics])
 
@@ -173,8 +214,22 @@ def evaluate(
     present = _without_empty(references)
     stats = [[metric.corpus_stats(output, present, jobs) for output in system.outputs] for system in systems]
     scores = [_score(runs, present, metric) for runs in stats]
+    return compared(scores, stats, metric, tests=tests, samples=samples, seed=seed, jobs=jobs)
+
+
+def compared(
+    scores: list[Score],
+    stats: Sequence[Sequence[Stats]],
+    metric: Metric,
+    *,
+    tests: Sequence[str],
+    samples: int,
+    seed: int,
+    jobs: int,
+) -> list[Score]:
+    """The scores with their comparison with the first; ``stats`` has the runs of each system."""
     if tests:
-        for i in range(1, len(systems)):
+        for i in range(1, len(scores)):
             delta = scores[i].value - scores[0].value
             comparison = _compare(stats[0], stats[i], delta, metric, tests, samples, seed, jobs)
             scores[i] = replace(scores[i], comparison=comparison)
@@ -272,6 +327,11 @@ def best_of(pool: Pool, weights: Mapping[str, float], jobs: int = 0) -> Pool:
     return pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
 
 
+def chosen_stats(pool: Pool, weights: Mapping[str, float], metric: Metric, jobs: int = 0) -> Stats:
+    """Statistics of what these weights choose: a line for each sentence."""
+    return metric.chosen_stats(pool, weight_vector(weights, pool.feature_names), jobs)
+
+
 def score_of(pool: Pool, metric: Metric, weights: Mapping[str, float], jobs: int = 0) -> float:
     """The score of a pool's best candidates under these weights."""
-    return metric.score(metric.stats(best_of(pool, weights, jobs), jobs).sum(axis=0))
+    return metric.score(chosen_stats(pool, weights, metric, jobs).sum(axis=0))

@@ -38,8 +38,8 @@ def read_nbest(
 
     ``format`` is ``moses``, ``cdec`` (Joshua's too) or ``jsonl``; without it, the first character of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
-    are joined under their ids without duplicates. ``progress`` is called from time to time with the number of bytes
-    read so far. Raises InputError with file, line and cure.
+    are joined under their ids without duplicates, those of the first file first. ``progress`` is called from time to
+    time with the number of bytes read so far. Raises InputError with file, line and cure.
     """
     files = _as_list(paths)
     if merge:
@@ -50,7 +50,7 @@ def read_nbest(
             raise input_error(
                 path_name(files[pools.index(shortest)]), None, f"{finding}. Merge lists of the same sentences"
             )
-        pool = merged(pools)
+        pool = merged(pools, in_order=True)
     else:
         parser = NbestParser(by_position=references is not None)
         pool = Pool()
@@ -114,7 +114,10 @@ def write_nbest(
 
 
 def read_lists(
-    nbest: Sequence[PathLike], references: Sequence[PathLike] = (), progress: Callable[[int], object] | None = None
+    nbest: Sequence[PathLike],
+    references: Sequence[PathLike] = (),
+    progress: Callable[[int], object] | None = None,
+    sources: PathLike | None = None,
 ) -> tuple[Pool, bool]:
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
 
@@ -125,4 +128,5 @@ def read_lists(
             return str(path)
 
     merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
-    return read_nbest(list(nbest), list(references) or None, merge=merge, progress=progress), merge
+    pool = read_nbest(list(nbest), list(references) or None, sources=sources, merge=merge, progress=progress)
+    return pool, merge

@@ -12,26 +12,44 @@ from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
 from hopefear.metrics.external import External
+from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
+from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
 from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
-METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Bleu, Chrf, Ter, Wer, RougeS, External)}
+METRICS: dict[str, type[Metric]] = {
+    metric.name: metric
+    for metric in (
+        *(Bleu, Chrf, Ter, Wer, RougeS, External),
+        *(Precision, Recall, FBeta, Rate),
+        *(Ndcg, Mrr, Map, RecallAt),
+    )
+}
 
 __all__ = [
     "METRICS",
     "Bleu",
     "Chrf",
     "External",
+    "FBeta",
+    "Map",
     "Metric",
+    "Mrr",
+    "Ndcg",
     "OracleDocument",
+    "Precision",
+    "Rate",
+    "Recall",
+    "RecallAt",
     "RougeS",
     "Ter",
     "Wer",
     "by_name",
     "from_record",
     "from_text",
+    "split_text",
 ]
 
 
@@ -50,14 +68,24 @@ def from_record(record: Mapping[str, Any]) -> Metric:
     return by_name(str(record["name"]), **record["options"])
 
 
-def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, columns: Sequence[str] = ()) -> Metric:
-    """The metric of a text: ``bleu``, ``chrf:word_order=2``; a name in ``columns`` is that column of the lists.
-
-    ``lowercase`` and ``tokenize`` are for metrics that have such options.
-    """
+def split_text(text: str, columns: Sequence[str] = ()) -> tuple[str, str]:
+    """The metric's name and the options in a text: of ``ndcg@10:column=grade``, ndcg and k=10,column=grade."""
     name, _, rest = text.partition(":")
     if name in columns:
         name, rest = "external", f"column={name}" + (f",{rest}" if rest else "")
+    elif "@" in name:
+        name, _, k = name.partition("@")
+        name, rest = {"recall": "recall-at"}.get(name, name), f"k={k}" + (f",{rest}" if rest else "")
+    return name, rest
+
+
+def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, columns: Sequence[str] = ()) -> Metric:
+    """The metric of a text: ``bleu``, ``chrf:word_order=2``, ``ndcg@10:column=grade``; a name in ``columns`` is that
+    column of the lists.
+
+    ``lowercase`` and ``tokenize`` are for metrics that have such options.
+    """
+    name, rest = split_text(text, columns)
     if name not in METRICS:
         known = [*METRICS, *columns]
         raise OptionError(f"--metric: there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")

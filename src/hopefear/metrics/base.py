@@ -26,6 +26,7 @@ class Metric(ABC):
     """A metric. Subclasses are frozen dataclasses whose fields are the options."""
 
     name: ClassVar[str]
+    whole_order: ClassVar[bool] = False  # of the order of all candidates, not of the best one
     tokenize: str = "none"
     lowercase: bool = False
 
@@ -43,6 +44,11 @@ class Metric(ABC):
     def __getstate__(self) -> dict[str, object]:
         """The options: a copy in another process makes its own core."""
         return {name: value for name, value in self.__dict__.items() if name != "core"}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the candidates' numbers that it reads; metrics of words read none."""
+        return ()
 
     @property
     def key(self) -> str:
@@ -72,6 +78,10 @@ class Metric(ABC):
     def stats(self, pool: Pool, jobs: int = 0) -> Stats:
         """Statistics of the candidates of a pool of lists: a line for each row of the pool."""
         return self.core.stats(self.prepared(pool), jobs)
+
+    def chosen_stats(self, pool: Pool, w: Stats, jobs: int = 0) -> Stats:
+        """Statistics of what these weights choose: a line for each sentence of lists or forests."""
+        return self.stats(pool.kbest(w, 1, jobs=jobs), jobs)
 
     def corpus_stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hopefear import _core
-from hopefear._core import Pool
-from hopefear.errors import InputError
-from hopefear.metrics.base import Metric, Stats
+from hopefear.metrics.columns import ColumnMetric
 
 
 @dataclass(frozen=True)
-class External(Metric):
+class External(ColumnMetric):
     """The column ``column`` of the candidates' numbers. Statistics: ``[value, 1]``."""
 
     name: ClassVar[str] = "external"
@@ -26,16 +23,12 @@ class External(Metric):
     def key(self) -> str:
         return self.column
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
     def _make_core(self) -> _core.Metric:
         return _core.External(self.column, self.higher_is_better, self.scale)
-
-    def prepared(self, pool: Pool) -> Pool:
-        return pool
-
-    def corpus_stats(
-        self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0
-    ) -> Stats:
-        raise InputError(f"the metric external ({self.column}) is read from candidate lists, not computed from text")
 
     def _signature(self) -> list[str]:
         return [f"column:{self.column}", f"higher:{'yes' if self.higher_is_better else 'no'}"]

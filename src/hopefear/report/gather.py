@@ -20,6 +20,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_lists, read_weights
+from hopefear.formats.table import TableSpec, read_table
 from hopefear.metrics import Bleu, Metric, from_record
 from hopefear.runs import RunRecord, checkpoint, read_run
 from hopefear.train.holdout import split
@@ -119,13 +120,18 @@ class Reader:
 
     def _pool(self, record: RunRecord, files: dict[str, list[str]]) -> Pool:
         """The candidates that were learnt from."""
-        key = tuple(one["sha256"] for one in record.inputs if one["role"] in ("nbest", "forests", "refs"))
+        key = tuple(
+            one["sha256"] for one in record.inputs if one["role"] in ("nbest", "forests", "table", "refs", "sources")
+        )
         if key not in self._pools:
-            references = files.get("refs", [])
+            references, sources = files.get("refs", []), next(iter(files.get("sources", [])), None)
             if "forests" in files:
-                self._pools[key] = read_forests(files["forests"][0], references or None)
+                self._pools[key] = read_forests(files["forests"][0], references or None, sources=sources)
             elif "nbest" in files:
-                self._pools[key] = read_lists(files["nbest"], references)[0]
+                self._pools[key] = read_lists(files["nbest"], references, sources=sources)[0]
+            elif "table" in files:
+                spec = TableSpec(**record.settings["table"])
+                self._pools[key] = read_table(files["table"][0], spec).pool(spec)
             else:
                 raise InputError("its candidates came from standard input and were not kept")
         return self._pools[key]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hopefear._core import Pool
-from hopefear.errors import InputError
+from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.diagnosis import Finding, compare_holdout, examine_lists, examine_outcome, examine_weights
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
@@ -20,7 +20,7 @@ from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand, Number
 from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
-from hopefear.train.tuning import Replicate, Scores, TuneConfig, Tuned, describe, finish, metric_for, random_initial
+from hopefear.train.tuning import Replicate, Scores, TuneConfig, Tuned, describe, finish, metrics_for, random_initial
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
 
@@ -45,7 +45,10 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
             "--params looks for one setting of the decoder, and each replicate would find another. "
             "Leave out --replicates and --random-init, and repeat the command under other seeds"
         )
-    trainer = kind(metric=metric_for(config), seed=config.seed, jobs=config.jobs, **options)
+    metric, *others = metrics_for(config)
+    if others:
+        raise OptionError("with --decoder-command there is one --metric.")
+    trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     iterations = config.iterations or ITERATIONS
     loop = OuterLoop(trainer, decoder, iterations, holdout=config.holdout, seed=config.seed)
     given = {"every": config.retune_every, "evaluations": config.max_evaluations}

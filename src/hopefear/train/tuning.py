@@ -11,6 +11,8 @@ run's ``checkpoint/``, where ``resume`` finds it.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -24,6 +26,8 @@ from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.diagnosis import Finding, diagnose
 from hopefear.evaluation.scores import score_of
 from hopefear.formats import read_forests, read_lists, read_weights
+from hopefear.formats.pool import reduce
+from hopefear.formats.table import TableSpec, read_table
 from hopefear.formats.weights import check_names
 from hopefear.metrics import METRICS, Metric, from_text
 from hopefear.runs import checkpoint
@@ -31,6 +35,8 @@ from hopefear.runs.directory import Run, RunConfig
 from hopefear.runs.events import Epoch, Event, Listener, Progress
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
+from hopefear.train.baselines import baselines, cross_validated
+from hopefear.train.estimators import Auto, bagged_trainer
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
@@ -49,15 +55,24 @@ class TuneConfig(RunConfig):
     nbest: Sequence[str] = ()
     forests: str | None = None
     decoder_command: str | None = None
+    table: Any = None  # a file, a frame or a dict of arrays
+    group: str | None = None
+    features: Sequence[str] = ()
+    text: str | None = None
+    references: Sequence[str] = ()
+    outcome: Sequence[str] = ()
+    missing: str | None = None
     refs: Sequence[str] = ()
     set: Mapping[str, Any] | Sequence[str] = ()
-    metric: str = "bleu"
+    metric: str | Sequence[str] = ()  # the first is optimised, all are reported; by default an outcome, or bleu
     lowercase: bool = False
     tokenize: str | None = None
     initial: str | None = None
     random_init: bool = False
     holdout: float = 0.1
     replicates: int = 1
+    cv: int | None = None
+    bag: int | None = None
     dev_nbest: Sequence[str] = ()
     dev_refs: Sequence[str] = ()
     # with a decoder in the loop; None: not given
@@ -69,18 +84,43 @@ class TuneConfig(RunConfig):
     max_evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        if [bool(self.nbest), bool(self.forests), bool(self.decoder_command)].count(True) != 1:
-            raise OptionError("give one of --nbest, --forests, --decoder-command.")
-        loop = ("decoder_timeout", "iterations", "sources", "params", "retune_every", "max_evaluations")
+        for name in ("nbest", "features", "references", "outcome", "refs", "metric", "dev_nbest", "dev_refs"):
+            value = getattr(self, name)  # one, where several would do
+            if isinstance(value, str | os.PathLike):
+                object.__setattr__(self, name, (value,))
+        from_table = self.table is not None
+        if [bool(self.nbest), bool(self.forests), bool(self.decoder_command), from_table].count(True) != 1:
+            raise OptionError("give one of --nbest, --forests, --table, --decoder-command.")
+        if from_table and not self.group:
+            raise OptionError("--table needs --group, the column that says which candidates compete.")
+        loop = ("decoder_timeout", "iterations", "params", "retune_every", "max_evaluations")
         for needed, given, names in (
             ("--decoder-command", self.decoder_command, loop),
-            ("--nbest and --forests", not self.decoder_command, ("dev_nbest", "dev_refs")),
+            ("--table", from_table, ("group", "features", "text", "references", "outcome", "missing")),
+            ("--nbest, --forests and --decoder-command", not from_table, ("refs", "sources")),
+            ("--nbest and --forests", self.nbest or self.forests, ("dev_nbest", "dev_refs")),
             ("--params", self.params, ("retune_every", "max_evaluations")),
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
             for name in () if given else names:
                 if getattr(self, name) not in (None, (), []):
                     raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
+
+        if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
+            raise OptionError("--cv, --bag and --trainer auto go with lists, forests and tables only.")
+        if (self.cv is not None and self.cv < 2) or (self.bag is not None and self.bag < 1):
+            raise OptionError("--cv takes 2 folds or more, --bag one fit or more.")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The first is optimised, all are reported."""
+        return tuple(self.metric) or tuple(self.outcome) or ("bleu",)
+
+    @property
+    def spec(self) -> TableSpec:
+        """The columns of the table."""
+        assert self.group is not None
+        return TableSpec(self.group, self.features, self.text, self.references, self.outcome, self.missing or "error")
 
 
 @dataclass(frozen=True)
@@ -99,20 +139,21 @@ class Tuned:
     """All fits; ``best`` is the one with the best development score, the earliest of equals."""
 
     replicates: list[Replicate]
-    before: Scores
+    before: Scores  # empty if it is not known
     metric: Metric
     more: dict[str, Any] = field(default_factory=dict)  # for ``final``: what a loop around a decoder has to say
     setting: Mapping[str, Any] | None = None  # the decoder's parameters, if they were tuned
     path: Path | None = None  # of the run
+    others: Sequence[Metric] = ()  # reported as well
 
     @property
     def best(self) -> Replicate:
         sign = 1 if self.metric.higher_is_better else -1
         return max(self.replicates, key=lambda one: sign * one.scores["dev"][self.metric.key])
 
-    def over_replicates(self, part: str) -> tuple[float, float]:
-        """Mean and standard deviation of a part's score."""
-        values = [one.scores[part][self.metric.key] for one in self.replicates]
+    def over_replicates(self, part: str, key: str | None = None) -> tuple[float, float]:
+        """Mean and standard deviation of a part's score, in the metric of that name (that which was optimised)."""
+        values = [one.scores[part][key or self.metric.key] for one in self.replicates]
         return mean(values), stdev(values) if len(values) > 1 else 0.0
 
     def final(self) -> dict[str, Any]:
@@ -134,18 +175,17 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         from hopefear.train.decoder_tuning import tune_decoder
 
         return tune_decoder(config, listen)
-    kind = find_batch(config.trainer)
+    kind = Auto if config.trainer == "auto" else find_batch(config.trainer)
     options = options_from(kind, config.set)
     config.check_out()
     session = Session(listen)
     weights = read_weights(config.initial) if config.initial else None
-    pool = (
-        read_forests(config.forests, list(config.refs) or None)
-        if config.forests
-        else read_candidates(config.nbest, config.refs, session)
-    )
-    metric = metric_for(config, pool)
-    trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
+    pool = _read(config, session)
+    metric, *others = metrics_for(config, pool)
+    trainer: BatchTrainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
+    choose_l2 = bool(config.cv) and hasattr(trainer, "l2") and "l2" not in options
+    if config.bag:
+        trainer = bagged_trainer(trainer, config.bag)
     parts = _parts(config, pool, metric, session)
     if config.initial and weights:
         names = pool.feature_names
@@ -153,15 +193,23 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
             session.warn(strangers)
     recipe = describe(trainer)
-    inputs = record_inputs({name: getattr(config, name) for name in INPUTS})
+    frame = config.table is not None and not isinstance(config.table, str | os.PathLike)
+    inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not frame})
     settings = {
         **recipe,
         "seed": config.seed,
         "replicates": config.replicates,
         "holdout": config.holdout,
+        **({"cv": config.cv} if config.cv else {}),
         "random_init": config.random_init,
         "inputs": [one["sha256"] for one in inputs],
     }
+    if others:
+        settings["others"] = [plain(one.record()) for one in others]
+    if config.table is not None:
+        settings["table"] = asdict(config.spec)
+    if frame:
+        settings["frame"] = hashlib.sha256(reduce(pool)[1][0]).hexdigest()
     with config.open_run("tune", settings) as run:
         aside = parts.get("holdout")
         if not run.finished:
@@ -170,11 +218,24 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             run.record.sentences = {part: len(sentences) for part, sentences in parts.items()}
             run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
             run.save()
-        session = run.session(shown(listen, config, metric))
+        session = run.session(shown(listen, config, metric, trainer.epochs_at_most))
+        learnt_from = parts.get("train", parts["dev"])
+        more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
+        if config.cv and not run.finished:
+            trainer, more["cv"] = cross_validated(trainer, learnt_from, weights, config.cv, choose_l2, session)
         tuned = fit_replicates(
-            trainer, parts, weights, random_init=config.random_init, replicates=config.replicates, run=session
+            trainer,
+            parts,
+            weights,
+            random_init=config.random_init,
+            replicates=config.replicates,
+            others=others,
+            run=session,
         )
-        tuned = replace(tuned, path=run.path)
+        if aside is not None and not run.finished:
+            best = tuned.best.weights
+            more["baselines"] = baselines(learnt_from, aside, metric, best, weights, config.seed, config.jobs)
+        tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
         if run.finished:
             return tuned
         session.progress(f"tune {config.trainer}")(text="diagnosis")
@@ -194,7 +255,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
 
 
 #: Options that name files, and so the roles of a run's inputs.
-INPUTS = ("nbest", "forests", "refs", "dev_nbest", "dev_refs", "initial")
+INPUTS = ("nbest", "forests", "table", "refs", "sources", "dev_nbest", "dev_refs", "initial")
 
 
 def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]) -> None:
@@ -208,10 +269,28 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
     run.finish(tuned.best.weights, tuned.final())
 
 
-def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session) -> Pool:
+def _read(config: TuneConfig, session: Session) -> Pool:
+    """What is learnt from."""
+    if config.forests:
+        return read_forests(config.forests, list(config.refs) or None, sources=config.sources)
+    if config.table is None:
+        return read_candidates(config.nbest, config.refs, session, config.sources)
+    session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
+    table = read_table(config.table, config.spec)
+    pool = table.pool(config.spec, session.warn)
+    sizes = np.diff(pool.row_begin())
+    if int(sizes.max()) < 2:
+        finding = "every group has one candidate only: there is nothing to choose from"
+        raise InputError(f"{table.name}: {finding}. Is {config.group!r} the right column?")
+    if config.initial is None:
+        session.note("before is the first row of each group. Give --initial if that is not what you use now")
+    return pool
+
+
+def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None) -> Pool:
     """Lists from files, with progress and a word if they were merged."""
-    update = session.progress("read")
-    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"))
+    update = session.progress("read", megabytes(nbest))
+    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
     if merged:
         session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
     return pool
@@ -232,11 +311,20 @@ def _parts(config: TuneConfig, pool: Pool, metric: Metric, session: Session) -> 
     return parts
 
 
-def metric_for(config: TuneConfig, pool: Pool | None = None) -> Metric:
-    """The metric of a config. A name that is none of ours is a column of the lists, or will be."""
-    name, _, rest = config.metric.partition(":")
+def metrics_for(config: TuneConfig, pool: Pool | None = None) -> list[Metric]:
+    """The metrics of a config, each once: the first is optimised."""
+    found: dict[str, Metric] = {}
+    for text in config.metrics:
+        metric = metric_for(text, config, pool)
+        found.setdefault(metric.key, metric)
+    return list(found.values())
+
+
+def metric_for(text: str, config: TuneConfig, pool: Pool | None = None) -> Metric:
+    """A metric by its name. One that is none of ours is a column of the lists, or will be."""
+    name, _, rest = text.partition(":")
     columns = pool.number_names if pool is not None else [name] if name not in METRICS else []
-    metric = from_text(config.metric, config.lowercase, config.tokenize, columns)
+    metric = from_text(text, config.lowercase, config.tokenize, columns)
     if pool is not None and metric.name == "external" and "scale=" not in rest:
         # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
         largest = float(abs(metric.stats(pool)[:, 0]).max())
@@ -246,7 +334,7 @@ def metric_for(config: TuneConfig, pool: Pool | None = None) -> Metric:
 
 def need_references(pool: Pool, metric: Metric) -> None:
     """Complain about the first sentence without a reference, if the metric needs them."""
-    if metric.name == "external":
+    if metric.columns:
         return
     without = next((i for i in range(len(pool)) if not pool.references(i)), None)
     if without is not None:
@@ -263,9 +351,17 @@ def describe(trainer: BatchTrainer) -> dict[str, Any]:
     }
 
 
-def shown(listen: Listener, config: TuneConfig, metric: Metric) -> Listener:
-    """Epochs as progress on the screen as well, and whose progress it is."""
-    update = Session(listen).progress(f"tune {config.trainer}")
+def megabytes(files: Sequence[str]) -> int | None:
+    """The size of these files, in so far as it says how much will be read: not of standard input or packed files."""
+    if any(str(file) == "-" or Path(file).suffix in (".gz", ".xz", ".zst") for file in files):
+        return None
+    return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) // 1_000_000 or None
+
+
+def shown(listen: Listener, config: TuneConfig, metric: Metric, epochs: int | None = None) -> Listener:
+    """Epochs, of so many at most, as progress on the screen as well."""
+    total = epochs * config.replicates if epochs is not None else None
+    update = Session(listen).progress(f"tune {config.trainer}", total)
 
     def hear(event: Event) -> object:
         which = f"replicate {event.context['replicate']}, " if config.replicates > 1 and event.context else ""
@@ -289,11 +385,14 @@ def fit_replicates(
     *,
     random_init: bool = False,
     replicates: int = 1,
+    others: Sequence[Metric] = (),
     run: Session = SILENT,
 ) -> Tuned:
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
 
-    Replicate k has the trainer's seed + k. With a folder, replicates that were finished already are taken from it.
+    Before means the initial weights, or the first candidate of each list; of forests without initial weights nothing
+    is known. ``others`` are metrics to report beside the trainer's own. Replicate k has the trainer's seed + k. With a
+    folder, replicates that were finished already are taken from it.
     """
     metric, jobs, seed = trainer.metric, trainer.jobs, trainer.seed
     learn_from = parts.get("train", parts["dev"])
@@ -303,7 +402,10 @@ def fit_replicates(
         start = dict.fromkeys(names, 1.0)
 
     def scores(weights: Mapping[str, float], threads: int) -> Scores:
-        return {part: {metric.key: score_of(pool, metric, weights, threads)} for part, pool in parts.items()}
+        return {
+            part: {one.key: score_of(pool, one, weights, threads) for one in (metric, *others)}
+            for part, pool in parts.items()
+        }
 
     at_once = min(replicates, jobs or cores())
     threads = max(1, (jobs or cores()) // at_once)
@@ -339,5 +441,6 @@ def fit_replicates(
     results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
     if run.folder is not None:
         results = [known(number) or {} for number in range(replicates)]
-    before = scores(start if start is not None else {}, jobs)
-    return Tuned([Replicate(**result) for result in results], before, metric)
+    known_before = start is not None or all(pool.is_lists for pool in parts.values())
+    before = scores(start if start is not None else {}, jobs) if known_before else {}
+    return Tuned([Replicate(**result) for result in results], before, metric, others=list(others))

@@ -14,9 +14,11 @@ anew while it is trained. Online trainers take both. The same options, data and 
 
 from __future__ import annotations
 
+import dataclasses
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -54,6 +56,25 @@ class Result:
     file: Path | None = None  # where the weights lie, if they are too many to be kept in memory
 
 
+class _Docs:
+    """The docstring of a trainer, with its options: ``help(hf.Mert)`` says what the fields know of themselves."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, instance: object, owner: type[Trainer]) -> str:
+        if not dataclasses.is_dataclass(owner):
+            return self.text
+        lines = [self.text.rstrip(), "", f"{owner.what} ({owner.paper}).", "", "Options:", ""]
+        for each in fields(owner):
+            default = "" if each.default is MISSING else f" [{each.default!r}]"
+            paper = each.metadata.get("paper")
+            source = "" if paper is None else f"; the paper: {paper}"
+            text = f"{each.name}: {each.metadata.get('help', '')}{default}{source}"
+            lines += textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
+        return "\n".join(lines)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Trainer(ABC):
     """Subclasses add their options as fields, and ``fit``."""
@@ -66,6 +87,12 @@ class Trainer(ABC):
 
     seed: int = option(1, "seed of everything random (--seed)")
     jobs: int = option(0, "threads, 0 for all cores; does not change the result (--jobs)", least=0)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        text = cls.__dict__.get("__doc__")
+        if "name" in cls.__dict__ and isinstance(text, str):
+            cls.__doc__ = _Docs(text)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -10,14 +10,16 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from pathlib import PurePath
+from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.metrics import Bleu, Metric
+from hopefear.metrics import Bleu, Metric, from_text
+from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer, Vector, option, prepared, refuse_equal
@@ -91,6 +93,7 @@ class BatchTrainer(Trainer):
     learns_from: ClassVar[str] = "candidates"
     spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
     differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
+    orders: ClassVar[bool] = False  # can optimise metrics of the whole order of a list
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
@@ -100,6 +103,14 @@ class BatchTrainer(Trainer):
     groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
     kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
     rounds: int = option(8, "on forests: rounds at most", least=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.metric, str):
+            object.__setattr__(self, "metric", from_text(self.metric))
+        if not isinstance(self.metric, Metric):
+            what = f"{type(self.metric).__name__} {self.metric!r}"
+            raise InputError(f"trainer {self.name}: the metric is {what}. Give a name, or one such as hopefear.Bleu()")
 
     @abstractmethod
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
@@ -131,11 +142,18 @@ class BatchTrainer(Trainer):
                 break
         return w, {"candidates": found}
 
+    @property
+    def epochs_at_most(self) -> int | None:
+        """How many epochs a fit on lists has at most, where the options say so."""
+        names = ("cccp", "passes", "epochs", "iterations")
+        return next((getattr(self, name) for name in names if hasattr(self, name)), None)
+
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
-        if not isinstance(data, Pool):
+        check_data(self, data, initial)
+        if self.metric.whole_order and not self.orders:
             raise InputError(
-                f"trainer {self.name} learns from the candidates of a pool, not from {type(data).__name__}. "
-                "hopefear.train.online puts it into a loop around a decoder"
+                f"trainer {self.name} learns which candidate is best, and {self.metric.key} is of the whole order. "
+                "A trainer that can optimise it: mert"
             )
         begun = time.perf_counter()
         forests = not data.is_lists
@@ -148,6 +166,8 @@ class BatchTrainer(Trainer):
         history = _History(self, run or SILENT)
         problem = self.problem(parameters, history, forests)
         initial_score = problem.score(problem.initial)
+        if initial is None and not problem.initial.any():  # nothing is weighed yet: what the lists say first
+            initial_score = float("nan") if forests else self.metric.score(_first(data, self.metric, self.jobs))
         w, details = self.learn_forests(problem) if forests else self.learn(problem)
         warnings = history.warnings
         if warnings or not np.all(np.isfinite(w)):
@@ -155,6 +175,8 @@ class BatchTrainer(Trainer):
             # The other details are those of other weights.
             details = {key: value for key, value in details.items() if key == "warnings"}
         warnings += details.pop("warnings", [])
+        if isinstance(self.metric, CustomMetric):
+            warnings.append(f"the metric {self.metric.key} is Python: fits take many times as long as with our own")
         return Result(
             weights=parameters.weights(w),
             score=problem.score(w),
@@ -219,6 +241,30 @@ class _History:
             self.best = gain, np.array(w)
         self.stopped = not self.run.tell(Epoch(epoch, score, more))
         return not self.stopped
+
+
+def check_data(trainer: Trainer, data: object, initial: object) -> None:
+    """Say what a trainer learns from, and from which weights."""
+    if isinstance(data, str | PurePath):
+        raise InputError(f"{data}: is a path. Read it first: hopefear.read_nbest, read_forests or Pool.from_table")
+    if not isinstance(data, Pool):
+        raise InputError(
+            f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. "
+            "hopefear.train.online puts it into a loop around a decoder"
+        )
+    if isinstance(initial, str | PurePath):
+        raise InputError(f"{initial}: is a path. Read the initial weights first: hopefear.read_weights")
+    if initial is not None and not isinstance(initial, Mapping):
+        raise InputError(f"initial weights are a mapping from names to numbers, not {type(initial).__name__}")
+    for name, value in (initial or {}).items():
+        if not isinstance(name, str) or isinstance(value, str) or not isinstance(value, SupportsFloat):
+            raise InputError(f"initial weights map names to numbers, but {name!r} has {value!r}")
+
+
+def _first(pool: Pool, metric: Metric, jobs: int) -> Vector:
+    """The statistics of the document of first candidates."""
+    found: Vector = metric.chosen_stats(pool, np.zeros(len(pool.features)), jobs).sum(axis=0)
+    return found
 
 
 def _aligned(lists: Pool, problem: Problem) -> Callable[..., Vector]:

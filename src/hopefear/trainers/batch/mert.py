@@ -37,6 +37,7 @@ class Mert(BatchTrainer):
     what: ClassVar[str] = "the metric of the best candidates, exactly"
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
+    orders: ClassVar[bool] = True
 
     restarts: int = option(20, "random starts besides the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
@@ -44,6 +45,10 @@ class Mert(BatchTrainer):
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
     sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
     kicks: int = option(8, "rounds of four kicks from the best point", least=0)
+
+    @property
+    def epochs_at_most(self) -> int | None:
+        return self.restarts + 1
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.search(problem, problem.pool)

@@ -46,6 +46,10 @@ class Minrisk(BatchTrainer):
     l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
     iterations: int = option(60, "of L-BFGS at each temperature", least=1)
 
+    @property
+    def epochs_at_most(self) -> int | None:
+        return self.anneal * self.iterations
+
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         if self.expectation not in ("corpus", "sentence"):
             raise InputError(f"trainer minrisk: expectation must be corpus or sentence, not {self.expectation}")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+
+
+@cache
+def _blas() -> Any:
+    """The libraries with threads of their own: to find them takes longer than a small fit."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def minimize(
@@ -28,7 +38,6 @@ def minimize(
     The l1 term is made smooth by writing w - w0 = p - n with p, n >= 0, which bounds express.
     """
     from scipy.optimize import minimize as scipy_minimize
-    from threadpoolctl import threadpool_limits
 
     w0 = start if towards is None else towards
     size = start.size
@@ -44,7 +53,7 @@ def minimize(
 
     options = {"maxiter": iterations, "ftol": tolerance * 1e-2, "gtol": tolerance, "maxcor": 10}
     # L-BFGS itself has vectors too short for BLAS threads, which would spin beside ours.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         if l1 == 0:
             found = scipy_minimize(
                 regularized,

@@ -1,0 +1,80 @@
+"""LETOR and SVMrank files as a table: ``grade qid:query number:value number:value # comment``.
+
+The columns are ``query``, ``grade`` and one ``fN`` per feature. Features that a line leaves out are 0, as in SVMrank.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hopefear.errors import input_error
+from hopefear.formats.table import Table
+from hopefear.formats.trec import GRADE, GROUP
+from hopefear.util.files import open_text, path_name
+
+ENDINGS = (".letor", ".svmrank", ".svm", ".libsvm")
+PACKED = (".gz", ".xz", ".zst", ".bz2")
+
+
+def is_letor(source: Any) -> bool:
+    """Whether a file's name says so."""
+    if not isinstance(source, str | Path):
+        return False
+    path = Path(source)
+    return (path.with_suffix("") if path.suffix in PACKED else path).suffix.lower() in ENDINGS
+
+
+def read_letor(path: str | Path) -> Table:
+    """The file as a table."""
+    name = path_name(str(path))
+    queries: list[str] = []
+    grades: list[float] = []
+    rows: list[int] = []
+    ids: list[int] = []
+    values: list[float] = []
+    with open_text(str(path)) as file:
+        for number, line in enumerate(file, 1):
+            words = line.partition("#")[0].split()
+            if not words:
+                continue
+            if len(words) < 2 or not words[1].startswith("qid:"):
+                raise input_error(name, number, "no query: a line is grade qid:query number:value ...")
+            try:
+                grades.append(_finite(words[0]))
+                for word in words[2:]:
+                    key, _, value = word.partition(":")
+                    ids.append(_whole(key))
+                    values.append(_finite(value))
+                    rows.append(len(queries))
+            except ValueError:
+                raise input_error(name, number, "not a finite number where one should be. Mend the line") from None
+            queries.append(words[1].removeprefix("qid:"))
+    if not queries:
+        raise input_error(name, None, "the file is empty")
+    if not ids:
+        raise input_error(name, None, "no line has a feature")
+    known = sorted({*ids})
+    matrix = np.zeros((len(queries), len(known)))
+    matrix[rows, np.searchsorted(known, ids)] = values
+    column = np.empty(len(queries), dtype=object)
+    column[:] = queries
+    features = {f"f{key}": matrix[:, j] for j, key in enumerate(known)}
+    return Table({GROUP: column, GRADE: np.array(grades), **features}, name, lambda row: row + 1, duplicates=True)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError(text)
+    return value

@@ -1,0 +1,82 @@
+"""What a pool does with tables, frames and pickles: the Python half of the class ``Pool``, which is compiled."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from hopefear._core import Pool, forest_file_from_bytes, write_forest_file
+from hopefear.errors import InputError
+from hopefear.formats.table import TableSpec, Warn, read_table
+from hopefear.formats.table_files import pyarrow_for
+
+MOST_COLUMNS = 5000
+
+
+def from_table(table: Any, *, warn: Warn | None = None, **options: Any) -> Pool:
+    """Candidate lists from a table; the options are those of :class:`hopefear.formats.table.TableSpec`."""
+    try:
+        spec = TableSpec(**options)
+    except TypeError as error:
+        raise InputError(f"Pool.from_table: {str(error).partition(') ')[2] or error}") from None
+    return read_table(table, spec).pool(spec, warn)
+
+
+def to_arrow(pool: Pool) -> Any:
+    """A pyarrow.Table with a row for each candidate: group, text, features, numbers; references if there are any."""
+    pyarrow = pyarrow_for("Pool.to_arrow")
+    rows = np.diff(pool.row_begin())
+    names = pool.feature_names
+    if len(names) > MOST_COLUMNS:
+        raise InputError(f"{len(names)} features are too many for columns of a table: {MOST_COLUMNS} at most")
+    ids = pyarrow.array(pool.ids)
+    columns: dict[str, Any] = {
+        "group": ids.take(pyarrow.array(np.repeat(np.arange(len(pool)), rows))),
+        "text": [pool.text(i, j) for i in range(len(pool)) for j in range(int(rows[i]))],
+    }
+    features = np.zeros((int(rows.sum()), len(names)))
+    numbers = np.zeros((int(rows.sum()), len(pool.number_names)))
+    first = 0
+    for forest in pool:
+        own = slice(first, first + forest.edge_count)
+        features[own, : pool.dense_width] = forest.dense
+        numbers[own] = forest.numbers
+        if len(forest.sparse_ids):
+            row = np.repeat(np.arange(own.start, own.stop), np.diff(forest.sparse_begin))
+            np.add.at(features, (row, forest.sparse_ids), forest.sparse_values)
+        first = own.stop
+    texts = [pool.references(i) for i in range(len(pool))]
+    for k in range(max(map(len, texts), default=0)):
+        one = [each[k] if k < len(each) else None for each in texts]
+        columns[f"reference_{k}"] = pyarrow.array(one, pyarrow.string()).take(
+            pyarrow.array(np.repeat(np.arange(len(pool)), rows))
+        )
+    for name, values in [*zip(names, features.T, strict=True), *zip(pool.number_names, numbers.T, strict=True)]:
+        if name in columns:
+            raise InputError(f"two columns of the table would be called {name!r}. Rename the feature")
+        columns[name] = np.ascontiguousarray(values)
+    return pyarrow.table(columns)
+
+
+def to_pandas(pool: Pool) -> Any:
+    """The same as a pandas.DataFrame."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise InputError("Pool.to_pandas needs pandas. Install it: pip install pandas") from None
+    return to_arrow(pool).to_pandas()
+
+
+def reduce(pool: Pool) -> tuple[Any, tuple[bytes]]:
+    """For pickle: the bytes of a native file of forests, which are checked when they are read and execute nothing."""
+    with tempfile.TemporaryFile() as file:
+        write_forest_file(pool, file.fileno(), "pool")
+        file.seek(0)
+        return restored, (file.read(),)
+
+
+def restored(data: bytes) -> Pool:
+    """The pool of these bytes."""
+    return forest_file_from_bytes(data, "pickled pool", True)

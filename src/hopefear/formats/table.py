@@ -1,0 +1,490 @@
+"""Tables: one row per candidate, scores in columns. From CSV, TSV, JSON lines, Parquet, Arrow, frames, dicts of arrays.
+
+    pool = Pool.from_table("scores.csv", group="prompt", outcome="reward")
+    pool = Pool.from_table(frame, group="query", features=["bm25", "dense*"], outcome=["grade"])
+
+CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them many times as fast, and is needed
+for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and columns hold
+lists. How files become columns is in ``hopefear.formats.table_files``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import Pool
+from hopefear.errors import InputError, input_error
+from hopefear.util.words import one_of, plural, some
+
+Column = NDArray[Any]
+Numbers = NDArray[np.float64]
+Warn = Callable[[str], object]
+MISSING = ("error", "drop", "indicator")
+EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
+TRUTH = {"true": 1.0, "false": 0.0}
+BLOCK = 1 << 16  # rows that are brought into the pool at once
+DIFFERENT = 0.9  # share of the rows with a value of their own: two rows that agree in such a column are one row twice
+LEAK = 1 - 1e-9  # correlation with the outcome within groups
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """Which columns mean what."""
+
+    group: str  # sentence, query, prompt: candidates of one group compete
+    features: Sequence[str] = ()  # names or patterns; none: all columns of numbers that mean nothing else
+    text: str | None = None
+    references: Sequence[str] = ()
+    outcome: Sequence[str] = ()  # columns of numbers that say how good a candidate is
+    missing: str = "error"  # a missing number: an error, drop the candidate, or 0 with an indicator feature
+
+    def __post_init__(self) -> None:
+        for name in ("features", "references", "outcome"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
+        if self.missing not in MISSING:
+            raise InputError(f"missing is {self.missing!r}. Choose one of {', '.join(MISSING)}")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The columns that are text, whatever they look like."""
+        return tuple(name for name in (self.group, self.text, *self.references) if name)
+
+    def wants(self, name: str) -> bool:
+        """Whether a column may say something of each candidate."""
+        if name in (self.text, *self.outcome):
+            return True
+        if name in (self.group, *self.references):
+            return False
+        return not self.features or any(fnmatchcase(name, pattern) for pattern in self.features)
+
+
+@dataclass
+class Table:
+    """Columns by name, all of one length, and where they come from."""
+
+    columns: Mapping[str, Column]
+    name: str = "table"
+    line_of: Callable[[int], int] | None = None  # the line of a row, where the file has lines
+    source: Any = None  # the pyarrow.Table, if there is one
+    owner: NDArray[np.int64] | None = None  # the row of the file or frame that each row comes from, if it is another
+    duplicates: bool = False  # whether a candidate may be there twice
+    rows: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.source is not None:
+            self.rows = self.source.num_rows
+            return
+        lengths = {name: len(column) for name, column in self.columns.items()}
+        if len({*lengths.values()}) > 1:
+            short = min(lengths, key=lengths.__getitem__)
+            raise input_error(self.name, None, f"column {short!r} has {lengths[short]} rows, others have more")
+        self.rows = next(iter(lengths.values()), 0)
+
+    def error(self, row: int, finding: str) -> InputError:
+        """An error in a row, which is named by its line, or by its number from 0."""
+        if self.line_of is None:
+            return input_error(self.name, None, f"{self.place(row)}: {finding}")
+        return input_error(self.name, self.line_of(self._source_row(row)), finding)
+
+    def place(self, row: int) -> str:
+        row = self._source_row(row)
+        return f"row {row}" if self.line_of is None else f"line {self.line_of(row)}"
+
+    def _source_row(self, row: int) -> int:
+        return row if self.owner is None else int(self.owner[row])
+
+    def taken(self, order: NDArray[np.int64]) -> Table:
+        """The table with these rows, in this order; messages speak of the rows of this one."""
+        owner = order if self.owner is None else self.owner[order]
+        return Table(
+            {name: self.columns[name][order] for name in self.columns},
+            self.name,
+            self.line_of,
+            owner=owner,
+            duplicates=self.duplicates,
+        )
+
+    def column(self, name: str, what: str) -> Column:
+        if name not in self.columns:
+            known = f" There are: {some(self.columns, 8)}"
+            raise input_error(self.name, None, f"no column {name!r} for {what}.{one_of(name, self.columns)}{known}")
+        return self.columns[name]
+
+    def numbers(self, name: str, what: str) -> Numbers:
+        """A column as numbers; NaN where one is missing. Complains about text and infinite values."""
+        column = self.column(name, what)
+        if column.dtype.kind in "fiub":
+            values = column.astype(np.float64, copy=False)
+        else:
+            values = np.empty(len(column))
+            for row, value in enumerate(column):
+                values[row] = self._number(name, row, value)
+        if np.isinf(values).any():
+            row = int(np.flatnonzero(np.isinf(values))[0])
+            raise self.error(row, f"{name} is infinite. Write a finite number")
+        return values
+
+    def _number(self, name: str, row: int, value: Any) -> float:
+        found = _as_number(value)
+        if found is None:
+            finding = f"{name} is {str(value)[:40]!r}, which is not a number"
+            raise self.error(row, f"{finding}. Mend it, or name the columns to use with --features")
+        return found
+
+    def texts(self, name: str, what: str) -> list[str]:
+        return ["" if _is_missing(value) else str(value) for value in self.column(name, what)]
+
+    def is_numeric(self, name: str) -> bool:
+        """Whether a column looks like numbers: what its first rows have is numbers or nothing."""
+        column = self.columns[name]
+        if column.dtype.kind in "fiub":
+            return True
+        if column.dtype.kind != "O":
+            return False
+        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column[:1000]]
+        return None not in values and not all(math.isnan(value) for value in values if value is not None)
+
+    def feature_names(self, spec: TableSpec) -> list[str]:
+        """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
+        other = {spec.group, spec.text, *spec.references, *spec.outcome}
+        if not spec.features:
+            found = [name for name in self.columns if name not in other and self.is_numeric(name)]
+            if not found:
+                raise input_error(self.name, None, "no column of numbers is left for features. Name them: --features")
+            return found
+        found = []
+        for pattern in spec.features:
+            hits = [name for name in self.columns if fnmatchcase(name, pattern)] or [pattern]
+            self.column(hits[0], "--features")
+            found += [name for name in hits if name not in found and name not in other - {pattern}]
+        return found
+
+    def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
+        """A column of labels as numbers, and the labels in the order in which they appear."""
+        column = self.column(name, "--group")
+        if column.dtype.kind in "fiub":
+            if column.dtype.kind == "f" and np.isnan(column).any():
+                raise self.error(int(np.flatnonzero(np.isnan(column))[0]), f"the group {name!r} is missing. Fill it")
+            values, first, codes = np.unique(column, return_index=True, return_inverse=True)
+            order = np.argsort(first, kind="stable")
+            return np.argsort(order, kind="stable")[codes], [_label(value) for value in values[order]]
+        labels: dict[str, int] = {}
+        begin = np.concatenate([[0], np.flatnonzero(column[1:] != column[:-1]) + 1])
+        codes = np.empty(len(begin), dtype=np.int64)
+        for number, (row, value) in enumerate(zip(begin.tolist(), column[begin], strict=True)):
+            if _is_missing(value) or value == "":
+                raise self.error(row, f"the group {name!r} is missing. Fill it")
+            codes[number] = labels.setdefault(_label(value), len(labels))
+        return np.repeat(codes, np.diff([*begin, len(column)])), list(labels)
+
+    def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
+        """The labels of the groups and their first rows, the end at last. Complains about groups in pieces."""
+        codes, labels = self.codes(name)
+        begin = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]])
+        if len(begin) - 1 > len(labels):
+            seen: dict[int, int] = {}
+            for row in begin[:-1].tolist():
+                if codes[row] in seen:
+                    before = self.place(seen[codes[row]])
+                    finding = f"group {labels[codes[row]]!r} begins again, after {before}. Sort the rows by {name!r}"
+                    raise self.error(row, finding)
+                seen[codes[row]] = row
+        return labels, begin
+
+    def pool(self, spec: TableSpec, warn: Warn | None = None) -> Pool:
+        """The candidates of the table as a pool of lists; outcome columns are its numbers."""
+        return _Builder(self.flat(spec), spec, warn or (lambda text: None)).pool()
+
+    def flat(self, spec: TableSpec) -> Table:
+        """The table with one row per candidate: columns of lists are unrolled."""
+        wide = {name: self.columns[name] for name in self.columns if spec.wants(name)}
+        wide = {name: column for name, column in wide.items() if _has_lists(column)}
+        if not wide:
+            return self
+        first = next(iter(wide))
+        counts = np.zeros(self.rows, dtype=np.int64)
+        for name, column in wide.items():
+            for row, value in enumerate(column):
+                if not isinstance(value, list | tuple | np.ndarray):
+                    raise self.error(row, f"{name} is {str(value)[:40]!r}, and a list elsewhere. Write a list")
+                if name == first:
+                    counts[row] = len(value)
+                elif len(value) != counts[row]:
+                    finding = f"{name} has {len(value)} values, {first} has {counts[row]}"
+                    raise self.error(row, f"{finding}. All lists of a row go together: name the columns to use")
+        columns: dict[str, Column] = {}
+        for name in self.columns:
+            if name in wide:
+                columns[name] = _column(item for value in wide[name] for item in value)
+            elif name in spec.words or not _has_lists(self.columns[name]):
+                columns[name] = np.repeat(self.columns[name], counts)
+        return Table(
+            columns, self.name, self.line_of, owner=np.repeat(np.arange(self.rows), counts), duplicates=self.duplicates
+        )
+
+
+class _Builder:
+    """From columns to a pool."""
+
+    def __init__(self, table: Table, spec: TableSpec, warn: Warn) -> None:
+        self.table, self.spec, self.warn = table, spec, warn
+        if table.rows == 0:
+            raise input_error(table.name, None, "there are no rows. Give a table with one row per candidate")
+        self.labels, self.begin = table.groups(spec.group)
+        self.names = table.feature_names(spec)
+        self.features = [table.numbers(name, "--features") for name in self.names]
+        self.outcome = [self._outcome(name) for name in spec.outcome]
+
+    def pool(self) -> Pool:
+        keep, holes = self._missing()
+        if not self.table.duplicates:
+            self._no_duplicates()
+        self._leaks()
+        pool = Pool()
+        for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:
+            pool.features.add(name)
+        pool.number_names = list(self.spec.outcome)
+        text = self.table.texts(self.spec.text, "--text") if self.spec.text else None
+        references = [self.table.column(name, "--references") for name in self.spec.references]
+        empty = 0
+        for first, last in self._blocks():
+            rows = slice(int(self.begin[first]), int(self.begin[last]))
+            kept = np.flatnonzero(keep[rows]) if keep is not None else np.arange(rows.stop - rows.start)
+            row_begin = np.searchsorted(kept, self.begin[first : last + 1] - rows.start)
+            full = np.flatnonzero(np.diff(row_begin) > 0)
+            empty += last - first - len(full)
+            pool.append_lists(
+                [self.labels[first + i] for i in full.tolist()],
+                np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
+                self._dense(rows, kept, holes),
+                _stacked([column[rows][kept] for column in self.outcome], len(kept)),
+                [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
+                [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
+            )
+        if empty:
+            self.warn(f"{self.table.name}: {plural(empty, 'group')} without a complete candidate, left out")
+        if len(pool) == 0:
+            raise input_error(self.table.name, None, "no candidate is complete. Fill in the missing numbers")
+        return pool
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Groups, first to last, of about BLOCK rows together."""
+        first = 0
+        while first < len(self.labels):
+            last = int(np.searchsorted(self.begin, self.begin[first] + BLOCK))
+            last = min(max(last, first + 1), len(self.labels))
+            yield first, last
+            first = last
+
+    def _dense(self, rows: slice, kept: NDArray[np.int64], holes: Sequence[int]) -> Numbers:
+        dense = np.empty((len(kept), len(self.features) + len(holes)))
+        for j, column in enumerate(self.features):
+            dense[:, j] = column[rows][kept]
+        for k, j in enumerate(holes, len(self.features)):
+            gone = np.isnan(dense[:, j])
+            dense[:, k] = gone
+            dense[gone, j] = 0.0
+        return dense
+
+    @staticmethod
+    def _references(columns: Sequence[Column], row: int) -> list[str]:
+        found: list[str] = []
+        for column in columns:
+            value = column[row]
+            values = value if isinstance(value, list | tuple | np.ndarray) else [value]
+            found += [str(one) for one in values if not _is_missing(one)]
+        return [text for text in found if text.strip()]
+
+    def _outcome(self, name: str) -> Numbers:
+        values = self.table.numbers(name, "--outcome")
+        if np.isnan(values).any():
+            row = int(np.flatnonzero(np.isnan(values))[0])
+            raise self.table.error(
+                row, f"{name} is missing. Every candidate needs its outcome: fill it, or cut the row"
+            )
+        return values
+
+    def _missing(self) -> tuple[NDArray[np.bool_] | None, list[int]]:
+        """Which rows stay (None: all), and which features get an indicator."""
+        gaps = {j: np.isnan(column) for j, column in enumerate(self.features)}
+        gaps = {j: gone for j, gone in gaps.items() if gone.any()}
+        if not gaps:
+            return None, []
+        if self.spec.missing == "indicator":
+            return None, list(gaps)
+        if self.spec.missing == "drop":
+            return ~np.logical_or.reduce(list(gaps.values())), []
+        count = sum(int(gone.sum()) for gone in gaps.values())
+        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in gaps.items())
+        more = f", as are {count - 1} more" if count > 1 else ""
+        cure = "Fill it, or say --missing drop (leave the candidate out) or indicator (0, and a feature that says so)"
+        raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
+
+    def _no_duplicates(self) -> None:
+        """Complains about a candidate that stands in its group twice.
+
+        With a text that is: the same text and features. Without one, the same row, where some column of numbers hardly
+        ever repeats itself; grades of 1 to 5 may well be the same for two candidates.
+        """
+        columns = [*self.features, *([] if self.spec.text else self.outcome)]
+        twice = _equal_rows(columns, np.repeat(np.arange(len(self.labels)), np.diff(self.begin)))
+        if not twice:
+            return
+        if self.spec.text:
+            others = [self.table.column(self.spec.text, "--text")]
+        elif any(len(np.unique(column)) >= DIFFERENT * len(column) for column in columns):
+            used = {self.spec.group, *self.names, *self.spec.outcome}
+            others = [self.table.columns[name] for name in self.table.columns if name not in used]
+        else:
+            return
+        for first, row in twice:
+            if all(_equal(column[first], column[row]) for column in others):
+                finding = f"the same candidate as {self.table.place(first)}"
+                raise self.table.error(row, f"{finding}. Leave one out, or add a column of text that tells them apart")
+
+    def _leaks(self) -> None:
+        """Warns about features that say the same as an outcome."""
+        sizes = np.diff(self.begin)
+        if int(sizes.max()) < 2:
+            return
+
+        def centred(column: Numbers) -> Numbers:
+            values = np.nan_to_num(column)
+            return values - np.repeat(np.add.reduceat(values, self.begin[:-1]) / sizes, sizes)
+
+        for name, values in zip(self.spec.outcome, self.outcome, strict=True):
+            aim = centred(values)
+            found = []
+            for feature, column in zip(self.names, self.features, strict=True):
+                other = centred(column)
+                norm = math.sqrt(float(aim @ aim) * float(other @ other))
+                if norm > 0 and abs(float(aim @ other)) > LEAK * norm:
+                    found.append(feature)
+            if found:
+                words = "says" if len(found) == 1 else "say"
+                self.warn(
+                    f"{self.table.name}: {some(found)} {words} the same as the outcome {name!r}. "
+                    "Did the outcome leak into the features? Leave it out with --features"
+                )
+
+
+def _equal_rows(columns: Sequence[Numbers], owner: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Rows of a group that agree in all columns, each with one before that it agrees with; found by a hash."""
+    random = np.random.default_rng(0)
+    hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for column in columns:
+        bits = (column + 0.0).view(np.uint64)  # -0 is 0
+        bits ^= bits >> np.uint64(29)
+        bits *= random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
+        hashes += bits ^ (bits >> np.uint64(32))
+    order = np.argsort(hashes, kind="stable")
+    again = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    found: list[tuple[int, int]] = []
+    for at in again.tolist():
+        first, row = int(order[at]), int(order[at + 1])
+        if owner[first] == owner[row] and all(_equal(column[first], column[row]) for column in columns):
+            found.append((first, row))
+    return sorted(found, key=lambda pair: pair[1])
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray | list) or isinstance(b, np.ndarray | list):
+        return np.array_equal(a, b)
+    return bool(a == b) or (_is_missing(a) and _is_missing(b))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _as_number(value: Any) -> float | None:
+    """The number that a value is, NaN if it is missing, None if it is something else."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if text in EMPTY:
+            return math.nan
+        if text in TRUTH:
+            return TRUTH[text]
+        value = text if "_" not in text else None  # Python reads 1_000
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _label(value: Any) -> str:
+    """A group's name: 3 and 3.0 are the same."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _has_lists(column: Column) -> bool:
+    if column.dtype.kind != "O":
+        return False
+    first = next((value for value in column if value is not None), None)
+    return isinstance(first, list | tuple | np.ndarray)
+
+
+def _stacked(columns: Sequence[Numbers], rows: int) -> Numbers:
+    return np.column_stack(columns) if columns else np.zeros((rows, 0))
+
+
+def as_objects(values: Sequence[Any]) -> Column:
+    """An array of Python objects, lists among them."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _column(values: Iterable[Any]) -> Column:
+    """Numbers as numbers, everything else as objects."""
+    values = list(values)
+    if all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.float64)
+    found = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        found[i] = value
+    return found
+
+
+def read_table(source: Any, spec: TableSpec | None = None) -> Table:
+    """A table from a file, a frame that speaks Arrow's PyCapsule protocol, or a dict of arrays.
+
+    With ``spec``, columns of group, text and references are read as they are written, not as numbers.
+    """
+    from hopefear.formats.table_files import from_arrow, is_path, pyarrow_for, read_file
+
+    if isinstance(source, Table):
+        return source
+    if is_path(source):
+        return read_file(source, spec.words if spec is not None else ())
+    if isinstance(source, Mapping):
+        return Table({str(name): _array(values, str(name)) for name, values in source.items()})
+    if hasattr(source, "__arrow_c_stream__"):
+        return from_arrow(pyarrow_for("This frame").table(source), "table")
+    if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame of another kind
+        return Table({str(name): _array(source[name], str(name)) for name in source.columns})
+    raise InputError(f"a table is a file, a frame or a dict of arrays, not {type(source).__name__}")
+
+
+def _array(values: Any, name: str) -> Column:
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        raise InputError(f"table: column {name!r} is {type(values).__name__}. Give an array or a list of values")
+    if not isinstance(values, np.ndarray):
+        values = values.to_numpy() if hasattr(values, "to_numpy") else list(values)
+    if not isinstance(values, np.ndarray):
+        return _column(values)
+    if values.ndim == 1:
+        return values.astype(object) if values.dtype.kind in "US" else values
+    if values.ndim == 2:  # a wide column: a row of numbers per group
+        return as_objects(list(values))
+    raise InputError(f"table: column {name!r} has {values.ndim} dimensions. Give one value per row")

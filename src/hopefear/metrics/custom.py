@@ -1,0 +1,87 @@
+"""A metric in pure Python: statistics of a candidate that add up, and a score of their sum.
+
+    exact = CustomMetric(
+        statistics=lambda text, references: [text in references, 1],
+        score_of=lambda sums: 100 * sums[0] / sums[1],
+        label="exact",
+        scale=100,
+    )
+    Mert(metric=exact).fit(pool)
+
+Every trainer on lists takes it. It is slow: the inner loops of trainers call ``score_of`` each time they need a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear import _core
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.metrics.base import Metric, Stats
+
+
+@dataclass(frozen=True)
+class CustomMetric(Metric):
+    """``statistics(text, references)`` are numbers of one candidate, ``score_of(sums)`` is the score of a document."""
+
+    name: ClassVar[str] = "custom"
+
+    statistics: Callable[[str, list[str]], Sequence[float]]
+    score_of: Callable[[NDArray[np.float64]], float]
+    label: str = "custom"
+    size_: int | None = None  # how many statistics there are; found out if it is not said
+    higher_is_better: bool = True
+    scale: float = 1.0  # the gain that trainers maximise is the score divided by this: 100 for scores of 0 to 100
+
+    @property
+    def key(self) -> str:
+        return self.label
+
+    def _make_core(self) -> _core.Metric:
+        size = self.size_ if self.size_ is not None else len(self._checked("", [""]))
+        return _core.Custom(self.label, size, self._score, self.higher_is_better, self.scale)
+
+    def _score(self, sums: NDArray[np.float64]) -> float:
+        return float(self.score_of(sums))
+
+    def _checked(self, text: str, references: list[str]) -> list[float]:
+        found = [float(value) for value in self.statistics(text, references)]
+        if not all(np.isfinite(found)):
+            raise InputError(f"metric {self.label}: the statistics of {text[:40]!r} are not finite: {found}")
+        return found
+
+    def _row(self, text: str, references: list[str]) -> list[float]:
+        found = self._checked(text, references)
+        if len(found) != self.core.size:
+            finding = f"{len(found)} statistics of {text[:40]!r}, but {self.core.size} of others"
+            raise InputError(f"metric {self.label}: {finding}. Give as many for every candidate")
+        return found
+
+    def prepared(self, pool: Pool) -> Pool:
+        return pool
+
+    def stats(self, pool: Pool, jobs: int = 0) -> Stats:
+        if not pool.is_lists:
+            raise InputError(f"metric {self.label}: a metric in Python works on candidate lists only")
+        rows = [
+            self._row(pool.text(i, j), pool.references(i)) for i in range(len(pool)) for j in range(pool[i].edge_count)
+        ]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self.core.size)
+
+    def corpus_stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0
+    ) -> Stats:
+        columns = [[text for text in line if text is not None] for line in zip(*references, strict=True)]
+        return np.array([self._row(text, texts) for text, texts in zip(hypotheses, columns, strict=True)])
+
+    def record(self) -> dict[str, Any]:
+        return {"name": self.name, "options": {"label": self.label}}
+
+    def _signature(self) -> list[str]:
+        return [f"label:{self.label}", f"higher:{'yes' if self.higher_is_better else 'no'}"]

@@ -1,0 +1,406 @@
+"""Weights for the scores of a table, and an honest verdict on them: what ``hopefear weigh`` computes.
+
+How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the
+way to learn them: in each of ``folds`` folds, the ways of ``hopefear.train.estimators`` are compared by
+cross-validation inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights
+and the best single score go through the same folds.
+
+Differences are tested group by group by approximate randomisation, which is exact where chance could as well have
+exchanged the two choices of a group: so also for outcomes of 0 and 1 and for few groups, where the bootstrap finds
+differences too often. Intervals are those of the bootstrap over groups. Candidates that tie are ordered by chance, not
+as in the table: many tables have the best candidate first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import Pool
+from hopefear.errors import InputError, OptionError
+from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
+from hopefear.formats.letor import is_letor, read_letor
+from hopefear.formats.table import Table, TableSpec, read_table
+from hopefear.formats.trec import GRADE, GROUP, RETRIEVED, read_trec
+from hopefear.metrics import METRICS, External, Metric, from_text, split_text
+from hopefear.runs.session import Session
+from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
+from hopefear.util.values import plain
+from hopefear.util.words import plural, some
+
+Stats = NDArray[np.float64]
+Fit = Callable[[Pool], Mapping[str, float]]
+LARGE = 4000  # groups of which a fifth is enough to score
+FEW = 20  # groups below which no verdict is given
+MANY = 40  # scores from which leaving out one after the other takes too long
+CERTAIN = 0.05
+SAMPLES = 2000  # of the randomisation test
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeighConfig:
+    """The options of ``hopefear weigh``, by the same names."""
+
+    table: Any  # a file, a frame or a dict of arrays; a LETOR file; with qrels: TREC runs, one or several
+    group: str | None = None
+    outcome: str | None = None
+    qrels: str | None = None
+    features: Sequence[str] = ()
+    text: str | None = None
+    missing: str = "error"
+    metric: str | None = None  # of the outcome; None: its mean
+    lower_is_better: bool = False
+    out: str | None = None
+    folds: int = 5
+    overwrite: bool = False
+    seed: int = 1
+    jobs: int = 0
+    command: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise OptionError("--folds must be 2 or more.")
+        if self.judged:
+            object.__setattr__(self, "group", self.group or GROUP)
+            object.__setattr__(self, "outcome", self.outcome or GRADE)
+            object.__setattr__(self, "metric", self.metric or "ndcg@10")
+        if self.group is None:
+            raise OptionError("--group is needed: the column that says which candidates compete.")
+        if self.outcome is None and self.metric is None:
+            raise OptionError("--outcome is needed: the column that says how good a candidate is.")
+
+    @property
+    def judged(self) -> bool:
+        """Whether the input is of a kind that brings its own groups and grades."""
+        return self.qrels is not None or is_letor(self.table)
+
+    def measure(self) -> Metric:
+        """The mean of the outcome, or what ``metric`` says."""
+        if self.metric is None:
+            return External(str(self.outcome), not self.lower_is_better)
+        name, rest = split_text(self.metric)
+        known = {each.name for each in fields(METRICS[name])} if name in METRICS else set()  # type: ignore[arg-type]
+        given = {"column": self.outcome, "retrieved": RETRIEVED if self.qrels else None}
+        more = [f"{key}={value}" for key, value in given.items() if key in known and value and f"{key}=" not in rest]
+        found = from_text(f"{name}:{','.join(filter(None, [rest, *more]))}")
+        if not found.columns:
+            raise OptionError(f"--metric: {name} is of text. Metrics of tables read columns of numbers.")
+        if self.qrels and not found.whole_order:
+            raise OptionError(f"--metric: with --qrels it is one of whole orders, such as ndcg@10, not {name}.")
+        return found
+
+    @property
+    def spec(self) -> TableSpec:
+        columns = dict.fromkeys([*filter(None, [self.outcome]), *self.measure().columns])
+        return TableSpec(str(self.group), self.features, self.text, (), tuple(columns), self.missing)
+
+    @property
+    def name(self) -> str:
+        files = [self.table] if isinstance(self.table, str | Path) else self.table
+        return ", ".join(map(str, files)) if isinstance(files, list | tuple) else "the table"
+
+    def read(self) -> Table:
+        if self.qrels is not None:
+            return read_trec([self.table] if isinstance(self.table, str | Path) else list(self.table), self.qrels)
+        table = self.table[0] if isinstance(self.table, list | tuple) and len(self.table) == 1 else self.table
+        return read_letor(table) if is_letor(table) else read_table(table, self.spec)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A score on groups that were not learnt from, with its 95 % interval."""
+
+    score: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """Of the learning curve."""
+
+    groups: int
+    score: float
+    gain: float  # over equal weights
+    p: float
+
+
+@dataclass(frozen=True)
+class Left:
+    """Without one score: what is lost, and whether that may be chance."""
+
+    feature: str
+    loss: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Weights, and what they are worth."""
+
+    chosen: str  # how they were learnt
+    why: str
+    weights: dict[str, float]
+    equal: dict[str, float]  # weights that need no learning
+    held_out: dict[str, Measured]  # chosen, equal, best_single
+    better_than_equal: bool | None  # None: cannot tell
+    gain: float  # over equal weights
+    interval: tuple[float, float]  # of the gain, 95 %
+    p: float
+    at_random: Measured | None  # a candidate of each group by chance; None where that has no score
+    better_than_chance: bool | None
+    outcome: str
+    best_single: str  # the score that is best alone
+    groups: int
+    candidates: int
+    compared: dict[str, float]  # each way's score in cross-validation
+    curve: list[Point]
+    without: list[Left]
+    warnings: list[str]
+    verdict: str = ""
+    path: Path | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As ``--json`` prints it and ``weigh.json`` keeps it."""
+        found = asdict(self)
+        found.pop("path")
+        return dict(plain(found))
+
+
+def weighed(config: WeighConfig, session: Session) -> Weighed:
+    """Read the table, learn weights for its scores, and judge them."""
+    pool = read_pool(config)
+    metric = metric_for(config, pool)
+    warnings = check(pool, config, metric)
+    for warning in warnings:
+        session.warn(warning)
+    return Weighing(pool, metric, config, session).weighed(warnings)
+
+
+def read_pool(config: WeighConfig) -> Pool:
+    """The candidates of the table, in an order that says nothing about them."""
+    table = config.read().flat(config.spec)
+    column = table.column(config.spec.group, "--group")
+    group = np.concatenate([[0], np.cumsum(column[1:] != column[:-1])]) if len(column) else np.zeros(0)
+    order = np.lexsort((np.random.default_rng([config.seed, 29]).random(len(group)), group))
+    return table.taken(order).pool(config.spec)
+
+
+def metric_for(config: WeighConfig, pool: Pool) -> Metric:
+    """The metric; the gain of a mean is brought to about 0 to 1."""
+    metric = config.measure()
+    if not isinstance(metric, External):
+        return metric
+    largest = float(np.abs(metric.stats(pool)[:, 0]).max()) or 1.0
+    return replace(metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest))
+
+
+def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
+    """Refuses what nothing can be learnt from; warns of what looks wrong."""
+    begin = pool.row_begin()
+    sizes = np.diff(begin)
+    if int(sizes.max()) < 2:
+        cure = f"Is {config.group!r} the right column?"
+        raise InputError(f"{config.name}: every group has one candidate only: there is nothing to choose from. {cure}")
+    if len(pool) < 4:
+        raise InputError(f"{config.name}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
+    outcome, name = metric.sentence_gains(metric.stats(pool)), config.outcome or metric.key
+    first = np.repeat(begin[:-1], sizes)
+    if (outcome == outcome[first]).all():
+        finding = f"{name} is the same for all candidates of each group: there is nothing to learn"
+        raise InputError(f"{config.name}: {finding}. Is it the right column?")
+    constant, leaks, same = _suspicious(pool, outcome)
+    if len(constant) == len(pool.feature_names):
+        finding = f"every score is the same for all candidates of each group ({some(constant)})"
+        raise InputError(f"{config.name}: {finding}: there is nothing to weigh. Name others: --features")
+    warnings = []
+    if constant:
+        warnings.append(f"the same for all candidates of each group, so without any say: {some(constant)}")
+    if leaks:
+        finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {name!r}"
+        warnings.append(f"{finding}: did the outcome leak into the scores? Leave it out: --features")
+    if same and not config.qrels:  # of documents that several runs missed there are many
+        finding = "the same scores and outcome as another candidate of the group"
+        warnings.append(f"{plural(same, 'candidate')} of {int(begin[-1])} with {finding}: are these duplicates?")
+    if (singles := int((sizes < 2).sum())) > 0:
+        finding = "with one candidate only: nothing is learnt from these"
+        warnings.append(f"{plural(singles, 'group')} of {len(pool)} {finding}")
+    return warnings
+
+
+def _suspicious(pool: Pool, outcome: Stats) -> tuple[list[str], list[str], int]:
+    """Scores that are constant in groups, scores that equal the outcome, and how many candidates are duplicates."""
+    names, width = pool.feature_names, len(pool.feature_names)
+    square, cross, aims, largest = np.zeros(width), np.zeros(width), 0.0, np.zeros(width)
+    same, row = 0, 0
+    for i in range(len(pool)):
+        rows = np.asarray(pool[i].dense)
+        y = outcome[row : row + len(rows)]
+        row += len(rows)
+        centred, aim = rows - rows.mean(axis=0), y - y.mean()
+        square += (centred**2).sum(axis=0)
+        cross += aim @ centred
+        aims += float(aim @ aim)
+        largest = np.maximum(largest, np.abs(rows).max(axis=0))
+        same += len(rows) - len({*map(bytes, np.column_stack([rows, y]))})
+    constant = square <= (1e-12 * largest) ** 2 * row
+    told = np.abs(cross) / np.sqrt(np.where(constant, 1.0, square) * aims)
+    leaks = ~constant & (told > 1 - 1e-9)
+    return [names[j] for j in np.flatnonzero(constant)], [names[j] for j in np.flatnonzero(leaks)], same
+
+
+class Weighing:
+    """One weighing: a pool, a metric, and folds."""
+
+    def __init__(self, pool: Pool, metric: Metric, config: WeighConfig, session: Session) -> None:
+        self.pool, self.metric, self.config = pool, metric, config
+        self.seed, self.jobs = config.seed, config.jobs
+        self.update = session.progress("weigh")
+        self.how = Fitting(metric, self.seed, self.jobs)
+        folds = folds_of(len(pool), config.folds, self.seed)
+        self.folds = folds if len(pool) < LARGE else folds[:1]
+        self.seen = np.sort(np.concatenate(self.folds))  # groups that are scored without having been learnt from
+
+    def weighed(self, warnings: Sequence[str] = ()) -> Weighed:
+        chosen = self.out_of_fold(self.choose_and_fit)
+        equal = self.out_of_fold(self.by(ESTIMATORS["equal"]))
+        alone = self.out_of_fold(self.by(SINGLE))
+        test = self.compare(chosen, equal)
+        choice = self.choose(self.pool)
+        better = self.verdict_of(test)
+        if better is False:
+            choice = replace(choice, name="equal", why=f"{choice.why}; but learning did harm")
+        self.update(text="fit")
+        estimator = ESTIMATORS[choice.name]
+        whole = self.out_of_fold(self.by(estimator))
+        chance, beats_chance = self.chance(chosen)
+        found = Weighed(
+            chosen=choice.name,
+            why=choice.why,
+            weights=estimator.fit(self.pool, self.how),
+            equal=ESTIMATORS["equal"].fit(self.pool, self.how),
+            held_out={
+                "chosen": self.measured(chosen),
+                "equal": self.measured(equal),
+                "best_single": self.measured(alone),
+            },
+            better_than_equal=better,
+            gain=self.gain(test),
+            interval=test.ci if self.metric.higher_is_better else (-test.ci[1], -test.ci[0]),
+            p=test.p,
+            at_random=chance,
+            better_than_chance=beats_chance,
+            outcome=self.metric.key,
+            best_single=next((key for key, value in SINGLE.fit(self.pool, self.how).items() if value), ""),
+            groups=len(self.pool),
+            candidates=int(self.pool.row_begin()[-1]),
+            compared=choice.scores,
+            curve=self.curve(estimator, whole, equal),
+            without=self.without(estimator, whole),
+            warnings=list(warnings),
+        )
+        return replace(found, verdict=verdict(found))
+
+    def judged(self) -> tuple[bool | None, bool | None]:
+        """Only the answers: better than equal weights? better than chance?"""
+        chosen = self.out_of_fold(self.choose_and_fit)
+        equal = self.out_of_fold(self.by(ESTIMATORS["equal"]))
+        return self.verdict_of(self.compare(chosen, equal)), self.chance(chosen)[1]
+
+    def by(self, estimator: Estimator, how: Fitting | None = None) -> Fit:
+        return lambda part: estimator.fit(part, how or self.how)
+
+    def out_of_fold(self, fit: Fit, most: int | None = None) -> Stats:
+        return out_of_fold(self.pool, self.folds, fit, self.metric, self.jobs, most, self.seed)[self.seen]
+
+    def choose(self, pool: Pool) -> Choice:
+        return choose(pool, self.how, say=lambda text: self.update(text=text))
+
+    def choose_and_fit(self, part: Pool) -> Mapping[str, float]:
+        return ESTIMATORS[self.choose(part).name].fit(part, self.how)
+
+    def compare(self, one: Stats, other: Stats) -> Comparison:
+        return approximate_randomization(one, other, self.metric, SAMPLES, self.seed, self.jobs)
+
+    def gain(self, test: Comparison) -> float:
+        return test.delta if self.metric.higher_is_better else -test.delta
+
+    def verdict_of(self, test: Comparison) -> bool | None:
+        """Better, worse, or cannot tell."""
+        if len(self.pool) < FEW or test.p > CERTAIN or test.delta == 0:
+            return None
+        return self.gain(test) > 0
+
+    def measured(self, stats: Stats) -> Measured:
+        found = confidence_interval(stats, self.metric, 1000, self.seed, jobs=self.jobs)
+        return Measured(found.score, found.low, found.high)
+
+    def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:
+        """What a candidate drawn by chance scores, and whether the chosen ones do better; None of whole orders."""
+        if self.metric.whole_order:
+            return None, None
+        rows, begin = self.metric.stats(self.pool, self.jobs), self.pool.row_begin()
+        drawn = (np.add.reduceat(rows, begin[:-1]) / np.diff(begin)[:, None])[self.seen]
+        return self.measured(drawn), self.verdict_of(self.compare(chosen, drawn))
+
+    def curve(self, estimator: Estimator, whole: Stats, equal: Stats) -> list[Point]:
+        """How the chosen way does when it learns from fewer groups."""
+        most = len(self.pool) - len(self.folds[0])
+        sizes = sorted({max(8, most // part) for part in (8, 4, 2) if most // part < most})
+        points = []
+        for size in [*sizes, most]:
+            self.update(text=f"learning curve, {size} groups")
+            stats = self.out_of_fold(self.by(estimator), size) if size < most else whole
+            test = self.compare(stats, equal)
+            points.append(Point(size, test.score_a, self.gain(test), test.p))
+        return points
+
+    def without(self, estimator: Estimator, whole: Stats) -> list[Left]:
+        """What each score adds: the chosen way without it, on groups that were not learnt from."""
+        names = self.pool.feature_names
+        if len(names) < 2 or len(names) > MANY:
+            return []
+        found = []
+        for feature in names:
+            self.update(text=f"without {feature}")
+            how = replace(self.how, without=frozenset({feature}))
+            test = self.compare(whole, self.out_of_fold(self.by(estimator, how)))
+            found.append(Left(feature, self.gain(test), test.p))
+        return found
+
+
+def verdict(found: Weighed) -> str:
+    """In plain words."""
+    half = (found.interval[1] - found.interval[0]) / 2
+    by = f"by {abs(found.gain):.3g} +- {half:.2g} in {found.outcome} on groups it has not seen"
+    doubts = [warning.partition(": did")[0] for warning in found.warnings if "leak" in warning]
+    if found.groups < FEW:
+        doubts.append(f"{plural(found.groups, 'group')} cannot tell good weights from luck")
+    elif found.better_than_chance is not True and found.at_random is not None:
+        told = f"{found.held_out['chosen'].score:.3g} against {found.at_random.score:.3g}"
+        doubts.append(f"no better than a candidate drawn by chance as far as {found.groups} groups can tell ({told})")
+    lines = [f"Do not trust this: {doubt}." for doubt in doubts]
+    if found.better_than_equal:
+        lines.append(f"Better than equal weights {by}.")
+        short = [point for point in found.curve[:-1] if not (point.p <= CERTAIN and point.gain > 0)]
+        if short:
+            lines.append(f"{short[-1].groups} groups would not have been enough.")
+    elif found.better_than_equal is False:
+        lines.append(f"Worse than equal weights {by}: the weights given here are the equal ones.")
+    else:
+        lines.append(
+            f"No better than equal weights as far as {found.groups} groups can tell ({found.gain:+.3g}, "
+            f"p = {found.p:.2g}): use equal weights, or label more groups."
+        )
+    nothing = [one for one in found.without if one.p > CERTAIN]
+    if found.better_than_equal and nothing and len(nothing) < len(found.without):
+        least = min(one.p for one in nothing)
+        words = "adds nothing" if len(nothing) == 1 else "add nothing"
+        names = some(one.feature for one in nothing)
+        lines.append(f"{names} {words} that could be told from chance: p = {least:.2g} or more.")
+    return " ".join(lines)
