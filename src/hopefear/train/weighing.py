@@ -200,8 +200,10 @@ def read_pool(config: WeighConfig) -> Pool:
     column = table.column(config.spec.group, "--group")
     group = np.concatenate([[0], np.cumsum(column[1:] != column[:-1])]) if len(column) else np.zeros(0)
     order = np.lexsort((np.random.default_rng([config.seed, 29]).random(len(group)), group))
-    shuffled = {name: values[order] for name, values in table.columns.items()}
-    return _Shuffled(shuffled, table.name, table.first_line, came_from=order).pool(config.spec)
+    columns, name, first = dict(table.columns), table.name, table.first_line
+    del table, column  # so that each column is there once, however large
+    shuffled = {key: columns.pop(key)[order] for key in list(columns)}
+    return _Shuffled(shuffled, name, first, came_from=order).pool(config.spec)
 
 
 def metric_for(config: WeighConfig, pool: Pool) -> Metric:
