@@ -47,7 +47,7 @@ class CustomMetric(Metric):
         size = self.size_ if self.size_ is not None else len(self._checked("", [""]))
         return _core.Custom(self.label, size, self._score, self.higher_is_better, self.scale)
 
-    def _score(self, sums: NDArray[np.float64]) -> float:
+    def _score(self, sums: Any) -> float:
         return float(self.score_of(sums))
 
     def _checked(self, text: str, references: list[str]) -> list[float]:
