@@ -47,7 +47,7 @@ void bind_envelope(nb::module_& m) {
           [](const BoundEnvelope& b, int64_t i) {
             if (i < 0) i += static_cast<int64_t>(b.e.size());
             if (i < 0 || i >= static_cast<int64_t>(b.e.size())) throw nb::index_error("no such segment");
-            const auto k = static_cast<size_t>(i);
+            const size_t k = i;
             const auto edges = b.e.derivation(k);
             return BoundDerivation{b.forest, {b.e.intercept[k], {edges.begin(), edges.end()}}};
           },

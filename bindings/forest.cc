@@ -109,7 +109,7 @@ void init_forest(nb::module_& m) {
           [](const Forest& f, In<double> w) {
             if (w.size() < static_cast<size_t>(f.features->size()))
               throw InputError("the weight vector is shorter than the number of features");
-            std::vector<double> scores(static_cast<size_t>(f.edges()));
+            std::vector<double> scores(f.edges());
             edge_scores(f, w.data(), scores.data());
             return give(std::move(scores));
           },

@@ -195,7 +195,7 @@ void bind_oracle_document(nb::module_& m) {
       .def(
           "linear",
           [](const OracleDocument& d) {
-            std::vector<double> weights(static_cast<size_t>(d.size()));
+            std::vector<double> weights(d.size());
             d.linear(weights.data());
             return give(std::move(weights));
           },

@@ -13,7 +13,7 @@ class Weights {
   /// One weight for each feature. A mapping may name features that are not here (a weights file of a larger model); those
   /// it does not name weigh 0.
   const double* over(const Vocab& features) {
-    const auto count = static_cast<size_t>(features.size());
+    const size_t count = features.size();
     if (is_mapping) {
       values.assign(count, 0.0);
       for (const auto& [name, value] : named)

@@ -5,7 +5,7 @@
 //          source(f'..|f..)            source phrases of b' and b
 //          target(e'..|e..)            target phrases of b' and b
 //          orient(o)  orient(o|f..|e..)   orientation L, R or N, alone and with the block; only where blocks can swap
-// word     pair(f|e)                   e stands in the target phrase and f in the source phrase (f_1001), once a block
+// word     pair(f|e)                   e stands in the target phrase and f in the source phrase (f_1001), once per block
 //          ngram(e)  ngram(d,e)  ngram(c,d,e)   target m-grams, m up to 3, with <s> and </s>
 //          jump(k)  jump(k|f)  jump(k|f'|)   distortion: b begins k source words behind the end of b' (k other than 0), alone,
 //                                      with the first source word of b, with the last of b'; only where blocks can swap

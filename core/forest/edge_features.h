@@ -11,9 +11,7 @@ namespace hopefear {
 inline void edge_features(const Forest& f, int32_t e, bool zeros, std::vector<std::pair<int32_t, double>>& out) {
   out.clear();
   for (int32_t j = 0; j < f.dense_width; ++j)
-    if (const double value = f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)];
-        zeros || value != 0)
-      out.emplace_back(j, value);
+    if (const double value = f.dense_row(e)[j]; zeros || value != 0) out.emplace_back(j, value);
   if (f.sparse_begin.empty()) return;
   const auto sparse = static_cast<ptrdiff_t>(out.size());
   for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) out.emplace_back(f.sparse_ids[k], f.sparse_values[k]);

@@ -10,7 +10,7 @@ void edge_scores(const Forest& forest, const double* w, double* scores) {
 }
 
 void add_features(const Forest& forest, int32_t e, double factor, double* h) {
-  const double* row = forest.dense.data() + static_cast<size_t>(e) * forest.dense_width;
+  const double* row = forest.dense_row(e);
   for (int32_t j = 0; j < forest.dense_width; ++j) h[j] += factor * row[j];
   if (!forest.sparse_begin.empty())
     for (int32_t k = forest.sparse_begin[e]; k < forest.sparse_begin[e + 1]; ++k)
@@ -44,9 +44,9 @@ void validate(const Forest& f, const std::string& where) {
   for (size_t v = 0; 2 * v < f.spans.size(); ++v)
     if (f.spans[2 * v] > f.spans[2 * v + 1] || f.spans[2 * v] < -1 || (f.spans[2 * v] < 0 && f.spans[2 * v + 1] >= 0))
       throw InputError(where + ": node " + std::to_string(v) + " has a span that ends before it begins, or begins before 0");
-  if (f.dense_width < 0 || f.dense.size() != edges * static_cast<size_t>(f.dense_width))
+  if (f.dense_width < 0 || f.dense.size() != edges * f.dense_width)
     throw InputError(where + ": dense features do not fit the number of edges");
-  if (f.number_width < 0 || f.numbers.size() != edges * static_cast<size_t>(f.number_width))
+  if (f.number_width < 0 || f.numbers.size() != edges * f.number_width)
     throw InputError(where + ": candidate numbers do not fit the number of edges");
   if (f.sparse_ids.size() != f.sparse_values.size()) throw InputError(where + ": sparse ids and values differ in number");
   if (f.sparse_begin.empty()) {
@@ -73,7 +73,7 @@ void validate(const Forest& f, const std::string& where) {
       for (int32_t word : f.edge_words(e)) {
         if (word >= word_count) throw InputError(where + ": edge " + std::to_string(e) + " has a word id out of range");
         if (word >= 0) continue;
-        const size_t t = static_cast<size_t>(slot_tail(word));
+        const size_t t = slot_tail(word);
         if (t >= tails.size() || seen[t]++)
           throw InputError(where + ": edge " + std::to_string(e) + " must name each of its tails once among its words");
       }
@@ -110,8 +110,8 @@ void ForestBuilder::reserve(size_t nodes, size_t edges, size_t tails, size_t wor
   a.words.reserve(words);
   a.sparse_ids.reserve(sparse);
   a.sparse_values.reserve(sparse);
-  a.dense.reserve(edges * static_cast<size_t>(a.dense_width));
-  a.numbers.reserve(edges * static_cast<size_t>(a.number_width));
+  a.dense.reserve(edges * a.dense_width);
+  a.numbers.reserve(edges * a.number_width);
 }
 
 int32_t ForestBuilder::add_node(int32_t span_begin, int32_t span_end) {
@@ -133,11 +133,11 @@ int32_t ForestBuilder::add_edge(std::span<const int32_t> tails, std::span<const 
   if (dense)
     a.dense.insert(a.dense.end(), dense, dense + a.dense_width);
   else
-    a.dense.resize(a.dense.size() + static_cast<size_t>(a.dense_width));
+    a.dense.resize(a.dense.size() + a.dense_width);
   if (numbers)
     a.numbers.insert(a.numbers.end(), numbers, numbers + a.number_width);
   else
-    a.numbers.resize(a.numbers.size() + static_cast<size_t>(a.number_width));
+    a.numbers.resize(a.numbers.size() + a.number_width);
   a.sparse_ids.insert(a.sparse_ids.end(), sparse_ids.begin(), sparse_ids.end());
   a.sparse_values.insert(a.sparse_values.end(), sparse_values.begin(), sparse_values.end());
   a.sparse_begin.push_back(static_cast<int32_t>(a.sparse_ids.size()));
@@ -145,15 +145,14 @@ int32_t ForestBuilder::add_edge(std::span<const int32_t> tails, std::span<const 
 }
 
 int32_t ForestBuilder::copy_node(const Forest& from, int32_t v) {
-  return from.spans.empty() ? add_node() : add_node(from.spans[2 * size_t(v)], from.spans[2 * size_t(v) + 1]);
+  return from.spans.empty() ? add_node() : add_node(from.spans[2 * v], from.spans[2 * v + 1]);
 }
 
 int32_t ForestBuilder::copy_edge(const Forest& from, int32_t e, std::span<const int32_t> tails) {
   const size_t begin = from.sparse_begin.empty() ? 0 : from.sparse_begin[e],
                end = from.sparse_begin.empty() ? 0 : from.sparse_begin[e + 1];
-  return add_edge(tails, from.edge_words(e), from.dense.data() + static_cast<size_t>(e) * from.dense_width,
-                  from.sparse_ids.subspan(begin, end - begin), from.sparse_values.subspan(begin, end - begin),
-                  from.numbers.data() + static_cast<size_t>(e) * from.number_width);
+  return add_edge(tails, from.edge_words(e), from.dense_row(e), from.sparse_ids.subspan(begin, end - begin),
+                  from.sparse_values.subspan(begin, end - begin), from.number_row(e));
 }
 
 Forest ForestBuilder::finish() {

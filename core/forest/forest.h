@@ -8,7 +8,7 @@
 //   words   the target side of an edge: a word id (>= 0), or slot t, written -1-t: the yield of the edge's t-th tail
 //   h       dense features are a row of dense_width numbers, feature id j in column j; sparse ones are (id, value) pairs
 //           with ids >= dense_width; w.h(d) is the sum over the edges of d, with w indexed by feature id
-//   numbers what a user measured of each candidate (a COMET column), a row of number_width an edge
+//   numbers what a user measured of each candidate (a COMET column), a row of number_width per edge
 //
 // Arrays are views. `owner` keeps alive whatever they look into: vectors of a builder, or a mapped file.
 #pragma once
@@ -53,18 +53,20 @@ struct Forest {
   std::span<const int32_t> edge_tails(int32_t e) const { return tails.subspan(tail_begin[e], tail_begin[e + 1] - tail_begin[e]); }
   std::span<const int32_t> edge_words(int32_t e) const { return words.subspan(word_begin[e], word_begin[e + 1] - word_begin[e]); }
 
+  const double* dense_row(int32_t e) const { return dense.data() + static_cast<size_t>(e) * dense_width; }
+  const double* number_row(int32_t e) const { return numbers.data() + static_cast<size_t>(e) * number_width; }
+
   /// w.h(e). Four partial sums over the dense row, in a fixed order, so that all callers agree to the last bit.
   double edge_score(int32_t e, const double* w) const {
     double score = dense_score(e, w);
     if (!sparse_begin.empty())
-      for (int32_t k = sparse_begin[e]; k < sparse_begin[static_cast<size_t>(e) + 1]; ++k)
-        score += sparse_values[k] * w[sparse_ids[k]];
+      for (int32_t k = sparse_begin[e]; k < sparse_begin[e + 1]; ++k) score += sparse_values[k] * w[sparse_ids[k]];
     return score;
   }
   /// The part of the dense features in it.
   double dense_score(int32_t e, const double* w) const {
     using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
-    const double* row = dense.data() + static_cast<size_t>(e) * static_cast<size_t>(dense_width);
+    const double* row = dense_row(e);
     Four sum = {0, 0, 0, 0};
     int32_t j = 0;
     for (; j + 4 <= dense_width; j += 4) sum += *reinterpret_cast<const Four*>(row + j) * *reinterpret_cast<const Four*>(w + j);

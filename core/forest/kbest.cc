@@ -160,27 +160,21 @@ KBest::Yield KBest::yield_of(const Item& item) const {
 /// True, and remembered, if no better derivation of this node has the same words. Equal hashes are checked word by word.
 bool KBest::is_new(Node& node, const Item& item) {
   const Yield y = yield_of(item);
-  if (node.seen.size() < 2 * (node.best.size() + 1)) {
-    node.seen.assign(4 * (node.best.size() + 1) <= 8 ? 8 : 4 * (node.best.size() + 1), -1);
-    for (size_t i = 0; i < node.best.size(); ++i) {
-      size_t slot = node.yields[i].hash % node.seen.size();
-      while (node.seen[slot] >= 0) slot = (slot + 1) % node.seen.size();
-      node.seen[slot] = static_cast<int32_t>(i);
-    }
-  }
   std::vector<int32_t> edges, words;
-  size_t slot = y.hash % node.seen.size();
-  for (; node.seen[slot] >= 0; slot = (slot + 1) % node.seen.size()) {
-    const auto i = static_cast<size_t>(node.seen[slot]);
-    if (node.yields[i].hash != y.hash || node.yields[i].power != y.power) continue;
+  const auto same = [&](Place place) {
+    const Yield& other = node.yields[place.index];
+    if (other.hash != y.hash || other.power != y.power) return false;
     if (words.empty()) {
       unroll_item(item, edges);
       words = yield(forest_, edges);
     }
-    unroll_item(node.best[i], edges);
-    if (words == yield(forest_, edges)) return false;
-  }
-  node.seen[slot] = static_cast<int32_t>(node.best.size());
+    unroll_item(node.best[place.index], edges);
+    return words == yield(forest_, edges);
+  };
+  const auto [place, added] =
+      node.seen.insert(hash_key(y.hash), same, [&](Place p) { return hash_key(node.yields[p.index].hash); });
+  if (!added) return false;
+  place->index = static_cast<int32_t>(node.best.size());
   node.yields.push_back(y);
   return true;
 }
@@ -221,7 +215,7 @@ Forest list_of(const Forest& forest, const std::vector<Derivation>& derivations,
     for (int32_t e : d.edges)
       for (size_t j = 0; j < width; ++j) dense[j] += forest.dense[e * width + j];
     sparse_features(forest, d.edges, ids, values);
-    const double* numbers = keep_numbers ? forest.numbers.data() + size_t(d.edges[0]) * forest.number_width : nullptr;
+    const double* numbers = keep_numbers ? forest.number_row(d.edges[0]) : nullptr;
     builder.add_edge({}, words, dense.data(), ids, values, numbers);
   }
   return builder.finish();

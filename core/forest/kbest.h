@@ -16,6 +16,7 @@
 #include "forest/derivation.h"
 #include "forest/pool.h"
 #include "forest/viterbi.h"
+#include "util/hash_table.h"
 
 namespace hopefear {
 
@@ -37,10 +38,14 @@ class KBest {
   struct Yield {
     uint64_t hash, power;  // of a polynomial hash, so that hashes of parts can be joined
   };
+  struct Place {  // in a list
+    int32_t index = -1;
+    bool empty() const { return index < 0; }
+  };
   struct Node {
     std::vector<Item> heap, best;  // cand and D-hat of the paper
     std::vector<Yield> yields;     // of best, if distinct
-    std::vector<int32_t> seen;     // an open hash table of places in best, by yield
+    HashTable<Place> seen;         // in best, by yield
     Item last{};                   // the derivation that was popped last
     int32_t next_tail = 0;         // its successors at this tail and later ones have not been pushed yet
     bool pending = false, exhausted = false;

@@ -147,7 +147,7 @@ struct MergedFeatures {
       const auto found = std::find_if(different.begin(), different.end(), [&](const Pool* other) {
         return other->features == pool->features && other->dense_width == pool->dense_width;
       });
-      of.push_back(static_cast<size_t>(found - different.begin()));
+      of.push_back(found - different.begin());
       if (found == different.end()) different.push_back(pool);
     }
     std::vector<std::string> dense, sparse;
@@ -236,12 +236,11 @@ class Merging {
       else if (value != 0)
         c.sparse.emplace_back(mapped, value);
     };
-    for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense[static_cast<size_t>(e) * f.dense_width + j]);
+    for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense_row(e)[j]);
     if (!f.sparse_begin.empty())
       for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
     std::sort(c.sparse.begin(), c.sparse.end());
-    const auto numbers = f.numbers.subspan(static_cast<size_t>(e) * f.number_width, f.number_width);
-    c.numbers.assign(numbers.begin(), numbers.end());
+    c.numbers.assign(f.number_row(e), f.number_row(e) + f.number_width);
     return c;
   }
 

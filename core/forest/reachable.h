@@ -16,7 +16,7 @@ template <class Keep>
 Reachable reachable(const Forest& forest, Keep&& keep) {
   const size_t nodes = forest.nodes();
   std::vector<uint8_t> alive(nodes, 0);
-  Reachable out{std::vector<uint8_t>(nodes, 0), std::vector<uint8_t>(static_cast<size_t>(forest.edges()), 0)};
+  Reachable out{std::vector<uint8_t>(nodes, 0), std::vector<uint8_t>(forest.edges(), 0)};
   for (int32_t v = 0; v < forest.nodes(); ++v)
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
       if (!keep(e)) continue;

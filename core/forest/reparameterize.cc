@@ -20,10 +20,10 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
   for (Sentence& s : out.sentences) {
     Forest& f = s.forest;
     auto a = std::make_shared<Arrays>();
-    a->dense.assign(static_cast<size_t>(f.edges()) * static_cast<size_t>(dense_width), 0.0);
+    a->dense.assign(static_cast<size_t>(f.edges()) * dense_width, 0.0);
     for (int32_t e = 0; e < f.edges(); ++e) {
-      double* row = a->dense.data() + static_cast<size_t>(e) * static_cast<size_t>(dense_width);
-      const auto first = static_cast<size_t>(a->begin.back());
+      double* row = a->dense.data() + static_cast<size_t>(e) * dense_width;
+      const size_t first = a->begin.back();
       auto put = [&](int32_t j, double value) {
         const int32_t to = id[j];
         const double scaled = factor[j] * value;
@@ -39,8 +39,7 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
         a->ids.push_back(to);
         a->values.push_back(scaled);
       };
-      for (int32_t j = 0; j < f.dense_width; ++j)
-        put(j, f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
+      for (int32_t j = 0; j < f.dense_width; ++j) put(j, f.dense_row(e)[j]);
       if (!f.sparse_begin.empty())
         for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) put(f.sparse_ids[k], f.sparse_values[k]);
       a->begin.push_back(static_cast<int32_t>(a->ids.size()));
@@ -69,8 +68,8 @@ Pool centred(const Pool& pool, int jobs) {
     int32_t marked = -1;  // the candidate that was seen with it last
   };
   Pool out = pool;
-  const auto features = static_cast<size_t>(pool.features->size());
-  std::vector<std::vector<Votes>> scratch(static_cast<size_t>(resolve_jobs(jobs)));
+  const size_t features = pool.features->size();
+  std::vector<std::vector<Votes>> scratch(resolve_jobs(jobs));
   parallel_for(out.size(), jobs, [&](size_t i, int thread) {
     Forest& f = out.sentences[i].forest;
     if (!f.is_list() || f.sparse_begin.empty()) return;
@@ -118,7 +117,7 @@ Pool centred(const Pool& pool, int jobs) {
 }
 
 std::vector<double> within_variance(const Pool& pool) {
-  const auto features = static_cast<size_t>(pool.features->size());
+  const size_t features = pool.features->size();
   std::vector<double> variance(features, 0.0);
   struct Moments {  // of the differences from the first value: exactly 0 where all values are equal
     double first = 0, sum = 0, squares = 0, count = 0;
@@ -141,8 +140,7 @@ std::vector<double> within_variance(const Pool& pool) {
     const double n = f.edges();
     for (int32_t j = 0; j < f.dense_width; ++j) {
       Moments moments;
-      for (int32_t e = 0; e < f.edges(); ++e)
-        moments.add(f.dense[static_cast<size_t>(e) * static_cast<size_t>(f.dense_width) + static_cast<size_t>(j)]);
+      for (int32_t e = 0; e < f.edges(); ++e) moments.add(f.dense_row(e)[j]);
       variance[j] += moments.variance(n);
     }
     if (f.sparse_begin.empty()) continue;
@@ -155,7 +153,7 @@ std::vector<double> within_variance(const Pool& pool) {
 }
 
 std::vector<double> within_covariance(const Pool& pool, int jobs) {
-  const auto width = static_cast<size_t>(pool.dense_width);
+  const size_t width = pool.dense_width;
   constexpr size_t kBlocks = 16;
   std::vector<std::vector<double>> part(kBlocks);
   parallel_for(kBlocks, jobs, [&](size_t b, int) {

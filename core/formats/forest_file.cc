@@ -166,7 +166,7 @@ void write_all(int descriptor, const char* data, size_t size, uint64_t at, const
           file, 0, std::string("could not be written (") + std::strerror(errno) + "). Name an ordinary file on a disk with room");
     data += done;
     at += static_cast<uint64_t>(done);
-    size -= static_cast<size_t>(done);
+    size -= done;
   }
 }
 
@@ -342,8 +342,8 @@ void write_names(Out& out, const Pool& pool) {
     write_strings(out, kind, count, text, end, true);
   };
   const auto vocab = [](const Vocab& v) { return [&v](size_t i) -> const std::string& { return v[static_cast<int32_t>(i)]; }; };
-  strings(word_ends, static_cast<size_t>(pool.vocab->size()), vocab(*pool.vocab));
-  strings(feature_ends, static_cast<size_t>(pool.features->size()), vocab(*pool.features));
+  strings(word_ends, pool.vocab->size(), vocab(*pool.vocab));
+  strings(feature_ends, pool.features->size(), vocab(*pool.features));
   strings(number_ends, pool.number_names.size(), [&](size_t i) -> const std::string& { return pool.number_names[i]; });
 }
 
@@ -624,7 +624,7 @@ Pool read_forest_file(const std::string& path, const std::string& file, bool ver
   struct stat about;
   auto map = std::make_shared<Map>();
   if (::fstat(descriptor, &about) == 0 && about.st_size > 0) {
-    map->size = static_cast<size_t>(about.st_size);
+    map->size = about.st_size;
     void* const bytes = ::mmap(nullptr, map->size, PROT_READ, MAP_SHARED, descriptor, 0);
     if (bytes != MAP_FAILED) map->bytes = bytes;
   }

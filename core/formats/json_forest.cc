@@ -339,14 +339,14 @@ class Reader {
 
   void finish_cdec() {
     draft_.goal = draft_.nodes - 1;
-    draft_.spans.assign(2 * static_cast<size_t>(draft_.nodes), -1);
+    draft_.spans.assign(2 * draft_.nodes, -1);
     for (size_t e = 0; e < edges_.size(); ++e) {
       const Edge& edge = edges_[e];
       if (edge.head < 0)
         json_.fail("edge " + std::to_string(e) + " belongs to no node: the forest is not connected. Leave the edge out");
       if (edge.span[0] < 0 || edge.span[1] < edge.span[0]) continue;
-      draft_.spans[2 * static_cast<size_t>(edge.head)] = edge.span[0];
-      draft_.spans[2 * static_cast<size_t>(edge.head) + 1] = edge.span[1];
+      draft_.spans[2 * edge.head] = edge.span[0];
+      draft_.spans[2 * edge.head + 1] = edge.span[1];
     }
     for (const int64_t node : leaves_)
       if (node != draft_.goal) empty_edge(node);
@@ -362,7 +362,7 @@ class Reader {
                    ", which does not exist. Was the file cut off?");
       return at->second;
     };
-    leaf_.assign(static_cast<size_t>(draft_.nodes), 1);
+    leaf_.assign(draft_.nodes, 1);
     for (size_t e = 0; e < edges_.size(); ++e) {
       if (edges_[e].head < 0) json_.fail("edge " + std::to_string(e) + " has no head. Name its node");
       edges_[e].head = node(edges_[e].head, e);
@@ -390,10 +390,10 @@ class Reader {
     for (size_t t = 0; t < count; ++t) {
       const int32_t node = draft_.tails[tail + t];
       if (moved[t] < 0 && leaf_[node]) continue;
-      draft_.tails[tail + static_cast<size_t>(next)] = node;
+      draft_.tails[tail + next] = node;
       moved[t] = next++;
     }
-    draft_.tails.resize(tail + static_cast<size_t>(next));
+    draft_.tails.resize(tail + next);
     for (size_t w = word; w < draft_.words.size(); ++w)
       if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count)
         draft_.words[w] = slot(moved[slot_tail(draft_.words[w])]);
@@ -469,7 +469,7 @@ class Reader {
 
 std::string read_json_forest(PoolBuilder& builder, std::string_view text, const std::string& file, int64_t line) {
   if (const int64_t at = invalid_utf8(text); at >= 0) {
-    for (const char c : text.substr(0, static_cast<size_t>(at))) line += c == '\n';
+    for (const char c : text.substr(0, at)) line += c == '\n';
     throw input_error(file, line, "the text is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8");
   }
   return Reader(builder, text, file, line).read();

@@ -16,7 +16,7 @@
 
 namespace hopefear {
 
-/// Cuts a file into JSON documents: one a line, or over several lines. Before a document may stand `id |||`.
+/// Cuts a file into JSON documents: one per line, or over several lines. Before a document may stand `id |||`.
 class JsonDocuments {
  public:
   /// Calls document(prefix, text, first line) for each document that has come to its end.

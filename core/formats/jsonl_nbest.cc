@@ -116,7 +116,7 @@ void JsonlNbestReader::candidate(Json& json) {
           given.push_back(0);
           at = metric_names_.end() - 1;
         }
-        const auto column = static_cast<size_t>(at - metric_names_.begin());
+        const size_t column = at - metric_names_.begin();
         if (given[column]++) json.fail(where() + "the metric " + quoted(name) + " occurs twice. Keep one");
         metrics[column] = json.number("a metric");
       }

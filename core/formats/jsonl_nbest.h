@@ -1,4 +1,4 @@
-// k-best lists as JSON, one sentence a line:
+// k-best lists as JSON, one sentence per line:
 //
 //   {"id": 0, "source": "...", "references": ["...", ...],
 //    "candidates": [{"text": "...", "features": {"name": 1.5, ...}, "metrics": {"comet": 0.8, ...}}, ...]}

@@ -26,7 +26,7 @@ class Lines {
         rest_ += bytes;
         return;
       }
-      const auto length = static_cast<size_t>(static_cast<const char*>(found) - bytes.data());
+      const size_t length = static_cast<const char*>(found) - bytes.data();
       if (rest_.empty()) {
         line(checked(bytes.substr(0, length)));
       } else {

@@ -92,7 +92,7 @@ class Reader {
       draft_.feature_values.push_back(value);
     });
     const auto words = static_cast<int32_t>(whole(trim(covered), "source-covered"));
-    const auto head = static_cast<size_t>(draft_.nodes - 1);
+    const size_t head = draft_.nodes - 1;
     draft_.spans[2 * head] = 0;
     draft_.spans[2 * head + 1] = words;
     draft_.end_edge(draft_.nodes - 1);
@@ -110,7 +110,7 @@ void read_moses_hypergraph(PoolBuilder& builder, std::string_view text, const st
   Lines lines;
   lines.begin_file(file);
   Reader reader(builder, lines);
-  auto line = [&](std::string_view text) { reader.line(text); };
+  auto line = [&](std::string_view one) { reader.line(one); };
   lines.feed(text, line);
   lines.end_file(line);
   reader.finish();

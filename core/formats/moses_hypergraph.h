@@ -1,4 +1,4 @@
-// Moses' text hypergraph, one file a sentence:
+// Moses' text hypergraph, one file per sentence:
 //
 //   # target ||| features ||| source-covered
 //   NODES EDGES

@@ -126,7 +126,7 @@ void MosesNbestReader::values_of(std::string_view name, std::string_view label) 
     if (ids.size() != values_.size()) ragged(ids.size());
   } else if (values_.size() == 1) {
     const int32_t id = builder_.feature(name);
-    if (static_cast<size_t>(id) >= single_.size()) single_.resize(static_cast<size_t>(id) + 1 + static_cast<size_t>(id) / 2, 0);
+    if (static_cast<size_t>(id) >= single_.size()) single_.resize(1 + id + id / 2, 0);
     single_[id] = 1;
     ids.push_back(id);
   } else {

@@ -1,4 +1,4 @@
-// k-best lists as text, one candidate a line (Moses; cdec and Joshua):
+// k-best lists as text, one candidate per line (Moses; cdec and Joshua):
 //
 //   id ||| words ||| name= v v ... name= v ... ||| score [||| more]
 //   id ||| words ||| name=v name=v ... ||| score [||| more]

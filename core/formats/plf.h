@@ -1,4 +1,4 @@
-// Lattices in Moses' PLF, one a line: for each node in topological order its arcs, each with a word, scores and the distance
+// Lattices in Moses' PLF, one per line: for each node in topological order its arcs, each with a word, scores and the distance
 // to the node where it ends:
 //
 //   ((('einen',1.0,1),),(('wettbewerbs',0.25,1),('wettbewerb',0.25,1),),(('sturz',1.0,1),),)

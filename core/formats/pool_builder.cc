@@ -112,7 +112,7 @@ void PoolBuilder::finish() {
 
 void PoolBuilder::decide() {
   decided_ = true;
-  const auto count = static_cast<size_t>(features_->size());
+  const size_t count = features_->size();
   std::vector<size_t> occurs(count, 0);
   size_t candidates = 0;
   for (const Waiting& w : prefix_) {

@@ -45,7 +45,7 @@ class PoolBuilder {
   int32_t feature(std::string_view name) { return features_->add(name); }
   /// False when this candidate has the feature already.
   bool add_feature(int32_t id, double value) {
-    if (static_cast<size_t>(id) >= seen_.size()) seen_.resize(static_cast<size_t>(id) + 1 + static_cast<size_t>(id) / 2, 0);
+    if (static_cast<size_t>(id) >= seen_.size()) seen_.resize(1 + id + id / 2, 0);
     if (seen_[id] == candidate_) return false;
     seen_[id] = candidate_;
     staged_.feature_ids.push_back(id);

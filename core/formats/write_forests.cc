@@ -1,10 +1,10 @@
 #include "formats/write_forests.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "forest/edge_features.h"
 #include "formats/json.h"
+#include "util/id_map.h"
 #include "util/text.h"
 
 namespace hopefear {
@@ -19,8 +19,8 @@ struct Useful {
   std::vector<int32_t> number;              // of each node, or -1
   std::vector<std::vector<int32_t>> edges;  // of each useful node
 
-  Useful(const Pool& p, size_t i) : pool(p), f(p.sentences[i].forest), sentence(i), number(static_cast<size_t>(f.nodes()), -1) {
-    const auto count = static_cast<size_t>(f.nodes());
+  Useful(const Pool& p, size_t i) : pool(p), f(p.sentences[i].forest), sentence(i), number(f.nodes(), -1) {
+    const size_t count = f.nodes();
     std::vector<uint8_t> derives(count, 0), needed(count, 0);
     auto complete = [&](int32_t e) {
       return std::all_of(f.edge_tails(e).begin(), f.edge_tails(e).end(), [&](int32_t t) { return derives[t]; });
@@ -98,55 +98,70 @@ bool names_tail(const std::string& word) {
   return is_digits(comma == std::string_view::npos ? inside : inside.substr(comma + 1));
 }
 
-/// The rules of a sentence and their numbers, from 1.
-struct Rules {
-  std::vector<std::string> texts;
-  std::unordered_map<std::string, size_t> numbers;
-  size_t number(std::string rule) {
-    const auto [at, added] = numbers.emplace(std::move(rule), texts.size() + 1);
-    if (added) texts.push_back(at->first);
-    return at->second;
+std::string cdec_rule(const Useful& u, int32_t e) {
+  std::string rule = "[X] |||";
+  for (const int32_t word : u.f.edge_words(e)) {
+    rule += ' ';
+    if (word < 0) {
+      if (slot_tail(word) > 8) u.fail("an edge has more than 9 tails, which cdec cannot say. Write the native format");
+      rule += '[' + std::to_string(slot_tail(word) + 1) + ']';
+      continue;
+    }
+    const std::string& text = u.word(word);
+    if (text == "|||" || names_tail(text))
+      u.fail("the word " + quoted(text) + " means something else to cdec. Write the native format");
+    rule += text;
   }
-};
+  if (u.f.edge_words(e).empty()) rule += ' ';
+  return rule;
+}
+
+void append_cdec_edge(std::string& out, const Useful& u, size_t node, int32_t e, const IdMap& feature_numbers, int32_t rule) {
+  out += "{\"tail\":[";
+  for (size_t t = 0; t < u.f.edge_tails(e).size(); ++t) {
+    if (t) out += ',';
+    append_whole(out, u.tail(e, static_cast<int32_t>(t)));
+  }
+  out += "],\"spans\":[";
+  append_whole(out, u.f.spans.empty() ? -1 : u.f.spans[2 * node]);
+  out += ',';
+  append_whole(out, u.f.spans.empty() ? -1 : u.f.spans[2 * node + 1]);
+  out += ",-1,-1],\"feats\":[";
+  bool first = true;
+  u.features(e, [&](int32_t id, double value) {
+    if (!first) out += ',';
+    first = false;
+    append_whole(out, feature_numbers.find(id));
+    out += ',';
+    append_number(out, value);
+  });
+  out += "],\"rule\":";
+  append_whole(out, rule);
+  out += '}';
+}
 
 }  // namespace
 
 void append_cdec_forest(std::string& out, const Pool& pool, size_t sentence) {
   const Useful u(pool, sentence);
-  Rules rules;
-  std::vector<size_t> rule_of(static_cast<size_t>(u.f.edges()), 0);
-  for (const auto& edges : u.edges)
-    for (const int32_t e : edges) {
-      std::string rule = "[X] |||";
-      for (const int32_t word : u.f.edge_words(e)) {
-        rule += ' ';
-        if (word < 0) {
-          if (slot_tail(word) > 8) u.fail("an edge has more than 9 tails, which cdec cannot say. Write the native format");
-          rule += '[' + std::to_string(slot_tail(word) + 1) + ']';
-          continue;
-        }
-        const std::string& text = u.word(word);
-        if (text == "|||" || names_tail(text))
-          u.fail("the word " + quoted(text) + " means something else to cdec. Write the native format");
-        rule += text;
-      }
-      if (u.f.edge_words(e).empty()) rule += ' ';
-      rule_of[e] = rules.number(std::move(rule));
-    }
-  out += "{\"rules\":[";
-  for (size_t k = 0; k < rules.texts.size(); ++k) {
-    if (k) out += ',';
-    append_whole(out, static_cast<int64_t>(k + 1));
-    out += ',';
-    append_json_string(out, rules.texts[k]);
-  }
-  std::unordered_map<int32_t, size_t> feature_numbers;
+  Vocab rules;  // their numbers count from 1 in the file
+  std::vector<int32_t> rule_of(u.f.edges(), 0);
+  IdMap feature_numbers;
   std::vector<int32_t> names;
   for (const auto& edges : u.edges)
-    for (const int32_t e : edges)
+    for (const int32_t e : edges) {
+      rule_of[e] = 1 + rules.add(cdec_rule(u, e));
       u.features(e, [&](int32_t id, double) {
-        if (feature_numbers.emplace(id, names.size()).second) names.push_back(id);
+        if (feature_numbers.add(id) == static_cast<int32_t>(names.size())) names.push_back(id);
       });
+    }
+  out += "{\"rules\":[";
+  for (int32_t k = 0; k < rules.size(); ++k) {
+    if (k) out += ',';
+    append_whole(out, k + 1);
+    out += ',';
+    append_json_string(out, rules[k]);
+  }
   out += "],\"features\":[";
   for (size_t k = 0; k < names.size(); ++k) {
     if (k) out += ',';
@@ -155,31 +170,10 @@ void append_cdec_forest(std::string& out, const Pool& pool, size_t sentence) {
   out += ']';
   int64_t count = 0;
   for (size_t v = 0; v < u.nodes.size(); ++v) {
-    const auto node = static_cast<size_t>(u.nodes[v]);
     out += ",\"edges\":[";
     for (size_t k = 0; k < u.edges[v].size(); ++k) {
-      const int32_t e = u.edges[v][k];
-      out += k ? ",{\"tail\":[" : "{\"tail\":[";
-      for (size_t t = 0; t < u.f.edge_tails(e).size(); ++t) {
-        if (t) out += ',';
-        append_whole(out, u.tail(e, static_cast<int32_t>(t)));
-      }
-      out += "],\"spans\":[";
-      append_whole(out, u.f.spans.empty() ? -1 : u.f.spans[2 * node]);
-      out += ',';
-      append_whole(out, u.f.spans.empty() ? -1 : u.f.spans[2 * node + 1]);
-      out += ",-1,-1],\"feats\":[";
-      bool first = true;
-      u.features(e, [&](int32_t id, double value) {
-        if (!first) out += ',';
-        first = false;
-        append_whole(out, static_cast<int64_t>(feature_numbers[id]));
-        out += ',';
-        append_number(out, value);
-      });
-      out += "],\"rule\":";
-      append_whole(out, static_cast<int64_t>(rule_of[e]));
-      out += '}';
+      if (k) out += ',';
+      append_cdec_edge(out, u, u.nodes[v], u.edges[v][k], feature_numbers, rule_of[u.edges[v][k]]);
     }
     out += "],\"node\":{\"in_edges\":[";
     for (size_t k = 0; k < u.edges[v].size(); ++k) {
@@ -197,7 +191,7 @@ void append_travatar_forest(std::string& out, const Pool& pool, size_t sentence)
   const auto last = static_cast<int32_t>(u.nodes.size()) - 1;
   out += "{\"nodes\": [";
   for (int32_t i = 0; i <= last; ++i) {
-    const auto v = static_cast<size_t>(u.nodes[last - i]);
+    const size_t v = u.nodes[last - i];
     out += i ? ", {\"sym\": \"X\", \"span\": [" : "{\"sym\": \"X\", \"span\": [";
     append_whole(out, u.f.spans.empty() ? -1 : u.f.spans[2 * v]);
     out += ", ";
@@ -239,7 +233,7 @@ void append_travatar_forest(std::string& out, const Pool& pool, size_t sentence)
 
 void append_cicada_forest(std::string& out, const Pool& pool, size_t sentence) {
   const Useful u(pool, sentence);
-  Rules rules;
+  Vocab rules;  // their numbers count from 1 in the file
   std::string nodes;
   for (size_t v = 0; v < u.nodes.size(); ++v) {
     nodes += v ? ", [" : "[";
@@ -267,13 +261,13 @@ void append_cicada_forest(std::string& out, const Pool& pool, size_t sentence) {
       nodes += "\"feature\": ";
       append_feature_object(nodes, u, e);
       nodes += ", \"rule\": ";
-      append_whole(nodes, static_cast<int64_t>(rules.number(std::move(rule))));
+      append_whole(nodes, 1 + rules.add(rule));
       nodes += '}';
     }
     nodes += ']';
   }
   out += "{\"rules\": [";
-  append_list(out, rules.texts, [&](const std::string& rule) { append_json_string(out, rule); });
+  append_list(out, rules.texts(), [&](const std::string& rule) { append_json_string(out, rule); });
   out += "], \"nodes\": [";
   out += nodes;
   out += "], \"goal\": ";
@@ -287,7 +281,7 @@ void append_moses_hypergraph(std::string& out, const Pool& pool, size_t sentence
   for (const auto& e : u.edges) edges += e.size();
   out += "# target ||| features ||| source-covered\n" + std::to_string(u.nodes.size()) + ' ' + std::to_string(edges) + '\n';
   for (size_t v = 0; v < u.nodes.size(); ++v) {
-    const auto node = static_cast<size_t>(u.nodes[v]);
+    const size_t node = u.nodes[v];
     const int32_t covered = u.f.spans.empty() ? 0 : u.f.spans[2 * node + 1] - u.f.spans[2 * node];
     out += "# node " + std::to_string(v) + '\n' + std::to_string(u.edges[v].size()) + '\n';
     for (const int32_t e : u.edges[v]) {
@@ -317,7 +311,7 @@ void append_moses_hypergraph(std::string& out, const Pool& pool, size_t sentence
 
 void append_plf(std::string& out, const Pool& pool, size_t sentence) {
   const Useful u(pool, sentence);
-  const auto width = static_cast<size_t>(pool.features->size());
+  const size_t width = pool.features->size();
   if (width > 1000)
     u.fail("it has " + std::to_string(width) +
            " features, and PLF writes a number for each on every arc. Write the native format");

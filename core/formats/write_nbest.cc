@@ -84,8 +84,7 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
     if (f.number_width) {
       out += ", \"metrics\": {";
       first = true;
-      for (int32_t k = 0; k < f.number_width; ++k)
-        pair(pool.number_names[k], f.numbers[static_cast<size_t>(e) * f.number_width + k]);
+      for (int32_t k = 0; k < f.number_width; ++k) pair(pool.number_names[k], f.number_row(e)[k]);
       out += '}';
     }
     out += '}';

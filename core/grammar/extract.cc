@@ -133,7 +133,7 @@ uint64_t hash_of(std::span<const int32_t> symbols, uint64_t seed) {
 }
 uint64_t source_hash(const Rule& rule) { return hash_of(rule.gamma(), 0x8ebc6af09c88c6e3ULL); }
 uint64_t target_hash(const Rule& rule) { return hash_of(rule.alpha(), 0x589965cc75374cc3ULL); }
-size_t shard_of(uint64_t source_hash) { return static_cast<size_t>(source_hash >> (64 - kShardBits)); }
+size_t shard_of(uint64_t source_hash) { return source_hash >> (64 - kShardBits); }
 
 /// A distinct (rule, alignment, orientation) and its count.
 struct Entry {
@@ -184,7 +184,7 @@ void add(CountTable<Total>& table, uint64_t hash, uint64_t count) {
 }
 
 // A rule in 32-bit words: source symbols, target symbols | links << 16, the lexical weights, source symbols, target symbols,
-// links (two a word).
+// links (two per word).
 class Record {
  public:
   explicit Record(const uint32_t* p) : p_(p) {}
@@ -344,7 +344,7 @@ void Extractor::State::initial_phrases(size_t n, Work& w) const {
       w.phrase_begin.push_back(static_cast<uint32_t>(w.phrases.size()));
       const int last = s + words - 1;
       if (last >= size) continue;
-      const auto index = static_cast<size_t>(last);
+      const size_t index = last;
       low = std::min(low, w.t_low[index]), high = std::max(high, w.t_high[index]);
       if (high < 0 || high - low >= longest) continue;
       if (options.tight && (w.t_high[s] < 0 || w.t_high[index] < 0)) continue;
@@ -369,7 +369,7 @@ void Extractor::State::initial_phrases(size_t n, Work& w) const {
 int Extractor::State::orientation(const Phrase& p, const Work& w, size_t n) const {
   if (p.t == 0) return p.s == 0 ? kRight : kNeutral;
   const size_t columns = text->target(n).size();
-  const auto corner = [&](int s) { return w.ends[static_cast<size_t>(s) * columns + static_cast<size_t>(p.t - 1)]; };
+  const auto corner = [&](int s) { return w.ends[s * columns + p.t - 1]; };
   if (p.s > 0 && corner(p.s - 1) & 1) return kRight;
   if (p.s_end() < static_cast<int>(text->source(n).size()) && corner(p.s_end()) & 2) return kLeft;
   return kNeutral;
@@ -382,14 +382,12 @@ void Extractor::State::extract_pair(size_t n, Work& w) {
     const size_t columns = text->target(n).size();
     w.ends.assign(text->source(n).size() * columns, 0);
     for (const Phrase& p : w.phrases) {
-      w.ends[static_cast<size_t>(p.s_end() - 1) * columns + static_cast<size_t>(p.t_end() - 1)] |= 1;
-      w.ends[static_cast<size_t>(p.s) * columns + static_cast<size_t>(p.t_end() - 1)] |= 2;
+      w.ends[(p.s_end() - 1) * columns + p.t_end() - 1] |= 1;
+      w.ends[p.s * columns + p.t_end() - 1] |= 2;
     }
   }
   const auto inside = [](const Phrase& q, const Phrase& p) { return q.t >= p.t && q.t_end() <= p.t_end(); };
-  const auto place = [&](int s, int words) {
-    return static_cast<size_t>(s) * static_cast<size_t>(longest) + static_cast<size_t>(words - 1);
-  };
+  const auto place = [&](int s, int words) { return static_cast<size_t>(s) * longest + words - 1; };
 
   for (const Phrase& p : w.phrases) {
     Where where;
@@ -466,7 +464,7 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
   State& state = *state_;
   end = std::min(end, state.text->size());
   if (begin >= end) return;
-  std::vector<Work> work(static_cast<size_t>(resolve_jobs(jobs)));
+  std::vector<Work> work(resolve_jobs(jobs));
   parallel_for(end - begin, jobs, [&](size_t i, int thread) { state.extract_pair(begin + i, work[thread]); });
   for (Work& w : work) {
     for (size_t shard = 0; shard < kShards; ++shard)
@@ -479,8 +477,8 @@ void Extractor::begin_part(int part, int parts, int jobs) {
   if (parts < 1 || parts > kShards || part < 0 || part >= parts)
     throw InputError("parts: not between 1 and " + std::to_string(kShards));
   state_->end_part(jobs);
-  state_->part_begin = static_cast<size_t>(kShards) * static_cast<size_t>(part) / static_cast<size_t>(parts);
-  state_->part_end = static_cast<size_t>(kShards) * static_cast<size_t>(part + 1) / static_cast<size_t>(parts);
+  state_->part_begin = kShards * part / parts;
+  state_->part_end = kShards * (part + 1) / parts;
 }
 
 /// Every rule is read off the text once, here: its two hashes, and its record at refs[i].record of `records`.
@@ -577,7 +575,7 @@ void Extractor::State::append_side(Shard& shard, const std::vector<Candidate>& g
   const auto gamma = group.front().record.gamma();
   Side side{{0, 0}, static_cast<uint32_t>(out.size()), static_cast<uint32_t>(group.size()), 0, 0};
   const int bits = key_bits();
-  for (size_t k = 0, in_word = static_cast<size_t>(64 / bits); k < 2 * in_word; ++k)
+  for (size_t k = 0, in_word = 64 / bits; k < 2 * in_word; ++k)
     side.key[k / in_word] = side.key[k / in_word] << bits | (k < gamma.size() ? static_cast<uint64_t>(gamma[k] + 2) : 0);
   out.push_back(static_cast<uint32_t>(gamma.size()));
   for (int32_t symbol : gamma) out.push_back(static_cast<uint32_t>(symbol));
@@ -598,7 +596,7 @@ void Extractor::State::append_side(Shard& shard, const std::vector<Candidate>& g
 
 void Extractor::State::end_part(int jobs) {
   using Counts = std::vector<std::vector<Total>>;
-  std::vector<Counts> counts(static_cast<size_t>(resolve_jobs(jobs)), Counts(kShards));
+  std::vector<Counts> counts(resolve_jobs(jobs), Counts(kShards));
   std::vector<size_t> seen(kShards);
   parallel_for(kShards, jobs, [&](size_t i, int thread) {
     Counts& mine = counts[thread];

@@ -449,13 +449,13 @@ void Grammar::mark(std::span<const int32_t> words, int max_span, std::vector<cha
   while (!queue.empty()) {
     const uint64_t item = queue.back();
     queue.pop_back();
-    advance(static_cast<uint32_t>(item >> 32), static_cast<size_t>(item & 0xffffffffU));
+    advance(static_cast<uint32_t>(item >> 32), item & 0xffffffffU);
   }
 }
 
 RuleTable Grammar::filtered(const std::vector<std::string>& sentences, int max_span, int jobs) const {
   if (max_span < 1) throw InputError("max_span: " + std::to_string(max_span) + " is too small: 1 or more");
-  std::vector<std::vector<char>> marked(static_cast<size_t>(resolve_jobs(jobs)));
+  std::vector<std::vector<char>> marked(resolve_jobs(jobs));
   std::vector<std::vector<uint64_t>> queues(marked.size());
   parallel_for(sentences.size(), jobs, [&](size_t i, int thread) {
     auto& mine = marked[thread];

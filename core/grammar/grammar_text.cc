@@ -180,7 +180,7 @@ void GrammarTextReader::read_links(std::string_view field, const Place& place, R
 }
 
 RuleTable GrammarTextReader::finish(int jobs) {
-  const size_t count = raw_.rules(), width = static_cast<size_t>(columns_.size());
+  const size_t count = raw_.rules(), width = columns_.size();
   std::vector<uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
   parallel_sort(order, jobs, [&](uint32_t a, uint32_t b) {
@@ -215,7 +215,7 @@ RuleTable GrammarTextReader::finish(int jobs) {
       table.link_begin.push_back(static_cast<uint32_t>(table.links.size()));
       table.columns.resize(table.columns.size() + width, 0.0f);
       for (size_t v = value_begin_[r]; v < value_begin_[r + 1]; ++v)
-        table.columns[table.columns.size() - width + static_cast<size_t>(values_[v].first)] = values_[v].second;
+        table.columns[table.columns.size() - width + values_[v].first] = values_[v].second;
     }
     const auto symbols = raw_.source_of(order[i]);
     table.source.insert(table.source.end(), symbols.begin(), symbols.end());

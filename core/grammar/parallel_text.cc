@@ -31,9 +31,9 @@ void ParallelText::add(std::string_view source, std::string_view target) {
 }
 
 std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> forward, std::span<const int32_t> backward) {
-  const auto at = [m](int s, int t) { return static_cast<size_t>(s) * static_cast<size_t>(m) + static_cast<size_t>(t); };
-  std::vector<char> in_union(static_cast<size_t>(n) * static_cast<size_t>(m)), chosen(in_union.size());
-  std::vector<char> s_aligned(static_cast<size_t>(n)), t_aligned(static_cast<size_t>(m));
+  const auto at = [m](int s, int t) { return static_cast<size_t>(s) * m + t; };
+  std::vector<char> in_union(static_cast<size_t>(n) * m), chosen(in_union.size());
+  std::vector<char> s_aligned(n), t_aligned(m);
   const auto add = [&](int s, int t) { chosen[at(s, t)] = s_aligned[s] = t_aligned[t] = 1; };
   for (int t = 0; t < m; ++t)
     if (forward[t] >= 0) in_union[at(forward[t], t)] = 1;
@@ -82,8 +82,8 @@ void ParallelText::symmetrize(std::span<const int32_t> forward, std::span<const 
     throw InputError("directed alignments need one entry per target word and one per source word");
   std::vector<std::vector<Link>> found(size());
   parallel_for(size(), jobs, [&](size_t n, int) {
-    const auto f = forward.subspan(static_cast<size_t>(target_begin_[n]), target(n).size());
-    const auto b = backward.subspan(static_cast<size_t>(source_begin_[n]), source(n).size());
+    const auto f = forward.subspan(target_begin_[n], target(n).size());
+    const auto b = backward.subspan(source_begin_[n], source(n).size());
     const int source_size = static_cast<int>(b.size()), target_size = static_cast<int>(f.size());
     for (int32_t s : f)
       if (s < -1 || s >= source_size)

@@ -264,7 +264,7 @@ std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std
   const size_t round = 20'000;
   for (size_t begin = 0; begin < text.size(); begin += round) {
     const size_t count = std::min(round, text.size() - begin);
-    std::vector<std::vector<uint64_t>> keys(static_cast<size_t>(resolve_jobs(jobs)));
+    std::vector<std::vector<uint64_t>> keys(resolve_jobs(jobs));
     parallel_for(count, jobs, [&](size_t i, int thread) {
       const auto words = text.target(begin + i);
       auto& mine = keys[thread];

@@ -23,15 +23,15 @@ class BoundaryAutomaton {
 
   /// Of at least one reference.
   BoundaryAutomaton(const References& references, int max_order) : K_(max_order), ngrams_(references, max_order) {
-    const auto states = static_cast<size_t>(ngrams_.size());
+    const size_t states = ngrams_.size();
     suffix_.assign(states, kRoot);
-    words_.assign(states * size_t(K_), 0);
+    words_.assign(states * K_, 0);
     std::vector<int32_t> here, after;  // states of the n-grams that start at i and at i + 1, by order
     for (const auto& reference : references) {
       after.assign(1, kRoot);
       for (size_t i = reference.size(); i-- > 0;) {
         here.assign(1, kRoot);
-        for (size_t k = 1; k <= size_t(K_) && i + k <= reference.size(); ++k) {
+        for (int k = 1; k <= K_ && i + k <= reference.size(); ++k) {
           const int32_t state = ngrams_.child(here[k - 1], reference[i + k - 1]);
           here.push_back(state);
           suffix_[state] = after[k - 1];

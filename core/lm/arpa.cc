@@ -139,7 +139,7 @@ class Reader {
   }
 
   void read_ngram(int n) {
-    const auto words = static_cast<size_t>(n);
+    const size_t words = n;
     const bool has_backoff = fields_.size() == words + 2;
     if (!has_backoff && fields_.size() != words + 1)
       fail(line_, "expected a log10 probability, " + std::to_string(n) + (n == 1 ? " word" : " words") +

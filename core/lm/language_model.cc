@@ -316,7 +316,7 @@ double LanguageModel::score_text(std::string_view line, bool bos, bool eos, std:
 
 BackoffModel LanguageModel::lists() const {
   BackoffModel m;
-  m.lists.resize(static_cast<size_t>(order_));
+  m.lists.resize(order_);
   for (uint32_t i = 0; i < vocab_size_; ++i) {
     m.vocab->add(word(i));
     NgramList& list = m.lists[0];

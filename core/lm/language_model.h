@@ -331,7 +331,7 @@ class RuleScore {
       const bool whole = matched == static_cast<int>(in.length);
       if (!left_done_) grow_left(left.word[n - 1], whole && look.extends, look.slot, next_use == static_cast<int>(in.length));
       use = next_use;
-      std::memcpy(backoff, next_backoff, sizeof(float) * static_cast<size_t>(use));
+      std::memcpy(backoff, next_backoff, sizeof(float) * use);
     }
     if (left.full || use == 0) {
       for (int j = 0; j < use; ++j) prob_ += backoff[j];

@@ -49,7 +49,7 @@ LmText::LmText() : vocab(std::make_shared<Vocab>()) {
 void LmText::add(std::string_view text, const std::string& name, int jobs) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
   // Words get their ids in the order of the text, however it is cut.
-  const size_t count = std::clamp<size_t>(text.size() >> 18, 1, static_cast<size_t>(resolve_jobs(jobs)));
+  const size_t count = std::clamp<size_t>(text.size() >> 18, 1, resolve_jobs(jobs));
   std::vector<size_t> cut{0};
   for (size_t k = 1; k < count; ++k) {
     const size_t end = text.find('\n', std::max(cut.back(), text.size() / count * k));
@@ -70,7 +70,7 @@ void LmText::add(std::string_view text, const std::string& name, int jobs) {
   }
   words.reserve(total);
   for (auto& piece : pieces) {
-    std::vector<uint32_t> map(static_cast<size_t>(piece->vocab.size()));
+    std::vector<uint32_t> map(piece->vocab.size());
     for (size_t id = 0; id < map.size(); ++id)
       map[id] = static_cast<uint32_t>(vocab->add(piece->vocab[static_cast<int32_t>(id)]));
     for (uint32_t word : piece->words) words.push_back(map[word]);

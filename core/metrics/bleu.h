@@ -34,7 +34,7 @@ inline double kth_root(double x, int K) {
 class BleuCounter {
  public:
   explicit BleuCounter(const ReferenceNgrams& ngrams, int max_order, ReferenceLength kind)
-      : ngrams_(ngrams), max_order_(max_order), kind_(kind), count_(static_cast<size_t>(ngrams.size()), 0) {}
+      : ngrams_(ngrams), max_order_(max_order), kind_(kind), count_(ngrams.size(), 0) {}
   void stats(std::span<const int32_t> words, double* b);
 
  private:

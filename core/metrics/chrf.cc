@@ -66,7 +66,7 @@ class ChrfScorer final : public Scorer {
         references_(at_least_one(references)),
         characters_(read(char_order, references_, false), char_order),
         words_(read(word_order, references_, true), word_order),
-        best_(static_cast<size_t>(metric.size())) {
+        best_(metric.size()) {
     for (auto& reference : references_) {
       symbols_.clear();
       for (int32_t word : reference) append_characters(vocab_[word], symbols_);
@@ -98,7 +98,7 @@ class ChrfScorer final : public Scorer {
         for (int k = 0; k < orders; ++k, s += 3) {
           s[1] = static_cast<double>(std::max<int64_t>(0, reference - k));
           s[0] = s[1] > 0 ? static_cast<double>(std::max<int64_t>(0, candidate - k)) : 0;
-          s[2] = static_cast<double>(matches[static_cast<size_t>(k) * references_.size() + r]);
+          s[2] = static_cast<double>(matches[k * references_.size() + r]);
         }
       };
       put(char_order_, characters, lengths_[2 * r], character_matches_);

@@ -1,4 +1,4 @@
-// Lines of text as a pool: one candidate a sentence. It is how whole documents reach the metrics.
+// Lines of text as a pool: one candidate per sentence. It is how whole documents reach the metrics.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// Levenshtein distance to a fixed reference, 64 reference words a step (Myers 1999, in Hyyro's form of 2003).
+// Levenshtein distance to a fixed reference, 64 reference words per step (Myers 1999, in Hyyro's form of 2003).
 //
 // Symbols are small integers; symbol 0 is every word that the reference does not have.
 #pragma once
@@ -14,9 +14,8 @@ class EditDistance {
       : length_(static_cast<int32_t>(reference.size())),
         blocks_((reference.size() + 63) / 64),
         top_(1ULL << ((reference.size() + 63) % 64)),
-        masks_(blocks_ * static_cast<size_t>(symbols), 0) {
-    for (size_t j = 0; j < reference.size(); ++j)
-      masks_[static_cast<size_t>(reference[j]) * blocks_ + j / 64] |= 1ULL << (j % 64);
+        masks_(blocks_ * symbols, 0) {
+    for (size_t j = 0; j < reference.size(); ++j) masks_[reference[j] * blocks_ + j / 64] |= 1ULL << (j % 64);
   }
 
   int32_t operator()(std::span<const int32_t> words) {
@@ -65,7 +64,7 @@ class EditDistance {
       ++distance_;
       return;
     }
-    const uint64_t* mask = masks_.data() + static_cast<size_t>(word) * blocks_;
+    const uint64_t* mask = masks_.data() + word * blocks_;
     uint64_t carry_plus = 1, carry_minus = 0;  // the first row goes up by one
     for (size_t b = 0; b < blocks_; ++b) {
       auto& [plus, minus] = columns_[b];

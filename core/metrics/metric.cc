@@ -17,7 +17,7 @@ void Metric::list_stats(const Pool& pool, const Sentence& sentence, double* rows
 
 std::vector<double> pool_stats(const Metric& metric, const Pool& pool, int jobs) {
   const auto row_begin = pool.row_begin();
-  std::vector<double> stats(static_cast<size_t>(row_begin.back()) * static_cast<size_t>(metric.size()));
+  std::vector<double> stats(static_cast<size_t>(row_begin.back()) * metric.size());
   parallel_for(pool.size(), jobs, [&](size_t i, int) {
     try {
       metric.list_stats(pool, pool.sentences[i], stats.data() + row_begin[i] * metric.size());

@@ -36,13 +36,13 @@ struct Metric {
 
   /// For the candidates of one sentence; throws InputError where a metric cannot be computed from words.
   virtual std::unique_ptr<Scorer> scorer(const Vocab& vocab, const References& references) const;
-  /// Statistics of every candidate of a list: size() numbers an edge.
+  /// Statistics of every candidate of a list: size() numbers per edge.
   virtual void list_stats(const Pool& pool, const Sentence& sentence, double* rows) const;
   /// For each of `rows` candidates of one sentence, what hope adds and fear subtracts: its worth in the context of a document.
   /// BLEU: size times BLEU of the context with the candidate added (Chiang et al. 2008); the others: sentence_gain.
   virtual void context_gains(const double* context, const double* stats, size_t rows, double* gains) const {
     (void)context;
-    for (size_t r = 0; r < rows; ++r) gains[r] = sentence_gain(stats + r * static_cast<size_t>(size()));
+    for (size_t r = 0; r < rows; ++r) gains[r] = sentence_gain(stats + r * size());
   }
 };
 

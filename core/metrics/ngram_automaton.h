@@ -16,14 +16,14 @@ namespace hopefear {
 class NgramAutomaton {
  public:
   NgramAutomaton(const std::vector<std::vector<uint32_t>>& references, int max_order)
-      : max_order_(max_order), width_(references.size()), nodes_(expected(references, max_order)), seen_(size_t(max_order) + 1) {
-    std::vector<int32_t> ending(size_t(max_order) + 1, kRoot), last(ending);  // by order: the n-gram that ends here; before
+      : max_order_(max_order), width_(references.size()), nodes_(expected(references, max_order)), seen_(max_order + 1) {
+    std::vector<int32_t> ending(max_order + 1, kRoot), last(ending);  // by order: the n-gram that ends here; before
     for (size_t r = 0; r < references.size(); ++r) {
       int longest = 0;
       for (uint32_t symbol : references[r]) {
         last = ending;
         longest = std::min(longest + 1, max_order_);
-        for (size_t k = 1; k <= size_t(longest); ++k) {
+        for (int k = 1; k <= longest; ++k) {
           const auto node = static_cast<size_t>(1 + nodes_.add(pair_key(static_cast<uint32_t>(last[k - 1]), symbol)));
           if (node == suffix_.size()) {
             suffix_.push_back(ending[k - 1]);
@@ -40,27 +40,27 @@ class NgramAutomaton {
 
   /// match[(k - 1) * references + r] = clipped matches of k-grams with reference r.
   void matches(std::span<const uint32_t> candidate, std::vector<int64_t>& match) {
-    match.assign(size_t(max_order_) * width_, 0);
+    match.assign(max_order_ * width_, 0);
     if (max_order_ == 0) return;
     int32_t node = kRoot;
     for (uint32_t symbol : candidate) {
-      if (order_[size_t(node)] == max_order_) node = suffix_[size_t(node)];
+      if (order_[node] == max_order_) node = suffix_[node];
       int32_t next = child(node, symbol);
       while (next < 0 && node != kRoot) {
-        node = suffix_[size_t(node)];
+        node = suffix_[node];
         next = child(node, symbol);
       }
       node = std::max(next, kRoot);
       if (node != kRoot) count(node, 1);
     }
     for (int k = max_order_; k > 0; --k) {
-      auto& nodes = seen_[size_t(k)];
-      int64_t* row = match.data() + size_t(k - 1) * width_;
+      auto& nodes = seen_[k];
+      int64_t* row = match.data() + (k - 1) * width_;
       for (int32_t v : nodes) {
-        const int32_t n = count_[size_t(v)];
-        count_[size_t(v)] = 0;
-        if (k > 1) count(suffix_[size_t(v)], n);
-        const int32_t* in_reference = counts_.data() + size_t(v - 1) * width_;
+        const int32_t n = count_[v];
+        count_[v] = 0;
+        if (k > 1) count(suffix_[v], n);
+        const int32_t* in_reference = counts_.data() + (v - 1) * width_;
         for (size_t r = 0; r < width_; ++r) row[r] += std::min(n, in_reference[r]);
       }
       nodes.clear();
@@ -72,21 +72,21 @@ class NgramAutomaton {
   static size_t expected(const std::vector<std::vector<uint32_t>>& references, int max_order) {
     size_t symbols = 0;
     for (const auto& reference : references) symbols += reference.size();
-    return symbols * size_t(max_order) / 2;
+    return symbols * max_order / 2;
   }
   int32_t child(int32_t node, uint32_t symbol) const {
     const int32_t id = nodes_.find(pair_key(static_cast<uint32_t>(node), symbol));
     return id < 0 ? -1 : id + 1;
   }
   void count(int32_t node, int32_t n) {
-    if (count_[size_t(node)] == 0) seen_[size_t(order_[size_t(node)])].push_back(node);
-    count_[size_t(node)] += n;
+    if (count_[node] == 0) seen_[order_[node]].push_back(node);
+    count_[node] += n;
   }
 
   int max_order_;
   size_t width_;                              // references
   IdMap nodes_;                               // (node, symbol) -> node - 1
-  std::vector<int32_t> suffix_{-1}, counts_;  // counts_: a row of width_ a node, the root left out
+  std::vector<int32_t> suffix_{-1}, counts_;  // counts_: a row of width_ per node, the root left out
   std::vector<int8_t> order_{0};
   std::vector<int32_t> count_;              // of the candidate; zeros between candidates
   std::vector<std::vector<int32_t>> seen_;  // nodes that the candidate has, by order

@@ -17,6 +17,16 @@ RankMetric::Kind kind_of(const std::string& name) {
   throw InputError("there is no rank metric " + name);
 }
 
+/// 1 / log2(rank + 1), from a table where it can be.
+double discount(int32_t rank) {
+  static const std::vector<double> table = [] {
+    std::vector<double> values(1024);
+    for (size_t r = 1; r < values.size(); ++r) values[r] = 1 / std::log2(static_cast<double>(r + 1));
+    return values;
+  }();
+  return static_cast<size_t>(rank) < table.size() ? table[static_cast<size_t>(rank)] : 1 / std::log2(rank + 1.0);
+}
+
 }  // namespace
 
 RankMetric::RankMetric(const std::string& kind, std::string column, int k, double level, bool exponential, std::string retrieved)
@@ -58,7 +68,7 @@ RankMetric::Judged RankMetric::judged(const double* rows, int32_t count) const {
   }
   std::sort(all.begin(), all.end(), std::greater<>());
   for (size_t r = 0; r < all.size() && matters(static_cast<int32_t>(r + 1)); ++r)
-    found.ideal += all[r] / std::log2(static_cast<double>(r + 2));
+    found.ideal += all[r] * discount(static_cast<int32_t>(r + 1));
   return found;
 }
 
@@ -69,7 +79,7 @@ double RankMetric::value(const Judged& judged, const std::vector<int32_t>& rank)
   switch (kind_) {
     case Kind::ndcg:
       for (size_t j = 0; j < count; ++j)
-        if (matters(rank[j])) sum += judged.gain[j] / std::log2(static_cast<double>(rank[j] + 1));
+        if (matters(rank[j])) sum += judged.gain[j] * discount(rank[j]);
       return sum / judged.ideal;
     case Kind::recall:
       for (size_t j = 0; j < count; ++j) sum += matters(rank[j]) ? 1 : 0;

@@ -18,20 +18,17 @@ namespace {
 class RougeScorer final : public Scorer {
  public:
   RougeScorer(const References& references, int skip, double beta)
-      : references_(at_least_one(references)),
-        width_(references_.size()),
-        skip_(static_cast<size_t>(skip)),
-        factor_(beta * beta) {
+      : references_(at_least_one(references)), width_(references_.size()), skip_(skip), factor_(beta * beta) {
     for (size_t r = 0; r < width_; ++r) {
       totals_.push_back(0);
       each_pair(references_[r], [&](uint64_t pair) {
-        const auto id = static_cast<size_t>(pairs_.add(pair));
+        const size_t id = pairs_.add(pair);
         if (counts_.size() < (id + 1) * width_) counts_.resize((id + 1) * width_, 0);
         ++counts_[id * width_ + r];
         ++totals_[r];
       });
     }
-    count_.assign(static_cast<size_t>(pairs_.size()), 0);
+    count_.assign(pairs_.size(), 0);
     matches_.resize(width_);
   }
 
@@ -45,7 +42,7 @@ class RougeScorer final : public Scorer {
     std::fill(matches_.begin(), matches_.end(), 0);
     for (int32_t id : seen_) {
       const int64_t n = std::exchange(count_[id], 0);
-      for (size_t r = 0; r < width_; ++r) matches_[r] += std::min(n, counts_[static_cast<size_t>(id) * width_ + r]);
+      for (size_t r = 0; r < width_; ++r) matches_[r] += std::min(n, counts_[id * width_ + r]);
     }
     seen_.clear();
     stats[3] = -1;
@@ -79,7 +76,7 @@ class RougeScorer final : public Scorer {
   size_t width_, skip_;
   double factor_;
   IdMap pairs_;
-  std::vector<int64_t> counts_, totals_;  // counts_: a row of width_ a pair
+  std::vector<int64_t> counts_, totals_;  // counts_: a row of width_ per pair
   std::vector<int64_t> count_, matches_;
   std::vector<int32_t> seen_;
 };

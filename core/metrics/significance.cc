@@ -6,7 +6,7 @@
 namespace hopefear {
 
 std::vector<double> run_scores(const Metric& metric, const Runs& system) {
-  const auto size = static_cast<size_t>(metric.size());
+  const size_t size = metric.size();
   std::vector<double> scores;
   for (size_t run = 0; run < system.runs; ++run) {
     std::vector<double> sum(size, 0);
@@ -19,7 +19,7 @@ std::vector<double> run_scores(const Metric& metric, const Runs& system) {
 }
 
 std::vector<double> bootstrap(const Metric& metric, const std::vector<Runs>& systems, size_t samples, uint64_t seed, int jobs) {
-  const auto size = static_cast<size_t>(metric.size());
+  const size_t size = metric.size();
   std::vector<double> out(samples * systems.size());
   parallel_for(samples, jobs, [&](size_t b, int) {
     const size_t sentences = systems[0].sentences;
@@ -47,7 +47,7 @@ std::vector<double> bootstrap(const Metric& metric, const std::vector<Runs>& sys
 }
 
 std::vector<double> randomization(const Metric& metric, const Runs& a, const Runs& b, size_t samples, uint64_t seed, int jobs) {
-  const auto size = static_cast<size_t>(metric.size());
+  const size_t size = metric.size();
   const size_t runs = a.runs, sentences = a.sentences, width = runs * size;
   // Sums of each run, and what changing sides takes from a and gives to b: a row of all runs for each sentence.
   std::vector<double> sum_a(width, 0), sum_b(width, 0), changes;

@@ -36,10 +36,7 @@ struct Symbols {
 class TerReference {
  public:
   TerReference(const std::vector<int32_t>& reference, int32_t symbols)
-      : reference_(reference),
-        m_(static_cast<int32_t>(reference.size())),
-        distance_(reference, symbols),
-        positions_(static_cast<size_t>(symbols)) {
+      : reference_(reference), m_(static_cast<int32_t>(reference.size())), distance_(reference, symbols), positions_(symbols) {
     for (int32_t j = 0; j < m_; ++j) positions_[reference[j]].push_back(j);
   }
 
@@ -60,8 +57,8 @@ class TerReference {
   void set_beam() {
     const double ratio = n_ > 0 ? static_cast<double>(m_) / n_ : 1;
     const int32_t width = kBeam < ratio / 2 ? static_cast<int32_t>(std::ceil(ratio / 2 + kBeam)) : kBeam;
-    begin_.assign(static_cast<size_t>(n_) + 1, 0);
-    end_.assign(static_cast<size_t>(n_) + 1, m_ + 1);
+    begin_.assign(n_ + 1, 0);
+    end_.assign(n_ + 1, m_ + 1);
     beamless_ = true;
     for (int32_t i = 1; i <= n_; ++i) {
       const auto diagonal = static_cast<int32_t>(std::floor(i * ratio));
@@ -75,31 +72,28 @@ class TerReference {
     std::fill(row, row + m_ + 1, kInfinity);
     int32_t left = kInfinity;
     for (int32_t j = begin_[i]; j < end_[i]; ++j) {
-      int32_t cost =
-          j == 0 ? above[0] + 1
-                 : std::min(above[j - 1] + (word != reference_[static_cast<size_t>(j) - 1]), std::min(above[j], left) + 1);
+      int32_t cost = j == 0 ? above[0] + 1 : std::min(above[j - 1] + (word != reference_[j - 1]), std::min(above[j], left) + 1);
       row[j] = left = std::min(cost, kInfinity);
     }
   }
 
   /// The edit distance inside the beam; what the best path aligns and where it errs.
   int32_t align(int32_t changed) {
-    const size_t width = static_cast<size_t>(m_) + 1;
-    matrix_.resize((static_cast<size_t>(n_) + 1) * width);
+    const size_t width = m_ + 1;
+    matrix_.resize((n_ + 1) * width);
     for (int32_t j = 0; j <= m_; ++j) matrix_[j] = j;
     for (int32_t i = changed + 1; i <= n_; ++i)
-      fill_row(matrix_.data() + static_cast<size_t>(i - 1) * width, words_[static_cast<size_t>(i) - 1], i,
-               matrix_.data() + static_cast<size_t>(i) * width);
+      fill_row(matrix_.data() + (i - 1) * width, words_[i - 1], i, matrix_.data() + i * width);
 
     // Backwards; of equal ways, a (mis)match goes first, then a word too many, then a word missing.
-    aligned_.assign(static_cast<size_t>(m_), -1);
-    candidate_errors_.assign(static_cast<size_t>(n_) + 1, 0);
-    reference_errors_.assign(static_cast<size_t>(m_) + 1, 0);
+    aligned_.assign(m_, -1);
+    candidate_errors_.assign(n_ + 1, 0);
+    reference_errors_.assign(m_ + 1, 0);
     for (int32_t i = n_, j = m_; i > 0 || j > 0;) {
-      const int32_t* row = matrix_.data() + static_cast<size_t>(i) * width;
+      const int32_t* row = matrix_.data() + i * width;
       const int32_t* above = row - width;
       if (i > 0 && j > 0) {
-        const int32_t wrong = words_[static_cast<size_t>(i) - 1] != reference_[static_cast<size_t>(j) - 1];
+        const int32_t wrong = words_[i - 1] != reference_[j - 1];
         if (row[j] == above[j - 1] + wrong) {
           --i, --j;
           aligned_[j] = i;
@@ -173,7 +167,7 @@ class TerReference {
     std::rotate(moved_.begin() + from, moved_.begin() + middle, moved_.begin() + to);
     // The distance without a beam is never larger. It is the same when the best path stays inside, which it does when
     // it has less than kBeam errors: it leaves the diagonal by no more than these.
-    int32_t distance = distance_.after(moved_, static_cast<size_t>(from), static_cast<size_t>(to));
+    int32_t distance = distance_.after(moved_, from, to);
     std::tuple<int32_t, int32_t, int32_t, int32_t> shift{edits - distance, length, -start, -goal};
     if (distance >= edits || shift <= best) return;
     if (!beamless_ && distance >= kBeam - 1) {
@@ -186,12 +180,12 @@ class TerReference {
 
   /// Of moved_, which begins like words_.
   int32_t beam_distance(int32_t from) {
-    const size_t width = static_cast<size_t>(m_) + 1;
-    const int32_t* start = matrix_.data() + static_cast<size_t>(from) * width;
+    const size_t width = m_ + 1;
+    const int32_t* start = matrix_.data() + from * width;
     rows_.assign(start, start + width);
     rows_.resize(2 * width);
     int32_t *above = rows_.data(), *row = above + width;
-    for (int32_t i = from + 1; i <= n_; ++i, std::swap(above, row)) fill_row(above, moved_[static_cast<size_t>(i) - 1], i, row);
+    for (int32_t i = from + 1; i <= n_; ++i, std::swap(above, row)) fill_row(above, moved_[i - 1], i, row);
     return above[m_];
   }
 

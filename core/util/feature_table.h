@@ -54,7 +54,7 @@ class FeatureTable {
       }
       return found == key;
     });
-    return static_cast<size_t>(slot - slots_);
+    return slot - slots_;
   }
   void set(uint64_t key, double weight) { slots_[insert(key)].weight = weight; }
 

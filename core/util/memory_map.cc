@@ -21,7 +21,7 @@ std::shared_ptr<MemoryMap> MemoryMap::file(const std::string& path) {
     ::close(descriptor);
     throw input_error(path, 0, "not a regular file. Give the path of a file");
   }
-  const auto size = static_cast<size_t>(about.st_size);
+  const size_t size = about.st_size;
   void* data = nullptr;
   if (size > 0) data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   const int reason = errno;

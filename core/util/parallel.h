@@ -17,7 +17,7 @@ inline int resolve_jobs(int jobs) { return jobs > 0 ? jobs : std::max(1, static_
 /// so every index below a failing one is tried, whatever the number of threads.
 template <class Body>
 void parallel_for(size_t count, int jobs, Body&& body) {
-  const int threads = static_cast<int>(std::min<size_t>(static_cast<size_t>(resolve_jobs(jobs)), count));
+  const int threads = static_cast<int>(std::min<size_t>(resolve_jobs(jobs), count));
   if (threads <= 1) {
     for (size_t i = 0; i < count; ++i) body(i, 0);
     return;
@@ -26,7 +26,7 @@ void parallel_for(size_t count, int jobs, Body&& body) {
   std::exception_ptr failure;
   size_t failed = 0;
   std::mutex mutex;
-  const size_t chunk = std::max<size_t>(1, count / (static_cast<size_t>(threads) * 16));
+  const size_t chunk = std::max<size_t>(1, count / (threads * 16));
   auto work = [&](int thread) {
     size_t i = 0;
     try {

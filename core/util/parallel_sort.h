@@ -9,7 +9,7 @@ namespace hopefear {
 
 template <class T, class Less>
 void parallel_sort(std::vector<T>& values, int jobs, Less less) {
-  const size_t threads = static_cast<size_t>(resolve_jobs(jobs));
+  const size_t threads = resolve_jobs(jobs);
   size_t pieces = 1;
   while (pieces < threads && values.size() / pieces > 4096) pieces *= 2;
   const auto cut = [&](size_t piece) { return values.begin() + static_cast<std::ptrdiff_t>(values.size() * piece / pieces); };

@@ -30,7 +30,7 @@ void for_each_word(std::string_view text, Word&& word) {
     if (p == end) return;
     const char* const begin = p;
     while (p < end && !is_blank(*p)) ++p;
-    word(std::string_view(begin, static_cast<size_t>(p - begin)));
+    word(std::string_view(begin, p - begin));
   }
 }
 
@@ -40,7 +40,7 @@ inline bool next_field(std::string_view& rest, std::string_view& field, bool& mo
   const char* const begin = rest.data();
   const char* const end = begin + rest.size();
   for (const char* p = begin; p < end; ++p) {
-    p = static_cast<const char*>(std::memchr(p, '|', static_cast<size_t>(end - p)));
+    p = static_cast<const char*>(std::memchr(p, '|', end - p));
     if (!p) break;
     if (end - p >= 3 && p[1] == '|' && p[2] == '|' && (p == begin || is_blank(p[-1])) && (end - p == 3 || is_blank(p[3]))) {
       field = {begin, static_cast<size_t>(p - begin)};

@@ -11,13 +11,13 @@ inline uint32_t next_character(std::string_view text, size_t& i) {
   const uint32_t first = byte(i);
   if (first < 0x80) return ++i, first;
   const int more = first >= 0xf0 && first < 0xf5 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
-  if (more == 0 || first >= 0xf5 || i + static_cast<size_t>(more) >= text.size()) return ++i, 0x110000 + first;
+  if (more == 0 || first >= 0xf5 || i + more >= text.size()) return ++i, 0x110000 + first;
   uint32_t character = first & (0x3fu >> more);
   for (int k = 1; k <= more; ++k) {
-    if ((byte(i + static_cast<size_t>(k)) & 0xc0) != 0x80) return ++i, 0x110000 + first;
-    character = character << 6 | (byte(i + static_cast<size_t>(k)) & 0x3f);
+    if ((byte(i + k) & 0xc0) != 0x80) return ++i, 0x110000 + first;
+    character = character << 6 | (byte(i + k) & 0x3f);
   }
-  i += static_cast<size_t>(more) + 1;
+  i += more + 1;
   return character;
 }
 

@@ -13,10 +13,11 @@ __version__ = "0.1.0"
 
 
 def _public() -> dict[str, str]:
-    """Public name -> module that defines it: the lines ``from MODULE import NAME as NAME`` of the stub."""
+    """Public name -> module that defines it: the lines ``from MODULE import NAME as NAME, ...`` of the stub."""
     with open(__file__.removesuffix(".py") + ".pyi", encoding="utf-8") as stub:  # noqa: PTH123  (pathlib takes time)
-        imports = [line.split() for line in stub if line.startswith("from ")]
-    return {words[3]: words[1] for words in imports}
+        text = stub.read().replace("(\n", "").replace(",\n", ",").replace(")", "")
+    imports = [line.split(" import ") for line in text.splitlines() if line.startswith("from ")]
+    return {name.split()[0]: where[5:] for where, names in imports for name in names.split(",") if name.strip()}
 
 
 _PUBLIC = _public()

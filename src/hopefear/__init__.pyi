@@ -1,53 +1,49 @@
 __version__: str
 
-from hopefear._core import Derivation as Derivation
-from hopefear._core import Forest as Forest
-from hopefear._core import Pool as Pool
-from hopefear._core import Vocab as Vocab
-from hopefear._core import merged as merged
-from hopefear.commands import rerank as rerank
-from hopefear.commands import score as score
-from hopefear.commands import tune as tune
-from hopefear.decode import Blocks as Blocks
-from hopefear.decode import Hiero as Hiero
-from hopefear.decode import rescore as rescore
+from hopefear._core import Derivation as Derivation, Forest as Forest, Pool as Pool, Vocab as Vocab, merged as merged
+from hopefear.commands import rerank as rerank, score as score, tune as tune
+from hopefear.decode import Blocks as Blocks, Hiero as Hiero, rescore as rescore
 from hopefear.errors import InputError as InputError
-from hopefear.formats import iter_nbest as iter_nbest
-from hopefear.formats import read_forests as read_forests
-from hopefear.formats import read_nbest as read_nbest
-from hopefear.formats import read_references as read_references
-from hopefear.formats import read_weights as read_weights
-from hopefear.formats import write_forests as write_forests
-from hopefear.formats import write_nbest as write_nbest
-from hopefear.formats import write_weights as write_weights
-from hopefear.metrics import Bleu as Bleu
-from hopefear.metrics import Chrf as Chrf
-from hopefear.metrics import External as External
-from hopefear.metrics import FBeta as FBeta
-from hopefear.metrics import Map as Map
-from hopefear.metrics import Mrr as Mrr
-from hopefear.metrics import Ndcg as Ndcg
-from hopefear.metrics import OracleDocument as OracleDocument
-from hopefear.metrics import Precision as Precision
-from hopefear.metrics import Rate as Rate
-from hopefear.metrics import Recall as Recall
-from hopefear.metrics import RecallAt as RecallAt
-from hopefear.metrics import RougeS as RougeS
-from hopefear.metrics import Ter as Ter
-from hopefear.metrics import Wer as Wer
+from hopefear.formats import (
+    iter_nbest as iter_nbest,
+    read_forests as read_forests,
+    read_nbest as read_nbest,
+    read_references as read_references,
+    read_weights as read_weights,
+    write_forests as write_forests,
+    write_nbest as write_nbest,
+    write_weights as write_weights,
+)
+from hopefear.metrics import (
+    Bleu as Bleu,
+    Chrf as Chrf,
+    External as External,
+    FBeta as FBeta,
+    Map as Map,
+    Mrr as Mrr,
+    Ndcg as Ndcg,
+    OracleDocument as OracleDocument,
+    Precision as Precision,
+    Rate as Rate,
+    Recall as Recall,
+    RecallAt as RecallAt,
+    RougeS as RougeS,
+    Ter as Ter,
+    Wer as Wer,
+)
 from hopefear.metrics.custom import CustomMetric as CustomMetric
-from hopefear.model import BuildOptions as BuildOptions
-from hopefear.model import Grammar as Grammar
-from hopefear.model import Model as Model
-from hopefear.model import TextPipeline as TextPipeline
-from hopefear.model import build as build
-from hopefear.model import read_grammar as read_grammar
+from hopefear.model import (
+    BuildOptions as BuildOptions,
+    Grammar as Grammar,
+    Model as Model,
+    TextPipeline as TextPipeline,
+    build as build,
+    read_grammar as read_grammar,
+)
 from hopefear.model.language_model import LanguageModel as LanguageModel
 from hopefear.report import report as report
 from hopefear.report.weighing import weigh as weigh
-from hopefear.runs import Run as Run
-from hopefear.runs import Session as Session
-from hopefear.runs import read_run as read_run
+from hopefear.runs import Run as Run, Session as Session, read_run as read_run
 from hopefear.trainers.batch.cmira import Cmira as Cmira
 from hopefear.trainers.batch.kbmira import Kbmira as Kbmira
 from hopefear.trainers.batch.logloss import Logloss as Logloss
@@ -58,8 +54,7 @@ from hopefear.trainers.batch.perceptron import Perceptron as Perceptron
 from hopefear.trainers.batch.pro import Pro as Pro
 from hopefear.trainers.batch.rampion import Rampion as Rampion
 from hopefear.trainers.blocks.costmargin import Costmargin as Costmargin
-from hopefear.trainers.data import Corpus as Corpus
-from hopefear.trainers.data import Task as Task
+from hopefear.trainers.data import Corpus as Corpus, Task as Task
 from hopefear.trainers.online.arow import Arow as Arow
 from hopefear.trainers.online.minrisk import OnlineMinrisk as OnlineMinrisk
 from hopefear.trainers.online.mira import Mira as Mira

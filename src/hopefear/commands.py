@@ -15,15 +15,11 @@ from typing import Any, ParamSpec, TypeVar, overload
 from hopefear.decode.ranking import RankConfig, Ranked, rank_table
 from hopefear.decode.reranking import rerank as _rerank
 from hopefear.errors import OptionError
-from hopefear.evaluation.scores import ScoreConfig, Scored
-from hopefear.evaluation.scores import score as _score
+from hopefear.evaluation.scores import ScoreConfig, Scored, score as _score
 from hopefear.runs.events import Event, Warned
 from hopefear.runs.session import Session
-from hopefear.train.tuning import TuneConfig, Tuned
-from hopefear.train.tuning import tune as _tune
+from hopefear.train.tuning import TuneConfig, Tuned, tune as _tune
 from hopefear.util.files import PathLike
-
-__all__ = ["rerank", "score", "tune"]
 
 Options = ParamSpec("Options")
 Config = TypeVar("Config")
@@ -35,9 +31,7 @@ def _warn(event: Event) -> None:
         warnings.warn(event.text, stacklevel=2)
 
 
-def _function(
-    config: Callable[Options, Config],
-) -> Callable[[Callable[[Config], Found]], Callable[Options, Found]]:
+def _function(config: Callable[Options, Config]) -> Callable[[Callable[[Config], Found]], Callable[Options, Found]]:
     """Makes a function of a config one whose keyword arguments are the fields of the config."""
 
     def make(run: Callable[[Config], Found]) -> Callable[Options, Found]:

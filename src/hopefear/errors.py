@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from hopefear._core import InputError
-
-__all__ = ["InputError", "OptionError", "input_error"]
+from hopefear._core import InputError as InputError
 
 
 class OptionError(InputError):

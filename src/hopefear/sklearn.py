@@ -32,8 +32,6 @@ from hopefear.metrics import METRICS, External, Metric, from_text, split_text
 from hopefear.train.estimators import Auto, bagged_trainer
 from hopefear.trainers.registry import find_batch, options_from
 
-__all__ = ["Weigher"]
-
 Vector = NDArray[np.float64]
 
 

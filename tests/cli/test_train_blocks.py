@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import io
 import json
-import random
 from pathlib import Path
 
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.model.builder import BuildOptions, build
-from tests.trainers.blocks.test_costmargin import sentence
+from tests.models import write_block_task
 
 
 @pytest.fixture(scope="module")
 def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("train-blocks")
-    rng = random.Random(1)
-    for part, count in (("train", 120), ("dev", 30)):
-        pairs = [sentence(rng) for _ in range(count)]
-        (folder / f"{part}.de").write_text("".join(f + "\n" for f, _ in pairs))
-        (folder / f"{part}.en").write_text("".join(e + "\n" for _, e in pairs))
-    build(folder / "train.de", folder / "train.en", folder / "model", BuildOptions(kind="blocks", max_phrase=3))
+    write_block_task(folder, {"train": 120, "dev": 30}, max_phrase=3)
     return folder
 
 
@@ -104,5 +97,10 @@ def test_refuses(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "Use --set pop_limit=VALUE" in capsys.readouterr().err
     assert train(task, "costmargin", tmp_path / "b", "--set", "ties=all") == 2
     assert "ties: 'all' is not known" in capsys.readouterr().err
+    assert train(task, "costmargin", tmp_path / "c", "--refs", task / "train.en") == 2
+    assert "costmargin learns from one reference per sentence" in capsys.readouterr().err
+    assert train(task, "costmargin", tmp_path / "c", "--set", "real=lm,glue") == 2
+    assert "real: there is no feature 'glue'" in capsys.readouterr().err
+    assert not (tmp_path / "c").exists()  # and so the right command needs no --overwrite
     assert train(task, "mira", tmp_path / "d", "--features", "both") == 2
     assert "real-valued features of blocks only" in capsys.readouterr().err

@@ -160,12 +160,10 @@ def test_a_killed_run_resumes_to_the_same_weights(number: signal.Signals, capsys
     slow = DECODE + "; [ {iteration} = 2 ] && [ ! -e quick ] && echo $$ > pid && sleep 60; exit 0"
     arguments = [*LOOP, slow]
     process = subprocess.Popen([sys.executable, "-m", "hopefear.cli.main", *arguments], stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        if Path("pid").exists() and Path("pid").read_text().strip():
-            break
+    while process.poll() is None and not (Path("pid").exists() and Path("pid").read_text().strip()):
         time.sleep(0.05)
     process.send_signal(number)
-    assert process.wait(30) == (130 if number != signal.SIGKILL else -number)
+    assert process.wait() == (130 if number != signal.SIGKILL else -number)
     shell = int(Path("pid").read_text())
     if number == signal.SIGKILL:  # nobody was left to end the decoder
         os.killpg(shell, signal.SIGKILL)

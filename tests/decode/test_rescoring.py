@@ -112,10 +112,7 @@ def test_lists_stay_whole(tmp_path: Path) -> None:
 
 
 def test_pairs_look_at_the_source_words_of_the_edge(tmp_path: Path) -> None:
-    rules = [
-        (("a", "[X]"), (1, "u"), {"phrase_ef": -1.0}),
-        (("b",), ("v", "u"), {"phrase_ef": -2.0}),
-    ]
+    rules = [(("a", "[X]"), (1, "u"), {"phrase_ef": -1.0}), (("b",), ("v", "u"), {"phrase_ef": -2.0})]
     model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
     weights = {"phrase_ef": 1.0, "identity": -9.0}
     decoder = Hiero(model, weights)

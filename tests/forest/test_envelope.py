@@ -2,14 +2,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import hopefear as hf
 from hopefear.data import forests as synthetic_forests
 from tests.forest.pools import random_pool
-from tests.reference import enumeration as slow
-from tests.reference import envelope_semiring
+from tests.reference import enumeration as slow, envelope_semiring
 from tests.strategies import build, weighted_forests, weights
 
 

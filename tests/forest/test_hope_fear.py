@@ -1,13 +1,11 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import hopefear as hf
 from hopefear.data import forests as synthetic_forests
 from hopefear.metrics import OracleDocument
-from tests.reference import enumeration as slow
-from tests.reference import forest_reranking as twin
+from tests.reference import enumeration as slow, forest_reranking as twin
 from tests.strategies import WORDS, build, weighted_forests
 
 REFERENCE = "Australia is one of the few countries that have diplomatic relations with North Korea"  # (14)

@@ -2,8 +2,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import hopefear as hf
 from tests.forest.pools import random_pool

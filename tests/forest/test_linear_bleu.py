@@ -6,8 +6,7 @@ import hopefear as hf
 from hopefear.data import forests as synthetic_forests
 from hopefear.metrics import OracleDocument
 from tests.forest.test_hope_fear import cases, ids, texts
-from tests.reference import enumeration as slow
-from tests.reference import forest_reranking as twin
+from tests.reference import enumeration as slow, forest_reranking as twin
 from tests.strategies import build
 
 

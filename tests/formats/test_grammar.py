@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hopefear as hf
 from hopefear.formats import GrammarRule, Nonterminal, iter_grammar, write_grammar

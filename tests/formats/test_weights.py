@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import hopefear as hf
 from hopefear.formats import read_weights, write_weights

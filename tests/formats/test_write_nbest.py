@@ -3,8 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hopefear as hf
 from hopefear.formats import read_nbest, write_nbest

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hopefear as hf
 from tests.metrics.strategies import as_sacrebleu_wants, corpora, lines, real_documents

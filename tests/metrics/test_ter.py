@@ -3,8 +3,7 @@ import random
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hopefear as hf
 from tests.metrics.strategies import WORDS, as_sacrebleu_wants, corpora, lines, list_pool, real_documents

@@ -24,11 +24,7 @@ def files(folder: Path, *texts: str | bytes) -> list[Path]:
 
 def test_what_cannot_be_used_is_left_out_and_counted(tmp_path: Path) -> None:
     long = "w " * 1000
-    f, e = files(
-        tmp_path,
-        f"a B\n\nc\n{long}\nx\x00y\x1b\tz\n\u00a0\nlast ||| line",
-        "1\n2\n \t\n4\n5\n6\n7\n",
-    )
+    f, e = files(tmp_path, f"a B\n\nc\n{long}\nx\x00y\x1b\tz\n\u00a0\nlast ||| line", "1\n2\n \t\n4\n5\n6\n7\n")
     bitext = read_bitext([f], [e], PLAIN, PLAIN, max_words=100)
     assert bitext.source == ["a b", "x y z", "last ¦¦¦ line"]
     assert bitext.target == ["1", "5", "7"]

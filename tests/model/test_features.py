@@ -7,13 +7,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hopefear import _core
+from hopefear._core import parse_feature
 from hopefear.errors import InputError
 from hopefear.model import features
-from hopefear.model.features import NULL, UNK, FeatureTemplates, feature_name, parse_feature
+from hopefear.model.features import NULL, UNK, FeatureTemplates, feature_name
 from hopefear.model.grammar import Grammar
 from tests.model.test_extract import extract, parallel_text, random_pairs
 

@@ -1,8 +1,7 @@
 """The text pipeline."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hopefear.errors import InputError
 from hopefear.model.text import TOKENIZERS, TextPipeline, clean

@@ -7,8 +7,7 @@ import math
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hopefear.report.svg import PALETTE, Curve, Frame, line_chart, nice_ticks, number, tag
 

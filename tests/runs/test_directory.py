@@ -1,11 +1,15 @@
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hopefear.errors import InputError
-from hopefear.runs.directory import Run, checksum, read_run
+from hopefear.runs import checkpoint
+from hopefear.runs.directory import Run, read_run
+from hopefear.runs.events import Epoch, Event, Note, Warned
+from hopefear.util.values import plain
 
 
 def finished(path: Path, **settings: object) -> None:
@@ -25,14 +29,14 @@ def test_a_finished_run_has_its_files(tmp_path: Path) -> None:
     events = [json.loads(line)["event"] for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     assert events == ["start", "done"]
     assert (tmp_path / "run" / "checkpoint").is_dir()
-    assert read_run(tmp_path / "run") == record
+    assert plain(asdict(read_run(tmp_path / "run"))) == record
 
 
 def test_a_finished_run_is_not_touched(tmp_path: Path) -> None:
     finished(tmp_path)
     with pytest.raises(InputError, match=r"holds a finished run. --overwrite"):
         Run.open(tmp_path)
-    assert read_run(tmp_path)["status"] == "done"
+    assert read_run(tmp_path).status == "done"
 
 
 def test_overwrite_removes_the_run_and_nothing_else(tmp_path: Path) -> None:
@@ -41,7 +45,7 @@ def test_overwrite_removes_the_run_and_nothing_else(tmp_path: Path) -> None:
     with Run.open(tmp_path, overwrite=True, settings={"seed": 2}):
         assert not (tmp_path / "weights.txt").exists()
     assert (tmp_path / "mine").read_text() == "keep"
-    assert read_run(tmp_path)["seed"] == 2
+    assert read_run(tmp_path).seed == 2
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -65,7 +69,7 @@ def test_a_file_is_no_run_directory(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), Run.open(tmp_path, settings={"seed": 1}) as run:
-        run.save_checkpoint("replicate-1", {"weights": {"lm": 0.1 + 0.2}})
+        checkpoint.save(run.path / "checkpoint" / "replicate-1.json", {"weights": {"lm": 0.1 + 0.2}})
         raise KeyboardInterrupt
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"time": "2026-')  # killed while writing
@@ -73,8 +77,8 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         Run.open(tmp_path, settings={"seed": 1})
     with Run.open(tmp_path, settings={"seed": 1}, resume=True) as run:
         assert not run.finished
-        assert run.load_checkpoint("replicate-1") == {"weights": {"lm": 0.1 + 0.2}}
-        assert run.load_checkpoint("replicate-2") is None
+        assert checkpoint.load(run.path / "checkpoint" / "replicate-1.json") == {"weights": {"lm": 0.1 + 0.2}}
+        assert checkpoint.load(run.path / "checkpoint" / "replicate-2.json") is None
         run.finish({"lm": 1.0}, {})
     events = [json.loads(line)["event"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert events == ["start", "stopped", "resume", "done"]
@@ -96,13 +100,6 @@ def test_a_setting_within_another_is_named(tmp_path: Path) -> None:
         Run.open(tmp_path, settings={"trainer": {"name": "pro", "options": {}}}, resume=True)
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
-    with Run.open(tmp_path) as run:
-        (tmp_path / "checkpoint" / "replicate-1.json").write_text('{"weights": ')
-        with pytest.raises(InputError, match=r"replicate-1.json: not a checkpoint"):
-            run.load_checkpoint("replicate-1")
-
-
 def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
     with Run.open(tmp_path), pytest.raises(InputError, match="another process is at work"):
         Run.open(tmp_path, resume=True)
@@ -121,17 +118,51 @@ def test_warnings_are_kept_once_and_numbers_that_are_none_are_null(tmp_path: Pat
     with Run.open(tmp_path) as run:
         run.warn("the weight of lm ran away")
         run.warn("the weight of lm ran away")
-        run.record["epochs"].append({"epoch": 1, "bleu": float("nan"), "w": np.arange(2)})
+        run.record.epochs.append({"epoch": 1, "bleu": float("nan"), "w": np.arange(2)})
         run.save()
     record = read_run(tmp_path)
-    assert record["warnings"] == ["the weight of lm ran away"]
-    assert record["epochs"] == [{"epoch": 1, "bleu": None, "w": [0, 1]}]
+    assert record.warnings == ["the weight of lm ran away"]
+    assert record.epochs == [{"epoch": 1, "bleu": None, "w": [0, 1]}]
 
 
-def test_checksums_of_files_and_directories(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"abc")
-    assert checksum(tmp_path / "a")["sha256"].startswith("ba7816bf8f01cfea")
-    one = checksum(tmp_path)
-    (tmp_path / "a").rename(tmp_path / "b")
-    assert one["bytes"] == 3
-    assert checksum(tmp_path)["sha256"] != one["sha256"]
+def test_events_are_logged_warnings_kept_and_all_heard(tmp_path: Path) -> None:
+    heard: list[Event] = []
+    with Run.open(tmp_path) as run:
+        session = run.session(lambda event: heard.append(event) or "stop" not in str(event))
+        assert session.folder == tmp_path / "checkpoint"
+        epoch = Epoch(1, 2.5, {"updates": 3}, context={"replicate": 2})
+        events = [Note("begin"), epoch, Warned("look"), Warned("look")]
+        assert all(session.tell(event) for event in events)
+        assert not session.tell(Note("stop"))
+        assert heard == [*events, Note("stop")]
+        run.finish({"lm": 1.0}, {})
+        session.tell(Epoch(2, 3.0))  # of a run that is finished nothing is logged
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in log] == ["start", "epoch", "warning", "done"]
+    assert log[1] == {"time": log[1]["time"], "event": "epoch", "replicate": 2, "epoch": 1, "score": 2.5, "updates": 3}
+    assert read_run(tmp_path).warnings == ["look"]
+
+
+def test_everything_that_belongs_to_a_run_is_cleared(tmp_path: Path) -> None:
+    finished(tmp_path)
+    for name in ("examples.json", "stats.npz", "params.txt"):
+        (tmp_path / name).write_text("")
+    with Run.open(tmp_path, overwrite=True):
+        left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["checkpoint", "log.jsonl", "run.json"]
+
+
+def test_a_file_of_weights_is_moved(tmp_path: Path) -> None:
+    with Run.open(tmp_path / "run") as run:
+        (tmp_path / "many").write_text("a 1\n")
+        run.finish(tmp_path / "many", {})
+    assert (tmp_path / "run" / "weights.txt").read_text() == "a 1\n"
+    assert not (tmp_path / "many").exists()
+
+
+def test_a_run_killed_before_its_record_was_written_can_be_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "run" / "checkpoint").mkdir(parents=True)
+    (tmp_path / "run" / "log.jsonl").write_text('{"event": "st')
+    with Run.open(tmp_path / "run") as run:
+        run.finish({"lm": 1.0}, {})
+    assert "start" in (tmp_path / "run" / "log.jsonl").read_text().splitlines()[0]

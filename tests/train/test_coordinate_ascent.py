@@ -7,8 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hopefear.errors import InputError
 from hopefear.train.coordinate_ascent import Ascended, CoordinateAscent, Parameter, read_parameters
@@ -29,10 +28,7 @@ def real(name, *values, smallest=0.01, **more) -> Parameter:
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
-@given(
-    st.tuples(st.integers(-10, 30), st.integers(-10, 30)),
-    st.tuples(st.integers(1, 9), st.integers(1, 9)),
-)
+@given(st.tuples(st.integers(-10, 30), st.integers(-10, 30)), st.tuples(st.integers(1, 9), st.integers(1, 9)))
 def test_separable_integers_equal_the_search_over_the_whole_grid(peak, steep) -> None:
     def quality(setting):
         return -sum(a * abs(setting[n] - p) for n, p, a in zip("xy", peak, steep, strict=True))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +11,12 @@ import pytest
 
 import hopefear as hf
 from hopefear.errors import InputError
-from hopefear.train import decoder_command
+from hopefear.runs.events import Decoded, Epoch
+from hopefear.runs.session import Session
 from hopefear.train.decoder_command import DecoderCommand
 from hopefear.train.loop import OuterLoop
 
-TOY = Path(__file__).parents[1] / "examples" / "toy_decoder.py"
+TOY = Path(__file__).parents[2] / "examples" / "toy_decoder.py"
 INITIAL = {"tm": 0.5, "lm": 0.5, "words": 0.2}
 
 
@@ -48,7 +47,7 @@ def files(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def undisturbed(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed") / "not" / "there" / "yet"
-    return folder, loop(toy(data)).run(folder, INITIAL)
+    return folder, loop(toy(data)).run(INITIAL, Session(folder=folder))
 
 
 def test_learns_and_returns_the_best_decoding(undisturbed) -> None:
@@ -101,7 +100,7 @@ def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(data, undistur
     rubbish = tmp_path / f"iteration-{len(found.decoded)}" / "decoding-old"
     rubbish.mkdir(parents=True)
     (rubbish / "nbest").write_text("0 ||| half a li")
-    again = loop(toy(data)).run(tmp_path, INITIAL)
+    again = loop(toy(data)).run(INITIAL, Session(folder=tmp_path))
     assert again == found
     if lost > 3:
         assert files(tmp_path) == files(folder)
@@ -109,36 +108,36 @@ def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(data, undistur
 
 def test_what_is_there_is_not_decoded_again(undisturbed) -> None:
     folder, found = undisturbed
-    assert loop(DecoderCommand("exit 3 # {weights}")).run(folder, INITIAL) == found
+    assert loop(DecoderCommand("exit 3 # {weights}")).run(INITIAL, Session(folder=folder)) == found
 
 
 def test_stops_when_a_decoding_brings_nothing_new(tmp_path) -> None:
     (tmp_path / "ref").write_text("a b c d e\n")
     (tmp_path / "list").write_text("0 ||| a b c d x ||| f= 1 ||| 0\n0 ||| a b c d e ||| f= 2 ||| 0\n")
     decoder = DecoderCommand(f"cat {tmp_path}/list # {{weights}}", (tmp_path / "ref",))
-    found = loop(decoder, iterations=9).run(tmp_path / "run", {"f": -0.1})
+    found = loop(decoder, iterations=9).run({"f": -0.1}, Session(folder=tmp_path / "run"))
     assert found.stopped == "nothing new in the last decoding"
     assert [one.new for one in found.decoded] == [2, 0]
     assert found.best.number == 1  # this decoder does not listen
 
 
 def test_stops_when_the_weights_hardly_move(data, tmp_path) -> None:
-    found = loop(toy(data), tolerance=1e9).run(tmp_path, INITIAL)
+    found = loop(toy(data), tolerance=1e9).run(INITIAL, Session(folder=tmp_path))
     assert found.stopped == "the weights hardly move any more" and len(found.decoded) == 1
 
 
 def test_weights_of_features_that_no_candidate_has_are_kept(data, tmp_path) -> None:
-    found = loop(toy(data), iterations=1).run(tmp_path, {**INITIAL, "decoder:secret": 7.0})
+    found = loop(toy(data), iterations=1).run({**INITIAL, "decoder:secret": 7.0}, Session(folder=tmp_path))
     assert all(one.weights["decoder:secret"] == 7.0 for one in found.decoded)
 
 
 def test_initial_weights_of_another_decoder_are_refused(data, tmp_path) -> None:
     with pytest.raises(InputError, match="none of the initial weights"):
-        loop(toy(data)).run(tmp_path, {"LM0": 1.0})
+        loop(toy(data)).run({"LM0": 1.0}, Session(folder=tmp_path))
 
 
 def test_without_initial_weights_the_first_file_is_empty(data, tmp_path) -> None:
-    found = loop(toy(data), iterations=1).run(tmp_path)
+    found = loop(toy(data), iterations=1).run(None, Session(folder=tmp_path))
     assert (tmp_path / "iteration-1" / "weights.txt").read_text() == ""
     assert set(found.decoded[1].weights) == {"tm", "lm", "words"}
 
@@ -147,140 +146,56 @@ def test_a_part_is_kept_aside(data, tmp_path) -> None:
     it = loop(toy(data), iterations=1, holdout=0.25)
     parts = it.parts(12)
     assert len(parts["holdout"]) == 3 and sorted([*parts["dev"], *parts["holdout"]]) == list(range(12))
-    found = it.run(tmp_path, INITIAL)
+    found = it.run(INITIAL, Session(folder=tmp_path))
     assert set(found.best.scores) == {"dev", "holdout"}
 
 
 def test_learnt_only_leaves_the_first_weights_out(data, tmp_path, undisturbed) -> None:
     best = undisturbed[1].weights
-    found = loop(toy(data), iterations=1).run(tmp_path, best, learnt_only=True)
+    found = loop(toy(data), iterations=1).run(best, Session(folder=tmp_path), learnt_only=True)
     assert len(found.decoded) == 1 or found.best.number > 1
 
 
-def test_placeholders_are_filled_in_and_other_braces_stay(tmp_path) -> None:
-    decoder = DecoderCommand("x {weights} {nbest} {iteration} {param:beam} {params} awk '{print}' ${HOME} {}")
-    work = tmp_path / "a folder"
-    line = decoder.line(work, 3, {"beam": 7, "width": 0.1})
-    assert line == f"x '{work}/weights.txt' '{work}/nbest' 3 7 '{work}/params.txt' awk '{{print}}' ${{HOME}} {{}}"
-
-
 def test_folders_with_blanks_and_quotes_work(data, tmp_path) -> None:
-    found = loop(toy(data, "> {nbest}"), iterations=1).run(tmp_path / 'it\'s a "folder"', INITIAL)
+    found = loop(toy(data, "> {nbest}"), iterations=1).run(INITIAL, Session(folder=tmp_path / 'it\'s a "folder"'))
     assert found.decoded[0].candidates > 12
-
-
-def test_parameters_reach_the_decoder(tmp_path) -> None:
-    decoder = DecoderCommand("cp {params} " + str(tmp_path / "seen") + "; echo {param:b} >&2; cat {weights}; exit 1")
-    with pytest.raises(InputError, match=r"It said: 0\.25"):
-        decoder.decode({"f": 1.0}, tmp_path / "w", parameters={"a": 3, "b": 0.25})
-    assert (tmp_path / "seen").read_text() == "a 3\nb 0.25\n"
-
-
-@pytest.mark.parametrize(
-    ("command", "parameters", "finding"),
-    [
-        ("decode", [], r"no \{weights\}"),
-        ("decode {weights} {param:beam}", [], "no parameters"),
-        ("decode {weights} {param:bean}", ["beam"], "The parameters are beam"),
-        ("decode {weights}", ["beam"], "does not take the parameter 'beam'"),
-        ("decode {weights} {sources}", [], "Give --sources"),
-    ],
-)
-def test_placeholders_are_checked(command, parameters, finding) -> None:
-    with pytest.raises(InputError, match=finding):
-        DecoderCommand(command).check(parameters)
-
-
-LIST = "0 ||| a ||| f= 1 ||| 0\n1 ||| b ||| f= 1 ||| 0\n2 ||| c ||| f= 1 ||| 0\n"
-
-
-@pytest.mark.parametrize(
-    ("command", "finding"),
-    [
-        ("echo one >&2; echo two >&2; exit 7", r"exit code 7\. .*It said: one \| two \(all of it: .*stderr\)"),
-        ("kill -9 $$", r"killed by signal 9"),
-        ("no-such-decoder", r"exit code 127\. .*not found"),
-        ("true", r"nbest: the file is empty"),
-        ("true {nbest}", r"wrote no file \{nbest\}"),
-        ("head -n 1 LIST", r"no candidates for 2 of the 3 sentences: 1, 2\."),
-        ("sed 2d LIST", r"no candidates for 1 of the 3 sentences: 1\."),
-        ("sed 's/^2/7/' LIST", r"no candidates for 1 of the 3 sentences: 2\."),
-        ("tac LIST", r"nbest:1: "),
-        ("sed '2s/.*/rubbish/' LIST", r"nbest:2: "),
-        ("sed '3s/= 1/= nan/' LIST", r"nbest:3: "),
-        ("head -c 20 /dev/zero", r"nbest:1: "),
-        ("cat LIST; echo '3 ||| d ||| f= 1 ||| 0'", r"too short: it has 3 lines, .*nbest has 4 sentences"),
-    ],
-)
-def test_a_decoder_that_misbehaves_is_reported_in_one_line(tmp_path, command, finding) -> None:
-    (tmp_path / "list").write_text(LIST)
-    (tmp_path / "ref").write_text("a\nb\nc\n")
-    decoder = DecoderCommand(f": {{weights}}; {command.replace('LIST', str(tmp_path / 'list'))}", (tmp_path / "ref",))
-    with pytest.raises(InputError, match=finding) as caught:
-        decoder.decode({"f": 1.0}, tmp_path / "work", iteration=4)
-    assert str(caught.value).startswith("decoder, iteration 4: ") and "\n" not in str(caught.value)
-
-
-def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path) -> None:
-    def written(*sentences: tuple[str, str]) -> str:
-        lines = [
-            f'{{"id": "{i}", "source": "{s}", "candidates": [{{"text": "a", "features": {{}}}}]}}' for i, s in sentences
-        ]
-        return "\n".join(lines) + "\n"
-
-    (tmp_path / "one").write_text(written(("x", "sx"), ("y", "sy")))
-    decoder = DecoderCommand(f"cat {tmp_path}/one # {{weights}}")
-    first = decoder.decode({}, tmp_path / "w")
-    for sentences, finding in (
-        ([("y", "sy"), ("x", "sx")], "same order"),
-        ([("x", "sx")], "no candidates for 1 of the 2 sentences: y"),
-        ([("x", "sx"), ("y", "sy"), ("z", "sz")], "'z' was not in the first decoding"),
-        ([("x", "sy"), ("y", "sx")], "sentence x has another source"),
-    ):
-        (tmp_path / "one").write_text(written(*sentences))
-        with pytest.raises(InputError, match=finding):
-            decoder.decode({}, tmp_path / "w", like=first)
-
-
-def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path, monkeypatch) -> None:
-    child = f'echo $$ > {tmp_path}/child; trap "" TERM; sleep 60'
-    command = f"trap '' TERM; sh -c '{child}' & echo stuck >&2; wait; : {{weights}}"
-    monkeypatch.setattr(decoder_command, "_PATIENCE", 0.2)
-    with pytest.raises(InputError, match=r"no answer within 1 seconds.*--decoder-timeout.*It said: stuck"):
-        DecoderCommand(command, timeout=1.0).decode({}, tmp_path / "w")
-    process = int((tmp_path / "child").read_text())
-    for _ in range(100):
-        stat = Path(f"/proc/{process}/stat")
-        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            break
-        time.sleep(0.05)
-    else:
-        os.kill(process, 9)
-        raise AssertionError("the child lives on")
 
 
 def test_warnings_of_the_trainer_are_passed_on(data, tmp_path, monkeypatch) -> None:
     it = loop(toy(data), iterations=2)
     fit = type(it.trainer).fit
 
-    def warns(self, pool, initial=None, progress=None):
-        return replace(fit(self, pool, initial, progress), warnings=["weights diverged"])
+    def warns(self, pool, initial=None, *, run=None):
+        return replace(fit(self, pool, initial, run=run), warnings=["weights diverged"])
 
     monkeypatch.setattr(type(it.trainer), "fit", warns)
-    assert it.run(tmp_path, INITIAL).warnings == ["weights diverged"]
-    assert it.run(tmp_path, INITIAL).warnings == ["weights diverged"]  # from its memory
+    assert it.run(INITIAL, Session(folder=tmp_path)).warnings == ["weights diverged"]
+    assert it.run(INITIAL, Session(folder=tmp_path)).warnings == ["weights diverged"]  # from its memory
 
 
 def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkeypatch) -> None:
     it = loop(toy(data))
     fit = type(it.trainer).fit
 
-    def breaks(self, pool, initial=None, progress=None):
+    def breaks(self, pool, initial=None, *, run=None):
         if self.seed > 1:
             raise InputError("weights diverged")
-        return fit(self, pool, initial, progress)
+        return fit(self, pool, initial, run=run)
 
     monkeypatch.setattr(type(it.trainer), "fit", breaks)
-    found = it.run(tmp_path, INITIAL)
+    found = it.run(INITIAL, Session(folder=tmp_path))
     assert len(found.decoded) == 2 and found.stopped == "weights diverged"
     assert "the best weights so far are kept" in found.warnings[0]
+
+
+def test_what_is_told(data, tmp_path) -> None:
+    """Decodings, and the epochs of each fit with the iteration that they belong to; no progress of the fits."""
+    heard = []
+    found = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(heard.append, tmp_path))
+    assert all(isinstance(event, Epoch) for event in heard)
+    decoded = [event for event in heard if isinstance(event, Decoded)]
+    assert [event.epoch for event in decoded] == [one.number for one in found.decoded]
+    assert [event.score for event in decoded] == [one.scores["dev"] for one in found.decoded]
+    inner = [event for event in heard if not isinstance(event, Decoded)]
+    assert [event.context["iteration"] for event in inner] == [1, 1, 2, 2]
+    assert inner[0].record() == {"iteration": 1, "epoch": 0, "score": inner[0].score, **inner[0].figures}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import hopefear.evaluation.diagnosis
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

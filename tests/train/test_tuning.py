@@ -1,38 +1,48 @@
+"""tune as a library call: what the command does, for Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import hopefear as hf
 from hopefear import read_nbest
+from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
-from hopefear.errors import InputError
+from hopefear.errors import InputError, OptionError
+from hopefear.evaluation.scores import score_of
+from hopefear.formats import read_weights
 from hopefear.metrics import Bleu
-from hopefear.train.tuning import random_initial, score_of, split
+from hopefear.runs import Session, read_run
+from hopefear.runs.events import Epoch, Event, Note, Progress, Warned
+from hopefear.train.tuning import TuneConfig, fit_replicates, metric_for, random_initial, tune
 
 
 @pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> object:
-    files = Synthetic(sentences=25, candidates=5, dense=6).write(tmp_path_factory.mktemp("pool"))
-    return read_nbest(files["nbest"], [files[f"ref.{i}"] for i in range(4)])
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pool")
+    Synthetic(sentences=25, candidates=5, dense=6).write(folder)
+    Synthetic(sentences=25, candidates=5, dense=6).write(folder, jsonl=True)
+    return folder
 
 
-@pytest.mark.parametrize(("share", "aside"), [(0.0, 0), (0.01, 0), (0.1, 2), (0.5, 12), (0.99, 0)])
-def test_every_sentence_is_in_one_part(pool, share: float, aside: int) -> None:  # type: ignore[no-untyped-def]
-    learn, kept = split(pool, share, seed=1)
-    assert (0 if kept is None else len(kept)) == aside
-    ids = [*learn.ids, *([] if kept is None else kept.ids)]
-    assert sorted(ids) == sorted(pool.ids)
-    assert split(pool, share, seed=1)[0].ids == learn.ids
-    if aside:
-        assert split(pool, share, seed=2)[0].ids != learn.ids
+@pytest.fixture(scope="module")
+def pool(data: Path) -> hf.Pool:
+    return read_nbest(data / "nbest.txt", [data / f"ref.{i}" for i in range(4)])
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
-def test_a_share_is_a_share(pool, share: float) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(InputError, match="the held-out share is"):
-        split(pool, share, seed=1)
+def config(data: Path, out: Path, **more: Any) -> TuneConfig:
+    common: dict[str, Any] = {"nbest": [str(data / "nbest.txt")], "refs": [str(data / f"ref.{i}") for i in range(4)]}
+    common |= {"initial": str(data / "initial.txt"), "trainer": "kbmira", "set": {"passes": 3}, "out": str(out)}
+    return TuneConfig(**(common | more))
 
 
-def test_the_score_of_weights_is_that_of_the_best_candidates(pool) -> None:  # type: ignore[no-untyped-def]
+def test_the_score_of_weights_is_that_of_the_best_candidates(pool: hf.Pool) -> None:
     weights = {"lm": 0.5, "tm0": 0.3, "stranger": 7.0}
     w = np.array([weights.get(name, 0.0) for name in pool.feature_names])
     best = [pool.text(i, int(pool[i].scores(w).argmax())) for i in range(len(pool))]
@@ -45,3 +55,112 @@ def test_random_models_scatter_around_the_given_one() -> None:
     assert_allclose(drawn.mean(axis=0), [2.0, -1.0, 0.0], atol=0.06)
     assert_allclose(drawn.std(axis=0), [1.0, 0.5, 0.0], atol=0.04)
     assert random_initial({"a": 2.0}, 3) == random_initial({"a": 2.0}, 3)
+
+
+def test_the_library_does_what_the_command_does(data: Path, tmp_path: Path) -> None:
+    heard: list[Event] = []
+    tuned = tune(config(data, tmp_path / "a", replicates=2), heard.append)
+    files = ["--nbest", data / "nbest.txt", "--refs", *(data / f"ref.{i}" for i in range(4))]
+    more = ["--initial", data / "initial.txt", "--set", "passes=3", "--replicates", 2, "--quiet"]
+    assert main([str(word) for word in ("tune", *files, "--trainer", "kbmira", *more, "--out", tmp_path / "b")]) == 0
+    mine, theirs = read_run(tmp_path / "a"), read_run(tmp_path / "b")
+    assert (tmp_path / "a" / "weights.txt").read_bytes() == (tmp_path / "b" / "weights.txt").read_bytes()
+    assert mine.settings == theirs.settings
+    assert mine.final == theirs.final == json.loads(json.dumps(tuned.final()))
+    assert tuned.path == tmp_path / "a"
+    assert read_weights(tmp_path / "a" / "weights.txt") == tuned.best.weights
+    epochs = [(event.context["replicate"], event.epoch) for event in heard if isinstance(event, Epoch)]
+    assert sorted(epochs) == [(replicate, epoch) for replicate in (1, 2) for epoch in (1, 2, 3)]
+    shown = [event.text for event in heard if isinstance(event, Progress) and "epoch" in event.text]
+    assert len(shown) == 6 and all(text.startswith("replicate ") for text in shown)
+
+
+def test_the_record_has_everything_that_decides_the_result(data: Path, tmp_path: Path) -> None:
+    tune(config(data, tmp_path))
+    record = read_run(tmp_path)
+    assert (record.kind, record.status, record.model, record.metric_key) == ("tune", "done", None, "bleu")
+    assert record.metric == f"bleu|{Bleu().signature()}"
+    assert [one["role"] for one in record.inputs] == ["nbest", *["refs"] * 4, "initial"]
+    options = hf.Kbmira(passes=3).options()
+    assert record.settings["trainer"] == {
+        "name": "kbmira",
+        "options": {name: value for name, value in options.items() if name not in ("metric", "seed", "jobs")},
+    }
+    assert record.settings["inputs"] == [one["sha256"] for one in record.inputs]
+    assert record.files()["nbest"] == [str(data / "nbest.txt")]
+
+
+def test_an_interrupted_run_goes_on(data: Path, tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Epoch) and event.context == {"replicate": 2}:
+            raise KeyboardInterrupt
+
+    many = {"replicates": 3, "jobs": 1}
+    with pytest.raises(KeyboardInterrupt):
+        tune(config(data, tmp_path / "part", **many), interrupt)
+    assert read_run(tmp_path / "part").status == "running"
+    heard: list[Event] = []
+    tuned = tune(config(data, tmp_path / "part", **many, resume=True), heard.append)
+    assert {event.context["replicate"] for event in heard if isinstance(event, Epoch)} == {2, 3}
+    assert tuned.final() == tune(config(data, tmp_path / "whole", **many)).final()
+    weights = [(tmp_path / run / "weights.txt").read_bytes() for run in ("part", "whole")]
+    assert weights[0] == weights[1]
+    again = tune(config(data, tmp_path / "part", **many, resume=True))  # it is done: nothing is learnt
+    assert again.final() == tuned.final()
+    events = [json.loads(line)["event"] for line in (tmp_path / "part" / "log.jsonl").read_text().splitlines()]
+    assert [event for event in events if event not in ("epoch", "warning")] == ["start", "stopped", "resume", "done"]
+
+
+def test_replicates_without_a_folder(pool: hf.Pool) -> None:
+    tuned = fit_replicates(hf.Kbmira(passes=2, jobs=1), {"dev": pool}, replicates=2, run=Session())
+    assert [one.seed for one in tuned.replicates] == [1, 2]
+    assert tuned.best.weights == hf.Kbmira(passes=2, seed=tuned.best.seed).fit(pool).weights
+    assert tuned.over_replicates("dev")[1] >= 0
+
+
+def test_foreign_weights_are_warned_of_and_not_recorded(data: Path, tmp_path: Path) -> None:
+    initial = tmp_path / "initial"
+    initial.write_text((data / "initial.txt").read_text() + "stranger 1\n")
+    heard: list[Event] = []
+    tune(config(data, tmp_path / "run", initial=str(initial)), heard.append)
+    said = f"{initial}: 1 weight for features that the lists do not have: stranger"
+    assert said in [event.text for event in heard if isinstance(event, Warned)]
+    assert said not in read_run(tmp_path / "run").warnings
+    initial.write_text("stranger 1\n")
+    with pytest.raises(InputError, match="none of its 1 weight belongs to a feature of the lists"):
+        tune(config(data, tmp_path / "none", initial=str(initial)))
+    assert not (tmp_path / "none").exists()
+
+
+def test_too_few_to_keep_some_aside_is_noted(data: Path, tmp_path: Path) -> None:
+    heard: list[Event] = []
+    tune(config(data, tmp_path, holdout=0.01), heard.append)
+    assert Note("25 sentences: too few to keep some aside") in heard
+
+
+def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
+    lists = read_nbest(data / "nbest.jsonl")
+    found = metric_for(config(data, tmp_path, metric="quality"), lists)
+    assert (found.name, found.key, found.scale) == ("external", "quality", 100.0)  # type: ignore[attr-defined]
+    assert metric_for(config(data, tmp_path, metric="quality:scale=7"), lists).scale == 7.0  # type: ignore[attr-defined]
+    assert metric_for(config(data, tmp_path, metric="chrf", lowercase=True)) == hf.Chrf(lowercase=True)
+    assert metric_for(config(data, tmp_path, metric="judge")).key == "judge"  # a decoder will write it
+    with pytest.raises(OptionError, match="there is no metric 'judge'"):
+        metric_for(config(data, tmp_path, metric="judge"), lists)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"forests": "f"}, "give one of --nbest, --forests, --decoder-command"),
+        ({"nbest": []}, "give one of --nbest, --forests, --decoder-command"),
+        ({"retune_every": 0}, "--retune-every goes with --decoder-command only"),
+        ({"dev_refs": ["r"]}, "--dev-refs goes with --dev-nbest only"),
+        ({"nbest": (), "decoder_command": "d", "dev_nbest": ["n"]}, "--dev-nbest goes with --nbest and --forests only"),
+        ({"nbest": (), "decoder_command": "d", "retune_every": 0}, "--retune-every goes with --params only"),
+    ],
+)
+def test_options_that_do_not_go_together(data: Path, tmp_path: Path, more: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        config(data, tmp_path, **more)
+    assert config(data, tmp_path, dev_nbest=[], dev_refs=[]).dev_nbest == []  # nothing is not something

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,17 +120,23 @@ def random_pool(seed: int, sentences: int = 6, candidates: int = 6, features: in
 
 
 def synthetic_pool(
-    sentences: int = 40, candidates: int = 20, dense: int = 8, sparse: int = 0, seed: int = 1
+    sentences: int = 40,
+    candidates: int = 20,
+    dense: int = 8,
+    sparse: int = 0,
+    seed: int = 1,
+    take: Callable[[int], Sequence[int]] = range,
 ) -> hf.Pool:
-    """Lists that a trainer can learn from, with references and quality."""
+    """Lists that a trainer can learn from, with references and quality; ``take`` says in which order."""
     lists = list(Synthetic(sentences=sentences, candidates=candidates, dense=dense, sparse=sparse, seed=seed))
+    orders = [list(take(len(each.texts))) for each in lists]
     data = Synthetic(dense=dense)
     return list_pool(
-        [each.dense for each in lists],
-        numbers=[each.quality / 100 for each in lists],
-        texts=[each.texts for each in lists],
+        [each.dense[order] for each, order in zip(lists, orders, strict=True)],
+        numbers=[each.quality[order] / 100 for each, order in zip(lists, orders, strict=True)],
+        texts=[[each.texts[e] for e in order] for each, order in zip(lists, orders, strict=True)],
         references=[each.references for each in lists],
-        sparse=[each.sparse for each in lists] if sparse else None,
+        sparse=[[each.sparse[e] for e in order] for each, order in zip(lists, orders, strict=True)] if sparse else None,
         names=data.dense_names,
     )
 
@@ -148,3 +154,21 @@ def planted_pool(
     dense = [rng.normal(size=(candidates, dimensions)) for _ in range(sentences)]
     numbers = [1 / (1 + np.exp(-(h @ planted + noise * rng.normal(size=candidates)))) for h in dense]
     return list_pool(dense, numbers=numbers), planted
+
+
+def bleu_planted_pool(
+    seed: int, dimensions: int, sentences: int = 100, candidates: int = 12
+) -> tuple[hf.Pool, np.ndarray]:
+    """The same for trainers that know BLEU only: the better a candidate is by w*, the more of its words are right."""
+    rng = np.random.default_rng(seed)
+    planted = rng.uniform(-1, 1, dimensions)
+    planted /= np.linalg.norm(planted)
+    dense, texts, references = [], [], []
+    for i in range(sentences):
+        words = [f"w{i}x{j}" for j in range(candidates + 4)]
+        h = rng.normal(size=(candidates, dimensions))
+        rank = np.argsort(np.argsort(h @ planted))
+        texts.append([" ".join([*words[: 4 + r], *(["no"] * (candidates - r))]) for r in rank.tolist()])
+        dense.append(h)
+        references.append([" ".join(words)])
+    return list_pool(dense, texts=texts, references=references), planted

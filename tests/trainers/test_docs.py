@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from hopefear import _core
-from hopefear.trainers import TRAINERS, Trainer
+from hopefear.trainers.base import Trainer
+from hopefear.trainers.batch.base import BatchTrainer
+from tests.trainers.every import every_batch_trainer
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "trainers.md").read_text(encoding="utf-8")
 
@@ -21,14 +23,14 @@ def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (tmp_path / "lists" / "weights.txt").is_file()
 
 
-@pytest.mark.parametrize("name", TRAINERS)
-def test_every_option_is_on_the_page(name: str) -> None:
-    section = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+@every_batch_trainer
+def test_every_option_is_on_the_page(trainer: type[Trainer]) -> None:
+    section = PAGE.split(f"\n## {trainer.name}\n")[1].split("\n## ")[0]
     for part in ("What it optimises", "When", "Options", "Paper", "Deviations"):
         assert f"**{part}.**" in section
-    shared = {each.name for each in fields(Trainer)}
-    inherited = {each.name for each in fields(TRAINERS[name].__mro__[1])}
-    for each in fields(TRAINERS[name]):
+    shared = {each.name for each in fields(BatchTrainer)}
+    inherited = {each.name for each in fields(trainer.__mro__[1])}
+    for each in fields(trainer):
         if each.name not in shared | inherited:
             assert f"`{each.name}`" in section, each.name
 

@@ -34,8 +34,7 @@ class Console:
     @contextmanager
     def listener(self) -> Iterator[Listener]:
         """Shows events: notes and warnings as lines, progress as a bar. Use it in a ``with`` statement."""
-        from hopefear.runs.events import Note, Warned
-        from hopefear.runs.events import Progress as Progressed
+        from hopefear.runs.events import Note, Progress as Progressed, Warned
 
         said: set[str] = set()
         with ExitStack() as bars:
@@ -112,8 +111,7 @@ class Bar(Progress):
     def __init__(self, label: str, total: int | None = None) -> None:
         super().__init__(label, total)
         from rich.console import Console as Terminal
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Live
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Live, TextColumn, TimeRemainingColumn
 
         columns: list[Any] = [
             TextColumn("{task.description}"),

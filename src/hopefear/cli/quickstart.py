@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from hopefear.cli.console import Console
-from hopefear.cli.frame import call
-from hopefear.cli.frame import command as make_command
+from hopefear.cli.frame import call, command as make_command
 
 PARAMS = [
     click.Option(["--out"], default="hopefear-quickstart", metavar="DIR", help="Where to work. [hopefear-quickstart]"),

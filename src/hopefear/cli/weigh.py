@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hopefear.cli.console import Console
-from hopefear.cli.console import table as aligned
+from hopefear.cli.console import Console, table as aligned
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many, Positional, count
 

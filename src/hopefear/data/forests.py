@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from hopefear._core import Forest, Pool, Vocab
 
-__all__ = ["forest", "forest_pool"]
-
 _NOTHING = -9  # an empty place in a table of words
 
 

@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["SentencePair", "SyntheticParallel"]
-
 
 class Leaf(NamedTuple):
     """A meaning in the tree of a sentence: its word in the source, and the ways to say it in the target."""

@@ -23,8 +23,6 @@ from hopefear.errors import InputError
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import atomic_write
 
-__all__ = ["Synthetic", "SyntheticSentence"]
-
 _SYLLABLES = [consonant + vowel for consonant in "bdfghjklmnprstvwxyzc" for vowel in "aeiou"]
 _CONFUSED, _DROPPED, _INSERTED, _SWAPPED = range(4)
 _EDITS = np.array([0.55, 0.15, 0.15, 0.15])  # how the errors of a candidate divide into the four kinds

@@ -19,8 +19,6 @@ from pathlib import Path
 from hopefear.errors import InputError
 from hopefear.util.files import PathLike, atomic_write
 
-__all__ = ["PARTS", "Verse", "read_verses", "write_verses"]
-
 SOURCE = "ylt"
 REFERENCES = ("web", "asv", "kjv")  # the first is the target of the training text
 

@@ -19,16 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, BlockDecoder, Examples, FeatureTable, Pool
-from hopefear._core import BlockWeights as CoreWeights
+from hopefear._core import BlockCorpus, BlockDecoder, BlockWeights as CoreWeights, Examples, FeatureTable, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vector
 from hopefear.model.directory import Model
 from hopefear.model.features import SMALL, template_of
 from hopefear.util.files import PathLike
-from hopefear.util.options import check_choice
-
-__all__ = ["FEATURES", "REAL", "REORDERINGS", "Blocks", "read_block_weights"]
+from hopefear.util.values import check_choice
 
 #: The real-valued features, in the order of their ids.
 REAL = tuple("swap" if name == "glue" else name for name in SMALL)
@@ -72,10 +69,7 @@ class Blocks:
             object.__setattr__(self, "reordering", "swap" if swaps else "monotone")
         if self.lms is None:
             object.__setattr__(self, "lms", not binary or bool(named & {"lm", "lm2"}))
-        for name, value, known in (
-            ("features", self.features, FEATURES),
-            ("reordering", self.reordering, REORDERINGS),
-        ):
+        for name, value, known in (("features", self.features, FEATURES), ("reordering", self.reordering, REORDERINGS)):
             check_choice(name, value, known)
         core = BlockDecoder(
             self.model.grammar,

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from hopefear._core import Derivation
 from hopefear.model.features import SMALL, template_of
 
-__all__ = ["explanation"]
-
 MEANING = {
     "lm": "how well the translation reads (log probability)",
     "lm2": "the same, by the second language model",

@@ -29,8 +29,6 @@ from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import LETTERS, TextPipeline
 
-__all__ = ["Hiero"]
-
 
 @dataclass(frozen=True)
 class Hiero:

@@ -24,8 +24,6 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike
 from hopefear.util.words import plural, some
 
-__all__ = ["RankConfig", "Ranked", "rank_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankConfig:

@@ -15,8 +15,6 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike
 from hopefear.util.words import plural, some
 
-__all__ = ["rerank"]
-
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 

@@ -24,8 +24,6 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, path_name, read_lines
 from hopefear.util.words import some
 
-__all__ = ["TEMPLATES", "RescoreConfig", "rescore", "rescore_files"]
-
 #: Templates whose features see neighbouring words.
 TEMPLATES = ("unigram", "bigram", "trigram", "trigger", "pair")
 

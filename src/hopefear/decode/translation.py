@@ -27,8 +27,6 @@ from hopefear.model.directory import Model
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, iter_lines, path_name
 
-__all__ = ["TranslateConfig", "translate"]
-
 BLOCK = 256  # sentences decoded at a time
 FOREST_BLOCK = 32
 

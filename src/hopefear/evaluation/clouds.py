@@ -12,8 +12,6 @@ from hopefear.evaluation.scores import best_of
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Metric
 
-__all__ = ["cloud", "typical_document"]
-
 
 def typical_document(pool: Pool, weights: Mapping[str, float], jobs: int = 0, sentences: int = 10) -> OracleDocument:
     """An oracle document as it is in the middle of training: ten average sentences, which is what a decay of 0.9 keeps.

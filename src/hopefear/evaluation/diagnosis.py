@@ -22,8 +22,6 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
 from hopefear.util.words import some
 
-__all__ = ["Finding", "compare", "diagnose", "examine_lists", "examine_outcome", "examine_weights"]
-
 Vector = NDArray[np.float64]
 
 DWARFS = 100.0  # a contribution this many times the next largest: the others only break ties (Brown 2011, section 8)
@@ -85,9 +83,6 @@ def diagnose(
 def _chosen(pool: Pool, w: Vector, jobs: int) -> Pool:
     """The best candidate of each list under w."""
     return pool.kbest(w, 1, jobs=jobs)
-
-
-# The lists -----------------------------------------------------------------------------------------------------------
 
 
 def examine_lists(
@@ -192,9 +187,6 @@ def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, j
         )
 
 
-# The weights ---------------------------------------------------------------------------------------------------------
-
-
 def examine_weights(pool: Pool, w: Vector) -> Iterator[Finding]:
     """Weights that are not finite, all zero, out of any scale, or dwarfed by one of them."""
     names = pool.feature_names
@@ -264,9 +256,6 @@ def _history(history: Sequence[Mapping[str, Any]], metric: Metric) -> Iterator[F
         )
 
 
-# The outcome ---------------------------------------------------------------------------------------------------------
-
-
 def compare(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int = 0) -> Comparison:
     """After against before, by the paired bootstrap; each pool has one candidate per sentence."""
     return paired_bootstrap(metric.stats(after, jobs), metric.stats(before, jobs), metric, 1000, seed, jobs)
@@ -285,10 +274,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     target = compare(before, after, metric, seed, jobs)
     gained = _better(metric, target)
     if gained <= 0:
-        yield Finding(
-            "no-gain",
-            f"nothing was gained: {_change(metric, target)}. Keep the old weights",
-        )
+        yield Finding("no-gain", f"nothing was gained: {_change(metric, target)}. Keep the old weights")
     elif target.p > CHANCE:
         yield Finding("gain-in-noise", f"the gain may be chance: {_change(metric, target)}. Take more sentences")
     if not all(before.references(i) for i in range(len(before))):

@@ -23,11 +23,6 @@ from hopefear.metrics import Metric, from_text
 from hopefear.metrics.tokenizers import line_tokenizer
 from hopefear.util.files import PathLike, path_name, read_lines
 
-__all__ = [
-    *("TESTS", "Score", "ScoreConfig", "Scored", "System", "Tested"),
-    *("best_of", "chosen_stats", "compared", "evaluate", "score", "score_of"),
-]
-
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
 

@@ -31,8 +31,6 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.metrics.base import Metric
 
-__all__ = ["Comparison", "Interval", "approximate_randomization", "confidence_interval", "paired_bootstrap"]
-
 
 @dataclass(frozen=True)
 class Comparison:

@@ -17,8 +17,6 @@ from hopefear.evaluation.scores import Score, ScoreConfig, Scored, Stats, System
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.metrics import External, Metric, from_text
 
-__all__ = ["score_tables"]
-
 
 def score_tables(config: ScoreConfig) -> Scored:
     """Score the best candidates of one or several tables; others are compared with the first."""

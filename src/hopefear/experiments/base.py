@@ -15,11 +15,9 @@ import hopefear
 from hopefear.errors import InputError
 from hopefear.report.svg import Curve, line_chart
 from hopefear.runs.events import Epoch, Event
-from hopefear.runs.plain import plain
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import atomic_write
-
-__all__ = ["EXPERIMENTS", "SIZES", "Claim", "Experiment", "Figure", "Lab", "Outcome", "Table", "experiment", "spread"]
+from hopefear.util.values import plain
 
 T = TypeVar("T")
 #: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.

@@ -23,8 +23,8 @@ from hopefear.train.loop import OuterLoop
 PAPER = "Brown 2011"
 NOTE = (
     "Our Hiero decoder and its 8 features instead of CMU-EBMT and its 52; the perceptron (pa: passive-aggressive steps "
-    "towards the best ROUGE-S) makes one pass a decoding, from weights of 1e-9; MERT starts from 1.0, as in the paper. "
-    "All candidates of earlier decodings are kept, the paper's MERT keeps those of the last three."
+    "towards the best ROUGE-S) makes one pass per decoding, from weights of 1e-9; MERT starts from 1.0, as in the "
+    "paper. All candidates of earlier decodings are kept, the paper's MERT keeps those of the last three."
 )
 UNUSED = tuple(f"unused{k}" for k in range(1, 6))
 
@@ -116,13 +116,9 @@ def _faster_and_better(on: Setup, lab: Lab, mert: Sequence[Trial], pa: Sequence[
         Claim(
             "the perceptron learns in a third of MERT's time or less",
             times[0] < times[1] / 3,
-            f"{times[0]:.2f} against {times[1]:.2f} CPU s a fit",
+            f"{times[0]:.2f} against {times[1]:.2f} CPU s per fit",
         ),
-        Claim(
-            "the perceptron's weights are better on the test set",
-            beats(found.delta, found.p),
-            in_bleu(found),
-        ),
+        Claim("the perceptron's weights are better on the test set", beats(found.delta, found.p), in_bleu(found)),
     ]
 
 
@@ -316,14 +312,10 @@ def table4(lab: Lab) -> Outcome:
                 all(found.delta > 0 and found.p < 0.05 for found in gains.values()),
                 "; ".join(f"{name} {found.delta:+.2f}, p = {found.p:.2g}" for name, found in gains.items()),
             ),
-            Claim(
-                "the perceptron is competitive with MERT",
-                versus.delta > -0.5 or versus.p >= 0.05,
-                in_bleu(versus),
-            ),
+            Claim("the perceptron is competitive with MERT", versus.delta > -0.5 or versus.p >= 0.05, in_bleu(versus)),
         ],
         notes=[
-            "The parameters: pop limit, target sides a source side, longest span of a rule; the paper's system had a "
+            "The parameters: pop limit, target sides per source side, longest span of a rule; the paper's system had a "
             "dozen. perceptron 2, which continues perceptron 1, is left out.",
             NOTE,
         ],

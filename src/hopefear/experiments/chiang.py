@@ -26,7 +26,7 @@ from hopefear.experiments.base import (
 )
 from hopefear.experiments.loop import Trial, compare, mark
 from hopefear.experiments.online import curve, online_setup, trained
-from hopefear.experiments.setups import main_setup
+from hopefear.experiments.setups import Setup, main_setup
 from hopefear.experiments.tasks import Part
 from hopefear.formats.weights import weight_vector
 from hopefear.report.svg import Curve
@@ -54,7 +54,7 @@ class Gap:
 
 
 def _longest(part: Part, count: int, most: int = 40) -> Part:
-    """The longest sentences up to so many words: the paper's news has 22 words a line, telephone speech 10."""
+    """The longest sentences up to so many words: the paper's news has 22 words per line, telephone speech 10."""
     sizes = [len(text.split()) for text in part.sources]
     order = sorted((i for i, size in enumerate(sizes) if size <= most), key=lambda i: (-sizes[i], i))
     return part.subset(sorted(order[:count]))
@@ -64,6 +64,30 @@ def _longest(part: Part, count: int, most: int = 40) -> Part:
 SCALES = (1.0, 0.25)
 
 
+def _searched(lab: Lab, on: Setup, part: Part) -> dict[str, Any]:
+    """The objective of hope and fear by three ways of search, and the cloud of the sentence where they differ most."""
+    forests = on.forests(part, on.initial())
+    words = np.array([len(text.split()) for text in part.sources])
+    rows: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for scale in SCALES:
+        w = {name: scale * value for name, value in on.initial().items()}
+        document = typical_document(forests, w, lab.jobs)
+        lists = forests.kbest(w, 100, distinct=False, jobs=lab.jobs)
+        floors = [float(lists[i].scores(weight_vector(w, lists.feature_names)).min()) for i in range(len(lists))]
+        rows[str(scale)] = {}
+        for how in ("kbest", "forest", "linear"):
+            triples = forests.hope_fear(w, document, approximation=how, jobs=lab.jobs)
+            rows[str(scale)][how] = {
+                # w.h(d) + mu loss(d) up to what is the same for all d: what the search maximises
+                "hope": [triple.hope.score + triple.hope.gain for triple in triples],
+                "fear": [triple.fear.score - triple.fear.gain for triple in triples],
+                "outside": [float(one.fear.score < floor) for one, floor in zip(triples, floors, strict=True)],
+            }
+    gained = np.array(rows[str(scale)]["forest"]["fear"]) - np.array(rows[str(scale)]["kbest"]["fear"])
+    example = int(np.argmax(np.where((words >= 8) & (words <= 20), gained, -np.inf)))
+    return {"rows": rows, "example": cloud(forests, example, w, on.metric, document=document, seed=lab.seed)}
+
+
 @experiment("chiang-fig1", "fear in the whole forest and in the 100-best list", f"{PAPER}, figure 1")
 def fig1(lab: Lab) -> Outcome:
     """Searching the whole forest for the fear derivation is better than searching the n-best list, which covers a
@@ -71,30 +95,9 @@ def fig1(lab: Lab) -> Outcome:
     on = main_setup(lab)
     count = lab.pick(tiny=8, small=150, full=800)
     part = _longest(on.dev, count)
-
-    def compute() -> dict[str, Any]:
-        forests = on.forests(part, on.initial())
-        words = np.array([len(text.split()) for text in part.sources])
-        rows: dict[str, dict[str, dict[str, list[float]]]] = {}
-        for scale in SCALES:
-            w = {name: scale * value for name, value in on.initial().items()}
-            document = typical_document(forests, w, lab.jobs)
-            lists = forests.kbest(w, 100, distinct=False, jobs=lab.jobs)
-            floors = [float(lists[i].scores(weight_vector(w, lists.feature_names)).min()) for i in range(len(lists))]
-            rows[str(scale)] = {}
-            for how in ("kbest", "forest", "linear"):
-                triples = forests.hope_fear(w, document, approximation=how, jobs=lab.jobs)
-                rows[str(scale)][how] = {
-                    # w.h(d) + mu loss(d) up to what is the same for all d: what the search maximises
-                    "hope": [triple.hope.score + triple.hope.gain for triple in triples],
-                    "fear": [triple.fear.score - triple.fear.gain for triple in triples],
-                    "outside": [float(one.fear.score < floor) for one, floor in zip(triples, floors, strict=True)],
-                }
-        gained = np.array(rows[str(scale)]["forest"]["fear"]) - np.array(rows[str(scale)]["kbest"]["fear"])
-        example = int(np.argmax(np.where((words >= 8) & (words <= 20), gained, -np.inf)))
-        return {"rows": rows, "example": cloud(forests, example, w, on.metric, document=document, seed=lab.seed)}
-
-    found = lab.cached("chiang fig1", {**on.key, "sentences": count, "scales": SCALES}, compute)
+    found = lab.cached(
+        "chiang fig1", {**on.key, "sentences": count, "scales": SCALES}, lambda: _searched(lab, on, part)
+    )
     table, told = [], {}
     for scale in SCALES:
         rows = found["rows"][str(scale)]

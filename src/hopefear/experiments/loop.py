@@ -19,12 +19,9 @@ from hopefear._core import Pool
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.experiments.base import Lab
 from hopefear.experiments.setups import Setup
-from hopefear.train.decoder_command import Number
 from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find
-
-__all__ = ["HieroInLoop", "Trial", "compare", "looped", "trainer"]
 
 Weights = Mapping[str, float]
 #: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu.
@@ -47,17 +44,8 @@ class HieroInLoop:
         """Features that the decoder has; ``change`` may add others to the lists."""
         return frozenset(self.on.model.feature_names)
 
-    def decode(
-        self,
-        weights: Weights,
-        folder: Path,
-        *,
-        iteration: int = 1,
-        parameters: Mapping[str, Number] | None = None,
-        like: Pool | None = None,
-        label: str = "",
-    ) -> Pool:
-        limits = {**self.limits, **{name: int(value) for name, value in (parameters or {}).items()}}
+    def decode(self, weights: Mapping[str, float], folder: Path, **ask: Any) -> Pool:
+        limits = {**self.limits, **{name: int(value) for name, value in (ask.get("parameters") or {}).items()}}
         known = {name: value for name, value in weights.items() if name in self.names}
         pool = self.on.lists(self.on.dev, known, self.k, self.templates, limits=limits)
         return pool if self.change is None else self.change(pool)
@@ -69,6 +57,26 @@ def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any
     made = find(name, "candidates")(seed=seed, jobs=lab.jobs, **more)
     assert isinstance(made, BatchTrainer)
     return made
+
+
+def _chosen(
+    lab: Lab,
+    name: str,
+    seed: int,
+    decoder: HieroInLoop,
+    initial: Weights,
+    options: Mapping[str, Any],
+    choose: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Options, those to choose among them by the score on the lists of the first decoding."""
+    chosen = dict(options)
+    if not choose:
+        return chosen
+    lists = decoder.decode(initial, Path())
+    for option, values in choose.items():
+        learners = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
+        chosen[option] = values[int(np.argmax([learner.fit(lists, initial).score for learner in learners]))]
+    return chosen
 
 
 def looped(
@@ -102,19 +110,12 @@ def looped(
         "templates": list(templates),
         "change": change.__name__ if change else None,
     }
-
     if name in LOOP_DEFAULTS:
         key["defaults"] = LOOP_DEFAULTS[name]
 
     def compute() -> dict[str, Any]:
         decoder = HieroInLoop(on, k, tuple(templates), change=change)
-        chosen = dict(options or {})
-        if choose:
-            lists = decoder.decode(initial, Path())
-            for option, values in choose.items():
-                trials = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
-                scores = [trial.fit(lists, initial).score for trial in trials]
-                chosen[option] = values[int(np.argmax(scores))]
+        chosen = _chosen(lab, name, seed, decoder, initial, options or {}, choose or {})
         learner = trainer(name, lab, seed, **chosen)
         loop = OuterLoop(learner, decoder, iterations, seed=seed)
         folder = lab.scratch(label, key)

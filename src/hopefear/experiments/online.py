@@ -23,8 +23,6 @@ from hopefear.trainers.online.base import Online
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find
 
-__all__ = ["curve", "online_setup", "trained"]
-
 
 @lru_cache(maxsize=2)
 def online_setup(lab: Lab) -> tuple[Setup, Part, Part]:

@@ -21,8 +21,6 @@ from hopefear.model import BuildOptions, Model, build
 from hopefear.model.features import template_of
 from hopefear.runs.record import checksum
 
-__all__ = ["BASIC", "Setup", "main_setup", "setup"]
-
 Weights = Mapping[str, float]
 
 #: Features a model of ours has in Tan's and Gimpel's "small" setting: those that ever fire.

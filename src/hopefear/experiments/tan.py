@@ -77,6 +77,33 @@ def _all_runs(lab: Lab, on: Setup) -> dict[tuple[str, str], list[Trial]]:
     return {(features, method): _runs(lab, on, method, features) for features in SETTINGS for method in METHODS}
 
 
+Runs = Mapping[tuple[str, str], Sequence[Trial]]  # features, method -> replicates
+
+
+def _cells(lab: Lab, on: Setup, runs: Runs, features: str, part: str, paper: Mapping[str, float]) -> list[str]:
+    """The scores of some methods, ours [the paper's]; on the test part, marked where they differ from MIRA_2."""
+    cells = []
+    for method, theirs in paper.items():
+        found = runs[features, method]
+        text = with_spread([run[part] for run in found])
+        if part == "test" and method != "MIRA_2":
+            text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
+        cells.append(f"{text} [{theirs:.2f}]")
+    return cells
+
+
+def _ahead(lab: Lab, on: Setup, runs: Runs, features: str, text: str) -> Claim:
+    """c-MIRA against both other MIRAs."""
+    against = {m: compare(on, runs[features, "c-MIRA"], runs[features, m], lab) for m in ("MIRA_1", "MIRA_2")}
+    worst = max(against.values(), key=lambda found: found.p)
+    evidence = "; ".join(f"over {m} {in_bleu(found)}" for m, found in against.items())
+    return Claim(text, beats(worst.delta, worst.p), evidence)
+
+
+def _test(runs: Runs, features: str, method: str) -> float:
+    return spread([run["test"] for run in runs[features, method]])[0]
+
+
 @experiment("tan-table1", "MERT, two MIRAs and c-MIRA with 8 and with 228 features", f"{PAPER}, table 1")
 def table1(lab: Lab) -> Outcome:
     """With 8 features all methods are level. With 220 group features more MERT degrades, the MIRAs gain, and c-MIRA,
@@ -86,24 +113,13 @@ def table1(lab: Lab) -> Outcome:
     rows = []
     for features in SETTINGS:
         for part in ("dev", "test"):
-            row = [features if part == "dev" else "", part]
-            for method in METHODS:
-                found = runs[features, method]
-                text = with_spread([run[part] for run in found])
-                if part == "test" and method != "MIRA_2":
-                    text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
-                row.append(f"{text} [{TABLE1[features, part][list(METHODS).index(method)]:.2f}]")
-            rows.append(row)
+            cells = _cells(lab, on, runs, features, part, dict(zip(METHODS, TABLE1[features, part], strict=True)))
+            rows.append([features if part == "dev" else "", part, *cells])
 
-    def test(features: str, method: str) -> float:
-        return spread([run["test"] for run in runs[features, method]])[0]
-
-    basic = {method: test("basic", method) for method in METHODS}
+    basic = {method: _test(runs, "basic", method) for method in METHODS}
     top, bottom = max(basic, key=lambda m: basic[m]), min(basic, key=lambda m: basic[m])
     apart = compare(on, runs["basic", top], runs["basic", bottom], lab)
     mert, mira = (compare(on, runs["all", method], runs["basic", method], lab) for method in ("MERT", "MIRA_2"))
-    against = {m: compare(on, runs["all", "c-MIRA"], runs["all", m], lab) for m in ("MIRA_1", "MIRA_2")}
-    worst = max(against.values(), key=lambda found: found.p)
     return Outcome(
         tables=[Table(f"BLEU on {on.task.name}, ours [the paper's: dev and MT04]; + - differ from MIRA_2, p < 0.05",
                       ["features", "part", *METHODS], rows)],
@@ -112,8 +128,7 @@ def table1(lab: Lab) -> Outcome:
                   f"{top} over {bottom} {in_bleu(apart)}"),
             Claim("with 228 features MERT gets worse on the test set", beats(-mert.delta, mert.p), in_bleu(mert)),
             Claim("with 228 features MIRA_2 gains", beats(mira.delta, mira.p), in_bleu(mira)),
-            Claim("c-MIRA beats both other MIRAs with 228 features", beats(worst.delta, worst.p),
-                  "; ".join(f"over {m} {in_bleu(found)}" for m, found in against.items())),
+            _ahead(lab, on, runs, "all", "c-MIRA beats both other MIRAs with 228 features"),
         ],
         notes=[NOTE],
         numbers={"options": {" ".join(key): found[0]["options"] for key, found in runs.items()}},
@@ -228,33 +243,19 @@ def table3(lab: Lab) -> Outcome:
     rows = []
     for features in ("dense", "dense+sparse"):
         for part in ("dev", "test"):
-            row = [features if part == "dev" else "", part, f"{runs[features, 'MIRA_2'][0]['before'][part]:.2f}"]
-            for method in RERANKERS:
-                found = runs[features, method]
-                text = with_spread([run[part] for run in found])
-                if part == "test" and method != "MIRA_2":
-                    text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
-                row.append(f"{text} [{TABLE3[features, part][RERANKERS.index(method)]:.2f}]")
-            rows.append(row)
+            before = f"{runs[features, 'MIRA_2'][0]['before'][part]:.2f}"
+            cells = _cells(lab, on, runs, features, part, dict(zip(RERANKERS, TABLE3[features, part], strict=True)))
+            rows.append([features if part == "dev" else "", part, before, *cells])
 
-    def test(features: str, method: str) -> float:
-        return spread([run["test"] for run in runs[features, method]])[0]
-
-    def is_best(text: str, features: str) -> Claim:
-        against = {m: compare(on, runs[features, "c-MIRA"], runs[features, m], lab) for m in RERANKERS[:2]}
-        worst = max(against.values(), key=lambda found: found.p)
-        evidence = "; ".join(f"over {m} {in_bleu(found)}" for m, found in against.items())
-        return Claim(text, beats(worst.delta, worst.p), evidence)
-
-    sparse, dense = (max(RERANKERS, key=lambda m, f=f: test(f, m)) for f in ("dense+sparse", "dense"))  # type: ignore[misc]
+    sparse, dense = (max(RERANKERS, key=lambda m, f=f: _test(runs, f, m)) for f in ("dense+sparse", "dense"))  # type: ignore[misc]
     gain = compare(on, runs["dense+sparse", sparse], runs["dense", dense], lab)
     used = runs["dense+sparse", "MIRA_2"][0]["features"]
     return Outcome(
         tables=[Table(f"BLEU on {on.task.name}, ours [the paper's]; + - differ from MIRA_2, p < 0.05",
                       ["features", "part", "before", *RERANKERS], rows)],
         claims=[
-            is_best("c-MIRA is best with dense features", "dense"),
-            is_best("c-MIRA is best with sparse features too", "dense+sparse"),
+            _ahead(lab, on, runs, "dense", "c-MIRA is best with dense features"),
+            _ahead(lab, on, runs, "dense+sparse", "c-MIRA is best with sparse features too"),
             Claim("sparse features help on the test set", beats(gain.delta, gain.p),
                   f"{in_bleu(gain)}, {sparse} with them against {dense} without"),
         ],

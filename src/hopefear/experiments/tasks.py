@@ -20,8 +20,6 @@ from hopefear.experiments.base import Lab
 from hopefear.model import Model
 from hopefear.util.files import atomic_write, iter_lines
 
-__all__ = ["Part", "TranslationTask", "tasks"]
-
 
 @dataclass(frozen=True)
 class TranslationTask:

@@ -77,7 +77,7 @@ def _model(lab: Lab, task: TranslationTask, pairs: list[tuple[str, str]]) -> Mod
             with atomic_write(text.with_suffix(f".{side}")) as file:
                 file.writelines(pair[side] + "\n" for pair in pairs)
         options = BuildOptions(kind="blocks", strip_punctuation=task.strip, min_occurrences=2)
-        build(text.with_suffix(".0"), text.with_suffix(".1"), path, options, jobs=lab.jobs)
+        build(text.with_suffix(".0"), text.with_suffix(".1"), path, options, jobs=lab.jobs, run=lab.run)
     return Model.open(path, jobs=lab.jobs)
 
 

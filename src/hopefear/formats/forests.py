@@ -32,8 +32,6 @@ from hopefear.util.files import (
     path_name,
 )
 
-__all__ = ["FOREST_FORMATS", "forest_writer", "read_forests", "write_forests"]
-
 FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf")
 _JSON = ("cdec", "travatar", "cicada")
 

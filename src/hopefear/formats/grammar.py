@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, iter_lines, output, path_name
 
-__all__ = ["GrammarRule", "Nonterminal", "iter_grammar", "write_grammar"]
-
 
 @dataclass(frozen=True, slots=True)
 class Nonterminal:

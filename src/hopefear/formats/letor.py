@@ -16,8 +16,6 @@ from hopefear.formats.table import Table
 from hopefear.formats.trec import GRADE, GROUP
 from hopefear.util.files import open_text, path_name
 
-__all__ = ["is_letor", "read_letor"]
-
 ENDINGS = (".letor", ".svmrank", ".svm", ".libsvm")
 PACKED = (".gz", ".xz", ".zst", ".bz2")
 

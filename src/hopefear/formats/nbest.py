@@ -11,8 +11,6 @@ from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector
 from hopefear.util.files import PathLike, PathsLike, iter_bytes, output, path_list, path_name
 
-__all__ = ["NBEST_FORMATS", "iter_nbest", "read_lists", "read_nbest", "write_nbest"]
-
 NBEST_FORMATS = ("moses", "cdec", "jsonl")
 
 

@@ -12,8 +12,6 @@ from hopefear.errors import InputError
 from hopefear.formats.table import TableSpec, Warn, read_table
 from hopefear.formats.table_files import pyarrow_for
 
-__all__ = ["from_table", "reduce", "restored", "to_arrow", "to_pandas"]
-
 MOST_COLUMNS = 5000
 
 

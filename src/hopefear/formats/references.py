@@ -6,8 +6,6 @@ from hopefear._core import Pool, set_references, set_sources
 from hopefear.errors import input_error
 from hopefear.util.files import PathLike, PathsLike, path_list, path_name, read_lines, read_references
 
-__all__ = ["attach"]
-
 
 def attach(pool: Pool, name: str, references: PathsLike | None, sources: PathLike | None = None) -> None:
     """Gives the sentences of a pool, which was read from ``name``, the references and sources in these files."""

@@ -23,8 +23,6 @@ from hopefear._core import Pool
 from hopefear.errors import InputError, input_error
 from hopefear.util.words import one_of, plural, some
 
-__all__ = ["MISSING", "Column", "Table", "TableSpec", "Warn", "as_objects", "read_table"]
-
 Column = NDArray[Any]
 Numbers = NDArray[np.float64]
 Warn = Callable[[str], object]

@@ -17,8 +17,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Column, Table, as_objects
 from hopefear.util.files import PathLike, open_bytes, open_text, os_error, output, path_name
 
-__all__ = ["from_arrow", "is_path", "pyarrow_for", "read_file", "write_ranked"]
-
 PACKED = (".gz", ".xz", ".zst")
 KINDS = {
     ".csv": "csv",

@@ -21,8 +21,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Table
 from hopefear.util.files import open_text, path_name
 
-__all__ = ["DOCUMENT", "GRADE", "GROUP", "RETRIEVED", "read_qrels", "read_run", "read_trec"]
-
 GROUP, DOCUMENT, GRADE, RETRIEVED = "query", "document", "grade", "retrieved"
 
 

@@ -18,8 +18,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
 from hopefear.util.words import plural, some
 
-__all__ = ["ManyWeights", "check_names", "read_many_weights", "read_weights", "weight_vector", "write_weights"]
-
 _LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
 
 

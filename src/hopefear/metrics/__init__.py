@@ -16,7 +16,7 @@ from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
 from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
-from hopefear.util.options import value_of
+from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
 METRICS: dict[str, type[Metric]] = {

@@ -9,8 +9,6 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.metrics.base import Metric, Stats
 
-__all__ = ["ColumnMetric"]
-
 
 class ColumnMetric(Metric):
     """A metric of columns of numbers."""

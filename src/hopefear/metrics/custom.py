@@ -25,8 +25,6 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.metrics.base import Metric, Stats
 
-__all__ = ["CustomMetric"]
-
 
 @dataclass(frozen=True)
 class CustomMetric(Metric):

@@ -19,8 +19,6 @@ from hopefear.errors import InputError
 from hopefear.metrics.base import Stats
 from hopefear.metrics.columns import ColumnMetric
 
-__all__ = ["Map", "Mrr", "Ndcg", "RankMetric", "RecallAt"]
-
 
 @dataclass(frozen=True)
 class RankMetric(ColumnMetric):

@@ -15,8 +15,6 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.metrics.columns import ColumnMetric
 
-__all__ = ["FBeta", "Precision", "Rate", "Recall"]
-
 
 class _Ratio(ColumnMetric):
     """Subclasses say which columns stand above and below the line, and how often."""

@@ -22,14 +22,14 @@ _PUBLIC = {
 __all__ = list(_PUBLIC)
 
 if TYPE_CHECKING:
-    from hopefear.model.builder import BuildOptions as BuildOptions
-    from hopefear.model.builder import BuildReport as BuildReport
-    from hopefear.model.builder import build as build
+    from hopefear.model.builder import BuildOptions as BuildOptions, BuildReport as BuildReport, build as build
     from hopefear.model.directory import Model as Model
-    from hopefear.model.grammar import Grammar as Grammar
-    from hopefear.model.grammar import iter_rules as iter_rules
-    from hopefear.model.grammar import read_grammar as read_grammar
-    from hopefear.model.grammar import write_grammar_text as write_grammar_text
+    from hopefear.model.grammar import (
+        Grammar as Grammar,
+        iter_rules as iter_rules,
+        read_grammar as read_grammar,
+        write_grammar_text as write_grammar_text,
+    )
     from hopefear.model.inspection import inspect_model as inspect_model
     from hopefear.model.language_model import LanguageModel as LanguageModel
     from hopefear.model.text import TextPipeline as TextPipeline

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
-from hopefear.util.options import check_choice
-
-__all__ = ["ALIGNERS", "align", "align_directed", "steps"]
+from hopefear.util.values import check_choice
 
 ALIGNERS = ("fastalign", "eflomal")
 _BLOCK = 4000  # pairs handed to the library at a time

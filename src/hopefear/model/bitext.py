@@ -10,8 +10,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, iter_lines, path_name
 
-__all__ = ["Bitext", "read_bitext", "read_text"]
-
 
 @dataclass
 class Bitext:

@@ -11,17 +11,14 @@ from typing import Any
 
 from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleTable
 from hopefear.errors import InputError
-from hopefear.model import align as alignment
-from hopefear.model import features
+from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.directory import KINDS, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, output, path_list
-from hopefear.util.options import check_choice
-
-__all__ = ["BuildOptions", "BuildReport", "build"]
+from hopefear.util.values import check_choice
 
 _SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time

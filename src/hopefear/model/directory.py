@@ -18,8 +18,6 @@ from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, atomic_folder, read_lines
 
-__all__ = ["KINDS", "VERSION", "Model", "write_model"]
-
 VERSION = 1
 KINDS = ("hiero", "blocks")
 _FORMAT = "hopefear model"

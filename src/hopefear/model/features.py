@@ -31,25 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, feature_name, parse_feature
-
-__all__ = [
-    "DEFAULT_WEIGHTS",
-    "EXTENDED_SIZES",
-    "NULL",
-    "PROBABILITIES",
-    "SMALL",
-    "TEMPLATES",
-    "UNK",
-    "FeatureTemplates",
-    "extended_features",
-    "feature_name",
-    "group_features",
-    "lex_features",
-    "lex_frequency",
-    "parse_feature",
-    "template_of",
-]
+from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, feature_name
 
 #: The dense features, in the order of their ids.
 SMALL = (

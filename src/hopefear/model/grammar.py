@@ -6,11 +6,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hopefear._core import Grammar, GrammarTextReader, RuleTable, grammar_text
+from hopefear._core import Grammar as Grammar, GrammarTextReader, RuleTable, grammar_text
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, atomic_write, iter_lines, output, path_list, path_name
-
-__all__ = ["Grammar", "Rule", "RuleTable", "iter_rules", "read_grammar", "write_grammar", "write_grammar_text"]
 
 _LINES = 20_000  # lines handed to the core at a time
 

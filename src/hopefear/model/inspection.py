@@ -15,8 +15,6 @@ from hopefear.model.grammar import iter_rules, write_grammar_text
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike
 
-__all__ = ["inspect_model"]
-
 _LOOKED_AT = 50_000  # of the most frequent rules, to find some of each kind
 
 

@@ -18,8 +18,6 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.util.files import PathLike, is_plain, iter_bytes, open_bytes, output, path_name
 
-__all__ = ["MAX_ORDER", "Discounts", "Evaluation", "FullScore", "LanguageModel"]
-
 MAX_ORDER = 6
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 

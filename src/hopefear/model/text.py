@@ -24,9 +24,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hopefear.util.options import check_choice
-
-__all__ = ["TOKENIZERS", "TextPipeline", "clean"]
+from hopefear.util.values import check_choice
 
 TOKENIZERS = ("european", "none")
 

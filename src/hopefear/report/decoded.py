@@ -15,8 +15,6 @@ from hopefear.trainers.data import Corpus
 if TYPE_CHECKING:
     from hopefear.report.gather import RunData
 
-__all__ = ["decode_examples"]
-
 SENTENCES = 60  # decoded for lengths, n-grams and error surfaces
 EDGES = 5_000  # kept of a forest
 

@@ -9,8 +9,6 @@ from hopefear.report.gather import RunData
 from hopefear.report.numbers import BeforeAfter, before_after, influence, kept_before_after
 from hopefear.report.sentences import Translation, choose, clouds, translations
 
-__all__ = ["Examined"]
-
 
 class Examined:
     """A run with everything that was computed for it."""

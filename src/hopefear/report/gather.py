@@ -26,8 +26,6 @@ from hopefear.runs import RunRecord, checkpoint, read_run
 from hopefear.train.holdout import split
 from hopefear.train.tuning import Replicate
 
-__all__ = ["Kept", "Reader", "RunData"]
-
 Weights = dict[str, float]
 
 

@@ -15,8 +15,6 @@ from hopefear.report.examined import Examined
 from hopefear.report.gather import Reader, RunData
 from hopefear.util.files import atomic_write
 
-__all__ = ["make_report"]
-
 
 def make_report(
     runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], *, sentences: int = 24, jobs: int = 0

@@ -19,19 +19,6 @@ from hopefear.metrics import Bleu
 from hopefear.report.gather import Kept, RunData
 from hopefear.report.svg import Curve
 
-__all__ = [
-    "BeforeAfter",
-    "Moved",
-    "Surface",
-    "averaged",
-    "before_after",
-    "influence",
-    "kept_before_after",
-    "learning_curve",
-    "moved_weights",
-    "surfaces",
-]
-
 Vector = NDArray[np.float64]
 STEPS = 400  # points of a surface at most: what a screen can show
 

@@ -13,8 +13,6 @@ from typing import Any
 from hopefear.report.numbers import BeforeAfter, Moved, Surface
 from hopefear.report.svg import Frame, nice_ticks, number, style, tag
 
-__all__ = ["card", "data_script", "document", "hope_and_fear", "section", "table"]
-
 MINUS = "\N{MINUS SIGN}"
 
 

@@ -11,8 +11,7 @@ from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.report import page
 from hopefear.report.examined import Examined
 from hopefear.report.gather import RunData
-from hopefear.report.numbers import learning_curve, moved_weights
-from hopefear.report.numbers import surfaces as error_surfaces
+from hopefear.report.numbers import learning_curve, moved_weights, surfaces as error_surfaces
 from hopefear.report.page import card, diff_markup, escape_metric, panels, plain_number, section, signed, table
 from hopefear.report.sentences import Translation, diff
 from hopefear.report.svg import line_chart

@@ -23,8 +23,6 @@ from hopefear.formats.weights import weight_vector
 from hopefear.report.gather import RunData
 from hopefear.util.processes import cores
 
-__all__ = ["Translation", "choose", "clouds", "diff", "translations"]
-
 Vector = NDArray[np.float64]
 KBEST, SAMPLES = 100, 100
 

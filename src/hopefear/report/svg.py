@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["PALETTE", "Curve", "Frame", "line_chart", "nice_ticks", "number", "style", "tag"]
-
 #: Light and dark shades of the series' colours: distinct in hue and lightness, also for the colour-blind.
 PALETTE = (
     ("#2463c4", "#7fb0ff"),

@@ -21,8 +21,6 @@ from hopefear.runs.session import Session
 from hopefear.train.weighing import WeighConfig, Weighed, weighed
 from hopefear.util.files import atomic_write
 
-__all__ = ["weigh"]
-
 TITLES = {"chosen": "chosen", "equal": "equal weights", "best_single": "best single score"}
 
 

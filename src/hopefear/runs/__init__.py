@@ -1,7 +1,5 @@
 """Run directories: one typed record per run, checkpoints, and the events that tell how a run goes."""
 
-from __future__ import annotations
-
 from hopefear.runs.directory import Run, read_run
 from hopefear.runs.record import RunRecord
 from hopefear.runs.session import SILENT, Session

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.errors import InputError, input_error
-from hopefear.runs.plain import plain
 from hopefear.util.files import atomic_write
-
-__all__ = ["load", "load_arrays", "save", "save_arrays"]
+from hopefear.util.values import plain
 
 Arrays = dict[str, NDArray[Any]]
 CURE = "Delete it, or start again with --overwrite"

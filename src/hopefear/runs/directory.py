@@ -16,19 +16,18 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hopefear.errors import InputError
 from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
-from hopefear.runs.plain import plain
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
 from hopefear.util.files import atomic_write
-
-__all__ = ["Run", "read_run"]
+from hopefear.util.values import plain
 
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
 
@@ -65,10 +64,8 @@ class Run:
         lock = _locked(path)
         try:
             old = _old_record(path)
-            if old is not None and overwrite and not resume:
+            if old is None or (overwrite and not resume):
                 _clear(path)
-                old = None
-            if old is None:
                 return cls._new(path, kind, list(command), wanted, lock)
             _same_settings(path, old.settings, wanted)
             run = cls(path, old, lock)
@@ -123,6 +120,9 @@ class Run:
                 self.log(event.log_name, **event.record())
             return listen(event)
 
+        if self.finished:  # what was said then is said again
+            for text in self.record.warnings:
+                listen(Warned(text))
         return Session(tell, self.path / "checkpoint", checkpoint_every)
 
     def save(self) -> None:
@@ -177,6 +177,25 @@ class Run:
         self.close()
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """The options of every command that makes a run."""
+
+    out: str
+    resume: bool = False
+    overwrite: bool = False
+    seed: int = 1
+    jobs: int = 0
+    command: Sequence[str] = ()  # as it was typed, for the record
+
+    def check_out(self) -> None:
+        Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
+
+    def open_run(self, kind: str, settings: Mapping[str, Any]) -> Run:
+        how = {"resume": self.resume, "overwrite": self.overwrite}
+        return Run.open(self.out, kind=kind, command=self.command, settings=settings, **how)
+
+
 def read_run(path: str | os.PathLike[str]) -> RunRecord:
     """``run.json`` of a run directory."""
     path = Path(path)
@@ -191,7 +210,9 @@ def _old_record(path: Path) -> RunRecord | None:
     try:
         return RunRecord.load(path / "run.json")
     except FileNotFoundError:
-        if any(not entry.name.startswith(".") for entry in path.iterdir()):
+        # A run that was killed before its record was there leaves some of these behind, and nothing worth keeping.
+        early = ("checkpoint", "log.jsonl")
+        if any(not entry.name.startswith(".") and entry.name not in early for entry in path.iterdir()):
             raise InputError(f"{path}: holds files but no run. Take an empty or a new directory") from None
         return None
 

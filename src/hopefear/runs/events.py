@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
-__all__ = ["Decoded", "Epoch", "Event", "Listener", "Note", "Progress", "Setting", "Truths", "Warned"]
-
 
 @dataclass(frozen=True)
 class Event:

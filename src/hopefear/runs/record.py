@@ -18,10 +18,8 @@ from typing import Any
 
 import hopefear
 from hopefear.errors import InputError, input_error
-from hopefear.runs.plain import plain
 from hopefear.util.files import PathLike, atomic_write
-
-__all__ = ["FORMAT", "RunRecord", "checksum", "record_inputs", "versions"]
+from hopefear.util.values import plain
 
 FORMAT = "hopefear-run-2"
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from hopefear.runs.events import Event, Listener, Note, Progress, Warned
 
-__all__ = ["SILENT", "Session"]
-
 
 @dataclass(frozen=True)
 class Session:

@@ -3,8 +3,6 @@
 from hopefear.train import TrainConfig, TuneConfig, online, tune
 """
 
-from __future__ import annotations
-
 from hopefear.train.training import TrainConfig, Trained, online
 from hopefear.train.tuning import TuneConfig, Tuned, tune
 

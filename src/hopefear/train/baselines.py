@@ -21,8 +21,6 @@ from hopefear.runs.session import Session
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Estimator, Fitting, folds_of, out_of_fold
 from hopefear.trainers.batch.base import BatchTrainer
 
-__all__ = ["L2", "baselines", "cross_validated"]
-
 Measured = dict[str, Any]
 MANY = 50  # features of which each alone would take too long
 L2 = (1e-4, 1e-3, 1e-2, 1e-1)  # strengths that --cv compares, beside the trainer's default

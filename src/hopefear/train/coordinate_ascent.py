@@ -36,8 +36,6 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.train.decoder_command import DecoderError, Number
 from hopefear.util.files import PathLike, path_name
 
-__all__ = ["Ascended", "CoordinateAscent", "Parameter", "read_parameters"]
-
 Values = dict[str, Number]
 Weights = Mapping[str, float]
 #: The score of a setting under some weights.

@@ -33,8 +33,6 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
 
-__all__ = ["DecoderCommand", "DecoderError", "Number"]
-
 Number = int | float
 
 _PLACEHOLDER = re.compile(r"\{(weights|nbest|iteration|sources|params|param:[^{}\s]+)\}")

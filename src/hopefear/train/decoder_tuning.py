@@ -14,28 +14,15 @@ from hopefear.evaluation.diagnosis import Finding, compare_holdout, examine_list
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
 from hopefear.runs import checkpoint
-from hopefear.runs.directory import Run
-from hopefear.runs.events import Decoded as DecodedEvent
-from hopefear.runs.events import Event, Listener, Setting
+from hopefear.runs.events import Decoded as DecodedEvent, Event, Listener, Setting
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand, Number
 from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
-from hopefear.train.tuning import (
-    Replicate,
-    Scores,
-    TuneConfig,
-    Tuned,
-    describe,
-    finish,
-    metrics_for,
-    random_initial,
-)
+from hopefear.train.tuning import Replicate, Scores, TuneConfig, Tuned, describe, finish, metrics_for, random_initial
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
-
-__all__ = ["tune_decoder"]
 
 RETUNE_ITERATIONS = 5  # between parameters; Brown (2011), section 7, has 4 or 5
 ITERATIONS = 10
@@ -46,7 +33,7 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     assert config.decoder_command is not None
     kind = find_batch(config.trainer)
     options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
-    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    config.check_out()
     parameters = read_parameters(config.params) if config.params else []
     decoder = DecoderCommand(config.decoder_command, tuple(config.refs), config.sources, config.decoder_timeout)
     decoder.check([parameter.name for parameter in parameters])
@@ -64,11 +51,8 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     iterations = config.iterations or ITERATIONS
     loop = OuterLoop(trainer, decoder, iterations, holdout=config.holdout, seed=config.seed)
-    ascent = CoordinateAscent(seed=config.seed)
-    if config.retune_every is not None:
-        ascent = replace(ascent, every=config.retune_every)
-    if config.max_evaluations is not None:
-        ascent = replace(ascent, evaluations=config.max_evaluations)
+    given = {"every": config.retune_every, "evaluations": config.max_evaluations}
+    ascent = CoordinateAscent(seed=config.seed, **{name: value for name, value in given.items() if value is not None})
     recipe = describe(trainer)
     inputs = record_inputs({name: getattr(config, name) for name in ("refs", "sources", "initial", "params")})
     settings = {
@@ -83,7 +67,7 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
         "max_evaluations": ascent.evaluations if parameters else None,
         "inputs": [one["sha256"] for one in inputs],
     }
-    with config.open_run(settings) as run:
+    with config.open_run("tune", settings) as run:
         if not run.finished:
             run.record.trainer, run.record.metric, run.record.measure = recipe.values()
             run.record.inputs = inputs
@@ -97,8 +81,6 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
         )
         tuned = replace(outcome.tuned, path=run.path)
         if run.finished:
-            for warning in run.record.warnings:
-                session.warn(warning)
             return tuned
         run.record.sentences = outcome.sentences
         run.record.holdout = {"share": config.holdout, "ids": outcome.held_out}

@@ -40,26 +40,12 @@ from hopefear.trainers.batch.kbmira import Kbmira
 from hopefear.trainers.batch.mert import Mert
 from hopefear.trainers.batch.minrisk import Minrisk
 
-__all__ = [
-    "BAG",
-    "ESTIMATORS",
-    "SINGLE",
-    "Auto",
-    "Bagged",
-    "Choice",
-    "Estimator",
-    "Fitting",
-    "bagged_trainer",
-    "choose",
-    "folds_of",
-    "out_of_fold",
-]
-
 Weights = dict[str, float]
 Indices = NDArray[np.int64]
 BAG = 10
 INNER = 3  # folds in which the ways to learn are compared
 SAMPLE = 1500  # groups that are enough to compare them
+ORDERS = {"restarts": 0, "kicks": 0, "passes": 3}  # of mert on whole orders: a line takes long, local optima are few
 ENOUGH = 20_000  # groups that are enough to fit a few weights
 
 
@@ -149,13 +135,13 @@ def single(pool: Pool, how: Fitting) -> Weights:
 
 
 def mert(pool: Pool, how: Fitting) -> Weights:
-    learner = how.trainer(Mert, restarts=4, kicks=1)
+    learner = how.trainer(Mert, **(ORDERS if how.metric.whole_order else {"restarts": 4, "kicks": 1}))
     return dict(learner.fit(pool, equal(pool, how)).weights)
 
 
 def bagged(pool: Pool, how: Fitting) -> Weights:
     begin = equal(pool, how)
-    learner = how.trainer(Mert, restarts=1, kicks=0)
+    learner = how.trainer(Mert, **(ORDERS if how.metric.whole_order else {"restarts": 1, "kicks": 0}))
     return mean_of_fits(pool, lambda drawn: learner.fit(drawn, begin).weights, how.metric, how.bag, how.seed, how.jobs)
 
 
@@ -254,6 +240,8 @@ def choose(
     pool: Pool, how: Fitting, names: Sequence[str] = tuple(ESTIMATORS), say: Callable[[str], object] = lambda text: None
 ) -> Choice:
     """The way to learn that does best in cross-validation inside these groups."""
+    if len(pool) <= INNER:
+        raise InputError(f"{len(pool)} sentences or groups are too few to choose a way to learn. Name a trainer")
     if len(pool) > SAMPLE:
         pool = sample_of(pool, SAMPLE, how.seed)
     folds = folds_of(len(pool), INNER, how.seed + 1)

@@ -9,8 +9,6 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.trainers.data import Corpus
 
-__all__ = ["held_out", "split", "split_corpus"]
-
 Indices = NDArray[np.int64]
 
 

@@ -29,16 +29,13 @@ from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_weights, write_forests, write_weights
 from hopefear.metrics import Metric
 from hopefear.runs import checkpoint
-from hopefear.runs.events import Decoded as DecodedEvent
-from hopefear.runs.events import Event
-from hopefear.runs.plain import plain
+from hopefear.runs.events import Decoded as DecodedEvent, Event
 from hopefear.runs.session import Session
 from hopefear.train.decoder_command import Number
 from hopefear.train.holdout import held_out
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.util.processes import Say, run_tasks
-
-__all__ = ["LOOP_DEFAULTS", "Decoded", "Decoder", "Looped", "OuterLoop", "first_best"]
+from hopefear.util.values import plain
 
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
 #: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
@@ -226,19 +223,21 @@ class OuterLoop:
                 raise InputError(f"none of the initial weights names a feature of the decoder ({names}, ...)")
 
             def task(say: Say) -> dict[str, Any]:
-                result = own.fit(learn_from, start, run=Session(lambda event: say(plain(event.plain()))))
+                def tell(event: Event) -> None:
+                    if event.logged:  # progress here is that of the loop
+                        say(plain(event.plain()))
+
+                result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
+            def hear(_: int, said: Mapping[str, Any]) -> None:
+                run.tell(Event.restored(said).within(iteration=number))
+
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
-            heard = run.part(iteration=number)
-            result = run_tasks([task], 1, lambda _, said: heard.tell(Event.restored(said)))[0]
+            result = run_tasks([task], 1, hear)[0]
             # Weights of features that no candidate has are the decoder's business: they stay as they are.
             learnt = {**(weights or {}), **result["weights"]}
-            known = {
-                "score": result["score"],
-                "moved": _moved(weights or {}, learnt),
-                "warnings": result["warnings"],
-            }
+            known = {"score": result["score"], "moved": _moved(weights or {}, learnt), "warnings": result["warnings"]}
             write_weights(learnt, step / "learnt.txt")
             checkpoint.save(step / "learnt.json", known)
         return {**known, "weights": read_weights(step / "learnt.txt")}

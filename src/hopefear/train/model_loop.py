@@ -21,8 +21,6 @@ from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online.base import initial_weights
 
-__all__ = ["ModelDecoder", "fit_in_loop"]
-
 
 @dataclass(frozen=True)
 class ModelDecoder:
@@ -33,16 +31,7 @@ class ModelDecoder:
     k: int = 200
     jobs: int = 0
 
-    def decode(
-        self,
-        weights: Mapping[str, float],
-        folder: Path,
-        *,
-        iteration: int = 1,
-        parameters: Mapping[str, Any] | None = None,
-        like: Pool | None = None,
-        label: str = "",
-    ) -> Pool:
+    def decode(self, weights: Mapping[str, float], folder: Path, **unused: Any) -> Pool:
         found = self.decoder.kbest(self.corpus.lines, self.k, distinct=True, weights=weights, jobs=self.jobs)
         pool = self.decoder.kbest([], 1)
         target = self.decoder.model.target_text

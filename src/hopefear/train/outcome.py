@@ -21,8 +21,6 @@ from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Task, Translations
 from hopefear.util.files import atomic_write
 
-__all__ = ["finish", "finish_blocks"]
-
 EXAMPLES = 200  # sentences of the development data, kept with the run as translations before and after
 
 

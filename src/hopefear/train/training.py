@@ -20,9 +20,8 @@ from hopefear.formats.weights import check_names, read_many_weights, read_weight
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
 from hopefear.model.features import template_of
-from hopefear.runs.directory import Run
+from hopefear.runs.directory import RunConfig
 from hopefear.runs.events import Epoch, Event, Listener
-from hopefear.runs.plain import plain
 from hopefear.runs.record import checksum, record_inputs
 from hopefear.runs.session import Session
 from hopefear.train.holdout import split_corpus
@@ -37,9 +36,8 @@ from hopefear.trainers.online.base import Online
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find, options_from
 from hopefear.util.processes import cores
+from hopefear.util.values import plain
 from hopefear.util.words import plural
-
-__all__ = ["TrainConfig", "Trained", "online"]
 
 KBEST, ITERATIONS = 200, 10  # of batch trainers
 #: Options that do nothing with costmargin, which has some of them among its own.
@@ -47,14 +45,13 @@ NOT_FOR_BLOCKS = ("features", "initial", "pop_limit", "max_options", "iterations
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
+class TrainConfig(RunConfig):
     """The options of ``hopefear train``, by the same names; None: not given."""
 
     model: str
     source: str
     refs: Sequence[str]
     trainer: str
-    out: str
     dev_source: str | None = None
     dev_refs: Sequence[str] = ()
     test_source: str | None = None
@@ -72,11 +69,6 @@ class TrainConfig:
     kbest: int | None = None
     iterations: int | None = None
     checkpoint_every: float = 30.0
-    resume: bool = False
-    overwrite: bool = False
-    seed: int = 1
-    jobs: int = 0
-    command: Sequence[str] = ()  # as it was typed, for the record
 
     def __post_init__(self) -> None:
         for part in ("dev", "test"):
@@ -139,22 +131,13 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
     """Learn the weights of a model and leave a run directory."""
     session = Session(listen)
     trainer = config.make_trainer()
-    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    config.check_out()
     given = _read(config, trainer, session)
     inputs = record_inputs({**{name: getattr(config, name) for name in INPUTS}, "initial": given.initial})
     settings = _settings(config, trainer, given, [one["sha256"] for one in inputs])
-    with Run.open(
-        config.out,
-        kind="train",
-        command=config.command,
-        settings=settings,
-        resume=config.resume,
-        overwrite=config.overwrite,
-    ) as run:
+    with config.open_run("train", settings) as run:
         session = run.session(_shown(listen), config.checkpoint_every)
         if run.finished:
-            for warning in run.record.warnings:
-                session.warn(warning)
             return Trained(run.path, run.record.final)
         record, task = run.record, given.task
         record.model, record.inputs = config.model, inputs
@@ -220,8 +203,10 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None
     if dev is None and not blocks:
         corpus, dev = split_corpus(corpus, config.holdout, config.seed)
-    corpus = _with_words(config.source, corpus, model, session)
-    return Inputs(model, Task(decoder, corpus, dev), test, weights, initial)
+    task = Task(decoder, _with_words(config.source, corpus, model, session), dev)
+    if isinstance(trainer, Costmargin):
+        trainer.check(task)
+    return Inputs(model, task, test, weights, initial)
 
 
 def _initial(config: TrainConfig) -> tuple[dict[str, float] | None, str | None]:
@@ -268,7 +253,7 @@ def _shown(listen: Listener) -> Listener:
     session = Session(listen)
 
     def hear(event: Event) -> object:
-        if isinstance(event, Epoch) and "iteration" not in {*event.figures, *event.context}:
+        if isinstance(event, Epoch) and "iteration" not in event.figures:  # costmargin has notes of its own
             text = f"epoch {event.epoch}: bleu {event.score:.2f}"
             if isinstance(moved := event.figures.get("moved"), Mapping):
                 text += "  moved: " + ", ".join(f"{name} {by:+.3f}" for name, by in list(moved.items())[:4])

@@ -31,9 +31,8 @@ from hopefear.formats.table import TableSpec, read_table
 from hopefear.formats.weights import check_names
 from hopefear.metrics import METRICS, Metric, from_text
 from hopefear.runs import checkpoint
-from hopefear.runs.directory import Run
-from hopefear.runs.events import Epoch, Event, Listener
-from hopefear.runs.plain import plain
+from hopefear.runs.directory import Run, RunConfig
+from hopefear.runs.events import Epoch, Event, Listener, Progress
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.baselines import baselines, cross_validated
@@ -42,19 +41,17 @@ from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.processes import Say, Task, cores, run_tasks
-
-__all__ = ["Replicate", "TuneConfig", "Tuned", "fit_replicates", "random_initial", "tune"]
+from hopefear.util.values import plain
 
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneConfig:
+class TuneConfig(RunConfig):
     """The options of ``hopefear tune``, by the same names."""
 
     trainer: str
-    out: str
     nbest: Sequence[str] = ()
     forests: str | None = None
     decoder_command: str | None = None
@@ -85,12 +82,6 @@ class TuneConfig:
     params: str | None = None
     retune_every: int | None = None
     max_evaluations: int | None = None
-    # every run
-    resume: bool = False
-    overwrite: bool = False
-    seed: int = 1
-    jobs: int = 0
-    command: Sequence[str] = ()  # as it was typed, for the record
 
     def __post_init__(self) -> None:
         for name in ("nbest", "features", "references", "outcome", "refs", "metric", "dev_nbest", "dev_refs"):
@@ -112,7 +103,7 @@ class TuneConfig:
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
             for name in () if given else names:
-                if getattr(self, name) not in (None, ()):
+                if getattr(self, name) not in (None, (), []):
                     raise OptionError(f"--{name.replace('_', '-')} goes with {needed} only.")
 
         if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
@@ -130,16 +121,6 @@ class TuneConfig:
         """The columns of the table."""
         assert self.group is not None
         return TableSpec(self.group, self.features, self.text, self.references, self.outcome, self.missing or "error")
-
-    def open_run(self, settings: Mapping[str, Any]) -> Run:
-        return Run.open(
-            self.out,
-            kind="tune",
-            command=self.command,
-            settings=settings,
-            resume=self.resume,
-            overwrite=self.overwrite,
-        )
 
 
 @dataclass(frozen=True)
@@ -196,7 +177,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         return tune_decoder(config, listen)
     kind = Auto if config.trainer == "auto" else find_batch(config.trainer)
     options = options_from(kind, config.set)
-    Run.check(config.out, resume=config.resume, overwrite=config.overwrite)
+    config.check_out()
     session = Session(listen)
     weights = read_weights(config.initial) if config.initial else None
     pool = _read(config, session)
@@ -206,7 +187,11 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     if config.bag:
         trainer = bagged_trainer(trainer, config.bag)
     parts = _parts(config, pool, metric, session)
-    strangers = strangers_in(config.initial, weights, pool) if weights else None
+    if config.initial and weights:
+        names = pool.feature_names
+        whose = "the lists. Use the weights of this model"
+        if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
+            session.warn(strangers)
     recipe = describe(trainer)
     frame = config.table is not None and not isinstance(config.table, str | os.PathLike)
     inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not frame})
@@ -225,7 +210,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         settings["table"] = asdict(config.spec)
     if frame:
         settings["frame"] = hashlib.sha256(reduce(pool)[1][0]).hexdigest()
-    with config.open_run(settings) as run:
+    with config.open_run("tune", settings) as run:
         aside = parts.get("holdout")
         if not run.finished:
             run.record.trainer, run.record.metric, run.record.measure = recipe.values()
@@ -234,8 +219,6 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
             run.save()
         session = run.session(shown(listen, config, metric, trainer.epochs_at_most))
-        if strangers:
-            session.warn(strangers)
         learnt_from = parts.get("train", parts["dev"])
         more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
         if config.cv and not run.finished:
@@ -254,7 +237,6 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             more["baselines"] = baselines(learnt_from, aside, metric, best, weights, config.seed, config.jobs)
         tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
         if run.finished:
-            _repeat_warnings(run, session)
             return tuned
         session.progress(f"tune {config.trainer}")(text="diagnosis")
         history = tuned.best.history if kind.name != "mert" else ()
@@ -285,11 +267,6 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
         session.warn(str(finding))
     run.record.findings = [asdict(finding) for finding in findings]
     run.finish(tuned.best.weights, tuned.final())
-
-
-def _repeat_warnings(run: Run, session: Session) -> None:
-    for warning in run.record.warnings:
-        session.warn(warning)
 
 
 def _read(config: TuneConfig, session: Session) -> Pool:
@@ -364,11 +341,6 @@ def need_references(pool: Pool, metric: Metric) -> None:
         raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
 
 
-def strangers_in(path: str | None, weights: Mapping[str, float], pool: Pool) -> str | None:
-    """A warning about initial weights that belong to no feature of the lists."""
-    return check_names(path or "initial", weights, pool.feature_names, "that the lists do not have")
-
-
 def describe(trainer: BatchTrainer) -> dict[str, Any]:
     """What is learnt with, as ``run.json`` has it. Threads and seeds are not part of it."""
     options = {name: value for name, value in trainer.options().items() if name not in ("jobs", "seed", "metric")}
@@ -392,10 +364,10 @@ def shown(listen: Listener, config: TuneConfig, metric: Metric, epochs: int | No
     update = Session(listen).progress(f"tune {config.trainer}", total)
 
     def hear(event: Event) -> object:
+        which = f"replicate {event.context['replicate']}, " if config.replicates > 1 and event.context else ""
         if isinstance(event, Epoch):
-            which = f"replicate {event.context['replicate']}, " if config.replicates > 1 else ""
             update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.2f}")
-        return listen(event)
+        return listen(replace(event, text=which + event.text) if isinstance(event, Progress) else event)
 
     return hear
 

@@ -28,12 +28,10 @@ from hopefear.formats.letor import is_letor, read_letor
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.formats.trec import GRADE, GROUP, RETRIEVED, read_trec
 from hopefear.metrics import METRICS, External, Metric, from_text, split_text
-from hopefear.runs.plain import plain
 from hopefear.runs.session import Session
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
+from hopefear.util.values import plain
 from hopefear.util.words import plural, some
-
-__all__ = ["WeighConfig", "Weighed", "Weighing", "weighed"]
 
 Stats = NDArray[np.float64]
 Fit = Callable[[Pool], Mapping[str, float]]
@@ -226,7 +224,7 @@ def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
     if leaks:
         finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {name!r}"
         warnings.append(f"{finding}: did the outcome leak into the scores? Leave it out: --features")
-    if same:
+    if same and not config.qrels:  # of documents that several runs missed there are many
         finding = "the same scores and outcome as another candidate of the group"
         warnings.append(f"{plural(same, 'candidate')} of {int(begin[-1])} with {finding}: are these duplicates?")
     if (singles := int((sizes < 2).sum())) > 0:

@@ -1,7 +1,5 @@
 """Trainers: weights from candidates, or from a model while it translates. One file each, reading like its paper."""
 
-from __future__ import annotations
-
 from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.registry import TRAINERS, find

@@ -32,8 +32,6 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.runs.session import Session
 
-__all__ = ["Result", "Trainer", "Vector", "option", "prepared", "refuse_equal", "start_vector"]
-
 Vector = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector
 from hopefear.util.files import PathLike, path_name, read_lines
 
-__all__ = ["Corpus", "Decoder", "Task", "Translations"]
-
 
 @dataclass(frozen=True)
 class Corpus:
@@ -21,6 +19,12 @@ class Corpus:
 
     lines: list[str]
     references: list[list[str]]
+
+    def __post_init__(self) -> None:
+        for one in self.references:
+            if len(one) != len(self.lines):
+                finding = f"there are {len(self.lines)} source lines and {len(one)} references"
+                raise InputError(f"{finding}: one each is needed")
 
     @classmethod
     def read(cls, source: PathLike, references: Sequence[PathLike]) -> Corpus:

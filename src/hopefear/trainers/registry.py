@@ -28,10 +28,8 @@ from hopefear.trainers.online.minrisk import OnlineMinrisk
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.perceptron import OnlinePerceptron
 from hopefear.trainers.online.sgd import Sgd
-from hopefear.util.options import value_of
+from hopefear.util.values import value_of
 from hopefear.util.words import one_of
-
-__all__ = ["ELSEWHERE", "TRAINERS", "by_name", "find", "find_batch", "options_from", "settable"]
 
 TRAINERS: tuple[type[Trainer], ...] = (
     *(Mert, Pro, Kbmira, Cmira, Rampion, Minrisk, Logloss, Perceptron, Pa),

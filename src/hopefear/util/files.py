@@ -18,24 +18,6 @@ from hopefear.errors import InputError, input_error
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "PACKED",
-    "PathLike",
-    "PathsLike",
-    "atomic_folder",
-    "atomic_write",
-    "is_plain",
-    "iter_bytes",
-    "iter_lines",
-    "open_bytes",
-    "open_text",
-    "output",
-    "path_list",
-    "path_name",
-    "read_lines",
-    "read_references",
-]
-
 PathLike = str | os.PathLike[str]
 PathsLike = PathLike | Sequence[PathLike]
 
@@ -68,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[A
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
             yield file
             file.flush()
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
             os.fsync(file.fileno())
         Path(name).replace(path)
     except BaseException:
@@ -107,7 +89,7 @@ def atomic_folder(path: PathLike) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _umask() -> int:
+def umask() -> int:
     with suppress(OSError, ValueError, StopIteration):  # reading it leaves it alone, unlike os.umask
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)

@@ -19,8 +19,6 @@ from typing import Any
 
 from hopefear.errors import InputError
 
-__all__ = ["TaskError", "cores", "run_tasks"]
-
 Say = Callable[[dict[str, Any]], object]
 Task = Callable[[Say], dict[str, Any]]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["one_of", "plural", "some"]
-
 NAMED = 5  # of many names that a message shows
 
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 import hopefear as hf
 from hopefear import Forest, Pool, _core
 from hopefear.data.forests import forest_pool
-from hopefear.trainers import TRAINERS
+from hopefear.trainers import find
 from tests.reference import enumeration
 from tests.strategies import weighted_forests
+from tests.trainers.every import BATCH
 
 LOSSES = [name for name, _ in _core.loss_names()]
 
@@ -118,7 +119,8 @@ def test_every_trainer_learns_from_forests() -> None:
         "rampion": {"eta": 0.01},
         "pro": {"threshold": 0.01},
     }
-    for name, trainer in TRAINERS.items():
+    for trainer in BATCH:
+        name = trainer.name
         result = trainer(**options.get(name, {})).fit(pool)
         assert result.score > result.initial_score + 1, name
         assert set(result.weights) == set(pool.feature_names)
@@ -129,7 +131,7 @@ def test_every_trainer_learns_from_forests() -> None:
 @pytest.mark.parametrize("name", ["minrisk", "rampion"])
 def test_approximate_shares_of_bleu_are_admitted(name: str) -> None:
     pool = forest_pool(10, edges=100, source_length=5, dense=4, references=2, seed=3)
-    trainer = TRAINERS[name](rounds=2)
+    trainer = find(name, "candidates")(rounds=2)
     assert any("BLEU are approximate" in warning for warning in trainer.fit(pool).warnings)
     split = pool.split_by_ngrams(4)
     assert not trainer.fit(split).warnings

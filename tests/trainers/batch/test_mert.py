@@ -1,11 +1,12 @@
 import math
-from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hopefear as hf
 from hopefear import _core
+from hopefear.runs.events import Event, Progress
 from tests.trainers.pools import QUALITY, list_pool, matrices, planted_pool, random_pool, synthetic_pool
 
 
@@ -154,12 +155,18 @@ def test_within_variance_is_that_of_numpy() -> None:
 
 
 def test_progress_is_told_after_every_ascent_and_recorded_nowhere() -> None:
-    said: list[dict[str, object]] = []
+    heard: list[Event] = []
+    found = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), run=hf.Session(heard.append))
+    ascents = 4 + 2 * 4
+    told = [each.text for each in heard if isinstance(each, Progress)]
+    assert told == [f"{n} ascents" for n in range(1, ascents + 1)]
+    assert len(heard) == ascents + len(found.history)
 
-    def progress(record: Mapping[str, object]) -> bool:
-        said.append(dict(record))
-        return True
 
-    found = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), progress=progress)
-    assert [one["ascents"] for one in said if "epoch" not in one] == list(range(1, 4 + 2 * 4 + 1))
-    assert [one for one in said if "epoch" in one] == found.history
+def test_a_start_at_zero_is_not_taken_for_what_lies_next_to_it(tmp_path: Path) -> None:
+    # At 0 all candidates tie and the first, which is bad, is the choice; right beside it the good one wins.
+    (tmp_path / "list").write_text("0 ||| a b ||| f= 0 ||| 0\n0 ||| a b c d e x ||| f= 1 ||| 0\n")
+    (tmp_path / "ref").write_text("a b c d e f\n")
+    found = hf.Mert(restarts=3).fit(hf.read_nbest(tmp_path / "list", [tmp_path / "ref"]))
+    assert found.weights["f"] > 0
+    assert found.score == pytest.approx(max(found.details["starts"])) and found.score > 50

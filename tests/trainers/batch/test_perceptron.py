@@ -4,7 +4,7 @@ import pytest
 import hopefear as hf
 from hopefear import _core
 from tests.reference import batch_trainers
-from tests.trainers.pools import list_pool, matrices, random_pool, split
+from tests.trainers.pools import list_pool, matrices, split
 from tests.trainers.twins import epochs, same, setting
 
 
@@ -35,24 +35,3 @@ def test_weights_begin_small_and_keep_their_digits() -> None:
     assert found.weights["f001"] == 1e-9  # never differs, never moves
     assert found.weights["f000"] == pytest.approx(1e-9 - 1e-9 * 2, rel=1e-6)  # two steps of size S(oracle) = 1
     assert found.history[-1]["objective"] == 1
-
-
-def test_the_last_pass_is_returned_where_it_is_wanted() -> None:
-    """In a loop around a decoder: the pass that looks best on the old lists may be the one before the first."""
-    differ = 0
-    for seed in range(10):
-        pool = random_pool(seed)
-        start = dict.fromkeys(pool.feature_names, 0.5)
-        best, last = (hf.Pa(iterations=1, C=1.0, returned=which).fit(pool, start) for which in ("best", "last"))
-        assert last.weights != start
-        differ += best.weights != last.weights
-        if best.weights != last.weights:
-            assert best.weights == pytest.approx(start)
-    assert differ > 0
-    with pytest.raises(hf.InputError, match="best or last"):
-        hf.Pa(returned="first").fit(pool)
-
-
-def test_a_wrong_objective() -> None:
-    with pytest.raises(hf.InputError, match="sentence_objective"):
-        hf.Pa(sentence_objective="bleu").fit(random_pool(1))

@@ -3,8 +3,9 @@
 import pytest
 
 import hopefear as hf
-from hopefear.trainers import TRAINERS
+from hopefear.trainers.batch.base import BatchTrainer
 from tests.shared_data import SHARED
+from tests.trainers.every import BATCH
 
 pytestmark = pytest.mark.skipif(SHARED is None, reason="the shared data sets are not here")
 
@@ -39,7 +40,7 @@ def test_mert_is_at_least_as_good_as_moses(pool: hf.Pool, seed: int, restarts: i
     assert round(hf.Mert(seed=seed, restarts=restarts).fit(pool).score, 2) >= 34.42
 
 
-@pytest.mark.parametrize("name", [name for name in TRAINERS if name != "mert"])
-def test_every_other_trainer_improves(pool: hf.Pool, start: dict[str, float], name: str) -> None:
-    found = TRAINERS[name](**FEW.get(name, {})).fit(pool, start)
+@pytest.mark.parametrize("trainer", [each for each in BATCH if each is not hf.Mert], ids=lambda each: each.__name__)
+def test_every_other_trainer_improves(pool: hf.Pool, start: dict[str, float], trainer: type[BatchTrainer]) -> None:
+    found = trainer(**FEW.get(trainer.name, {})).fit(pool, start)
     assert found.score > found.initial_score

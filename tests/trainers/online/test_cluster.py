@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from hopefear.decode import Hiero
-from hopefear.trainers.online import Mira, Trained, train
-from tests.trainers.online.models import corpus
+from hopefear.trainers import Result, Task
+from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.teams import Learners
+from tests.models import corpus
 
 ray = pytest.importorskip("ray")
 
@@ -22,32 +24,33 @@ def cluster() -> Iterator[str]:
 
     nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     nodes.add_node(num_cpus=1)
-    # workers import the tests' own modules from here
-    os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
-    yield nodes.address
+    with pytest.MonkeyPatch.context() as patch:  # workers import the tests' own modules from here
+        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]), prepend=os.pathsep)
+        yield nodes.address
     ray.shutdown()
     nodes.shutdown()
 
 
 @pytest.mark.parametrize("parallel", ["async", "mix"])
 def test_learners_on_two_nodes(decoder: Hiero, task: Path, cluster: str, parallel: str) -> None:
-    def run(**where: Any) -> Trained:
-        dev = corpus(task, "dev")
-        return train(decoder, corpus(task, "tune"), Mira(epochs=2), dev=dev, parallel=parallel, learners=2, **where)
+    def run(where: str | None) -> Result:
+        data = Task(decoder, corpus(task, "tune"), corpus(task, "dev"))
+        return Mira(epochs=2, learners=Learners(parallel, 2, cluster=where)).fit(data)
 
-    trained = run(cluster=cluster)
+    trained = run(cluster)
     assert [one["sentences"] for one in trained.history[1:]] == [24, 24]
     assert trained.score > trained.history[0]["score"]
     if parallel == "async":
         assert trained.history[1]["heard"] > 0
         assert trained.history[1]["message_bytes"] < 50_000
     else:  # deterministic: the same as in threads
-        assert trained.weights == run().weights
+        assert trained.weights == run(None).weights
 
 
 def test_an_actor_that_is_killed_is_replaced(
     decoder: Hiero, task: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+
     from hopefear.trainers.online import cluster as module
 
     killed: list[Any] = []
@@ -60,7 +63,8 @@ def test_an_actor_that_is_killed_is_replaced(
                 self.ray.kill(self.actors[k])
 
     monkeypatch.setattr(module, "Actors", Deadly)
-    trained = train(decoder, corpus(task, "tune"), Mira(epochs=1), parallel="async", learners=2, cluster=cluster)
+    learners = Learners("async", 2, cluster=cluster)
+    trained = Mira(epochs=1, learners=learners).fit(Task(decoder, corpus(task, "tune")))
     assert trained.history[0]["sentences"] == 24
     assert trained.warnings == [f"learner {killed[0] + 1} died and was replaced"]
 
@@ -68,4 +72,4 @@ def test_an_actor_that_is_killed_is_replaced(
 def test_no_cluster_is_one_line(decoder: Hiero, task: Path) -> None:
     ray.shutdown()
     with pytest.raises(ValueError, match=r"no cluster at 127.0.0.1:1 .* ray start --head"):
-        train(decoder, corpus(task, "tune"), Mira(), parallel="async", learners=2, cluster="127.0.0.1:1")
+        Mira(learners=Learners("async", 2, cluster="127.0.0.1:1")).fit(Task(decoder, corpus(task, "tune")))

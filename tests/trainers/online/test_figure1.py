@@ -11,7 +11,7 @@ import numpy as np
 
 import hopefear as hf
 from hopefear.decode import Hiero
-from tests.trainers.online.models import corpus
+from tests.models import corpus
 
 
 def test_forests_hold_better_hopes_and_worse_fears(decoder: Hiero, task: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +11,23 @@ import pytest
 
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
-from hopefear.trainers.online import ONLINE, Arow, Mira, Sgd, Trained, states, train
-from hopefear.trainers.online import workers as workers_module
-from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Tally, averaged, shards
-from hopefear.trainers.online.workers import pack, unpack
+from hopefear.runs import checkpoint
+from hopefear.runs.events import Event, Progress
+from hopefear.runs.session import Session
+from hopefear.trainers import TRAINERS, Corpus, Result, Task
+from hopefear.trainers.online import states
+from hopefear.trainers.online.arow import Arow
+from hopefear.trainers.online.base import Online
+from hopefear.trainers.online.job import Candidates
+from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.sgd import Sgd
+from hopefear.trainers.online.teams import Learners
 from hopefear.util.files import atomic_write
-from tests.trainers.online.models import corpus
+from tests.models import corpus
+from tests.trainers.pools import list_pool, synthetic_pool
 
-WAYS: list[dict[str, Any]] = [
-    {"parallel": "none"},
-    {"parallel": "average", "learners": 3},
-    {"parallel": "mix", "learners": 3},
-    {"parallel": "async", "learners": 3, "simulate": True},
-]
-way_ids = [f"{way['parallel']}{'-simulated' if 'simulate' in way else ''}" for way in WAYS]
+WAYS = [Learners(), Learners("average", 3), Learners("mix", 3), Learners("async", 3, simulate=True)]
+every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.parallel + "-simulated" * way.simulate)
 
 
 class KilledError(Exception):
@@ -37,19 +38,31 @@ def killer(after: int) -> Any:
     """Ends the job at the n-th sign of progress."""
     heard = 0
 
-    def hear(said: dict[str, Any]) -> None:
+    def hear(event: Event) -> None:
         nonlocal heard
-        heard += said["event"] == "progress"
+        heard += isinstance(event, Progress)
         if heard == after:
             raise KilledError
 
     return hear
 
 
-@pytest.mark.parametrize("name", ONLINE)
-def test_every_trainer_learns(decoder: Hiero, task: Path, name: str) -> None:
+@pytest.fixture
+def tune(decoder: Hiero, task: Path) -> Task:
+    """Sentences to learn from, and none to choose on."""
+    return Task(decoder, corpus(task, "tune"))
+
+
+@pytest.fixture
+def chosen(decoder: Hiero, task: Path) -> Task:
+    """The same with development data."""
+    return Task(decoder, corpus(task, "tune"), corpus(task, "dev"))
+
+
+@pytest.mark.parametrize("trainer", [each for each in TRAINERS if issubclass(each, Online)], ids=lambda one: one.name)
+def test_every_trainer_learns(tune: Task, trainer: type[Online]) -> None:
     """It translates what it learns from better than before; two dozen sentences promise no more."""
-    trained = train(decoder, corpus(task, "tune"), ONLINE[name](epochs=2), dev=corpus(task, "tune"))
+    trained = trainer(epochs=2).fit(replace(tune, dev=tune.corpus))
     before, *after = trained.history
     assert before["epoch"] == 0
     assert [one["epoch"] for one in after] == [1, 2]
@@ -59,45 +72,45 @@ def test_every_trainer_learns(decoder: Hiero, task: Path, name: str) -> None:
     assert trained.weights["lm"] != 1.0
 
 
-@pytest.mark.parametrize("way", WAYS, ids=way_ids)
-def test_threads_do_not_matter(decoder: Hiero, task: Path, way: dict[str, Any]) -> None:
-    found = [train(decoder, corpus(task, "tune"), Mira(epochs=2), jobs=jobs, **way) for jobs in (1, 3)]
+@every_way
+def test_threads_do_not_matter(tune: Task, way: Learners) -> None:
+    found = [Mira(epochs=2, jobs=jobs, learners=way).fit(tune) for jobs in (1, 3)]
     assert found[0].weights == found[1].weights
     assert found[0].epoch == 2  # without development data the last epoch is the one
 
 
-@pytest.mark.parametrize("way", WAYS, ids=way_ids)
+@every_way
 @pytest.mark.parametrize("after", [1, 2, 4])
 def test_a_job_that_was_killed_ends_with_the_same_weights(
-    decoder: Hiero, task: Path, tmp_path: Path, way: dict[str, Any], after: int, monkeypatch: pytest.MonkeyPatch
+    chosen: Task, tmp_path: Path, way: Learners, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hopefear.trainers.online.teams.CHUNK", 2)
 
-    def run(folder: Path | None, **options: Any) -> Trained:
-        common = {"dev": corpus(task, "dev"), "folder": folder, "checkpoint_every": 0.0}
-        return train(decoder, corpus(task, "tune"), Arow(epochs=2), **common, **way, **options)
+    def run(folder: Path | None, **options: Any) -> Result:
+        session = Session(**options, folder=folder, checkpoint_every=0.0)
+        return Arow(epochs=2, learners=way).fit(chosen, run=session)
 
     with pytest.raises(KilledError):
-        run(tmp_path, hear=killer(after))
+        run(tmp_path, listen=killer(after))
     whole, resumed = run(None), run(tmp_path)
     assert resumed.weights == whole.weights
     assert [one["score"] for one in resumed.history] == [one["score"] for one in whole.history]
 
 
-def test_one_simulated_learner_is_the_sequential_one(decoder: Hiero, task: Path) -> None:
-    alone = train(decoder, corpus(task, "tune"), Mira(epochs=2))
-    simulated = train(decoder, corpus(task, "tune"), Mira(epochs=2), parallel="async", learners=1, simulate=True)
+def test_one_simulated_learner_is_the_sequential_one(tune: Task) -> None:
+    alone = Mira(epochs=2).fit(tune)
+    simulated = Mira(epochs=2, learners=Learners("async", 1, simulate=True)).fit(tune)
     assert simulated.weights == alone.weights
 
 
-def test_more_learners_learn_something_else(decoder: Hiero, task: Path) -> None:
-    found = [train(decoder, corpus(task, "tune"), Mira(epochs=1), **way).weights for way in WAYS]
+def test_more_learners_learn_something_else(tune: Task) -> None:
+    found = [Mira(epochs=1, learners=way).fit(tune).weights for way in WAYS]
     assert all(one != other for k, one in enumerate(found) for other in found[:k])
 
 
-@pytest.mark.parametrize("trainer", [Mira(epochs=2), Arow(epochs=2), Sgd(epochs=2)], ids=lambda one: one.name)
-def test_processes_do_every_sentence_once(decoder: Hiero, task: Path, trainer: Any) -> None:
-    trained = train(decoder, corpus(task, "tune"), trainer, dev=corpus(task, "dev"), parallel="async", learners=2)
+@pytest.mark.parametrize("trainer", [Mira, Arow, Sgd], ids=lambda one: one.name)
+def test_processes_do_every_sentence_once(chosen: Task, trainer: type[Online]) -> None:
+    trained = trainer(epochs=2, learners=Learners("async", 2)).fit(chosen)
     assert [one["sentences"] for one in trained.history[1:]] == [24, 24]
     assert trained.score > trained.history[0]["score"]
     assert trained.history[1]["heard"] > 0
@@ -105,71 +118,18 @@ def test_processes_do_every_sentence_once(decoder: Hiero, task: Path, trainer: A
     assert trained.warnings == []
 
 
-@pytest.mark.parametrize("parallel", ["async", "mix"])
-def test_a_learner_that_is_killed_is_replaced(
-    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch, parallel: str
-) -> None:
-    """SIGKILL while sentences are on their way: none is lost, none is done twice, and it is said."""
-    from hopefear.trainers import online
-    from hopefear.trainers.online.teams import Crew
-    from hopefear.trainers.online.workers import Processes
-
-    tuning = corpus(task, "tune")
-    names = decoder.feature_names
-    w = online.trainers.initial_weights(names)
-    examples = decoder.examples(tuning.lines, tuning.references)
-    warnings: list[str] = []
-    processes = Processes(lambda: Mira().learner(w, names, True), examples)
-    crew = Crew(processes, [Snapshot.of(Mira().learner(w, names, True))] * 2, parallel, warnings.append)
-    victims = []
-
-    class Watch:
-        def progress(self, tally: Tally) -> bool:
-            if tally.sentences >= 4 and len(victims) < 2 and tally.sentences > 5 * len(victims):
-                victims.append(processes.pids[len(victims) % 2])
-                os.kill(victims[-1], signal.SIGKILL)
-            return False
-
-        def checkpoint(self, tally: Tally) -> None: ...
-
-    tally = Tally()
-    try:
-        crew.epoch(list(range(len(tuning))), -1.0, tally, Watch())
-        assert sorted(tally.done) == list(range(len(tuning)))
-        assert np.isfinite(crew.average()).all()
-        assert len(victims) == 2
-        assert sorted(warnings) == ["learner 1 died and was replaced", "learner 2 died and was replaced"]
-        assert sum(one.t for one in crew.snapshots()) <= len(tuning)
-    finally:
-        crew.close()
-
-
-def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = workers_module.Server.answer
-
-    def deadly(self: Any, header: dict[str, Any], pieces: Any) -> Any:
-        if header["ask"] == "learn" and 5 in header["sentences"]:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return answer(self, header, pieces)
-
-    monkeypatch.setattr(workers_module.Server, "answer", deadly)
-    trained = train(decoder, corpus(task, "tune"), Mira(epochs=1), parallel="async", learners=2)
-    assert trained.history[0]["sentences"] == 23
-    assert "sentence 6 killed 3 learners: it is left out" in trained.warnings
-
-
-def test_processes_resume(decoder: Hiero, task: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"parallel": "async", "learners": 2, "folder": tmp_path, "checkpoint_every": 0.0}
+def test_processes_resume(tune: Task, tmp_path: Path) -> None:
+    trainer = Mira(epochs=2, learners=Learners("async", 2))
     with pytest.raises(KilledError):
-        train(decoder, corpus(task, "tune"), Mira(epochs=2), hear=killer(8), **options)
+        trainer.fit(tune, run=Session(killer(8), tmp_path, 0.0))
     done = states.load(tmp_path / "learners.npz")
     assert done is not None
-    trained = train(decoder, corpus(task, "tune"), Mira(epochs=2), **options)
+    trained = trainer.fit(tune, run=Session(folder=tmp_path, checkpoint_every=0.0))
     assert [one["sentences"] for one in trained.history] == [24, 24]
 
 
 def test_a_full_disk_costs_no_more_than_a_checkpoint(
-    decoder: Hiero, task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tune: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writes = 0
 
@@ -180,9 +140,8 @@ def test_a_full_disk_costs_no_more_than_a_checkpoint(
             raise OSError(28, "No space left on device")
         return atomic_write(path, mode)
 
-    monkeypatch.setattr(states, "atomic_write", full)
-    options: dict[str, Any] = {"folder": tmp_path, "checkpoint_every": 0.0}
-    trained = train(decoder, corpus(task, "tune"), Mira(epochs=1), **options)
+    monkeypatch.setattr(checkpoint, "atomic_write", full)
+    trained = Mira(epochs=1).fit(tune, run=Session(folder=tmp_path, checkpoint_every=0.0))
     assert any("No space left on device" in text for text in trained.warnings)
     assert trained.history[0]["sentences"] == 24
     assert [path.name for path in tmp_path.iterdir()] == ["learners.npz"]
@@ -191,60 +150,34 @@ def test_a_full_disk_costs_no_more_than_a_checkpoint(
     assert kept[0]["tally"]["sentences"] == 8
 
 
-@pytest.mark.parametrize("damage", [b"", b"no checkpoint", None])
-def test_a_damaged_checkpoint_is_said(decoder: Hiero, task: Path, tmp_path: Path, damage: bytes | None) -> None:
-    path = tmp_path / "learners.npz"
-    with pytest.raises(KilledError):
-        train(decoder, corpus(task, "tune"), Mira(), folder=tmp_path, checkpoint_every=0.0, hear=killer(2))
-    path.write_bytes(path.read_bytes()[:-200] if damage is None else damage)
-    with pytest.raises(InputError, match=r"not a checkpoint .* start again with --overwrite"):
-        train(decoder, corpus(task, "tune"), Mira(), folder=tmp_path)
-
-
-def test_patience(decoder: Hiero, task: Path) -> None:
-    trained = train(decoder, corpus(task, "tune"), Sgd(epochs=50, patience=2, eta=0.3), dev=corpus(task, "dev"))
+def test_patience(chosen: Task) -> None:
+    trained = Sgd(epochs=50, patience=2, eta=0.3).fit(chosen)
     assert len(trained.history) - 1 == trained.epoch + 2 < 50
 
 
-def test_weights_that_diverge_are_not_kept(decoder: Hiero, task: Path) -> None:
-    trained = train(decoder, corpus(task, "tune"), Sgd(epochs=3, eta=1e308), dev=corpus(task, "dev"))
+def test_weights_that_diverge_are_not_kept(chosen: Task) -> None:
+    trained = Sgd(epochs=3, eta=1e308).fit(chosen)
     assert any("diverged" in text and "Lower eta" in text for text in trained.warnings)
     assert all(np.isfinite(value) for value in trained.weights.values())
     assert trained.epoch == 0
 
 
-def test_mu_fades() -> None:
-    assert [Mira(mu=-2, mu_decay=0.5).mu_of(epoch) for epoch in (1, 2, 3)] == [-2, -1, -0.5]
+def test_a_task_without_sentences_and_data_of_no_kind(tune: Task) -> None:
+    with pytest.raises(InputError, match="there are no sentences to learn from"):
+        Mira().fit(replace(tune, corpus=Corpus([], [[]])))
+    with pytest.raises(InputError, match="trainer mira learns from a Task or a Pool, not from Corpus"):
+        Mira().fit(tune.corpus)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"mu": 0.5}, "mu must not be above 0"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"objective": "secant", "mu": 0.0}, "divides by mu"),
-        ({"approximation": "exact"}, "approximation must be forest, linear or kbest"),
-        ({"reference": "oracle"}, "reference must be one of"),
-    ],
-)
-def test_wrong_options_are_said_at_once(options: dict[str, Any], text: str) -> None:
-    with pytest.raises(InputError, match=text):
-        Mira(**options)
+def test_candidates_stay_on_one_machine() -> None:
+    pool = synthetic_pool(sentences=4)
+    with pytest.raises(InputError, match="candidates are learnt from on one machine"):
+        Candidates(pool).opener()
+    with pytest.raises(InputError, match="sentence 0 has no reference, and hope and fear need BLEU"):
+        Mira().fit(list_pool([np.eye(2)], texts=[["a", "b"]], references=[[]]))
 
 
-def test_parts_of_the_sentences() -> None:
-    order = [3, 0, 4, 1, 2]
-    assert shards(order, 2, True) == [[0, 4, 2], [3, 1]]
-    assert shards(order, 2, False) == [[3, 4, 2], [0, 1]]
-
-
-def test_messages_survive_the_wire() -> None:
-    message = ({"ask": "learn", "sentences": [1, 2]}, [b"", b"ab\0c", b"\n"])
-    assert unpack(pack(*message)) == message
-
-
-def test_the_average_of_learners_counts_examples() -> None:
-    w = np.ones(2)
-    one = Snapshot(3 * w, 0 * w, w[:0], w, 1)
-    other = Snapshot(6 * w, 0 * w, w[:0], w, 2)
-    assert averaged([one, other]).tolist() == [5, 5]
+def test_a_listener_may_stop_it_before_the_first_epoch(chosen: Task) -> None:
+    stopped = Mira().fit(chosen, run=Session(lambda event: False))
+    assert [one["epoch"] for one in stopped.history] == [0]
+    assert (stopped.epoch, stopped.weights, stopped.score) == (0, stopped.initial, stopped.initial_score)

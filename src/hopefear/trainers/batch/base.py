@@ -224,9 +224,12 @@ class _History:
         self.records: list[dict[str, Any]] = []
         self.warnings: list[str] = []
         self.best: tuple[float, Vector] | None = None
+        self.stopped = False  # by who listens: what is reported after that counts no more
 
     def epoch(self, epoch: int, score: float, w: Vector, more: dict[str, Any]) -> bool:
         """An epoch ended; whether to go on."""
+        if self.stopped:
+            return False
         if not np.all(np.isfinite(w)):
             knobs = " or ".join(f.name for f in fields(self.trainer) if f.name in ("C", "eta"))
             cure = f"Lower {knobs}, or set scaling=std" if knobs else "Set scaling=std"
@@ -236,7 +239,8 @@ class _History:
         gain = score if self.trainer.metric.higher_is_better else -score
         if self.best is None or gain > self.best[0]:
             self.best = gain, np.array(w)
-        return self.run.tell(Epoch(epoch, score, more))
+        self.stopped = not self.run.tell(Epoch(epoch, score, more))
+        return not self.stopped
 
 
 def check_data(trainer: Trainer, data: object, initial: object) -> None:

@@ -83,7 +83,7 @@ class Minrisk(BatchTrainer):
         self, problem: Problem, around: Callable[[Vector], Risk], again: int = 0
     ) -> tuple[Vector, dict[str, Any]]:
         """L-BFGS at each temperature; ``around(w)`` gives expected gain and gradient at (w, T)."""
-        w, epoch, expected = problem.initial, 0, 0.0
+        w, epoch, expected, going = problem.initial, 0, 0.0, True
         temperatures = np.geomspace(self.temperature, self.final_temperature, self.anneal).tolist()
         for T in temperatures + temperatures[-1:] * again:
             risk = around(w)
@@ -94,11 +94,11 @@ class Minrisk(BatchTrainer):
                 return -expected - self.entropy * entropy, -gradient
 
             def on_iteration(v: Vector, T: float = T) -> bool:
-                nonlocal epoch
+                nonlocal epoch, going
                 epoch += 1
-                if epoch % 5:
-                    return True
-                return problem.report(epoch, problem.score(v), v, {"expected": 100 * expected, "temperature": T})
+                if epoch % 5 == 0:
+                    going = problem.report(epoch, problem.score(v), v, {"expected": 100 * expected, "temperature": T})
+                return going
 
             w = minimize(
                 objective,
@@ -111,5 +111,7 @@ class Minrisk(BatchTrainer):
                 iterations=self.iterations,
                 on_iteration=on_iteration,
             )
+            if not going:
+                break
         problem.report(epoch + 1, problem.score(w), w, {"expected": 100 * expected})
         return w, {"expected": 100 * expected}

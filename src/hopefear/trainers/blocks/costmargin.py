@@ -37,13 +37,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, CostMargin
-from hopefear._core import BlockWeights as CoreWeights
+from hopefear._core import BlockCorpus, BlockWeights as CoreWeights, CostMargin
 from hopefear.errors import InputError, input_error
 from hopefear.formats.weights import read_many_weights
 from hopefear.metrics import Bleu
@@ -51,17 +50,15 @@ from hopefear.runs import checkpoint
 from hopefear.runs.events import Epoch, Truths
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer, Vector, option
-from hopefear.trainers.blocks.relevant_sets import BlockDecoder, RelevantSets, alternatives
+from hopefear.trainers.blocks.relevant_sets import RelevantSets, alternatives
 from hopefear.trainers.data import Task
+from hopefear.util.files import umask
 
-__all__ = ["Costmargin"]
+if TYPE_CHECKING:
+    from hopefear.decode.blocks import Blocks
 
 #: The values of options that are names.
-CHOICES = {
-    "features": ("phrase", "word", "both"),
-    "reordering": ("monotone", "swap"),
-    "ties": ("many", "few"),
-}
+CHOICES = {"features": ("phrase", "word", "both"), "reordering": ("monotone", "swap"), "ties": ("many", "few")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +103,24 @@ class Costmargin(Trainer):
     def reals(self) -> list[str]:
         return [name for name in self.real.split(",") if name]
 
-    def adapted(self, decoder: BlockDecoder) -> BlockDecoder:
+    def check(self, data: Task) -> Blocks:
+        """Refuse what nothing can be learnt from; the decoder of what can."""
+        if not isinstance(data, Task):
+            raise InputError(f"trainer costmargin learns from a Task, not from {type(data).__name__}")
+        if data.decoder.model.kind != "blocks":
+            raise InputError("costmargin learns block sequences. Build a model of them: hopefear build --kind blocks")
+        if len(data.corpus.references) != 1:
+            raise InputError("costmargin learns from one reference per sentence: give one file to --refs")
+        if len(data.corpus) == 0:
+            raise InputError("there are no sentences to learn from")
+        if wrong := [name for name in self.reals if name not in data.decoder.dense_names]:
+            raise InputError(
+                f"real: there is no feature {wrong[0]!r}. Choose some of {','.join(data.decoder.dense_names)}"
+            )
+        return cast("Blocks", data.decoder)
+
+    def adapted(self, decoder: Blocks) -> Blocks:
         """The decoder as this training uses it; all features weigh 0."""
-        if wrong := [name for name in self.reals if name not in decoder.dense_names]:
-            names = ",".join(decoder.dense_names)
-            raise InputError(f"real: there is no feature {wrong[0]!r}. Choose some of {names}")
         return decoder.adapted(
             weights={},
             pop_limit=self.pop_limit,
@@ -140,15 +150,8 @@ class _Training:
     """One fit, with its state below a folder."""
 
     def __init__(self, trainer: Costmargin, data: Task, run: Session, folder: Path) -> None:
-        corpus = data.corpus
-        if len(corpus.references) != 1:
-            raise InputError("costmargin learns from one reference per sentence: give one file to --refs")
-        if len(corpus) == 0:
-            raise InputError("there are no sentences to learn from")
-        if not isinstance(data.decoder, BlockDecoder):
-            raise InputError("costmargin learns block sequences. Build a model of them: hopefear build --kind blocks")
+        self.decoder, corpus = trainer.adapted(trainer.check(data)), data.corpus
         self.trainer, self.run, self.folder, self.jobs = trainer, run, folder, trainer.jobs
-        self.decoder = trainer.adapted(data.decoder)
         self.sets = RelevantSets.over(self.decoder, corpus.lines, corpus.references[0], folder, trainer.reals)
         self.dev: BlockCorpus | None = None
         if data.dev is not None:
@@ -255,7 +258,7 @@ def write_named(learner: CostMargin, path: Path) -> int:
     aside = Path(name)
     try:
         count = learner.write_weights(name)
-        aside.chmod(0o644)
+        aside.chmod(0o666 & ~umask())
         os.fsync(handle)
         aside.replace(path)
         return int(count)

@@ -5,47 +5,24 @@ The sets are files of block sequences, one per iteration, which are memory-mappe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-from hopefear import _core
-from hopefear._core import BlockCorpus, BlockSequences, CostMargin, SequenceFile
-from hopefear._core import BlockWeights as CoreWeights
+from hopefear._core import BlockCorpus, BlockSequences, BlockWeights as CoreWeights, CostMargin, SequenceFile
 from hopefear.errors import input_error
 from hopefear.util.files import atomic_write
 
-__all__ = ["BlockDecoder", "RelevantSets", "alternatives"]
-
-
-@runtime_checkable
-class BlockDecoder(Protocol):
-    """What is asked of a decoder of blocks: ``hopefear.decode.Blocks``."""
-
-    @property
-    def model(self) -> Any: ...
-
-    @property
-    def core(self) -> _core.BlockDecoder: ...
-
-    @property
-    def limits(self) -> tuple[int, int, int, int]: ...
-
-    @property
-    def dense_names(self) -> list[str]: ...
-
-    def corpus(self, lines: Iterable[str], references: Iterable[str] = (), *, first: int = 0) -> BlockCorpus: ...
-
-    def adapted(self, **changes: Any) -> BlockDecoder:
-        """The same decoder with other options."""
+if TYPE_CHECKING:
+    from hopefear.decode.blocks import Blocks
 
 
 @dataclass
 class RelevantSets:
     """Truths and alternatives of a training text below one folder, with the learner over them."""
 
-    decoder: BlockDecoder
+    decoder: Blocks
     corpus: BlockCorpus
     folder: Path
     learner: CostMargin
@@ -53,12 +30,7 @@ class RelevantSets:
 
     @classmethod
     def over(
-        cls,
-        decoder: BlockDecoder,
-        lines: Sequence[str],
-        references: Sequence[str],
-        folder: Path,
-        reals: Sequence[str] = (),
+        cls, decoder: Blocks, lines: Sequence[str], references: Sequence[str], folder: Path, reals: Sequence[str] = ()
     ) -> RelevantSets:
         folder.mkdir(parents=True, exist_ok=True)
         corpus = decoder.corpus(lines, references)

@@ -2,8 +2,7 @@
 
 Objective and working sets are those of ``mira``; a diagonal Sigma takes the place of eta, and after each example
 Sigma^-1 += lambda diag(x^2), so that features that were seen often move little. The learning rates of language models
-and phrase probabilities begin at ``careful_eta`` (section 7). The options' other defaults and their deviations are
-those of all online trainers, ``hopefear.trainers.online.base``.
+and phrase probabilities begin at ``careful_eta`` (section 7). Defaults and deviations: ``base.py``.
 """
 
 from __future__ import annotations

@@ -27,8 +27,6 @@ from hopefear.trainers.base import Result, Trainer, Vector, option, start_vector
 from hopefear.trainers.data import Task
 from hopefear.trainers.online.teams import PARALLEL, Learners
 
-__all__ = ["CAREFUL", "Online", "initial_weights"]
-
 #: Features that have to be initialised carefully (section 7).
 CAREFUL = ("lm", "lm2", "phrase_ef", "phrase_fe")
 
@@ -68,8 +66,7 @@ class Online(Trainer):
     patience: int = option(0, "stop after so many epochs without a better score; 0: never", paper=0, least=0)
 
     learners: Learners = field(
-        default=Learners(),
-        metadata={"help": "how many learners, and how they work together (--parallel, --learners)"},
+        default=Learners(), metadata={"help": "how many learners, and how they work together (--parallel, --learners)"}
     )
 
     def __post_init__(self) -> None:

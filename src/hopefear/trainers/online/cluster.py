@@ -18,8 +18,6 @@ from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
 
-__all__ = ["Actors", "connect"]
-
 BATCH = 8
 
 

@@ -31,8 +31,6 @@ from hopefear.trainers.online.teams import Crew, Tally, Team, Threads
 if TYPE_CHECKING:
     from hopefear.trainers.online.base import Online
 
-__all__ = ["fit"]
-
 MOVED = 8  # weights that moved most are told
 RUNAWAY = 1e9  # no weight of use is as large
 
@@ -108,6 +106,8 @@ def fit(trainer: Online, data: Task | Pool, initial: Mapping[str, float] | None,
     from hopefear.trainers.online.base import initial_weights
 
     begun = time.perf_counter()
+    if not isinstance(data, Pool | Task):
+        raise InputError(f"trainer {trainer.name} learns from a Task or a Pool, not from {type(data).__name__}")
     source = Candidates(data) if isinstance(data, Pool) else Translated(data)
     w = initial_weights(source.names, initial)
     job = _Job(trainer, source, w, run)
@@ -218,16 +218,17 @@ class _Job:
 
     def run_epochs(self, begun: float) -> Result:
         epoch, tally = self.resume()
+        going = True
         if not self.history and tally.sentences == 0 and (now := self.data.score(self.initial, self.trainer.jobs)):
             self.history.append({"epoch": 0, **now})
-            self._tell(self.history[-1])
-        while epoch <= self.trainer.epochs and not self._enough():
+            going = self._tell(self.history[-1])
+        while going and epoch <= self.trainer.epochs and not self._enough():
             order = np.random.default_rng([self.trainer.seed, epoch]).permutation(len(self.data.examples)).tolist()
             self.team.epoch(order, self.trainer.mu_of(epoch), tally, _Watch(self, epoch))
-            if not self._end_epoch(epoch, tally):
-                break
-            epoch, tally = epoch + 1, Tally()
-            self.keep(epoch, tally)
+            going = self._end_epoch(epoch, tally)
+            if going:
+                epoch, tally = epoch + 1, Tally()
+                self.keep(epoch, tally)
         w = self.best if self.best is not None else self.initial
         scores = {one["epoch"]: one["score"] for one in self.history}
         return Result(

@@ -1,8 +1,8 @@
 """The structured perceptron. Chiang (2012), section 3.1.
 
 The update of ``sgd`` with the best translation in place of fear: away from what the decoder would say, towards hope.
-The options' defaults and their deviations are those of all online trainers, ``hopefear.trainers.online.base``. The
-tamed perceptron of Brown (2011) on lists is ``hopefear.trainers.batch.perceptron``.
+The tamed perceptron of Brown (2011) on lists is ``hopefear.trainers.batch.perceptron``. Defaults and deviations:
+``base.py``.
 """
 
 from __future__ import annotations

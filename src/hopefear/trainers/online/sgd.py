@@ -1,8 +1,7 @@
 """Stochastic gradient descent. Chiang (2012), section 3.1, algorithm 1.
 
-Objective: the hinge between hope and fear, L_i = max_d v_i(w, d, d_i), eq. (4). Update, eq. (5): w += eta x with
-x = h(hope) - h(fear); the weights are averaged over all updates. The options' defaults and their deviations are those
-of all online trainers, ``hopefear.trainers.online.base``.
+Objective: the hinge between hope and fear, L_i = max_d v_i(w, d, d_i), eq. (4). Update, eq. (5): w += eta x with x =
+h(hope) - h(fear); the weights are averaged over all updates. Defaults and deviations: ``base.py``.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ from hopefear.errors import InputError
 from hopefear.runs import checkpoint
 from hopefear.trainers.base import Vector
 
-__all__ = ["Snapshot", "load", "save"]
-
 
 class Snapshot:
     """A learner's state: weights, what the average needs, AROW's variances, the oracle document, sets not yet used."""

@@ -35,8 +35,6 @@ from hopefear.trainers.online.states import Snapshot
 if TYPE_CHECKING:
     from hopefear.trainers.online.base import Online
 
-__all__ = ["PARALLEL", "Crew", "Learners", "Tally", "Team", "Threads", "Workers", "described"]
-
 Vector = NDArray[np.float64]
 PARALLEL = ("none", "average", "mix", "async")
 CHUNK = 8  # sentences a learner does between two looks at the outside world
@@ -236,11 +234,7 @@ class Crew:
     """Leads workers through epochs."""
 
     def __init__(
-        self,
-        workers: Workers,
-        snapshots: Sequence[Snapshot],
-        parallel: str = "async",
-        warn: Warn = lambda text: None,
+        self, workers: Workers, snapshots: Sequence[Snapshot], parallel: str = "async", warn: Warn = lambda text: None
     ) -> None:
         assert parallel in ("average", "mix", "async")
         self.workers, self.parallel, self.warn = workers, parallel, warn

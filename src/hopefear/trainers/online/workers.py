@@ -23,8 +23,6 @@ from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import Header, Reply, described
 
-__all__ = ["Processes", "Server"]
-
 
 class Server:
     """A learner that answers questions: the same on every kind of worker."""

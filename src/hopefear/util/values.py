@@ -1,13 +1,27 @@
-"""Options: values of a known set, and values as text, from a command line or a TOML file."""
+"""Values as JSON has them, and as a command line or a TOML file gives them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hopefear.errors import InputError, OptionError
 
-__all__ = ["check_choice", "value_of"]
+
+def plain(value: Any) -> Any:
+    """NumPy numbers become plain ones, what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, str) or value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return str(value)
 
 
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hopefear.trainers import TRAINERS
-from tests.trainers.every import every_trainer
+from hopefear.trainers.batch.base import BatchTrainer
+from tests.trainers.every import BATCH, every_batch_trainer
 from tests.trainers.pools import QUALITY, planted_pool
 
 OPTIONS = {
@@ -16,26 +16,26 @@ OPTIONS = {
 }
 
 
-def cosine(name: str, dimensions: int, noise: float = 0.0, sentences: int = 150) -> float:
+def cosine(trainer: type[BatchTrainer], dimensions: int, noise: float = 0.0, sentences: int = 150) -> float:
     """Between the planted weights and those that were learnt."""
     pool, planted = planted_pool(1, dimensions, sentences=sentences, candidates=15, noise=noise)
-    found = TRAINERS[name](metric=QUALITY, **OPTIONS.get(name, {})).fit(pool)
+    found = trainer(metric=QUALITY, **OPTIONS.get(trainer.name, {})).fit(pool)
     w = np.array([found.weights[feature] for feature in pool.feature_names])
     return float(w @ planted / np.linalg.norm(w))
 
 
-@every_trainer
-def test_planted_weights_are_found(name: str) -> None:
-    assert cosine(name, 10) > 0.95
+@every_batch_trainer
+def test_planted_weights_are_found(trainer: type[BatchTrainer]) -> None:
+    assert cosine(trainer, 10) > 0.95
 
 
-@every_trainer
-def test_planted_weights_are_found_through_noise(name: str) -> None:
-    assert cosine(name, 10, noise=0.5) > 0.8
+@every_batch_trainer
+def test_planted_weights_are_found_through_noise(trainer: type[BatchTrainer]) -> None:
+    assert cosine(trainer, 10, noise=0.5) > 0.8
 
 
 def test_mert_degrades_with_dimension_and_the_others_do_not() -> None:
-    at = {name: [cosine(name, d) for d in (10, 300)] for name in TRAINERS}
+    at = {trainer.name: [cosine(trainer, d) for d in (10, 300)] for trainer in BATCH}
     lost = {name: few - many for name, (few, many) in at.items()}
     assert max(lost, key=lost.__getitem__) == "mert", at
     for name, (_, many) in at.items():

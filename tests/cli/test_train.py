@@ -38,7 +38,13 @@ def test_a_run(task: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.Mon
     assert record["status"] == "done"
     assert record["final"]["dev"]["bleu"] == pytest.approx(float(table[2][-2]), abs=0.005)
     assert [one["epoch"] for one in record["epochs"]] == [0, 1, 2]
-    assert record["trainer"] == {"name": "mira", "options": {"epochs": 2, "eta": 0.05}}
+    options = record["trainer"]["options"]
+    assert record["trainer"]["name"] == "mira"
+    assert {"epochs": 2, "eta": 0.05, "mu": -1.0}.items() <= options.items()  # all of them, set or not
+    assert record["settings"]["trainer"] == record["trainer"]
+    assert record["metric"].startswith("bleu|case:mixed|")
+    roles = ["source", "refs", "refs", "dev_source", "dev_refs", "dev_refs", "test_source", "test_refs", "test_refs"]
+    assert [one["role"] for one in record["inputs"]] == roles
     examples = json.loads((out / "examples.json").read_text())
     assert set(examples[0]) == {"line", "source", "references", "before", "after"}
     weights = read_weights(out / "weights.txt")
@@ -79,8 +85,9 @@ def test_starts_from_what_the_model_was_built_with(task: Path, tmp_path: Path) -
     assert main(arguments(task, *more[:-1], task, "--out", tmp_path / "no")) == 2  # a folder that is no model
 
 
-def test_killed_and_resumed(task: Path, tmp_path: Path) -> None:
-    """SIGKILL at any moment; --resume ends with the weights of a run that was left in peace."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_killed_and_resumed(task: Path, tmp_path: Path, number: signal.Signals) -> None:
+    """Killed at any moment; --resume ends with the weights of a run that was left in peace."""
     more = [*dev(task), "--set", "epochs=40", "--checkpoint-every", 0]
     assert main(arguments(task, *more, "--out", tmp_path / "whole")) == 0
     command = [sys.executable, "-m", "hopefear.cli.main", *arguments(task, *more, "--out", tmp_path / "cut")]
@@ -88,8 +95,8 @@ def test_killed_and_resumed(task: Path, tmp_path: Path) -> None:
     checkpoint = tmp_path / "cut" / "checkpoint" / "learners.npz"
     while not checkpoint.exists() and child.poll() is None:
         time.sleep(0.01)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    child.send_signal(number)
+    assert child.wait() == (-number if number == signal.SIGKILL else 130)
     assert json.loads((tmp_path / "cut" / "run.json").read_text())["status"] == "running"
     assert main(arguments(task, *more, "--out", tmp_path / "cut")) == 2  # not without saying so
     assert main(arguments(task, *more, "--out", tmp_path / "cut", "--resume")) == 0

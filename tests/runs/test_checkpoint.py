@@ -1,0 +1,59 @@
+"""State of unfinished work: read as it was saved, or refused in one line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopefear.errors import InputError
+from hopefear.runs import checkpoint
+from hopefear.runs.directory import Run
+
+
+def test_json_is_read_as_it_was_saved(tmp_path: Path) -> None:
+    path = tmp_path / "not" / "there" / "yet.json"
+    assert checkpoint.load(path) is None
+    checkpoint.save(path, {"w": {"lm": 0.1 + 0.2}, "n": np.int64(3), "bad": float("nan"), "ü": [1, (2,)]})
+    assert checkpoint.load(path) == {"w": {"lm": 0.1 + 0.2}, "n": 3, "bad": None, "ü": [1, [2]]}
+    assert [file.name for file in path.parent.iterdir()] == ["yet.json"]
+
+
+def test_arrays_are_read_as_they_were_saved(tmp_path: Path) -> None:
+    path = tmp_path / "not" / "there" / "yet.npz"
+    assert checkpoint.load_arrays(path) is None
+    arrays = {"w": np.array([0.1, -0.0, np.inf]), "keys": np.arange(3, dtype=np.uint64)}
+    checkpoint.save_arrays(path, {"epoch": 2}, arrays)
+    about, found = checkpoint.load_arrays(path) or ({}, {})
+    assert about == {"epoch": 2}
+    assert {name: (array.dtype, array.tobytes()) for name, array in found.items()} == {
+        name: (array.dtype, array.tobytes()) for name, array in arrays.items()
+    }
+
+
+@pytest.mark.parametrize("text", ['{"weights": ', "[1, 2]", "", "\xff"])
+def test_damaged_json_is_named(tmp_path: Path, text: str) -> None:
+    with Run.open(tmp_path):
+        path = tmp_path / "checkpoint" / "replicate-1.json"
+        path.write_bytes(text.encode("latin-1"))
+        with pytest.raises(InputError, match=r"replicate-1.json: not a checkpoint") as error:
+            checkpoint.load(path)
+        assert "start again with --overwrite" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_damaged_arrays_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    checkpoint.save_arrays(path, {"epoch": 2}, {"w": np.arange(100.0)})
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[300] ^= 1
+    for data in (b"", b"no", whole[:100], whole[:-100], bytes(flipped)):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=r"a\.npz: not a checkpoint .* start again with --overwrite") as error:
+            checkpoint.load_arrays(path)
+        assert "\n" not in str(error.value)
+    np.savez(path, w=np.arange(3))  # somebody else's
+    with pytest.raises(InputError, match=r"a\.npz: not a checkpoint"):
+        checkpoint.load_arrays(path)
+    np.savez(path, about=np.array([{}], dtype=object))  # never unpickled
+    with pytest.raises(InputError, match=r"a\.npz: not a checkpoint"):
+        checkpoint.load_arrays(path)

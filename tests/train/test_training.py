@@ -1,0 +1,191 @@
+"""train as a library call: what the command does, for Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hopefear as hf
+from hopefear.decode import Blocks, Hiero
+from hopefear.errors import InputError, OptionError
+from hopefear.formats import read_weights
+from hopefear.model.directory import Model
+from hopefear.runs import read_run
+from hopefear.runs.events import Epoch, Event, Note, Warned
+from hopefear.train.training import TrainConfig, decoder_of, online
+from hopefear.trainers.online.minrisk import OnlineMinrisk
+from hopefear.trainers.online.teams import Learners
+from tests.models import write_block_task
+
+
+def config(task: Path, out: Path, **more: Any) -> TrainConfig:
+    common: dict[str, Any] = {"model": str(task / "model"), "source": str(task / "tune.source")}
+    common |= {"refs": [str(task / f"tune.ref.{k}") for k in range(2)], "trainer": "mira", "set": {"epochs": 1}}
+    common |= {"dev_source": str(task / "dev.source"), "dev_refs": [str(task / f"dev.ref.{k}") for k in range(2)]}
+    return TrainConfig(**(common | {"pop_limit": 20, "out": str(out)} | more))
+
+
+def test_the_record_has_everything_that_decides_the_result(task: Path, tmp_path: Path) -> None:
+    heard: list[Event] = []
+    trained = online(config(task, tmp_path), heard.append)
+    record = read_run(tmp_path)
+    assert (record.kind, record.status, record.model) == ("train", "done", str(task / "model"))
+    assert record.metric == f"bleu|{hf.Bleu().signature()}"
+    assert record.measure == {"name": "bleu", "options": {**record.measure["options"]}}
+    assert [one["role"] for one in record.inputs] == ["source", "refs", "refs", "dev_source", "dev_refs", "dev_refs"]
+    options = record.settings["trainer"]["options"]
+    assert record.trainer == record.settings["trainer"] == {"name": "mira", "options": options}
+    every = hf.Mira(epochs=1).options()
+    assert options == {name: every[name] for name in every if name not in ("seed", "jobs", "learners")}
+    assert {"features", "pop_limit", "max_options", "parallel", "learners", "simulated"} <= set(record.settings)
+    assert trained.result is not None
+    assert trained.weights == pytest.approx(dict(trained.result.weights))
+    assert trained.final == record.final
+    assert record.epochs == [
+        {"epoch": event.epoch, "score": event.score, **event.figures} for event in heard if isinstance(event, Epoch)
+    ]
+    notes = [event.text for event in heard if isinstance(event, Note)]
+    assert notes[0].startswith("epoch 0: bleu ") and "  moved: " in notes[1]
+
+
+def test_a_default_that_changed_does_not_slip_past_resume(task: Path, tmp_path: Path) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Epoch):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        online(config(task, tmp_path), interrupt)
+    assert read_run(tmp_path).status == "running"
+    other = {"epochs": 1, "eta": 0.02}  # as if it were the default of another version
+    with pytest.raises(InputError, match=r"begun with another trainer options eta \(0.01, now 0.02\)"):
+        online(config(task, tmp_path, set=other, resume=True))
+    assert online(config(task, tmp_path, resume=True)).final == online(config(task, tmp_path / "whole")).final
+    again = online(config(task, tmp_path, resume=True))
+    assert again.result is None and again.final == read_run(tmp_path).final
+
+
+def test_weights_that_are_not_trained_are_warned_of(task: Path, tmp_path: Path) -> None:
+    initial = tmp_path / "initial"
+    initial.write_text("lm 1\nlex(a|b) 2\n")
+    heard: list[Event] = []
+    online(config(task, tmp_path / "run", features="small", initial=str(initial)), heard.append)
+    said = f"{initial}: 1 weight for features that are not trained: lex(a|b)"
+    assert Warned(said) in heard
+    assert said not in read_run(tmp_path / "run").warnings
+    assert read_run(tmp_path / "run").initial == {"lm": 1.0}
+
+
+def test_the_loop_of_a_batch_trainer_is_told(task: Path, tmp_path: Path) -> None:
+    heard: list[Event] = []
+    more = {"trainer": "kbmira", "set": {"passes": 2}, "iterations": 1, "kbest": 10}
+    online(config(task, tmp_path, **more), heard.append)
+    record = read_run(tmp_path)
+    assert (record.settings["kbest"], record.settings["iterations"]) == (10, 1)
+    assert record.settings["trainer"]["options"]["passes"] == 2
+    epochs = len([event for event in heard if isinstance(event, Epoch)])
+    assert epochs == len([event for event in heard if isinstance(event, Note)]) >= 5
+
+
+def test_learners(task: Path, tmp_path: Path) -> None:
+    assert config(task, tmp_path).team == Learners()
+    assert config(task, tmp_path, parallel="mix", learners=3).team == Learners("mix", 3)
+    assert config(task, tmp_path, simulate_learners=4).team == Learners("async", 4, simulate=True)
+    assert config(task, tmp_path, cluster="auto", learners=2).team == Learners("async", 2, cluster="auto")
+
+
+def test_trainers_with_their_options(task: Path, tmp_path: Path) -> None:
+    assert config(task, tmp_path, trainer="minrisk", seed=4).make_trainer() == OnlineMinrisk(epochs=1, seed=4)
+    pro = config(task, tmp_path, trainer="pro", set=["samples=9"]).make_trainer()
+    assert pro == hf.Pro(samples=9, interpolation=0.1)  # as in every loop
+    for more, said in (
+        ({"trainer": "pro", "set": (), "parallel": "mix"}, "pro is a batch trainer: it has one learner"),
+        ({"trainer": "costmargin", "set": (), "pop_limit": 3}, "--pop-limit is not for costmargin. Use --set"),
+        ({"trainer": "costmargin", "set": (), "pop_limit": None, "kbest": 3}, "--kbest is not for costmargin. Leave"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            config(task, tmp_path, **more).make_trainer()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"dev_refs": ()}, "--dev-source and --dev-refs go together"),
+        ({"test_source": "t"}, "--test-source and --test-refs go together"),
+        ({"simulate_learners": 2, "cluster": "auto"}, "--simulate-learners goes with neither"),
+        ({"cluster": "auto", "parallel": "none"}, "--cluster needs --parallel"),
+    ],
+)
+def test_options_that_do_not_go_together(task: Path, tmp_path: Path, more: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        config(task, tmp_path, **more)
+
+
+def test_features(task: Path, tmp_path: Path) -> None:
+    model = Model.open(task / "model")
+
+    def templates(trainer: str, **more: Any) -> object:
+        given = config(task, tmp_path, trainer=trainer, set=(), **more)
+        decoder = decoder_of(given, given.make_trainer(), model)
+        assert isinstance(decoder, Hiero) and decoder.pop_limit == 20
+        return decoder.templates
+
+    assert templates("mira") == ("lex",)
+    assert templates("kbmira") == ()
+    assert templates("kbmira", features="large") == ("lex",)
+    with pytest.raises(InputError, match="has no features 'magic'"):
+        templates("mira", features="lex,magic")
+
+
+@pytest.fixture(scope="module")
+def blocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("blocks")
+    write_block_task(folder, {"train": 40}, max_phrase=2)
+    return folder
+
+
+def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_path: Path) -> None:
+    def given(**more: Any) -> TrainConfig:
+        common: dict[str, Any] = {"model": str(blocks / "model"), "source": str(blocks / "train.de"), "out": str(out)}
+        return TrainConfig(**(common | {"refs": [str(blocks / "train.en")], "trainer": "costmargin"} | more))
+
+    out = tmp_path / "run"
+    for more, said in (
+        ({"refs": [str(blocks / "train.en")] * 2}, "one reference per sentence"),
+        ({"set": {"real": "lm,glue"}}, "real: there is no feature 'glue'"),
+        ({"set": {"ties": "all"}}, "ties: 'all' is not known"),
+        ({"model": str(task / "model")}, "is a model of hiero, and costmargin learns block sequences"),
+        ({"source": str(task / "tune.source"), "refs": [str(blocks / "train.en")]}, "References go line by line"),
+    ):
+        with pytest.raises(InputError, match=said):
+            online(given(**more))
+        assert not out.exists()
+    heard: list[Event] = []
+    trained = online(given(set={"iterations": 2}, test_source=str(blocks / "train.de"),
+                           test_refs=[str(blocks / "train.en")]), heard.append)  # fmt: skip
+    record = read_run(out)
+    assert record.settings["trainer"]["options"]["iterations"] == 2
+    assert "parallel" not in record.settings and record.settings["holdout"] == 0
+    assert [one["role"] for one in record.inputs] == ["source", "refs", "test_source", "test_refs"]
+    assert [one["epoch"] for one in record.epochs] == [1, 2]
+    assert set(trained.final) == {"epoch", "features", "train", "test"}
+    assert len(trained.weights) == trained.final["features"]
+    assert [event.text.split(":")[0] for event in heard if isinstance(event, Note)] == [
+        "truths",
+        "iteration 1",
+        "iteration 2",
+    ]
+    assert not (out / "checkpoint" / "relevant").exists()
+
+
+def test_a_decoder_of_blocks_has_its_own_limits(blocks: Path, tmp_path: Path) -> None:
+    given = TrainConfig(model=str(blocks / "model"), source="s", refs=["r"], trainer="mira", out=str(tmp_path))
+    decoder = decoder_of(given, given.make_trainer(), Model.open(blocks / "model"))
+    assert isinstance(decoder, Blocks)
+    assert (decoder.pop_limit, decoder.max_options, decoder.features) == (Blocks.pop_limit, Blocks.max_options, "none")
+
+
+def test_weights_of_a_run_are_read_back(task: Path, tmp_path: Path) -> None:
+    trained = online(config(task, tmp_path))
+    assert trained.weights == read_weights(tmp_path / "weights.txt")

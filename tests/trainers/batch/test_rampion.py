@@ -1,0 +1,72 @@
+"""RAMPION is its algorithm, for every loss."""
+
+import numpy as np
+import pytest
+
+import hopefear as hf
+from hopefear import _core
+from tests.reference import batch_trainers
+from tests.reference.losses import LOSSES
+from tests.reference.splitmix import SplitMix64
+from tests.trainers.pools import matrices, split
+from tests.trainers.twins import epochs, same, setting
+
+SMOOTH = {name for name in LOSSES if name.startswith("soft")} | {"log", "latentlog", "risk", "jensen"}
+
+
+def settings(pool, stats, metric, loss, seed=1, shuffle=False, **changed):
+    options = {"loss": loss, "eta": 0.01, "C": 1.0, "cccp": 3, "passes": 2} | changed
+    costs = 10 * (1 - metric.sentence_gains(stats))
+    return costs, options, {"l1": 0.0, "seed": seed, "shuffle": shuffle, "jobs": 1}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rampion_as_the_algorithm_is_printed(loss) -> None:
+    bleu = hf.Bleu()
+    for seed in range(3):
+        pool, stats, w, lower, upper = setting(seed, bleu)
+        costs, options, rest = settings(pool, stats, bleu, loss)
+        ours, last = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
+        lists, rows = matrices(pool), split(pool, stats)
+        twin = batch_trainers.rampion(lists, rows, bleu.score, split(pool, costs), w, **options)
+        # A weight is shrunk when it is next used: within a pass some lag by a sentence's share of eta C.
+        same(ours, twin, tolerance=1e-9 if loss not in SMOOTH else 1e-5)
+        assert last.tolist() == ours[-1][1].tolist()
+
+
+def test_rampion_in_random_order() -> None:
+    bleu = hf.Bleu()
+    pool, stats, w, lower, upper = setting(3, bleu)
+    costs, options, rest = settings(pool, stats, bleu, "ramp3", seed=7, shuffle=True)
+    ours, _ = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
+    random, sentences = SplitMix64(7), list(range(len(pool)))
+
+    def order():
+        random.shuffle(sentences)
+        return list(sentences)
+
+    lists, rows = matrices(pool), split(pool, stats)
+    same(ours, batch_trainers.rampion(lists, rows, bleu.score, split(pool, costs), w, **options, order=order), 1e-9)
+
+
+def test_rampion_with_sparse_features_and_a_strong_pull() -> None:
+    bleu = hf.Bleu()
+    pool, stats, w, lower, upper = setting(5, bleu, sparse=3)
+    costs, options, rest = settings(pool, stats, bleu, "ramp3", C=20.0)
+    ours, _ = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
+    twin = batch_trainers.rampion(matrices(pool), split(pool, stats), bleu.score, split(pool, costs), w, **options)
+    same(ours, twin, tolerance=1e-9)
+
+
+def test_rampion_stays_within_bounds_and_l1_keeps_weights_where_they_were() -> None:
+    bleu = hf.Bleu()
+    pool, stats, _, _, _ = setting(3, bleu)
+    costs, options, rest = settings(pool, stats, bleu, "ramp3", eta=0.1)
+    w, lower, upper = np.array([0.1, 0.0, 0.3]), np.array([0.1, -0.05, 0.0]), np.array([0.1, 0.05, np.inf])
+    ours, _ = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
+    for _, theta in ours:
+        assert (lower <= theta).all()
+        assert (theta <= upper).all()
+    free = np.full(3, np.inf)
+    held = _core.rampion(pool, stats, bleu.core, costs, w, -free, free, **options, **(rest | {"l1": 1e4}))
+    assert held.tolist() == w.tolist()

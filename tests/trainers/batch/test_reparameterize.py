@@ -1,0 +1,96 @@
+"""Frozen, bounded, tied and scaled weights, with every batch trainer and by themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopefear as hf
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.batch.reparameterize import Parameters
+from tests.trainers.every import every_batch_trainer, make
+from tests.trainers.pools import random_pool, synthetic_pool
+
+Kind = type[BatchTrainer]
+INITIAL = {"lm": 0.3, "wordpenalty": -0.4, "distortion": -0.2, "tm0": 0.1, "tm3": -0.3}
+
+
+@pytest.fixture(scope="module")
+def pool() -> hf.Pool:
+    return synthetic_pool()
+
+
+@every_batch_trainer
+@pytest.mark.parametrize("scaling", ["none", "std"])
+def test_frozen_weights_stay(trainer: Kind, scaling: str, pool: hf.Pool) -> None:
+    found = make(trainer, frozen="lm,tm*", scaling=scaling).fit(pool, INITIAL)
+    for feature in pool.feature_names:
+        if feature == "lm" or feature.startswith("tm"):
+            assert found.weights[feature] == pytest.approx(INITIAL.get(feature, 0.0), rel=1e-15)
+    assert found.weights["wordpenalty"] != INITIAL["wordpenalty"]
+
+
+@every_batch_trainer
+def test_bounds_hold(trainer: Kind, pool: hf.Pool) -> None:
+    found = make(trainer, bounds="lm:0.05:0.1,wordpenalty:-inf:0").fit(pool, INITIAL)
+    assert 0.05 <= found.weights["lm"] <= 0.1
+    assert found.weights["wordpenalty"] <= 0
+
+
+@every_batch_trainer
+def test_groups_share_a_weight(trainer: Kind, pool: hf.Pool) -> None:
+    found = make(trainer, groups="tm=tm*").fit(pool, {"tm0": 0.3})
+    tied = {value for feature, value in found.weights.items() if feature.startswith("tm")}
+    assert len(tied) == 1
+    assert len(set(found.weights.values())) > 2
+
+
+def complaint(trainer: Kind, pool: hf.Pool, *, initial: dict[str, float] | None = None, **options: Any) -> str:
+    with pytest.raises(hf.InputError) as error:
+        make(trainer, **options).fit(pool, initial)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@every_batch_trainer
+def test_options_that_mean_nothing(trainer: Kind, pool: hf.Pool) -> None:
+    assert "no feature is called lm0" in complaint(trainer, pool, frozen="lm0")
+    assert "no feature is called nix*" in complaint(trainer, pool, bounds="nix*:0:1")
+    assert "feature:lower:upper" in complaint(trainer, pool, bounds="lm=3")
+    assert "below the upper" in complaint(trainer, pool, bounds="lm:1:0")
+    assert "below the upper" in complaint(trainer, pool, bounds="lm:nan:1")
+    assert "name=feature" in complaint(trainer, pool, groups="lm")
+    assert "groups: lm is a feature itself" in complaint(trainer, pool, groups="lm=tm0+tm1")
+    assert "groups: tm0 is in two groups, a and b" in complaint(trainer, pool, groups="a=lm+tm0,b=tm*")
+    assert "exclude each other" in complaint(trainer, pool, groups="g=lm+tm0", bounds="lm:0:1,tm0:2:3")
+    assert "scaling must be" in complaint(trainer, pool, scaling="max")
+    assert "NaN" in complaint(trainer, pool, initial={"lm": math.nan})
+    assert "none of the initial weights" in complaint(trainer, pool, initial={"languagemodel": 1.0})
+
+
+def test_scores_are_the_same_in_the_space_that_is_learnt() -> None:
+    """w'.h' = w.h for whatever weights are learnt, when features are scaled and tied."""
+    pool = random_pool(3, features=4, sparse=3)
+    trainer = hf.Kbmira(scaling="std", groups="g=f000+f002", frozen="f001", bounds="s*:-1:1")
+    found = Parameters.of(trainer, pool, pool, {"f000": 0.3, "f001": 0.2}, 0.0)
+    w = np.random.default_rng(1).normal(size=len(found.initial))
+    weights = found.weights(w)
+    original = np.array([weights[name] for name in pool.feature_names])
+    for i in range(len(pool)):
+        assert found.pool[i].scores(w) == pytest.approx(pool[i].scores(original))
+    assert weights["f000"] / weights["f002"] == pytest.approx(found.factors[0] / found.factors[2])
+    frozen = found.lower == found.upper
+    assert frozen.sum() == 1
+    assert found.weights(found.initial)["f001"] == pytest.approx(0.2)
+    assert np.isinf(found.lower).sum() == np.isinf(found.upper).sum() == 2  # the tie and the dense feature left
+
+
+def test_nothing_changed_is_the_pool_itself() -> None:
+    pool = random_pool(3)
+    found = Parameters.of(hf.Kbmira(), pool, pool, None, 0.25)
+    assert found.pool is pool
+    assert found.initial.tolist() == [0.25] * 3
+    assert found.weights(np.arange(3.0)) == {"f000": 0.0, "f001": 1.0, "f002": 2.0}

@@ -1,0 +1,77 @@
+"""Learners that work together: parts of the sentences, averages, and learners that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopefear.decode import Hiero
+from hopefear.trainers.online.base import initial_weights
+from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.states import Snapshot
+from hopefear.trainers.online.teams import Crew, Tally, averaged, shards
+from hopefear.trainers.online.workers import Processes
+from tests.models import corpus
+
+
+@pytest.mark.parametrize("parallel", ["async", "mix"])
+def test_a_learner_that_is_killed_is_replaced(decoder: Hiero, task: Path, parallel: str) -> None:
+    """SIGKILL while sentences are on their way: none is lost, none is done twice, and it is said."""
+    tuning = corpus(task, "tune")
+    names = decoder.feature_names
+    w = initial_weights(names)
+    examples = decoder.examples(tuning.lines, tuning.references)
+    warnings: list[str] = []
+    processes = Processes(lambda: Mira().learner(w, names, True), examples)
+    crew = Crew(processes, [Snapshot.of(Mira().learner(w, names, True))] * 2, parallel, warnings.append)
+    victims = []
+
+    class Watch:
+        def progress(self, tally: Tally) -> bool:
+            if tally.sentences >= 4 and len(victims) < 2 and tally.sentences > 5 * len(victims):
+                victims.append(processes.pids[len(victims) % 2])
+                os.kill(victims[-1], signal.SIGKILL)
+            return False
+
+        def checkpoint(self, tally: Tally) -> None: ...
+
+    tally = Tally()
+    try:
+        crew.epoch(list(range(len(tuning))), -1.0, tally, Watch())
+        assert sorted(tally.done) == list(range(len(tuning)))
+        assert np.isfinite(crew.average()).all()
+        assert len(victims) == 2
+        assert sorted(warnings) == ["learner 1 died and was replaced", "learner 2 died and was replaced"]
+        assert sum(one.t for one in crew.snapshots()) <= len(tuning)
+    finally:
+        crew.close()
+
+
+def test_parts_of_the_sentences() -> None:
+    order = [3, 0, 4, 1, 2]
+    assert shards(order, 2, True) == [[0, 4, 2], [3, 1]]
+    assert shards(order, 2, False) == [[3, 4, 2], [0, 1]]
+
+
+def test_the_average_of_learners_counts_examples() -> None:
+    w = np.ones(2)
+    one = Snapshot(3 * w, 0 * w, w[:0], w, 1)
+    other = Snapshot(6 * w, 0 * w, w[:0], w, 2)
+    assert averaged([one, other]).tolist() == [5, 5]
+
+
+def test_a_tally_survives_a_checkpoint() -> None:
+    tally = Tally()
+    plain = {"skipped": False, "hope": 1.0, "best": 0.5, "fear": float("nan"), "loss": 0.25, "constraints": 2}
+    plain |= {"heard": 0, "decoding": 0.1, "learning": 0.2, "b": [1.0] * 9}
+    for sentence in (4, 2):
+        tally.add({"sentence": sentence, **plain})
+    assert tally.done == [4, 2] and tally.fear == 0.0  # an objective without fear
+    again = Tally.restored(tally.plain())
+    assert again.plain() == tally.plain()
+    assert again.figures() == tally.figures()
+    assert again.figures()["hope"] == 1.0 and "skipped" not in again.figures()
