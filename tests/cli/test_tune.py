@@ -39,8 +39,10 @@ def record(run: str = "run") -> dict[str, Any]:
 def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
     assert main([*TUNE, "--out", "run"]) == 0
     out, err = capsys.readouterr()
-    head, before, after, signature = (line.split() for line in out.splitlines()[:4])  # baselines follow
+    head, before, after, signature, _, *baselines = (line.split() for line in out.splitlines())
     assert head == ["bleu", "dev", "held", "out"]
+    assert baselines[0] == ["held", "out", "bleu", "95", "%"]
+    assert [line[0] for line in baselines[1:]] == ["after", "initial", "equal", "best"]
     assert float(before[1]) < float(after[1])
     assert signature[0].startswith("bleu|case:mixed|eff:no|tok:none|smooth:exp|")
     assert err == "weights: run/weights.txt\n"
