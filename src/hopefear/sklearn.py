@@ -18,12 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-not-found,import-untyped,unused-ignore]
-from sklearn.utils.validation import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    check_array,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 from hopefear._core import Pool
 from hopefear.errors import InputError

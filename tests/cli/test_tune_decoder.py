@@ -125,7 +125,7 @@ def test_a_column_of_the_decoders_own(capsys: Said) -> None:
         (["sleep 60; {weights}", "--decoder-timeout", "0.3"], "no answer within 0.3 seconds"),
         (["decode"], "no {weights}"),
         (["decode {weights} {param:beam}"], "Give --params"),
-        ([DECODE, "--nbest", "source.txt"], "give one of --nbest, --forests, --decoder-command"),
+        ([DECODE, "--nbest", "source.txt"], "give one of --nbest, --forests, --table, --decoder-command"),
         ([DECODE, "--dev-nbest", "source.txt"], "--dev-nbest goes with --nbest and --forests only"),
         ([DECODE, "--retune-every", "2"], "--retune-every goes with --params only"),
         ([DECODE, "--decoder-timeout", "-1"], "must be more than 0"),

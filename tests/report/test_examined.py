@@ -19,8 +19,11 @@ def test_every_part_is_scored_and_sentences_are_picked(runs: Path, name: str) ->
     assert len(found.changes) == len(run.parts["dev"]) and len(found.clouds) == 3
     for part in run.parts:
         before, after = found.final(part)
-        assert before is not None and after is not None
-        assert found.scored[part].before == pytest.approx(before)
+        assert after is not None
+        if name == "forests":  # what a decoder said first is not known of forests without initial weights
+            assert before is None
+        else:
+            assert found.scored[part].before == pytest.approx(before)
     assert found.final("test") == (None, None)
 
 

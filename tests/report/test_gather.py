@@ -99,9 +99,9 @@ def test_a_replicate_whose_checkpoint_is_damaged_is_left_out(runs: Path, tmp_pat
 def test_lists_that_runs_share_are_read_once(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def read(*given: object) -> object:
+    def read(*given: object, **more: object) -> object:
         asked.append(given)
-        return read_lists(*given)  # type: ignore[arg-type]
+        return read_lists(*given, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr("hopefear.report.gather.read_lists", read)
     reader = Reader(jobs=1)

@@ -20,7 +20,7 @@ from hopefear.formats import read_weights
 from hopefear.metrics import Bleu
 from hopefear.runs import Session, read_run
 from hopefear.runs.events import Epoch, Event, Note, Progress, Warned
-from hopefear.train.tuning import TuneConfig, fit_replicates, metric_for, random_initial, tune
+from hopefear.train.tuning import TuneConfig, fit_replicates, metrics_for, random_initial, tune
 
 
 @pytest.fixture(scope="module")
@@ -140,20 +140,20 @@ def test_too_few_to_keep_some_aside_is_noted(data: Path, tmp_path: Path) -> None
 
 def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
     lists = read_nbest(data / "nbest.jsonl")
-    found = metric_for(config(data, tmp_path, metric="quality"), lists)
+    [found] = metrics_for(config(data, tmp_path, metric="quality"), lists)
     assert (found.name, found.key, found.scale) == ("external", "quality", 100.0)  # type: ignore[attr-defined]
-    assert metric_for(config(data, tmp_path, metric="quality:scale=7"), lists).scale == 7.0  # type: ignore[attr-defined]
-    assert metric_for(config(data, tmp_path, metric="chrf", lowercase=True)) == hf.Chrf(lowercase=True)
-    assert metric_for(config(data, tmp_path, metric="judge")).key == "judge"  # a decoder will write it
+    assert metrics_for(config(data, tmp_path, metric="quality:scale=7"), lists)[0].scale == 7.0  # type: ignore[attr-defined]
+    assert metrics_for(config(data, tmp_path, metric="chrf", lowercase=True)) == [hf.Chrf(lowercase=True)]
+    assert metrics_for(config(data, tmp_path, metric="judge"))[0].key == "judge"  # a decoder will write it
     with pytest.raises(OptionError, match="there is no metric 'judge'"):
-        metric_for(config(data, tmp_path, metric="judge"), lists)
+        metrics_for(config(data, tmp_path, metric="judge"), lists)
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"forests": "f"}, "give one of --nbest, --forests, --decoder-command"),
-        ({"nbest": []}, "give one of --nbest, --forests, --decoder-command"),
+        ({"forests": "f"}, "give one of --nbest, --forests, --table, --decoder-command"),
+        ({"nbest": []}, "give one of --nbest, --forests, --table, --decoder-command"),
         ({"retune_every": 0}, "--retune-every goes with --decoder-command only"),
         ({"dev_refs": ["r"]}, "--dev-refs goes with --dev-nbest only"),
         ({"nbest": (), "decoder_command": "d", "dev_nbest": ["n"]}, "--dev-nbest goes with --nbest and --forests only"),

@@ -181,12 +181,7 @@ def constant(columns: Columns) -> None:
     columns["s1"] = columns["group"] * 2.0
 
 
-def twice(columns: Columns) -> None:
-    for column in columns.values():
-        column[1] = column[0]
-
-
-@pytest.mark.parametrize(("change", "finding"), [(leak, "leak"), (constant, "without any say"), (twice, "duplicates")])
+@pytest.mark.parametrize(("change", "finding"), [(leak, "leak"), (constant, "without any say")])
 def test_warnings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Columns], None], finding: str
 ) -> None:
@@ -260,3 +255,11 @@ def test_options_that_do_not_go_together() -> None:
         WeighConfig(table="t.csv", group="g")
     with pytest.raises(InputError, match="of text"):
         WeighConfig(table="t.csv", group="g", outcome="y", metric="bleu").measure()
+
+
+def test_the_same_row_twice_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = table(25, [1.0, 0.0])
+    for column in columns.values():
+        column[1] = column[0]
+    assert main(["weigh", write(columns, tmp_path / "t.csv"), "--group", "group", "--outcome", "outcome"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

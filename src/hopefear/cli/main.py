@@ -25,8 +25,8 @@ from hopefear.util.words import one_of
 # section -> command -> what it does; a command NAME is `command` in cli/NAME.py
 COMMANDS = {
     "Tune": {
-        "tune": "Learn weights from candidate lists or forests of any origin.",
-        "weigh": "Learn weights for the scores of a table, with a verdict on what they are worth.",
+        "tune": "Learn weights from candidate lists, tables of scores or forests of any origin.",
+        "weigh": "Learn weights for the scores of a table, and say what they are worth.",
         "trainers": "List the trainers, or the options of one.",
     },
     "Score and rerank": {

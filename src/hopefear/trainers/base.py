@@ -63,7 +63,7 @@ class _Docs:
         self.text = text
 
     def __get__(self, instance: object, owner: type[Trainer]) -> str:
-        if not dataclasses.is_dataclass(owner):
+        if not dataclasses.is_dataclass(owner) or not hasattr(owner, "what"):
             return self.text
         lines = [self.text.rstrip(), "", f"{owner.what} ({owner.paper}).", "", "Options:", ""]
         for each in fields(owner):

@@ -172,7 +172,8 @@ def test_scaling_by_deviation_undoes_units(trainer: Kind) -> None:
 
 @pytest.mark.parametrize("options", [{"eta": 1e300}, {"eta": 1e10, "C": 1e10}, {"eta": math.inf}])
 def test_weights_that_diverge(options: dict[str, float]) -> None:
-    found = hf.Rampion(**options).fit(random_pool(1, sentences=10))
+    pool = random_pool(1, sentences=10)
+    found = hf.Rampion(**options).fit(pool, dict.fromkeys(pool.feature_names, 0.0))
     assert [("diverged" in said, "eta" in said, "\n" in said) for said in found.warnings] == [(True, True, False)]
     assert all(math.isfinite(value) for value in found.weights.values())
     assert found.score >= found.initial_score or found.history

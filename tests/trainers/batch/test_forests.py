@@ -121,10 +121,11 @@ def test_every_trainer_learns_from_forests() -> None:
     }
     for trainer in BATCH:
         name = trainer.name
-        result = trainer(**options.get(name, {})).fit(pool)
+        start = dict.fromkeys(pool.feature_names, trainer.start_at)
+        result = trainer(**options.get(name, {})).fit(pool, start)
         assert result.score > result.initial_score + 1, name
         assert set(result.weights) == set(pool.feature_names)
-        again = trainer(**options.get(name, {}), jobs=1).fit(pool)
+        again = trainer(**options.get(name, {}), jobs=1).fit(pool, start)
         assert again.weights == result.weights, name
 
 

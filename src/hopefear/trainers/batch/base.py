@@ -246,7 +246,8 @@ class _History:
 def check_data(trainer: Trainer, data: object, initial: object) -> None:
     """Say what a trainer learns from, and from which weights."""
     if isinstance(data, str | PurePath):
-        raise InputError(f"{data}: is a path. Read it first: hopefear.read_nbest, read_forests or Pool.from_table")
+        cure = "Read it first: hopefear.read_nbest, read_forests or Pool.from_table"
+        raise InputError(f"trainer {trainer.name}: {data} is a path. {cure}")
     if not isinstance(data, Pool):
         raise InputError(
             f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. "
