@@ -26,7 +26,7 @@ PARAMS = [
         default="european",
         help="none: words are separated by blanks already. [european]",
     ),
-    click.Option(["--keep-case"], is_flag=True, help="Do not lower-case."),
+    click.Option(["--keep-case"], is_flag=True, help="Do not lower-case. [lower case; translate restores capitals]"),
     click.Option(
         ["--strip-punctuation"],
         type=click.Choice(["none", "source", "target", "both"]),

@@ -27,7 +27,11 @@ PARAMS = [
     click.Option(["--forests"], metavar="FILE", help="Write all forests to this file as well; it appears at the end."),
     count("--max-edges", 0, "With --forests: the best N edges of each forest; 0 is all.", least=0),
     click.Option(["--explain"], is_flag=True, help="Print derivations: which rule said what, and what it cost."),
-    click.Option(["--tokens"], is_flag=True, help="Print tokens with blanks between them, not running text."),
+    click.Option(
+        ["--tokens"],
+        is_flag=True,
+        help="Print the model's tokens with blanks between them, not running text with capitals.",
+    ),
     count("--pop-limit", "200", "Rule applications kept per span; 0 is all. Blocks: 40 per place.", least=0),
     count("--max-options", "20", "Target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
     count("--max-span", 0, "Source words below a rule with nonterminals; 0 is as in the model.", least=0),

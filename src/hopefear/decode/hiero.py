@@ -181,7 +181,7 @@ class Hiero:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         pool = self.kbest(lines, 1, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
-        return texts if tokens else list(map(self.model.target_text.detokenize, texts))
+        return texts if tokens else self.model.running_text(texts, () if isinstance(lines, Pool) else lines)
 
     def explain(self, line: str) -> str:
         """The best derivation of a line as a tree: which rule said what, and what it cost."""

@@ -78,8 +78,8 @@ def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SI
             writer.add(decoder.decode([]))
         update = run.progress("translate")
         update(0)
-        for done, (lists, forests) in _ahead(partial(_decoded, config, decoder, path_name(source)), blocks):
-            yield _candidates(decoder, lists) if config.nbest else _translations(decoder, lists, config.tokens)
+        for done, (lines, lists, forests) in _ahead(partial(_decoded, config, decoder, path_name(source)), blocks):
+            yield _candidates(decoder, lists) if config.nbest else _translations(config, decoder.model, lines, lists)
             if writer is not None and forests is not None:
                 writer.add(forests)
             update(done)
@@ -115,14 +115,14 @@ def _blocks(lines: Iterator[str], size: int) -> Iterator[list[str]]:
 
 def _decoded(
     config: TranslateConfig, decoder: Decoder, name: str, first: int, lines: list[str]
-) -> tuple[Pool, Pool | None]:
-    """The lists of a block, and its forests if they are asked for."""
+) -> tuple[list[str], Pool, Pool | None]:
+    """The lines of a block, its lists, and its forests if they are asked for."""
     block: Any = lines if config.input == "text" else plf_lattices(lines, name, first)
     k, jobs = max(config.nbest, 1), config.jobs
     if config.forests is None:
-        return decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
+        return lines, decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
     pool = decoder.decode(block, max_edges=config.max_edges, first=first, jobs=jobs)
-    return pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, config.distinct, jobs), pool
+    return lines, pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, config.distinct, jobs), pool
 
 
 def _ahead(work: Callable[[int, list[str]], Work], blocks: Iterator[list[str]]) -> Iterator[tuple[int, Work]]:
@@ -153,6 +153,8 @@ def _candidates(decoder: Decoder, lists: Pool) -> str:
     return "".join(lines)
 
 
-def _translations(decoder: Decoder, lists: Pool, tokens: bool) -> str:
+def _translations(config: TranslateConfig, model: Model, lines: list[str], lists: Pool) -> str:
     texts = [lists.text(i, 0) for i in range(len(lists))]
-    return "".join(f"{text if tokens else decoder.model.target_text.detokenize(text)}\n" for text in texts)
+    if not config.tokens:
+        texts = model.running_text(texts, lines if config.input == "text" else ())
+    return "".join(f"{text}\n" for text in texts)

@@ -13,6 +13,7 @@ from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleT
 from hopefear.errors import InputError
 from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
+from hopefear.model.casing import Casing
 from hopefear.model.directory import KINDS, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.text import TextPipeline
@@ -135,6 +136,7 @@ def build(
         models = [_language_model(bitext.target, "lm", options, jobs, run)]
         if lm_text:
             models.append(_language_model(read_text(lm_text, target_text), "lm2", options, jobs, run))
+        casing = Casing.learn(bitext.spelled, jobs)
     counts = _counts(text, bitext)
     del bitext
     with report.step("extract"):
@@ -157,8 +159,10 @@ def build(
         "weights": _weights(options, len(models)),
         "counts": report.counts,
     }
+    if casing is not None:
+        info["casing"] = casing.as_dict()
     with report.step("write"):
-        write_model(out, info, grammar, models, sparse, overwrite)
+        write_model(out, info, grammar, models, sparse, overwrite, casing)
     return report
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from hopefear import __version__
 from hopefear._core import FeatureTemplates, Grammar, checksum, file_checksum
 from hopefear.errors import InputError, input_error
+from hopefear.model.casing import Casing
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.language_model import LanguageModel
@@ -32,6 +33,7 @@ class Model:
     grammar: Grammar
     language_models: tuple[LanguageModel, ...]  #: features lm and lm2
     sparse_names: tuple[str, ...]  #: of features.txt; the i-th has the id len(SMALL) + i
+    casing: Casing | None = None  #: how output is spelled
 
     @classmethod
     def open(cls, path: PathLike, verify: bool = True, jobs: int = 0) -> Model:
@@ -46,7 +48,10 @@ class Model:
         names = [name for name in ("lm.bin", "lm2.bin") if name in info["files"]]
         models = tuple(LanguageModel.open(folder / name, verify) for name in names)
         sparse = tuple(read_lines(folder / "features.txt")) if "features.txt" in info["files"] else ()
-        return cls(folder, info, grammar, models, sparse)
+        casing = None
+        if "casing" in info and "case.bin" in info["files"]:
+            casing = Casing.from_dict(LanguageModel.open(folder / "case.bin", verify), info["casing"])
+        return cls(folder, info, grammar, models, sparse, casing)
 
     @property
     def kind(self) -> str:
@@ -68,6 +73,18 @@ class Model:
     def target_text(self) -> TextPipeline:
         """How output was tokenised, and how it is put together again."""
         return TextPipeline.from_dict(self.info["text"]["target"])
+
+    def running_text(self, translations: Sequence[str], sources: Sequence[str] = ()) -> list[str]:
+        """Tokens of the target side as running text, spelled as the model's text is.
+
+        ``sources``: the lines that were translated; they tell how words are spelled that the model has never seen.
+        """
+        if self.casing is not None:
+            as_spelled = replace(self.source_text, lowercase=False)
+            words = [as_spelled.tokens(line) for line in sources] or [[] for _ in translations]
+            pairs = zip(translations, words, strict=True)
+            translations = [" ".join(self.casing.spell(text.split(), source)) for text, source in pairs]
+        return [self.target_text.detokenize(text) for text in translations]
 
     @property
     def weights(self) -> dict[str, float]:
@@ -115,7 +132,9 @@ def _is_complete(info: Mapping[str, Any]) -> bool:
         for side in ("source", "target"):
             TextPipeline.from_dict(info["text"][side])
         plain = all(Path(name).name == name and about["bytes"] >= 0 for name, about in info["files"].items())
-        numbers = all(isinstance(value, int | float) for value in info["weights"].values())
+        numbers = all(
+            isinstance(value, int | float) for value in [*info["weights"].values(), *info.get("casing", {}).values()]
+        )
         return plain and numbers and info["kind"] in KINDS
     except (KeyError, TypeError, AttributeError, InputError):
         return False
@@ -144,6 +163,7 @@ def write_model(
     language_models: Sequence[LanguageModel],
     sparse_names: Sequence[str],
     overwrite: bool = False,
+    casing: Casing | None = None,
 ) -> None:
     """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts."""
     out = Path(out)
@@ -153,6 +173,8 @@ def write_model(
         write_grammar(grammar, folder / "grammar.bin")
         for name, model in zip(("lm.bin", "lm2.bin"), language_models, strict=False):
             model.save(folder / name)
+        if casing is not None:
+            casing.model.save(folder / "case.bin")
         if sparse_names:
             text = "".join(name + "\n" for name in sparse_names)
             (folder / "features.txt").write_bytes(text.encode())
