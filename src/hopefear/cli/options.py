@@ -76,6 +76,13 @@ def count(flag: str, default: int | str, text: str, least: int = 1, most: int | 
     return click.Option([flag], type=Whole(least, most), default=value, metavar="N", help=f"{text} [{default}]")
 
 
+CLUSTER = click.Option(
+    ["--cluster"],
+    metavar="ADDRESS",
+    help="Work on a Ray cluster; auto: the one at hand, local: the cores of this machine.",
+)
+
+
 class Many(click.Option):
     """An option that takes all words up to the next option: ``--refs ref.0 ref.1``. It may be repeated too."""
 

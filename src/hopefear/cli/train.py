@@ -11,7 +11,7 @@ import click
 
 from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Many, Positional, count
+from hopefear.cli.options import CLUSTER, InputFile, Many, Positional, count
 
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
@@ -50,7 +50,7 @@ PARAMS = [
     ),
     count("--learners", 0, "How many learners; 0 is one per core.", least=0),
     count("--simulate-learners", 0, "So many async learners, taking turns in one process; deterministic.", least=0),
-    click.Option(["--cluster"], metavar="ADDRESS", help="Learners on a Ray cluster; auto: the one at hand."),
+    CLUSTER,
     count("--pop-limit", "200", "Of the decoder: rule applications kept per span; 0 is all. Blocks: 40.", least=0),
     count("--max-options", "20", "Of the decoder: target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
     count("--kbest", "200", "Of batch trainers: candidates taken of each sentence in an iteration.", least=2),

@@ -10,7 +10,7 @@ import click
 
 from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Positional, count
+from hopefear.cli.options import CLUSTER, InputFile, Positional, count
 
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
@@ -35,6 +35,8 @@ PARAMS = [
     count("--pop-limit", "200", "Rule applications kept per span; 0 is all. Blocks: 40 per place.", least=0),
     count("--max-options", "20", "Target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
     count("--max-span", 0, "Source words below a rule with nonterminals; 0 is as in the model.", least=0),
+    CLUSTER,
+    click.Option(["--ship-model"], is_flag=True, help="With --cluster: send the model; else all open it by its path."),
 ]
 
 EXAMPLES = """

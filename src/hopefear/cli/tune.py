@@ -11,7 +11,7 @@ import click
 
 from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Many, count, table_options
+from hopefear.cli.options import CLUSTER, InputFile, Many, count, table_options
 
 if TYPE_CHECKING:
     from hopefear.metrics import Metric
@@ -62,6 +62,7 @@ PARAMS = [
     count("--bag", "none", "Fits on resampled sentences, of which the mean is taken."),
     Many(["--dev-nbest"], type=InputFile(), help="Score and choose on these lists instead."),
     Many(["--dev-refs"], type=InputFile(), help="Their references."),
+    CLUSTER,
     click.Option(["--resume"], is_flag=True, help="Go on with a run that was interrupted."),
     click.Option(["--overwrite"], is_flag=True, help="Replace a run that is there already."),
     click.Option(["--json"], is_flag=True, help="The scores as JSON."),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, stdev
@@ -40,6 +40,7 @@ from hopefear.train.estimators import Auto, bagged_trainer
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
+from hopefear.util import cluster
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
 
@@ -75,6 +76,7 @@ class TuneConfig(RunConfig):
     bag: int | None = None
     dev_nbest: Sequence[str] = ()
     dev_refs: Sequence[str] = ()
+    cluster: str | None = None  # replicates on a Ray cluster: auto, local or an address
     # with a decoder in the loop; None: not given
     decoder_timeout: float | None = None
     iterations: int | None = None
@@ -108,6 +110,8 @@ class TuneConfig(RunConfig):
 
         if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
             raise OptionError("--cv, --bag and --trainer auto go with lists, forests and tables only.")
+        if self.decoder_command and self.cluster:
+            raise OptionError("--cluster goes with lists, forests and tables only: the decoder command runs here.")
         if (self.cv is not None and self.cv < 2) or (self.bag is not None and self.bag < 1):
             raise OptionError("--cv takes 2 folds or more, --bag one fit or more.")
 
@@ -230,6 +234,7 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
             random_init=config.random_init,
             replicates=config.replicates,
             others=others,
+            on_cluster=config.cluster,
             run=session,
         )
         if aside is not None and not run.finished:
@@ -378,6 +383,18 @@ def random_initial(initial: Mapping[str, float], seed: int) -> Weights:
     return {name: float(random.normal(mu, abs(mu) / 2)) for name, mu in initial.items()}
 
 
+def _far_away(
+    learnt: Callable[[int, int, Say], dict[str, Any]],
+) -> Callable[[], Callable[[int], tuple[list[dict[str, Any]], dict[str, Any]]]]:
+    """For a worker of a cluster: a replicate, and what it said meanwhile."""
+
+    def work(number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        said: list[dict[str, Any]] = []
+        return said, learnt(number, 1, said.append)
+
+    return lambda: work
+
+
 def fit_replicates(
     trainer: BatchTrainer,
     parts: Mapping[str, Pool],
@@ -386,6 +403,7 @@ def fit_replicates(
     random_init: bool = False,
     replicates: int = 1,
     others: Sequence[Metric] = (),
+    on_cluster: str | None = None,
     run: Session = SILENT,
 ) -> Tuned:
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
@@ -413,32 +431,43 @@ def fit_replicates(
     def known(number: int) -> dict[str, Any] | None:
         return checkpoint.load(run.folder / f"replicate-{number + 1}.json") if run.folder is not None else None
 
-    def replicate(number: int) -> Task:
-        def task(say: Say) -> dict[str, Any]:
-            if known(number) is not None:
-                return {}
-            own = replace(trainer, seed=seed + number, jobs=threads)
-            begin = random_initial(start, seed + number) if random_init and start is not None else start
-            result = own.fit(learn_from, begin, run=Session(lambda event: say(plain(event.plain()))))
-            weights = {name: float(weight) for name, weight in result.weights.items()}
-            found = {
-                "seed": seed + number,
-                "weights": weights,
-                "scores": scores(weights, threads),
-                "history": plain(result.history),
-                "warnings": result.warnings,
-            }
-            if run.folder is None:
-                return found
-            checkpoint.save(run.folder / f"replicate-{number + 1}.json", found)
-            return {}
+    def learnt(number: int, threads: int, say: Say) -> dict[str, Any]:
+        own = replace(trainer, seed=seed + number, jobs=threads)
+        begin = random_initial(start, seed + number) if random_init and start is not None else start
+        result = own.fit(learn_from, begin, run=Session(lambda event: say(plain(event.plain()))))
+        weights = {name: float(weight) for name, weight in result.weights.items()}
+        return {
+            "seed": seed + number,
+            "weights": weights,
+            "scores": scores(weights, threads),
+            "history": plain(result.history),
+            "warnings": result.warnings,
+        }
 
-        return task
+    def kept(number: int, found: dict[str, Any]) -> dict[str, Any]:
+        if run.folder is None:
+            return found
+        checkpoint.save(run.folder / f"replicate-{number + 1}.json", found)
+        return {}
+
+    def replicate(number: int) -> Task:
+        return lambda say: {} if known(number) is not None else kept(number, learnt(number, threads, say))
 
     def hear(number: int, said: Mapping[str, Any]) -> None:
         run.tell(Event.restored(said).within(replicate=number + 1))
 
-    results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
+    if on_cluster:
+        missing = [number for number in range(replicates) if known(number) is None]
+        with cluster.joined(on_cluster):
+            results = []
+            for number, (said, found) in zip(
+                missing, cluster.in_order(_far_away(learnt), missing, run.warn), strict=True
+            ):
+                for each in said:
+                    hear(number, each)
+                results.append(kept(number, found))
+    else:
+        results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
     if run.folder is not None:
         results = [known(number) or {} for number in range(replicates)]
     known_before = start is not None or all(pool.is_lists for pool in parts.values())

@@ -8,7 +8,6 @@ straight from learner to learner, once to each machine. The leader sees only the
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,35 +18,6 @@ from hopefear.trainers.online.teams import Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
 
 BATCH = 8
-
-
-def connect(address: str, learners: int) -> None:
-    """Join the cluster at an address; ``auto``: the one this machine belongs to, or a new one of this machine alone."""
-    try:
-        import ray  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        raise InputError("a cluster needs Ray. Install it: pip install 'hopefear[cluster]'") from None
-    if ray.is_initialized():
-        return
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    if address != "auto":
-        _knock(address)
-        ray.init(address=address, **quiet)
-        return
-    try:
-        ray.init(address="auto", **quiet)
-    except ConnectionError:
-        ray.init(num_cpus=learners, include_dashboard=False, **quiet)
-
-
-def _knock(address: str) -> None:
-    """Say at once that nobody is there: Ray itself would try for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    try:
-        with socket.create_connection((host, int(port)), timeout=10):
-            pass
-    except (OSError, ValueError, OverflowError) as error:
-        raise InputError(f"no cluster at {address} ({error}). Start one: ray start --head") from None
 
 
 class _Actor:

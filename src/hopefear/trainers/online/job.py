@@ -127,7 +127,8 @@ def _team(trainer: Online, data: Data, w: Vector, warn: Callable[[str], None]) -
         return Threads(trainer, data.examples, data.names, w, how, count, trainer.jobs)
     snapshots = [Snapshot.of(trainer.learner(w, data.names, True)) for _ in range(count)]
     if cluster is not None:
-        from hopefear.trainers.online.cluster import Actors, connect
+        from hopefear.trainers.online.cluster import Actors
+        from hopefear.util.cluster import connect
 
         connect(cluster, count)
         return Crew(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
