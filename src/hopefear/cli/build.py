@@ -33,6 +33,11 @@ PARAMS = [
         default="none",
         help="Sides without punctuation, as in speech. [none]",
     ),
+    Many(
+        ["--domains"],
+        metavar="NAME",
+        help="A name for each pair of files: small ones get a language model of their own.",
+    ),
     Many(["--align"], type=InputFile(), help="Word alignments of your own, 0-0 1-2 ..., one file per source file."),
     click.Option(
         ["--aligner"],

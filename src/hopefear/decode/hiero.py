@@ -51,7 +51,7 @@ class Hiero:
             object.__setattr__(self, "weights", self.model.weights)
         if self.max_span == 0:
             object.__setattr__(self, "max_span", int(self.model.info["options"].get("max_phrase") or 10))
-        dense = list(self.model.info.get("features", SMALL))
+        dense = self.model.dense_names
         if self.templates is None:
             named = {template_of(name) for name, value in self.weights.items() if name not in dense and value != 0.0}
             known = {template_of(name) for name in self.model.sparse_names} if named else set()
@@ -103,7 +103,7 @@ class Hiero:
     @property
     def dense_names(self) -> list[str]:
         """The features that every edge has."""
-        return list(self.model.info.get("features", SMALL))
+        return self.model.dense_names
 
     @property
     def feature_names(self) -> list[str]:

@@ -20,6 +20,7 @@ class Bitext:
     spelled: list[str] = field(default_factory=list)  #: the target side before lower-casing, if it is lower-cased
     links: list[str] = field(default_factory=list)  #: alignments as they stand in their file, if there is one
     places: list[tuple[str, int]] = field(default_factory=list)  #: file and line of each alignment
+    ends: list[int] = field(default_factory=list)  #: after each file, the number of pairs so far
     lines: int = 0  #: pairs read
     skipped: Counter[str] = field(default_factory=Counter)  #: reason -> pairs
 
@@ -61,6 +62,7 @@ def read_bitext(
                 if align:
                     bitext.links.append(lines[2])
                     bitext.places.append((path_name(align[i]), number))
+        bitext.ends.append(len(bitext))
     if not bitext.source:
         why = ", ".join(f"{count} with {reason}" for reason, count in bitext.skipped.items()) or "the files are empty"
         raise input_error(path_name(source[0]) if source else "source", None, f"no sentence pair can be used ({why})")

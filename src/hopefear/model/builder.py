@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from hopefear.errors import InputError
 from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.casing import Casing
-from hopefear.model.directory import KINDS, check_out, write_model
+from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
@@ -34,6 +35,7 @@ class BuildOptions:
     tokenizer: str = "european"  #: or "none": words are separated by blanks already
     lowercase: bool = True
     strip_punctuation: str = "none"  #: "none", "source", "target" or "both"
+    domains: tuple[str, ...] = ()  #: a name for each pair of files: small ones get a language model of their own
     max_words: int = 100  #: longer sentences are left out
     aligner: str = "fastalign"  #: or "eflomal"
     align_iterations: int = 5
@@ -56,6 +58,11 @@ class BuildOptions:
             ("aligner", self.aligner, alignment.ALIGNERS),
         ):
             check_choice(name, value, known)
+        if self.domains and self.kind != "hiero":
+            raise InputError("domains are for hierarchical models. Leave them out, or build --kind hiero")
+        for name in self.domains:
+            if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
+                raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
         for name, number, low, high in (
             ("max_words", self.max_words, 1, 1000),
             ("align_iterations", self.align_iterations, 1, 1000),
@@ -116,6 +123,9 @@ def build(
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
     """
     options = options or BuildOptions()
+    if options.domains and len(options.domains) != len(path_list(source)):
+        counts = f"{len(options.domains)} domains, {len(path_list(source))} source files"
+        raise InputError(f"{counts}. Give one name per pair of files")
     report = BuildReport(Path(out))
     check_out(report.model, overwrite)
     source_text, target_text = options.pipeline("source"), options.pipeline("target")
@@ -134,8 +144,12 @@ def build(
 
     with report.step("language model"):
         models = [_language_model(bitext.target, "lm", options, jobs, run)]
+        small = _small_domains(bitext, options.domains)
+        texts = [bitext.target[begin:end] for begin, end in small]
         if lm_text:
-            models.append(_language_model(read_text(lm_text, target_text), "lm2", options, jobs, run))
+            texts.insert(0, read_text(lm_text, target_text))
+        for number, lines in enumerate(texts[: len(LM_NAMES) - 1], 2):
+            models.append(_language_model(lines, f"lm{number}", options, jobs, run))
         casing = Casing.learn(bitext.spelled, jobs)
     counts = _counts(text, bitext)
     del bitext
@@ -157,6 +171,7 @@ def build(
         "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
         "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
         "weights": _weights(options, len(models)),
+        "features": [*features.SMALL, *LM_NAMES[2 : len(models)]],
         "counts": report.counts,
     }
     if casing is not None:
@@ -179,9 +194,19 @@ def _counts(text: ParallelText, bitext: Bitext) -> dict[str, Any]:
 
 
 def _weights(options: BuildOptions, models: int) -> dict[str, float]:
-    """The weights to start from: two language models share the weight of one."""
+    """The weights to start from: several language models share the weight of one."""
     weights = {name: w for name, w in features.DEFAULT_WEIGHTS.items() if name != "glue" or options.kind == "hiero"}
-    return weights if models == 1 else weights | {"lm": weights["lm"] / 2, "lm2": weights["lm"] / 2}
+    return weights | dict.fromkeys(LM_NAMES[:models], weights["lm"] / models)
+
+
+def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[tuple[int, int]]:
+    """The domains that are at most half of the text, with their pairs; a larger one is nearly the whole."""
+    begins = [0, *bitext.ends]
+    found = [(name, begins[i], begins[i + 1]) for i, name in enumerate(names)]
+    for name, begin, end in found:
+        if begin == end:
+            raise InputError(f"domain {name}: none of its pairs can be used. Check its files, or leave the domain out")
+    return [(begin, end) for _, begin, end in found if 2 * (end - begin) <= len(bitext)]
 
 
 def _align(text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session) -> None:

@@ -21,6 +21,8 @@ from hopefear.util.files import PathLike, atomic_folder, read_lines
 
 VERSION = 1
 KINDS = ("hiero", "blocks")
+#: The features of language models, and the names of their files.
+LM_NAMES = ("lm", "lm2", "lm3")
 _FORMAT = "hopefear model"
 
 
@@ -31,8 +33,8 @@ class Model:
     path: Path
     info: dict[str, Any]  #: model.json
     grammar: Grammar
-    language_models: tuple[LanguageModel, ...]  #: features lm and lm2
-    sparse_names: tuple[str, ...]  #: of features.txt; the i-th has the id len(SMALL) + i
+    language_models: tuple[LanguageModel, ...]  #: features lm, lm2, lm3
+    sparse_names: tuple[str, ...]  #: of features.txt; the i-th has the id len(dense_names) + i
     casing: Casing | None = None  #: how output is spelled
 
     @classmethod
@@ -45,7 +47,7 @@ class Model:
         if "grammar.bin" not in info["files"]:
             raise input_error(folder, None, "has no grammar.bin. Build it again")
         grammar = Grammar.open(str(folder / "grammar.bin"), verify, jobs)
-        names = [name for name in ("lm.bin", "lm2.bin") if name in info["files"]]
+        names = [f"{name}.bin" for name in LM_NAMES if f"{name}.bin" in info["files"]]
         models = tuple(LanguageModel.open(folder / name, verify) for name in names)
         sparse = tuple(read_lines(folder / "features.txt")) if "features.txt" in info["files"] else ()
         casing = None
@@ -92,19 +94,29 @@ class Model:
         return {name: float(value) for name, value in self.info["weights"].items()}
 
     @property
+    def dense_names(self) -> list[str]:
+        """The features that every rule has, in the order of their ids."""
+        return list(self.info.get("features", SMALL))
+
+    @property
     def feature_names(self) -> list[str]:
         """All names in the order of their ids."""
-        return [*SMALL, *self.sparse_names]
+        return [*self.dense_names, *self.sparse_names]
 
-    def templates(self, chosen: Iterable[str] | None = None, first: int = len(SMALL)) -> FeatureTemplates:
-        """The sparse features of some templates (all if not said), ready for a decoder; ids count from ``first``."""
+    def templates(self, chosen: Iterable[str] | None = None, first: int | None = None) -> FeatureTemplates:
+        """The sparse features of some templates (all if not said), ready for a decoder.
+
+        Ids count from ``first``, by default after the dense features.
+        """
         names = list(self.sparse_names)
         if chosen is not None:
             wanted = set(chosen)
             if unknown := wanted - {template_of(name) for name in names}:
                 raise InputError(f"{self.path}: has no features of the template {min(unknown)!r}. Build it with them")
             names = [name if template_of(name) in wanted else "" for name in names]
-        return FeatureTemplates(names, first, self.grammar, str(self.path / "features.txt"))
+        return FeatureTemplates(
+            names, len(self.dense_names) if first is None else first, self.grammar, str(self.path / "features.txt")
+        )
 
 
 def _read_info(folder: Path) -> dict[str, Any]:
@@ -171,8 +183,8 @@ def write_model(
     out.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(out) as folder:
         write_grammar(grammar, folder / "grammar.bin")
-        for name, model in zip(("lm.bin", "lm2.bin"), language_models, strict=False):
-            model.save(folder / name)
+        for name, model in zip(LM_NAMES, language_models, strict=False):
+            model.save(folder / f"{name}.bin")
         if casing is not None:
             casing.model.save(folder / "case.bin")
         if sparse_names:
@@ -183,7 +195,7 @@ def write_model(
             for path in sorted(folder.iterdir())
         }
         head = {"format": _FORMAT, "version": VERSION, "hopefear": __version__}
-        whole: dict[str, Any] = {**head, **info, "features": list(SMALL), "files": files}
+        whole: dict[str, Any] = {"features": list(SMALL), **head, **info, "files": files}
         whole["checksum"] = _info_checksum(whole)
         text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
         (folder / "model.json").write_bytes(text.encode())
