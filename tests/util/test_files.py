@@ -198,7 +198,7 @@ def test_a_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
         (new / "b").write_text("2")
         raise ZeroDivisionError
     assert [entry.name for entry in path.iterdir()] == ["a"]
-    with atomic_folder(path) as new:
+    with atomic_folder(path, lambda folder: ["a"]) as new:
         (new / "c").write_text("3")
     assert [entry.name for entry in path.iterdir()] == ["c"]
     assert list(tmp_path.iterdir()) == [path]

@@ -53,6 +53,15 @@ PARAMS = [
     count("--max-phrase", 0, "Words of an initial phrase; 0 is 10, for blocks 8.", least=0, most=15),
     count("--max-symbols", 5, "Symbols on the source side of a rule.", most=15),
     count("--max-options", 50, "Rules kept per source side; 0 is all.", least=0),
+    click.Option(
+        ["--min-probability"],
+        type=float,
+        metavar="P",
+        help="Rules with a smaller p(e|f) are dropped; 0 keeps all. [0, for blocks 0.03]",
+    ),
+    click.Option(
+        ["--min-symmetric"], type=float, default=0.0, metavar="P", help="The same for sqrt(p(e|f) p(f|e)). [0]"
+    ),
     count("--min-count", 1, "Phrase pairs seen less often are dropped."),
     count("--min-rule-count", 1, "Rules with nonterminals seen less often are dropped."),
     click.Option(["--loose"], is_flag=True, help="Phrases may begin and end with unaligned words."),

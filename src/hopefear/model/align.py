@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
+from hopefear.util.processes import die_with
 from hopefear.util.values import check_choice
 
 ALIGNERS = ("fastalign", "eflomal")
@@ -69,6 +70,7 @@ def align_directed(
 ) -> NDArray[np.int32]:
     """For each target word, all sentences in a row, the number of its source word, or -1."""
     command = [sys.executable, "-m", "hopefear.model.align", aligner, str(iterations), str(seed), str(len(source))]
+    command.append(str(os.getpid()))
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as worker:
         if workers is not None:
@@ -146,4 +148,5 @@ def _model(aligner: str, seed: int) -> Any:
 
 
 if __name__ == "__main__":
+    die_with(int(sys.argv[5]))
     _work(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.stdin.buffer, sys.stdout.buffer)

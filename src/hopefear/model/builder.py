@@ -17,6 +17,7 @@ from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.casing import Casing
 from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
+from hopefear.model.rule_filter import filter_rules
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, output, path_list
@@ -25,6 +26,8 @@ from hopefear.util.values import check_choice
 _SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time
 SIDES = ("none", "source", "target", "both")
+#: Chosen on development data: docs/blocks.md.
+BLOCK_PROBABILITY = 0.03
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class BuildOptions:
     min_occurrences: int = 1  #: phrase pairs seen less often are dropped
     min_hierarchical: int = 1  #: the same for rules with nonterminals
     max_options: int = 50  #: rules kept per source side, by p(e|f); 0: all
+    min_probability: float | None = None  #: p(e|f) of a rule that is kept; None: 0, for blocks BLOCK_PROBABILITY
+    min_symmetric: float = 0.0  #: the same for sqrt(p(e|f) p(f|e))
     lm_order: int = 5
     lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
     lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
@@ -72,6 +77,11 @@ class BuildOptions:
         ):
             if not low <= number <= high:
                 raise InputError(f"{name}: {number} is not between {low} and {high}")
+        if self.min_probability is None:
+            object.__setattr__(self, "min_probability", BLOCK_PROBABILITY if self.kind == "blocks" else 0.0)
+        for name in ("min_probability", "min_symmetric"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}: {getattr(self, name)} is not between 0 and 1")
 
     def pipeline(self, side: str) -> TextPipeline:
         return TextPipeline(self.tokenizer, self.lowercase, self.strip_punctuation in (side, "both"))
@@ -243,6 +253,7 @@ def _extract(text: ParallelText, options: BuildOptions, jobs: int, run: Session)
         raise InputError(
             "no rule could be extracted: the word alignment has no usable links. Check that the files are parallel"
         )
+    table = filter_rules(table, options.min_probability or 0.0, options.min_symmetric)
     return table, {"rule_occurrences": extractor.instances, "rules_seen": extractor.rules}
 
 

@@ -17,7 +17,7 @@ from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
-from hopefear.util.files import PathLike, atomic_folder, read_lines
+from hopefear.util.files import PathLike, atomic_folder, read_lines, sweep
 
 VERSION = 1
 KINDS = ("hiero", "blocks")
@@ -122,6 +122,8 @@ class Model:
 def _read_info(folder: Path) -> dict[str, Any]:
     path = folder / "model.json"
     if not folder.is_dir():
+        sweep(folder.parent)  # a kill while it was replaced may have left it aside
+    if not folder.is_dir():
         raise input_error(folder, None, "no such model directory. Make one: hopefear build")
     try:
         info = json.loads(path.read_bytes())
@@ -181,7 +183,7 @@ def write_model(
     out = Path(out)
     check_out(out, overwrite)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_folder(out) as folder:
+    with atomic_folder(out, _ours) as folder:
         write_grammar(grammar, folder / "grammar.bin")
         for name, model in zip(LM_NAMES, language_models, strict=False):
             model.save(folder / f"{name}.bin")
@@ -201,8 +203,18 @@ def write_model(
         (folder / "model.json").write_bytes(text.encode())
 
 
+def _ours(folder: Path) -> list[str]:
+    """What a model directory has from us, by its own list; of one that is damaged, what every model has."""
+    try:
+        names = list(_read_info(folder)["files"])
+    except InputError:
+        names = ["grammar.bin", "lm.bin", "lm2.bin", "features.txt"]
+    return [*names, "model.json"]
+
+
 def check_out(out: Path, overwrite: bool) -> None:
     """An output that exists is only replaced when that was asked for, and only if it is a model."""
+    sweep(out.parent)
     if not out.exists():
         return
     if out.is_dir() and not any(out.iterdir()):

@@ -26,7 +26,8 @@ from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
-from hopefear.util.files import atomic_write
+from hopefear.util.files import atomic_write, sweep
+from hopefear.util.processes import close_in_children, close_private
 from hopefear.util.values import plain
 
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
@@ -63,6 +64,7 @@ class Run:
         wanted: dict[str, Any] = plain(settings or {})
         lock = _locked(path)
         try:
+            sweep(path, deep=True)
             old = _old_record(path)
             if old is None or (overwrite and not resume):
                 _clear(path)
@@ -74,7 +76,7 @@ class Run:
                 run.log("resume")
             return run
         except BaseException:
-            os.close(lock)
+            close_private(lock)
             raise
 
     @staticmethod
@@ -164,7 +166,7 @@ class Run:
 
     def close(self) -> None:
         if self._lock >= 0:
-            os.close(self._lock)
+            close_private(self._lock)
             self._lock = -1
 
     def __enter__(self) -> Run:
@@ -253,6 +255,7 @@ def _locked(path: Path) -> int:
         raise InputError(f"{path}: another process is at work in it. Wait for it, or take another --out") from None
     except OSError:  # a file system without locks
         pass
+    close_in_children(lock)  # or one that outlives us would keep the directory locked
     return lock
 
 

@@ -32,6 +32,7 @@ from hopefear._core import Pool, set_sources
 from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
+from hopefear.util.processes import end_group_with_us
 
 Number = int | float
 
@@ -122,7 +123,8 @@ class DecoderCommand:
                 line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
             )
             try:
-                code = process.wait(self.timeout)
+                with end_group_with_us(process.pid):
+                    code = process.wait(self.timeout)
             except subprocess.TimeoutExpired:
                 _end_group(process)
                 raise DecoderError(

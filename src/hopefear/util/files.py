@@ -1,99 +1,34 @@
-"""Files: read plain or packed, as their first bytes tell; written so that they appear whole or not at all."""
+"""Files: read plain or packed, as their first bytes tell; written packed if their name says so."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from hopefear.errors import InputError, input_error
+from hopefear.util.atomic import (
+    PathLike as PathLike,
+    atomic_file as atomic_file,
+    atomic_folder as atomic_folder,
+    atomic_write as atomic_write,
+    sweep as sweep,
+    umask as umask,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-PathLike = str | os.PathLike[str]
 PathsLike = PathLike | Sequence[PathLike]
 
 PACKED = (".gz", ".xz", ".zst")
 
 CHUNK = 1 << 20
-
-
-@contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
-    """A file to write (``"w"``: UTF-8 text, ``"wb"``: bytes) that takes the place of ``path`` when the block ends well.
-
-    Until then it is a hidden file beside ``path``; after an error it is gone and ``path`` is as it was.
-    """
-    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    if path.exists() and not path.is_file():  # /dev/stdout, a pipe: nothing to replace
-        with path.open(mode, encoding=encoding, newline=newline) as file:
-            yield file
-        return
-    path = Path(os.path.realpath(path))  # a link stays a link
-    name = ""
-    try:
-        try:
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(path)) from None
-        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
-            yield file
-            file.flush()
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        if name:
-            with suppress(OSError):
-                Path(name).unlink()
-        raise
-
-
-@contextmanager
-def atomic_folder(path: PathLike) -> Iterator[Path]:
-    """A folder to fill that takes the place of ``path`` when the block ends well.
-
-    Until then it is in a hidden folder beside ``path``; after an error it is gone and ``path`` is as it was.
-    """
-    path = Path(os.path.realpath(path))
-    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
-    try:
-        new = aside / "new"
-        new.mkdir()
-        yield new
-        for each in [*new.iterdir(), new]:
-            descriptor = os.open(each, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-        if not path.exists():
-            new.rename(path)
-            return
-        path.rename(aside / "old")
-        try:
-            new.rename(path)
-        except BaseException:
-            (aside / "old").rename(path)
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def umask() -> int:
-    with suppress(OSError, ValueError, StopIteration):  # reading it leaves it alone, unlike os.umask
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)
-    return 0o022
 
 
 def path_list(paths: PathsLike) -> list[PathLike]:

@@ -7,14 +7,15 @@ finishes first. A single task is forked too: then Ctrl-C is heard while it is de
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import selectors
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hopefear.errors import InputError
@@ -24,6 +25,64 @@ Task = Callable[[Say], dict[str, Any]]
 
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # where the system's own libraries survive a fork
+
+
+_PRIVATE: set[int] = set()  # open files that forked processes do not keep
+
+
+def close_in_children(descriptor: int) -> None:
+    """Forked processes close this file when they begin; whoever opened it closes it by :func:`close_private`."""
+    _PRIVATE.add(descriptor)
+
+
+def close_private(descriptor: int) -> None:
+    _PRIVATE.discard(descriptor)
+    os.close(descriptor)
+
+
+def _close_private() -> None:
+    for descriptor in _PRIVATE:
+        with suppress(OSError):
+            os.close(descriptor)
+    _PRIVATE.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_private)
+
+
+def die_with(parent: int) -> None:
+    """This process is killed when its parent is: then nothing goes on in the dark. Linux only."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+@contextmanager
+def end_group_with_us(group: int) -> Iterator[None]:
+    """While the block runs, a small process waits beside it: if we are killed, it kills this process group."""
+    if not FORKS:
+        yield
+        return
+    read, write = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        try:
+            os.setsid()  # Ctrl-C is not for it
+            os.closerange(0, read)
+            os.closerange(read + 1, os.sysconf("SC_OPEN_MAX"))
+            if not os.read(read, 1):
+                os.killpg(group, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.close(read)
+    try:
+        yield
+    finally:
+        os.write(write, b"x")
+        os.close(write)
+        os.waitpid(guard, 0)
 
 
 class TaskError(RuntimeError):
@@ -97,11 +156,13 @@ def _fork(task: Task) -> tuple[int, int]:
     sys.stdout.flush()
     sys.stderr.flush()
     read, write = os.pipe()
+    parent = os.getpid()
     process = os.fork()
     if process:
         os.close(write)
         return process, read
     try:
+        die_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.close(read)
         with os.fdopen(write, "wb") as pipe:

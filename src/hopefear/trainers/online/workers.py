@@ -22,6 +22,7 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import Header, Reply, described
+from hopefear.util.processes import die_with
 
 
 class Server:
@@ -76,8 +77,10 @@ class Processes:
         ours, theirs = Pipe()
         sys.stdout.flush()
         sys.stderr.flush()
+        leader = os.getpid()
         pid = os.fork()
         if pid == 0:
+            die_with(leader)
             ours.close()
             for pipe in self.pipes.values():  # or the others would not notice that the leader is gone
                 pipe.close()
