@@ -57,6 +57,13 @@ Out<double> gains(const Pool& pool, const std::string& metric, Weights w, double
   return give(std::move(values));
 }
 
+Out2<double> like(const Pool& pool, In2<uint8_t> member, int jobs) {
+  if (member.shape(0) != static_cast<size_t>(pool.row_begin().back())) throw InputError("a line for each candidate is needed");
+  const size_t systems = member.shape(1);
+  return matrix(systems * kLikenessColumns,
+                [&] { return likeness_columns(pool, {member.data(), member.size()}, systems, jobs); });
+}
+
 }  // namespace
 
 void init_columns(nb::module_& m) {
@@ -85,6 +92,8 @@ void init_columns(nb::module_& m) {
         "exact_limit"_a = 200, "jobs"_a = 0, "Expected gains by each metric, then n-gram posteriors, votes and centroid.");
   m.def("expected_gains", &gains, "pool"_a, "metric"_a, "w"_a.noconvert() = nb::none(), "scale"_a = 1.0, "exact_limit"_a = 200,
         "jobs"_a = 0, "The expected gain of each candidate against a random one of its list.");
+  m.def("likeness_columns", &like, "pool"_a, "member"_a, "jobs"_a = 0,
+        "How each candidate agrees with the candidates of each system, itself left out.");
   m.def("add_columns", &add_columns, "pool"_a, "names"_a, "values"_a, "jobs"_a = 0, "The same lists with more features.");
 }
 

@@ -335,4 +335,46 @@ std::vector<double> consensus_columns(const Pool& pool, const double* w, double 
   return columns;
 }
 
+std::vector<double> likeness(const Texts& texts, std::span<const uint8_t> member) {
+  const Distinct distinct(texts, std::vector<double>(texts.size(), 0.0));
+  const NgramCounts counts = words_of(texts, distinct);
+  std::vector<double> having(counts.size(), 0.0), rows(texts.size() * kLikenessColumns, 0.0);
+  double members = 0, words = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (!member[i]) continue;
+    for (const auto& [ngram, count] : counts.text(distinct.group[i])) having[ngram] += 1;
+    members += 1;
+    words += static_cast<double>(texts[i].size());
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const double self = member[i], others = members - self;
+    if (others == 0) continue;
+    double* row = rows.data() + i * kLikenessColumns;
+    const auto length = static_cast<double>(texts[i].size());
+    for (const auto& [ngram, count] : counts.text(distinct.group[i]))
+      row[counts.order(ngram)] += count * (having[ngram] - self) / others;
+    for (int k = 0; k < kBleuOrder; ++k) row[k] /= std::max(1.0, ngrams(length, k));
+    row[kBleuOrder] = length - (words - self * length) / others;
+    row[kBleuOrder + 1] = std::fabs(row[kBleuOrder]);
+  }
+  return rows;
+}
+
+std::vector<double> likeness_columns(const Pool& pool, std::span<const uint8_t> member, size_t systems, int jobs) {
+  const auto row_begin = pool.row_begin();
+  std::vector<double> columns(row_begin.back() * systems * kLikenessColumns);
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
+    const Texts texts = texts_of(s.forest);
+    std::vector<uint8_t> own(texts.size());
+    for (size_t k = 0; k < systems; ++k) {
+      for (size_t r = 0; r < texts.size(); ++r) own[r] = member[(row_begin[i] + r) * systems + k];
+      const auto rows = likeness(texts, own);
+      for (size_t r = 0; r < texts.size(); ++r)
+        std::copy_n(rows.begin() + static_cast<ptrdiff_t>(r) * kLikenessColumns, kLikenessColumns,
+                    columns.begin() + static_cast<ptrdiff_t>(((row_begin[i] + r) * systems + k) * kLikenessColumns));
+    }
+  });
+  return columns;
+}
+
 }  // namespace hopefear

@@ -41,11 +41,21 @@ std::vector<double> expected_gains(const Vocab& vocab, const Texts& texts, std::
 inline constexpr int kAgreementColumns = 6;
 std::vector<double> agreement(const Texts& texts, std::span<const double> p, size_t exact_limit);
 
+/// How a text agrees with some of the texts, itself left out: a row of kLikenessColumns numbers.
+///   like_1 .. like_4   the mean over its n-grams of the share of those texts that have it
+///   longer             its words less the mean of theirs; unlike: the absolute value of that
+/// `member[i]`: text i is one of them. Zeros where there are none.
+inline constexpr int kLikenessColumns = 6;
+std::vector<double> likeness(const Texts& texts, std::span<const uint8_t> member);
+
 /// G of every row of a pool of lists.
 std::vector<double> pool_expected_gains(const Pool& pool, const double* w, double scale, ConsensusMetric metric,
                                         size_t exact_limit, int jobs);
 /// For every row, G by each metric, then its agreement.
 std::vector<double> consensus_columns(const Pool& pool, const double* w, double scale, std::span<const ConsensusMetric> metrics,
                                       size_t exact_limit, int jobs);
+
+/// The likeness of every row to the members of each of `systems` lists; member is a matrix with a line for each row.
+std::vector<double> likeness_columns(const Pool& pool, std::span<const uint8_t> member, size_t systems, int jobs);
 
 }  // namespace hopefear
