@@ -32,6 +32,7 @@ PARAMS = [
     click.Option(
         ["--scale"], type=float, default=1.0, metavar="X", help="With --weights: p is exp(X w.h) over its sum. [1]"
     ),
+    click.Option(["--forced"], is_flag=True, help="With --model: the best derivation of each candidate."),
     click.Option(["--sources"], type=InputFile(), help="Source text, one line per sentence. [as in the list]"),
 ]
 

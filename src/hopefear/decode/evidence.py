@@ -1,4 +1,4 @@
-"""More evidence for the candidates of lists: what ``hopefear features`` does. docs/neural.md has the formula of each column.
+"""More evidence for the candidates of lists: what ``hopefear features`` does. docs/neural.md has all formulas.
 
     evidence = Evidence(FeaturesConfig(lm=["big.arpa"], model="model", consensus=["bleu"]))
     pool = evidence.add(read_nbest("dev.jsonl"))
@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import (
+    FORCED_COLUMNS,
     LEXICAL_COLUMNS,
     SOURCE_COLUMNS,
     TEXT_COLUMNS,
@@ -31,6 +31,7 @@ from hopefear._core import (
     shallow_columns,
 )
 from hopefear.errors import InputError, OptionError, input_error
+from hopefear.decode.forced import Forced
 from hopefear.formats.pieces import iter_pools, pool_writer
 from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
@@ -154,7 +155,16 @@ class Evidence:
             lambda p: lexical_columns(self._model_pool(), self._sources(p), model.grammar, self.jobs),
             needs_source=True,
         )
-        return [*found, lexical]
+        if not self.config.forced:
+            return [*found, lexical]
+        decoder = Forced(model)
+        forced = Family(
+            "forced",
+            [f"forced_{name}" for name in FORCED_COLUMNS],
+            lambda p: decoder.columns(self._model_pool(), [p.source(i) for i in range(len(p))], self.jobs),
+            needs_source=True,
+        )
+        return [*found, lexical, forced]
 
     def _consensus(self) -> list[Family]:
         metrics = list(dict.fromkeys(self.config.consensus))
