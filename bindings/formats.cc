@@ -23,12 +23,13 @@ nb::bytes format_sentences(const Pool& pool, size_t begin, size_t end, Append&& 
   return nb::bytes(out.data(), out.size());
 }
 
-nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights) {
+nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights,
+                       size_t first) {
   if (weights && weights->size() < static_cast<size_t>(pool.features->size()))
     throw InputError("the weight vector is shorter than the number of features");
   const NbestFormat wanted = format == "jsonl" ? NbestFormat::jsonl : format == "cdec" ? NbestFormat::cdec : NbestFormat::moses;
   const double* w = weights ? weights->data() : nullptr;
-  return format_sentences(pool, begin, end, [&](std::string& out, size_t i) { append_nbest(out, pool, i, wanted, w); });
+  return format_sentences(pool, begin, end, [&](std::string& out, size_t i) { append_nbest(out, pool, i, wanted, w, first); });
 }
 
 nb::bytes format_forests(const Pool& pool, size_t begin, size_t end, const std::string& format) {
@@ -93,7 +94,7 @@ void bind_lists(nb::module_& m) {
            })
       .def("collect", &NbestReader::collect, "pool"_a)
       .def_prop_ro("metric_names", &NbestReader::metric_names);
-  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none());
+  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none(), "first"_a = 0);
 }
 
 void bind_forests(nb::module_& m) {

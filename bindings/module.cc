@@ -26,6 +26,8 @@ void init_grammar(nb::module_&);
 void init_decoder(nb::module_&);
 void init_blocks(nb::module_&);
 void init_online(nb::module_&);
+void init_columns(nb::module_&);
+void init_forced(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -55,4 +57,6 @@ NB_MODULE(_core, m) {
   hopefear::init_online(m);
   hopefear::init_decoder(m);
   hopefear::init_blocks(m);
+  hopefear::init_columns(m);
+  hopefear::init_forced(m);
 }

@@ -32,6 +32,8 @@ COMMANDS = {
     "Score and rerank": {
         "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
+        "features": "Add columns of evidence to every candidate of a list.",
+        "combine": "Make one list of the lists of several systems.",
     },
     "Look": {
         "report": "Show runs in a page: scores, curves, hope and fear, translations, weights.",
