@@ -1,4 +1,4 @@
-"""The best candidates of lists under given weights, in bounded memory: what ``hopefear rerank`` does."""
+"""The best candidates of lists and forests under given weights: what ``hopefear rerank`` does."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Vocab
-from hopefear.formats.nbest import iter_nbest
+from hopefear._core import Pool, Vocab
+from hopefear.formats.forests import read_forests
+from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, read_weights
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike
@@ -18,13 +19,22 @@ from hopefear.util.words import plural, some
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
-def rerank(nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Session = SILENT) -> Iterator[str]:
+def rerank(
+    nbest: PathsLike,
+    weights: PathLike | Mapping[str, float],
+    run: Session = SILENT,
+    *,
+    nbest_out: PathLike | None = None,
+    k: int = 100,
+) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
-    list has an error.
+    list has an error. With ``nbest_out``, which takes the lists into memory, the ``k`` best of each are written there.
     """
-    named, path = (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
+    named, path = _named(weights)
+    if nbest_out is not None:
+        _write_best(read_nbest(nbest), named, nbest_out, k)
     known = _Known(named)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
@@ -40,6 +50,39 @@ def rerank(nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Sessi
     return _lines(best)
 
 
+def rerank_forests(
+    forests: PathLike,
+    weights: PathLike | Mapping[str, float],
+    run: Session = SILENT,
+    *,
+    nbest_out: PathLike | None = None,
+    k: int = 100,
+    jobs: int = 0,
+) -> list[str]:
+    """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list."""
+    named, path = _named(weights)
+    run.progress("rerank")(text="read")
+    pool = read_forests(forests)
+    known = _Known(named, "the forests, which have")
+    w = known.vector(pool.features)
+    known.check(path, run)
+    best = [derivation.text for derivation in pool.viterbi(w[: len(pool.features)], jobs)]
+    if nbest_out is not None:
+        _write_best(pool, named, nbest_out, k, jobs)
+    return best
+
+
+def _named(weights: PathLike | Mapping[str, float]) -> tuple[Mapping[str, float], PathLike]:
+    """Weights, and what they are called in messages."""
+    return (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
+
+
+def _write_best(pool: Pool, weights: Mapping[str, float], path: PathLike, k: int, jobs: int = 0) -> None:
+    names = pool.feature_names
+    w = np.array([weights.get(name, 0.0) for name in names])
+    write_nbest(pool.kbest(w, k, distinct=True, jobs=jobs), path, weights=weights)
+
+
 def _lines(file: tempfile.SpooledTemporaryFile[str]) -> Iterator[str]:
     with file:
         file.seek(0)
@@ -50,8 +93,8 @@ def _lines(file: tempfile.SpooledTemporaryFile[str]) -> Iterator[str]:
 class _Known:
     """Weights as a vector over the features that a list has shown so far."""
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        self.weights = weights
+    def __init__(self, weights: Mapping[str, float], whose: str = "the list, which has") -> None:
+        self.weights, self.whose = weights, whose
         self.names: list[str] = []
         self._values: NDArray[np.float64] = np.zeros(16)
 
@@ -66,7 +109,7 @@ class _Known:
 
     def check(self, path: PathLike, run: Session) -> None:
         """Weights without a feature, and features without a weight."""
-        whose = f"the list, which has {some(self.names)}. Use the weights of this model" if self.names else None
+        whose = f"{self.whose} {some(self.names)}. Use the weights of this model" if self.names else None
         if strangers := check_names(path, self.weights, self.names, "that the list does not have", whose):
             run.warn(strangers)
         if without := [name for name in self.names if name not in self.weights]:
