@@ -89,6 +89,9 @@ def _recognised(path: PathLike, piece: bytes) -> str:
     start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
     if piece.startswith(FOREST_MAGIC[: len(piece)]) or _FOREST.match(start):
         raise input_error(path_name(path), None, "holds forests, not lists. Give it as --forests")
+    first = start.partition(b"\n")[0].rstrip()
+    if start[:1] == b"[" or (start[:1] == b"{" and first[-1:] in b"{[,:"):
+        return "json"
     return "jsonl" if start[:1] == b"{" else "moses"
 
 
