@@ -80,7 +80,9 @@ void bind_lists(nb::module_& m) {
       .def(
           "begin_file",
           [](NbestReader& reader, std::string name, const std::string& format) {
-            reader.begin_file(std::move(name), format == "jsonl");
+            reader.begin_file(std::move(name), format == "jsonl"  ? NbestReader::Format::jsonl
+                                               : format == "json" ? NbestReader::Format::json
+                                                                  : NbestReader::Format::moses);
           },
           "name"_a, "format"_a = "moses")
       .def("feed", &feed<NbestReader>, "data"_a)

@@ -134,3 +134,43 @@ def test_output_that_nobody_wants(files: Path) -> None:
     assert process.stderr is not None
     assert b"Broken" not in process.stderr.read()
     process.stderr.close()
+
+
+FOREST = (
+    '{"rules":[1,"[X] ||| a",2,"[X] ||| b",3,"[X] ||| [1] c"],"features":["lm","tm"],"edges":[{"tail":[],"feats":[0,1],'
+    '"rule":1},{"tail":[],"feats":[0,2,1,-3],"rule":2}],"node":{"in_edges":[0,1]},"edges":[{"tail":[0],"feats":[1,1],'
+    '"rule":3}],"node":{"in_edges":[2]}}\n'
+)
+
+
+def test_the_best_strings_of_forests(files: Path, capsys: Said) -> None:
+    Path("forests").write_text(FOREST * 2)
+    assert main(["rerank", "--forests", "forests", "--weights", "weights"]) == 0
+    assert capsys.readouterr() == ("a c\na c\n", "")
+    Path("weights").write_text("lm 1\ntm 0.1\n")
+    assert (
+        main(["rerank", "--forests", "forests", "--weights", "weights", "--nbest-out", "best.nbest", "--k", "5"]) == 0
+    )
+    assert capsys.readouterr() == ("b c\nb c\n", "")
+    assert Path("best.nbest").read_text().splitlines()[:3] == [
+        "0 ||| b c ||| lm= 2 tm= -2 ||| 1.8",
+        "0 ||| a c ||| lm= 1 tm= 1 ||| 1.1",
+        "1 ||| b c ||| lm= 2 tm= -2 ||| 1.8",
+    ]
+
+
+def test_forests_given_as_a_list_are_named_as_such(files: Path, capsys: Said) -> None:
+    import hopefear as hf
+
+    Path("forests").write_text(FOREST)
+    hf.write_forests(hf.read_forests("forests"), "native.forests")
+    for wrong in ("native.forests", "forests"):
+        assert main(["rerank", "--nbest", wrong, "--weights", "weights"]) == 2
+        assert capsys.readouterr().err.rstrip().endswith("holds forests, not lists. Give it as --forests")
+    assert hf.rerank(forests="native.forests", weights={"lm": 1.0, "tm": 0.0}) == ["b c"]
+
+
+def test_the_best_of_lists_as_lists(files: Path, capsys: Said) -> None:
+    assert main(["rerank", "--nbest", "list", "--weights", "weights", "--nbest-out", "out.jsonl", "--k", "1"]) == 0
+    assert capsys.readouterr().out == "das  ist gut\n\n"
+    assert Path("out.jsonl").read_text().count('"text"') == 2

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool, Rescorer
 from hopefear.errors import input_error
 from hopefear.formats.forests import read_forests, write_forests
-from hopefear.formats.weights import check_names, read_weights
+from hopefear.formats.weights import check_names, matched_numbers, read_weights
 from hopefear.model.features import template_of
 from hopefear.model.language_model import LanguageModel
 from hopefear.runs.session import SILENT, Session
@@ -63,9 +63,11 @@ class RescoreConfig:
 def rescore_files(config: RescoreConfig, run: Session = SILENT) -> Iterator[str]:
     """The best translations of forests in files with more features; the new forests go to ``out``."""
     models = {name: LanguageModel.read(path) for name, path in config.lm}
-    weights = read_weights(config.weights)
     pool = read_forests(config.forests, sources=config.sources)
     there = pool.feature_names
+    weights, note = matched_numbers(config.weights, read_weights(config.weights), there)
+    if note:
+        run.warn(note)
     names = _new(weights if config.features is None else read_lines(config.features), set(there))
     if not names and not models:
         where = path_name(config.weights if config.features is None else config.features)

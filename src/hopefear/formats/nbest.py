@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
+from hopefear._core import FOREST_MAGIC, NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
 from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector
@@ -73,8 +74,7 @@ def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator
     started = False
     for piece in iter_bytes(path):
         if piece and not started:
-            start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-            parser.begin_file(path_name(path), format or ("jsonl" if start == b"{" else "moses"))
+            parser.begin_file(path_name(path), format or _recognised(path, piece))
             started = True
         parser.feed(piece)
         yield len(piece)
@@ -82,6 +82,20 @@ def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator
         parser.begin_file(path_name(path), format or "moses")
     parser.end_file()
     yield 0
+
+
+def _recognised(path: PathLike, piece: bytes) -> str:
+    """The format of a list that begins with these bytes."""
+    start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if piece.startswith(FOREST_MAGIC[: len(piece)]) or _FOREST.match(start):
+        raise input_error(path_name(path), None, "holds forests, not lists. Give it as --forests")
+    first = start.partition(b"\n")[0].rstrip()
+    if start[:1] == b"[" or (start[:1] == b"{" and first[-1:] in b"{[,:"):
+        return "json"
+    return "jsonl" if start[:1] == b"{" else "moses"
+
+
+_FOREST = re.compile(rb'\(\(|# target|([0-9]+ \|\|\| *)?\{ *"(rules|nodes|features)": *\[')
 
 
 def iter_nbest(paths: PathsLike, format: str | None = None) -> Iterator[NbestSentence]:

@@ -27,8 +27,9 @@ from hopefear.evaluation.diagnosis import Finding, diagnose
 from hopefear.evaluation.scores import score_of
 from hopefear.formats import read_forests, read_lists, read_weights
 from hopefear.formats.pool import reduce
+from hopefear.formats.references import case_warning
 from hopefear.formats.table import TableSpec, read_table
-from hopefear.formats.weights import check_names
+from hopefear.formats.weights import check_names, matched_numbers
 from hopefear.metrics import METRICS, Metric, from_text
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run, RunConfig
@@ -183,9 +184,11 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     options = options_from(kind, config.set)
     config.check_out()
     session = Session(listen)
-    weights = read_weights(config.initial) if config.initial else None
+    weights: Mapping[str, float] | None = read_weights(config.initial) if config.initial else None
     pool = _read(config, session)
     metric, *others = metrics_for(config, pool)
+    if not (metric.columns or metric.lowercase) and (warning := case_warning(pool)):
+        session.warn(warning)
     trainer: BatchTrainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     choose_l2 = bool(config.cv) and hasattr(trainer, "l2") and "l2" not in options
     if config.bag:
@@ -193,6 +196,9 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     parts = _parts(config, pool, metric, session)
     if config.initial and weights:
         names = pool.feature_names
+        weights, note = matched_numbers(config.initial, weights, names)
+        if note:
+            session.warn(note)
         whose = "the lists. Use the weights of this model"
         if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
             session.warn(strangers)
