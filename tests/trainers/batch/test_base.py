@@ -194,6 +194,12 @@ def test_a_good_run_has_no_warnings(trainer: BatchTrainer) -> None:
     assert trainer.fit(pool).warnings == []
 
 
+@pytest.mark.parametrize("trainer", [hf.Kbmira(passes=2), hf.Pa(iterations=2), hf.Perceptron(), hf.Mert()])
+def test_progress_knows_how_many_epochs_there_are(trainer: BatchTrainer) -> None:
+    epochs = trainer.epochs_at_most
+    assert epochs is None or (isinstance(epochs, int) and epochs > 0)
+
+
 def test_a_stop_ends_all_temperatures_and_rounds() -> None:
     def one_epoch(trainer: BatchTrainer, pool: hf.Pool) -> bool:
         return len(trainer.fit(pool, run=hf.Session(lambda event: False)).history) == 1

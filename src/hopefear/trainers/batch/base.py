@@ -146,7 +146,8 @@ class BatchTrainer(Trainer):
     def epochs_at_most(self) -> int | None:
         """How many epochs a fit on lists has at most, where the options say so."""
         names = ("cccp", "passes", "epochs", "iterations")
-        return next((value for name in names if isinstance(value := getattr(self, name, None), int)), None)
+        options = {one.name for one in fields(self)}  # perceptrons have a method called passes
+        return next((getattr(self, name) for name in names if name in options), None)
 
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         check_data(self, data, initial)
