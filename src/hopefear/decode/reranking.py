@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Vocab
+from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.weights import check_names, read_weights
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, PathsLike
+from hopefear.util.files import PathLike, PathsLike, path_list
 from hopefear.util.words import plural, some
 
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
@@ -29,10 +30,11 @@ def rerank(nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Sessi
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
-        for sentence in iter_nbest(nbest):
-            scores = sentence.forest.scores(known.vector(sentence.forest.features))
-            best.write(sentence.text(int(scores.argmax())) + "\n")
-            update()
+        with explained(lists=path_list(nbest)):
+            for sentence in iter_nbest(nbest):
+                scores = sentence.forest.scores(known.vector(sentence.forest.features))
+                best.write(sentence.text(int(scores.argmax())) + "\n")
+                update()
         known.check(path, run)
     except BaseException:
         best.close()
