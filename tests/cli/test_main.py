@@ -79,7 +79,7 @@ def test_usage_errors_take_one_line(
         (OSError(28, "No space left on device"), 1, "the disk is full"),
         (OSError(5, "Input/output error", "dev"), 1, "dev: input/output error"),
         (MemoryError(), 1, "out of memory"),
-        (KeyboardInterrupt(), 130, "interrupted. A run that had begun goes on with --resume."),
+        (KeyboardInterrupt(), 130, "hopefear: interrupted.\n"),
         (ZeroDivisionError("division by zero"), 1, "ZeroDivisionError: division by zero (this is a defect"),
         (click.ClickException("bad"), 2, "bad"),
         (OptionError("--jsonl is too much."), 2, "hopefear: --jsonl is too much. See: hopefear generate --help\n"),
@@ -121,7 +121,7 @@ def test_ctrl_c_takes_one_line_and_leaves_no_half_file(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said == b"hopefear: interrupted. A run that had begun goes on with --resume.\n"
+    assert said == b"hopefear: interrupted.\n"
     assert list((tmp_path / "x").iterdir()) == []
 
 

@@ -78,6 +78,11 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == "help":  # hopefear help, hopefear help tune
+            args = [*args[1:2], "--help"]
+            if args == ["--help"]:
+                click.echo(ctx.get_help())
+                ctx.exit()
         if args[0] not in NAMES:
             raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], NAMES)}", ctx)
         return super().resolve_command(ctx, args)
@@ -120,6 +125,8 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point. Returns the exit code."""
+    if not _open_streams():
+        return 2
     for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", newline="\n")
@@ -135,6 +142,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.exit_code
     except BaseException as error:  # the last stop of every error
         return _report(error, " ".join(["hopefear", *given[:1]]))
+
+
+def _open_streams() -> bool:
+    """Closed streams are opened on nothing, so that no file gets their number; whether there is a standard output."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        click.echo("hopefear: standard output is closed. Send it to a file, or to /dev/null", err=True)
+    return sys.stdout is not None
 
 
 def _terminated(number: int, frame: object) -> None:
@@ -166,7 +185,7 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
     if isinstance(error, InputError):
         return 2, str(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return 130, "interrupted. A run that had begun goes on with --resume."
+        return 130, f"interrupted.{_resumed(command)}"
     if isinstance(error, MemoryError):
         return 1, "out of memory. Try fewer --jobs, or fewer candidates."
     if isinstance(error, OSError) and error.filename is not None:
@@ -181,8 +200,16 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
             return 2, f"{name}: permission denied. Check who may read or write it."
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return 1, "the disk is full. Free some space; a run that had begun goes on with --resume."
+        return 1, f"the disk is full. Free some space.{_resumed(command)}"
     return 1, f"{type(error).__name__}: {error} (this is a defect; HOPEFEAR_DEBUG=1 shows where it happened)"
+
+
+def _resumed(command: str) -> str:
+    """What to do after an interruption, where the command can go on."""
+    name = command.removeprefix("hopefear").strip()
+    found = importlib.import_module(f"hopefear.cli.{name}").command if name in NAMES else None
+    can = found is not None and any("--resume" in param.opts for param in found.params)
+    return " A run that had begun goes on with --resume." if can else ""
 
 
 def _usage(error: click.UsageError) -> str:
@@ -206,7 +233,8 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _with_help(text: str, path: str) -> str:
-    return f"{text.rstrip('.')}{'' if text.endswith('?') else '.'} See: {path} --help"
+    text = f"{text.rstrip('.')}{'' if text.endswith('?') else '.'}"
+    return text if "See: " in text else f"{text} See: {path} --help"
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ def no_such_file(path: str) -> str:
     folder, name = Path(path).parent, Path(path).name
     if not folder.is_dir():
         return f"{path}: no such file: there is no directory {str(folder)!r}. Check the path."
+    from hopefear.metrics import METRICS
+
+    if path in METRICS:
+        return f"{path}: no such file. If it is a metric, write --metric {path}; each has a --metric of its own."
     close = difflib.get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
     return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Check the path.")
 

@@ -12,8 +12,17 @@ from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import CLUSTER, InputFile, Positional, count
 
+
+def _redirect(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
+    if value:
+        raise click.UsageError(
+            f"the text comes from standard input: hopefear translate {ctx.params['model']} < {value[0]}", ctx
+        )
+
+
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
+    click.Argument(["source"], nargs=-1, required=False, callback=_redirect, expose_value=False, metavar="< SOURCE"),
     click.Option(["--weights"], type=InputFile(), help="Weights, e.g. the weights.txt of a run. [those of the model]"),
     count("--nbest", 0, "Print a list of the N best of each sentence, as in a candidate list.", least=0),
     click.Option(

@@ -42,9 +42,8 @@ PARAMS = [
     ),
     click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
     Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
-    click.Option(
+    Many(
         ["--metric"],
-        multiple=True,
         metavar="NAME",
         help="What to optimise: bleu, chrf, ter, ..., or a column. More are reported only. [the outcome, or bleu]",
     ),

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, Vocab
 from hopefear.formats.forests import read_forests
+from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, PathsLike
+from hopefear.util.files import PathLike, PathsLike, path_list
 from hopefear.util.words import plural, some
 
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
@@ -40,10 +41,11 @@ def rerank(
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
-        for sentence in iter_nbest(nbest):
-            scores = sentence.forest.scores(known.vector(sentence.forest.features))
-            best.write(sentence.text(int(scores.argmax())) + "\n")
-            update()
+        with explained(lists=path_list(nbest)):
+            for sentence in iter_nbest(nbest):
+                scores = sentence.forest.scores(known.vector(sentence.forest.features))
+                best.write(sentence.text(int(scores.argmax())) + "\n")
+                update()
         known.check(run)
     except BaseException:
         best.close()

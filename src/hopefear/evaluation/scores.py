@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
+from hopefear.formats.kinds import explained
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric, from_text
 from hopefear.metrics.tokenizers import line_tokenizer
@@ -180,6 +181,11 @@ def score(config: ScoreConfig) -> Scored:
         from hopefear.evaluation.table_scores import score_tables
 
         return score_tables(config)
+    with explained(texts=[*(file for _, files in config.systems for file in files), *config.refs]):
+        return _score_texts(config)
+
+
+def _score_texts(config: ScoreConfig) -> Scored:
     metrics = config.metrics
     references = [read_lines(path) for path in config.refs]
     for path, lines in zip(config.refs, references, strict=True):

@@ -88,6 +88,9 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
     name, rest = split_text(text, columns)
     if name not in METRICS:
         known = [*METRICS, *columns]
+        if "," in text and all(one.partition("@")[0] in known for one in text.split(",")):
+            each = " ".join(f"--metric {one}" for one in text.split(","))
+            raise OptionError(f"--metric {text}: several metrics are named one by one: {each}.")
         raise OptionError(f"--metric: there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")
     fields: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(METRICS[name])}  # type: ignore[arg-type]
     options: dict[str, Any] = {}

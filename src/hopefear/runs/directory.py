@@ -190,8 +190,11 @@ class RunConfig:
     jobs: int = 0
     command: Sequence[str] = ()  # as it was typed, for the record
 
-    def check_out(self) -> None:
+    def check_out(self, session: Session) -> None:
+        """Says early what ``open_run`` would refuse; and that there is nothing to go on with."""
         Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
+        if self.resume and not (Path(self.out) / "run.json").exists():
+            session.warn(f"--resume: there is no run in {self.out}, so a new one begins")
 
     def open_run(self, kind: str, settings: Mapping[str, Any]) -> Run:
         how = {"resume": self.resume, "overwrite": self.overwrite}

@@ -33,7 +33,7 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     assert config.decoder_command is not None
     kind = find_batch(config.trainer)
     options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
-    config.check_out()
+    config.check_out(Session(listen))
     parameters = read_parameters(config.params) if config.params else []
     decoder = DecoderCommand(config.decoder_command, tuple(config.refs), config.sources, config.decoder_timeout)
     decoder.check([parameter.name for parameter in parameters])

@@ -131,7 +131,7 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
     """Learn the weights of a model and leave a run directory."""
     session = Session(listen)
     trainer = config.make_trainer()
-    config.check_out()
+    config.check_out(session)
     given = _read(config, trainer, session)
     inputs = record_inputs({**{name: getattr(config, name) for name in INPUTS}, "initial": given.initial})
     settings = _settings(config, trainer, given, [one["sha256"] for one in inputs])
@@ -206,6 +206,11 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     task = Task(decoder, _with_words(config.source, corpus, model, session), dev)
     if isinstance(trainer, Costmargin):
         trainer.check(task)
+    else:
+        for path, part in ((config.source, corpus), (config.dev_source or config.source, dev)):
+            if part is not None and (warning := _built_from(path, part, model)):
+                session.warn(warning)
+                break
     return Inputs(model, task, test, weights, initial)
 
 
@@ -246,6 +251,26 @@ def _with_words(path: str, corpus: Corpus, model: Model, session: Session) -> Co
     if len(full) < len(corpus):
         session.note(f"{plural(len(corpus) - len(full), 'sentence')} without words or references left out")
     return corpus.subset(full)
+
+
+def _built_from(path: str, corpus: Corpus, model: Model) -> str | None:
+    """A warning if most of the sentences seem to stand in the text that the model was built from.
+
+    That is so if its language model, which is not pruned, has every n-gram of a reference. Short sentences do not tell.
+    """
+    if not model.language_models or model.info["options"].get("lm_prune"):
+        return None
+    lm, long, seen = model.language_models[0], 0, 0
+    for line in corpus.references[0][:2000]:
+        words = model.target_text.tokens(line)
+        if len(words) > lm.order:
+            long += 1
+            found = lm.full_scores(" ".join(words))
+            seen += all(one.ngram_length >= min(i + 2, lm.order) for i, one in enumerate(found))
+    if long < 10 or seen <= long / 2:
+        return None
+    finding = f"{path}: {seen} of {long} longer sentences seem to be text that {model.path} was built from"
+    return f"{finding}, which it knows by heart: scores are too good, and weights too. Use text that it has not seen"
 
 
 def _shown(listen: Listener) -> Listener:

@@ -26,11 +26,12 @@ from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.diagnosis import Finding, diagnose
 from hopefear.evaluation.scores import score_of
 from hopefear.formats import read_forests, read_lists, read_weights
+from hopefear.formats.kinds import explained
 from hopefear.formats.pool import reduce
 from hopefear.formats.references import case_warning
 from hopefear.formats.table import TableSpec, read_table
 from hopefear.formats.weights import check_names, matched_numbers
-from hopefear.metrics import METRICS, Metric, from_text
+from hopefear.metrics import METRICS, Metric, from_text, split_text
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run, RunConfig
 from hopefear.runs.events import Epoch, Event, Listener, Progress
@@ -44,6 +45,7 @@ from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util import cluster
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
+from hopefear.util.words import one_of
 
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
@@ -182,8 +184,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         return tune_decoder(config, listen)
     kind = Auto if config.trainer == "auto" else find_batch(config.trainer)
     options = options_from(kind, config.set)
-    config.check_out()
     session = Session(listen)
+    config.check_out(session)
     weights: Mapping[str, float] | None = read_weights(config.initial) if config.initial else None
     pool = _read(config, session)
     metric, *others = metrics_for(config, pool)
@@ -283,7 +285,8 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
 def _read(config: TuneConfig, session: Session) -> Pool:
     """What is learnt from."""
     if config.forests:
-        return read_forests(config.forests, list(config.refs) or None, sources=config.sources)
+        with explained(forests=[config.forests], texts=config.refs):
+            return read_forests(config.forests, list(config.refs) or None, sources=config.sources)
     if config.table is None:
         return read_candidates(config.nbest, config.refs, session, config.sources)
     session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
@@ -301,7 +304,8 @@ def _read(config: TuneConfig, session: Session) -> Pool:
 def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None) -> Pool:
     """Lists from files, with progress and a word if they were merged."""
     update = session.progress("read", megabytes(nbest))
-    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
+    with explained(lists=nbest, texts=refs):
+        pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
     if merged:
         session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
     return pool
@@ -314,7 +318,7 @@ def _parts(config: TuneConfig, pool: Pool, metric: Metric, session: Session) -> 
     parts = {"dev": learn}
     if config.dev_nbest:
         parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session)}
-        need_references(parts["dev"], metric)
+        need_references(parts["dev"], metric, "--dev-refs")
     if aside is not None:
         parts["holdout"] = aside
     elif config.holdout:
@@ -335,6 +339,10 @@ def metric_for(text: str, config: TuneConfig, pool: Pool | None = None) -> Metri
     """A metric by its name. One that is none of ours is a column of the lists, or will be."""
     name, _, rest = text.partition(":")
     columns = pool.number_names if pool is not None else [name] if name not in METRICS else []
+    if pool is not None and not columns and split_text(text)[0] not in METRICS and "," not in text:
+        finding = f"there is no metric {name!r}, and the candidates have no columns of numbers.{one_of(name, METRICS)}"
+        cure = 'Scores of your own come as "metrics" in JSON lines, or with --table and --outcome'
+        raise OptionError(f"--metric: {finding} {cure}.")
     metric = from_text(text, config.lowercase, config.tokenize, columns)
     if pool is not None and metric.name == "external" and "scale=" not in rest:
         # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
@@ -343,13 +351,13 @@ def metric_for(text: str, config: TuneConfig, pool: Pool | None = None) -> Metri
     return metric
 
 
-def need_references(pool: Pool, metric: Metric) -> None:
+def need_references(pool: Pool, metric: Metric, option: str = "--refs") -> None:
     """Complain about the first sentence without a reference, if the metric needs them."""
     if metric.columns:
         return
     without = next((i for i in range(len(pool)) if not pool.references(i)), None)
     if without is not None:
-        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
+        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give {option}")
 
 
 def describe(trainer: BatchTrainer) -> dict[str, Any]:

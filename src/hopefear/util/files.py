@@ -64,6 +64,8 @@ def iter_bytes(path: PathLike) -> Iterator[bytes]:
     try:
         with _open_raw(path) as file:
             data = file.read(CHUNK)
+            if data.startswith(_UTF16):
+                raise input_error(path_name(path), None, "is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8")
             for magic, name, decompressor in _PACKERS:
                 if data.startswith(magic):
                     yield from _unpack(path, file, data, name, decompressor())
@@ -78,6 +80,8 @@ def iter_bytes(path: PathLike) -> Iterator[bytes]:
 @contextmanager
 def _open_raw(path: PathLike) -> Iterator[BinaryIO]:
     if os.fspath(path) == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed. Give it a file: < FILE")
         yield sys.stdin.buffer
         return
     try:
@@ -111,6 +115,7 @@ _PACKERS: list[tuple[bytes, str, Callable[[], Callable[[], Any]]]] = [
     (b"\xfd7zXZ\x00", "xz", _xz),
     (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
 ]
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LARGEST = 4 << 20  # of an unpacked piece
 _ZSTD_PIECES = (1 << 8, 1 << 12)  # zstandard cannot bound what comes out, so bound what goes in
 
@@ -124,6 +129,12 @@ def is_plain(path: PathLike) -> bool:
             return not file.read(6).startswith(tuple(magic for magic, _, _ in _PACKERS))
     except (OSError, ValueError):
         return False
+
+
+def packed_in_name_only(path: PathLike) -> str:
+    """The ending of a name that says packed, of a file that is not; else nothing."""
+    ending = Path(path).suffix
+    return ending if ending in PACKED and is_plain(path) else ""
 
 
 def _unpack(
@@ -259,6 +270,8 @@ def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:
         line = done + 1 + block.count(b"\n", 0, error.start)
         byte = error.start - block.rfind(b"\n", 0, error.start)
         finding = f"byte {byte} is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8"
+        if ending := packed_in_name_only(path):
+            finding = f"neither text nor what a name in {ending} says. Copy the file or make it again"
         raise input_error(path_name(path), line, finding) from None
     if "\r" in text:
         return [line.removesuffix("\r").replace("\r", " ") for line in text.split("\n")]
