@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import shell_complete
 
 import hopefear
 from hopefear.cli.frame import CONTEXT, write_examples
@@ -53,6 +54,7 @@ COMMANDS = {
         "generate": "Make candidate lists with references, to try things out.",
     },
 }
+COMPLETE = "_HOPEFEAR_COMPLETE"  # what a shell asks: bash_source, bash_complete, zsh_source, ...
 NAMES = {name: line for section in COMMANDS.values() for name, line in section.items()}
 
 EXAMPLES = """\
@@ -78,17 +80,17 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] == "help":  # hopefear help, hopefear help tune
+        if args[0] == "help" and not ctx.resilient_parsing:  # hopefear help, hopefear help tune
             args = [*args[1:2], "--help"]
             if args == ["--help"]:
                 click.echo(ctx.get_help())
                 ctx.exit()
-        if args[0] not in NAMES:
+        if args[0] not in NAMES and not ctx.resilient_parsing:
             raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], NAMES)}", ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
+        if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(2)
         return super().parse_args(ctx, args)
@@ -134,6 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminated)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if asked := os.environ.get(COMPLETE):
+            return shell_complete(cli, {}, "hopefear", COMPLETE, asked)
         with cli.make_context("hopefear", list(given)) as ctx:
             cli.invoke(ctx)
         sys.stdout.flush()

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from hopefear.util.words import one_of
 
@@ -52,6 +53,9 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
         if not os.access(path, os.R_OK):
             raise FileError(f"{path}: {os.strerror(errno.EACCES).lower()}. Make it readable.", ctx)
         return path
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        return [CompletionItem(incomplete, type="file")]
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
