@@ -133,9 +133,8 @@ def build(
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
     """
     options = options or BuildOptions()
-    if options.domains and len(options.domains) != len(path_list(source)):
-        counts = f"{len(options.domains)} domains, {len(path_list(source))} source files"
-        raise InputError(f"{counts}. Give one name per pair of files")
+    if options.domains and len(options.domains) != (files := len(path_list(source))):
+        raise InputError(f"{len(options.domains)} domains, {files} source files. Give one name per pair of files")
     report = BuildReport(Path(out))
     check_out(report.model, overwrite)
     source_text, target_text = options.pipeline("source"), options.pipeline("target")
@@ -153,13 +152,12 @@ def build(
             file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
 
     with report.step("language model"):
-        models = [_language_model(bitext.target, "lm", options, jobs, run)]
-        small = _small_domains(bitext, options.domains)
-        texts = [bitext.target[begin:end] for begin, end in small]
-        if lm_text:
-            texts.insert(0, read_text(lm_text, target_text))
-        for number, lines in enumerate(texts[: len(LM_NAMES) - 1], 2):
-            models.append(_language_model(lines, f"lm{number}", options, jobs, run))
+        texts = [
+            bitext.target,
+            *([read_text(lm_text, target_text)] if lm_text else []),
+            *_small_domains(bitext, options.domains),
+        ]
+        models = [_language_model(*each, options, jobs, run) for each in zip(texts, LM_NAMES, strict=False)]
         casing = Casing.learn(bitext.spelled, jobs)
     counts = _counts(text, bitext)
     del bitext
@@ -176,7 +174,7 @@ def build(
     report.counts = counts | extracted
     report.counts |= {"rules": len(grammar), "source_sides": grammar.sides}
     report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-    info = {
+    info: dict[str, Any] = {
         "kind": options.kind,
         "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
         "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
@@ -209,14 +207,14 @@ def _weights(options: BuildOptions, models: int) -> dict[str, float]:
     return weights | dict.fromkeys(LM_NAMES[:models], weights["lm"] / models)
 
 
-def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[tuple[int, int]]:
-    """The domains that are at most half of the text, with their pairs; a larger one is nearly the whole."""
+def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:
+    """The target sides of domains that are at most half of the text; a larger one is nearly the whole."""
     begins = [0, *bitext.ends]
-    found = [(name, begins[i], begins[i + 1]) for i, name in enumerate(names)]
-    for name, begin, end in found:
-        if begin == end:
+    found = [bitext.target[begins[i] : begins[i + 1]] for i in range(len(names))]
+    for name, lines in zip(names, found, strict=True):
+        if not lines:
             raise InputError(f"domain {name}: none of its pairs can be used. Check its files, or leave the domain out")
-    return [(begin, end) for _, begin, end in found if 2 * (end - begin) <= len(bitext)]
+    return [lines for lines in found if 2 * len(lines) <= len(bitext)]
 
 
 def _align(text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session) -> None:
