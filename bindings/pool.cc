@@ -73,7 +73,8 @@ void init_pool(nb::module_& m) {
           "Candidate lists from a table: a file (CSV, TSV, JSON lines, Parquet, Arrow), a frame of pandas, polars, pyarrow or "
           "DuckDB, or a dict of arrays. docs/tables.md explains the columns.")
       .def(
-          "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); }, nb::sig("def to_arrow(self) -> typing.Any"),
+          "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); },
+          nb::sig("def to_arrow(self) -> typing.Any"),
           "The candidates as a pyarrow.Table with a row for each: group, text, features, numbers.")
       .def(
           "to_pandas", [](nb::handle_t<Pool> self) { return in_python("to_pandas", self); },
@@ -141,10 +142,18 @@ void init_pool(nb::module_& m) {
       .def(
           "subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a.noconvert(),
           "The sentences with these indices; arrays are shared.")
-      .def("subset", &subset_of, "indices"_a, nb::sig("def subset(self, indices: collections.abc.Iterable[typing.SupportsIndex]) -> Pool"))
+      .def("subset", &subset_of, "indices"_a,
+           nb::sig("def subset(self, indices: collections.abc.Iterable[typing.SupportsIndex]) -> Pool"))
       .def("append_lists", &append_many, "ids"_a, "row_begin"_a, "dense"_a, "numbers"_a, "texts"_a, "references"_a,
            "Many lists at once, with dense features only: rows row_begin[i] to row_begin[i + 1] of the arrays are those of list "
            "i.");
+  m.def(
+      "canonical",
+      [](const Pool& pool) {
+        auto [out, places] = canonical(pool);
+        return std::make_pair(std::move(out), give(std::move(places)));
+      },
+      "pool"_a, "merged([pool]), and where its list has each of the rows.");
   m.def(
       "merged",
       [](const std::vector<const Pool*>& pools, bool in_order) { return in_order ? merged_in_order(pools) : merged(pools); },

@@ -20,6 +20,12 @@ const double* rows_of(const Task& task, const In<double>& values) {
   return values.data();
 }
 
+void set_places(Task& task, const Places& places) {
+  if (!places) return;
+  if (places->size() != task.lists.rows()) throw nb::value_error("one place for each row is needed");
+  task.lists.place = places->data();
+}
+
 OnEpoch reporter(const nb::object& callback) {
   return [&callback](const EpochReport& report) {
     nb::gil_scoped_acquire gil;

@@ -33,6 +33,7 @@ from hopefear.metrics import Metric
 from hopefear.runs.session import Session
 
 Vector = NDArray[np.float64]
+Places = NDArray[np.int32]
 
 
 def option(default: Any, help: str, *, paper: Any = None, least: float | None = None) -> Any:
@@ -112,22 +113,23 @@ class Trainer(ABC):
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-def prepared(pool: Pool) -> Pool:
-    """The candidates in canonical order, without duplicates; refuses what nothing can be learnt from.
+def prepared(pool: Pool) -> tuple[Pool, Places | None]:
+    """The candidates in canonical order, without duplicates, and the place of each in its list.
 
-    A result therefore does not depend on the order of lines in a list.
+    A result therefore does not depend on the order of lines in a list, but where model scores are equal: then the
+    first candidate of the list is the best one, as wherever weights are used. Refuses what nothing can be learnt from.
     """
     if len(pool) == 0:
         raise InputError("there are no sentences to learn from")
     if len(pool.features) == 0:
         raise InputError("the candidates have no features: there is nothing to learn")
     if not pool.is_lists:
-        return pool
-    merged = _core.merged([pool])
+        return pool, None
+    merged, places = _core.canonical(pool)
     rows = merged.row_begin()
     if rows[-1] == 0 or int(np.diff(rows).max()) < 2:
         raise InputError("every sentence has one candidate only: there is nothing to learn. Make longer lists")
-    return merged
+    return merged, places
 
 
 def refuse_equal(pool: Pool, stats: Vector, metric: Metric) -> None:

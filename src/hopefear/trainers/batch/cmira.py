@@ -19,17 +19,19 @@ from typing import Any, ClassVar
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cmira(BatchTrainer):
+class Cmira(SentenceGain):
     """MIRA with one hope and one fear for the whole corpus."""
 
     name: ClassVar[str] = "cmira"
     paper: ClassVar[str] = "Tan et al. 2013"
     what: ClassVar[str] = "hinge between the hope and the fear corpus, by the metric of the corpus"
 
+    gain: str = gain_option("linear")
     C: float = option(0.1, "the largest step", paper="0.001 or 0.0001", least=0)
     epochs: int = option(400, "T", paper=400, least=1)
     beam: int = option(
@@ -44,9 +46,11 @@ class Cmira(BatchTrainer):
             *problem.task,
             *problem.space,
             C=self.C,
+            **self.gain_options,
             epochs=self.epochs,
             beam=self.beam,
             constraints=self.constraints,
+            places=problem.places,
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )

@@ -21,11 +21,12 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import AVERAGES, SentenceGain, average_option, choice, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kbmira(BatchTrainer):
+class Kbmira(SentenceGain):
     """Batch MIRA with hope and fear."""
 
     name: ClassVar[str] = "kbmira"
@@ -34,25 +35,32 @@ class Kbmira(BatchTrainer):
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
+    gain: str = gain_option("background", "background")
     C: float = option(0.01, "the largest step", paper=0.01, least=0)
-    decay: float = option(0.999, "of the background corpus, after each sentence", paper=0.999, least=0)
     passes: int = option(60, "over the lists", paper=60, least=1)
+    average: str = average_option("pass", "pass")
     constraints: int = option(
         1, "best, hope and fear candidates each; more than 1: MIRA_1", paper="1; MIRA_1: 10", least=1
     )
 
     approximation: str = option("forest", "on forests, hope and fear by: forest (reranking), linear (BLEU) or kbest")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self, "average", AVERAGES)
+
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         w = _core.kbmira(
             *problem.task,
             *problem.space,
             C=self.C,
-            decay=self.decay,
+            **self.gain_options,
             passes=self.passes,
+            average=self.average,
             constraints=self.constraints,
             epsilon=0.01,
             seed=self.seed,
+            places=problem.places,
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )
@@ -70,6 +78,7 @@ class Kbmira(BatchTrainer):
             C=self.C,
             decay=self.decay,
             passes=self.passes,
+            average=self.average,
             approximation=self.approximation,
             seed=self.seed,
             jobs=self.jobs,

@@ -19,14 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
-from hopefear.errors import InputError
 from hopefear.metrics import by_name
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import AVERAGES, SentenceGain, average_option, choice, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Perceptron(BatchTrainer):
+class Perceptron(SentenceGain):
     """Structured perceptron with objective-scaled updates."""
 
     name: ClassVar[str] = "perceptron"
@@ -35,15 +35,23 @@ class Perceptron(BatchTrainer):
     start_at: ClassVar[float] = 1e-9
     differences_only: ClassVar[bool] = False  # eq. (5) looks at magnitudes
 
-    sentence_objective: str = option("rouge-s", "rouge-s, or metric: the sentence form of --metric", paper="rouge-s")
+    sentence_objective: str = option("metric", "rouge-s, or metric: the gain of --metric", paper="rouge-s")
+    gain: str = gain_option("linear")
     beta: float = option(
         1.5, "recall counts so many times as much as precision in ROUGE-S", paper="1.2 to 1.5", least=0
     )
     skip: int = option(4, "longest gap of a skip bigram in ROUGE-S", paper=4, least=0)
     iterations: int = option(18, "passes over the lists", paper=18, least=1)
+    average: str = average_option("running", "none")
     scaled: bool = option(True, "multiply the update by the objective of the oracle (3)", paper=True)
     normalize: bool = option(False, "feature-wise normalisation (4), (5)")
     returned: str = option("best", "the weights of the best pass by the mean objective, or of the last")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self, "average", AVERAGES)
+        choice(self, "sentence_objective", ("rouge-s", "metric"))
+        choice(self, "returned", ("best", "last"))
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.passes(problem, passive_aggressive=False, scaled=self.scaled, C=1.0)
@@ -51,17 +59,10 @@ class Perceptron(BatchTrainer):
     def passes(
         self, problem: Problem, *, passive_aggressive: bool, scaled: bool, C: float
     ) -> tuple[Vector, dict[str, Any]]:
+        objective = None  # the gain of the metric
         if self.sentence_objective == "rouge-s":
             rouge = by_name("rouge-s", skip=self.skip, beta=self.beta)
             objective = rouge.sentence_gains(rouge.stats(problem.pool, self.jobs))
-        elif self.sentence_objective == "metric":
-            assert problem.stats is not None
-            objective = problem.metric.sentence_gains(problem.stats)
-        else:
-            raise InputError(f"trainer {self.name}: sentence_objective must be rouge-s or metric")
-
-        if self.returned not in ("best", "last"):
-            raise InputError(f"trainer {self.name}: returned must be best or last, not {self.returned}")
         last = problem.initial
 
         def on_epoch(epoch: int, mean: float, w: Vector, updates: int) -> bool:
@@ -77,7 +78,10 @@ class Perceptron(BatchTrainer):
             scaled=scaled,
             normalize=self.normalize,
             C=C,
+            average=self.average,
+            **self.gain_options,
             iterations=self.iterations,
+            places=problem.places,
             jobs=self.jobs,
             on_epoch=on_epoch,
         )

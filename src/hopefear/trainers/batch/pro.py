@@ -21,21 +21,24 @@ import numpy as np
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain, gain_option
 from hopefear.trainers.batch.quasi_newton import minimize
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pro(BatchTrainer):
+class Pro(SentenceGain):
     """Pairwise ranking with a logistic classifier."""
 
     name: ClassVar[str] = "pro"
     paper: ClassVar[str] = "Hopkins and May 2011"
     what: ClassVar[str] = "logistic loss over sampled pairs of candidates"
 
+    gain: str = gain_option("plus1")
     samples: int = option(5000, "pairs drawn from each list", paper=5000, least=1)
     threshold: float = option(0.05, "least difference in the sentence metric", paper=0.05, least=0)
     keep: int = option(50, "pairs kept of each list", paper=50, least=1)
+    weighted: bool = option(False, "a pair counts by its difference", paper=False)
     l2: float = option(1e-4, "strength of the l2 term, in units of the mean loss", least=0)
     l1: float = option(0.0, "strength of the l1 term", least=0)
     interpolation: float = option(1.0, "share of the new weights in each round", paper=0.1, least=0)
@@ -45,8 +48,10 @@ class Pro(BatchTrainer):
         w = problem.initial
         pairs = 0
         for number in range(1, self.resample + 1):
+            gains = self.row_gains(problem, w)
+            seed = self.seed * 1_000_003 + number
             matrix = _core.sample_pairs(
-                *problem.task, self.samples, self.threshold, self.keep, self.seed * 1_000_003 + number, self.jobs
+                *problem.task, gains, self.samples, self.threshold, self.keep, self.weighted, seed, self.jobs
             )
             pairs = len(matrix)
             if pairs == 0:

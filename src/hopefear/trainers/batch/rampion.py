@@ -18,11 +18,12 @@ import numpy as np
 
 from hopefear import _core
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rampion(BatchTrainer):
+class Rampion(SentenceGain):
     """Structured ramp loss by the concave-convex procedure."""
 
     name: ClassVar[str] = "rampion"
@@ -31,9 +32,10 @@ class Rampion(BatchTrainer):
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
+    gain: str = gain_option("linear")
     loss: str = option("ramp3", "one of " + " ".join(name for name, _ in _core.loss_names()), paper="ramp3")
     alpha: float = option(10.0, "cost = alpha (1 - sentence metric)", paper=10, least=0)
-    eta: float = option(0.0001, "step size", paper=0.0001, least=0)
+    eta: float = option(0.0003, "step size", paper=0.0001, least=0)
     C: float = option(1.0, "strength of the l2 term towards the initial weights", paper=1, least=0)
     l1: float = option(0.0, "strength of an l1 term towards the initial weights", least=0)
     cccp: int = option(10, "T', CCCP iterations", paper=10, least=1)
@@ -41,9 +43,7 @@ class Rampion(BatchTrainer):
     shuffle: bool = option(False, "go through the sentences in random order", paper=False)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        assert problem.stats is not None
-        costs = self.alpha * (1 - problem.metric.sentence_gains(problem.stats))
-        return self.descend(problem, costs)
+        return self.descend(problem, None)
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """Costs are linear BLEU on edges, per reference word, around the best derivations of each round's start."""
@@ -58,13 +58,15 @@ class Rampion(BatchTrainer):
             details["warnings"] = warnings
         return w, details
 
-    def descend(self, problem: Problem, costs: Vector) -> tuple[Vector, dict[str, Any]]:
+    def descend(self, problem: Problem, costs: Vector | None) -> tuple[Vector, dict[str, Any]]:
         w = _core.rampion(
             problem.pool,
             problem.stats,
             problem.metric.core,
             costs,
             *problem.space,
+            **self.gain_options,
+            alpha=self.alpha,
             loss=self.loss,
             eta=self.eta,
             C=self.C,
@@ -73,10 +75,13 @@ class Rampion(BatchTrainer):
             passes=self.passes,
             seed=self.seed,
             shuffle=self.shuffle,
+            places=problem.places,
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )
         if not np.all(np.isfinite(w)):
             return w, {}
+        if costs is None:
+            costs = self.alpha * (1 - self.row_gains(problem, w))
         value, _ = _core.pool_loss(problem.pool, problem.stats, problem.metric.core, costs, w, self.loss, self.jobs)
         return w, {"loss": value}

@@ -79,18 +79,19 @@ class Candidates:
     """Fixed lists, lattices or forests; their own best candidates are the development data."""
 
     def __init__(self, pool: Pool) -> None:
-        self.pool = prepared(pool)
+        self.pool, self.places = prepared(pool)
         self.names = self.pool.feature_names
         self.dense = len(self.names)
         if without := [i for i in range(len(self.pool)) if not self.pool.references(i)]:
             raise InputError(f"sentence {self.pool.ids[without[0]]} has no reference, and hope and fear need BLEU")
-        if self.pool.is_lists:
-            refuse_equal(self.pool, Bleu().stats(self.pool), Bleu())
+        self.stats = Bleu().stats(self.pool) if self.pool.is_lists else None
+        if self.stats is not None:
+            refuse_equal(self.pool, self.stats, Bleu())
         self.examples = _core.pool_examples(self.pool)
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
-        best = self.pool.kbest(w, 1, jobs=jobs)
-        return {"score": Bleu().score(Bleu().stats(best, jobs).sum(axis=0))}
+        _, document = _core.one_best(self.pool, self.stats, Bleu().core, w, jobs, self.places)
+        return {"score": Bleu().score(document)}
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         raise InputError("candidates are learnt from on one machine. Leave out the cluster")
