@@ -69,7 +69,7 @@ def load_arrays(path: Path) -> tuple[dict[str, Any], Arrays] | None:
 
 
 def read_npz(path: Path) -> Arrays:
-    """All arrays of a file of NumPy; every byte of them is compared with its checksum, which NumPy itself does not do."""
+    """All arrays of a file of NumPy, compared with their checksums, which NumPy itself does not do."""
     try:
         with zipfile.ZipFile(path) as whole:
             damaged = whole.testzip()
