@@ -173,7 +173,7 @@ def test_a_file_that_somebody_else_fills(tmp_path: Path) -> None:
 
 def test_the_folder_of_a_file_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
-    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.readlink(f"/proc/self/fd/{number}")))
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(str(Path(f"/proc/self/fd/{number}").readlink())))
     with atomic_write(tmp_path / "file") as file:
         file.write("text")
     assert synced[-1] == str(tmp_path) and PART in synced[0]

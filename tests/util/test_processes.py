@@ -127,7 +127,7 @@ def test_a_private_file_is_closed_in_forked_processes(tmp_path: Path) -> None:
     close_in_children(private)
 
     def task(say: Say) -> dict[str, Any]:
-        return {"open": os.path.exists(f"/proc/self/fd/{private}")}
+        return {"open": Path(f"/proc/self/fd/{private}").exists()}
 
     assert run_tasks([task]) == [{"open": False}]
     close_private(private)

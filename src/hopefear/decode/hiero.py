@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Examples, HieroDecoder, Pool, Vocab
 from hopefear.decode.explanation import explanation
-from hopefear.errors import InputError
+from hopefear.errors import InputError, input_error
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
@@ -175,7 +175,7 @@ class Hiero:
     def opener(self) -> Callable[[], Hiero]:
         """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
         options = {name: getattr(self, name) for name in ("pop_limit", "max_options", "max_span", "templates")}
-        return partial(_opened, str(self.model.path.resolve()), options)
+        return partial(_opened, str(self.model.path.resolve()), self.model.info["checksum"], options)
 
     def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
@@ -189,5 +189,8 @@ class Hiero:
         return explanation(pool[0].viterbi(self.weights), pool.source(0).split(), self.weights)
 
 
-def _opened(path: str, options: Mapping[str, Any]) -> Hiero:
-    return Hiero(Model.open(path, verify=False), **options)
+def _opened(path: str, checksum: str, options: Mapping[str, Any]) -> Hiero:
+    model = Model.open(path, verify=False)
+    if model.info["checksum"] != checksum:
+        raise input_error(path, None, "another model lies here than where the run was started. Copy that one")
+    return Hiero(model, **options)

@@ -6,8 +6,6 @@ need it are left out and the report says so.
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,14 +154,14 @@ def _kept(path: Path) -> dict[str, Kept]:
     """Statistics of all sentences; none from a damaged file: the scores are in the record."""
     found = {}
     try:
-        with np.load(path, allow_pickle=False) as held:
-            for part in ("dev", "test"):
-                if f"{part}_after" in held:
-                    before, after = (held[f"{part}_{when}"].astype(np.float64) for when in ("before", "after"))
-                    if before.shape != after.shape or after.shape[1:] != (2 * Bleu().max_order + 1,):
-                        return {}
-                    found[part] = Kept(before, after, str(held[f"{part}_references"]))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        held = checkpoint.read_npz(path)
+        for part in ("dev", "test"):
+            if f"{part}_after" in held:
+                before, after = (held[f"{part}_{when}"].astype(np.float64) for when in ("before", "after"))
+                if before.shape != after.shape or after.shape[1:] != (2 * Bleu().max_order + 1,):
+                    return {}
+                found[part] = Kept(before, after, str(held[f"{part}_references"]))
+    except (OSError, InputError, ValueError, KeyError):
         return {}
     return found
 

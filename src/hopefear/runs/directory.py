@@ -33,6 +33,9 @@ from hopefear.util.values import plain
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
 
 
+_DYING = 1.0  # seconds that the processes of a killed run may need to be gone
+
+
 class Run:
     """One run directory, locked while it is open. Use it in a ``with`` statement."""
 
@@ -251,15 +254,20 @@ def _clear(path: Path) -> None:
 
 def _locked(path: Path) -> int:
     lock = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise InputError(f"{path}: another process is at work in it. Wait for it, or take another --out") from None
-    except OSError:  # a file system without locks
-        pass
-    close_in_children(lock)  # or one that outlives us would keep the directory locked
-    return lock
+    until = time.monotonic() + _DYING
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < until:
+                time.sleep(0.02)
+                continue
+            os.close(lock)
+            raise InputError(f"{path}: another process is at work in it. Wait for it, or take another --out") from None
+        except OSError:  # a file system without locks
+            pass
+        close_in_children(lock)  # or one that outlives us would keep the directory locked
+        return lock
 
 
 def _now() -> str:

@@ -95,7 +95,7 @@ def in_order(
     waiting = iter(items)
     try:
         while True:
-            room = max(1, _AHEAD * int(_cores("cluster_resources")))
+            room = max(1, _AHEAD * int(total_cores()))
             while len(under_way) < room:
                 try:
                     under_way.append(task.remote(key, box, next(waiting)))
@@ -107,6 +107,11 @@ def in_order(
     finally:
         for one in under_way:
             ray.cancel(one)
+
+
+def total_cores() -> float:
+    """Of all machines of the cluster."""
+    return _cores("cluster_resources")
 
 
 def _cores(which: str) -> float:

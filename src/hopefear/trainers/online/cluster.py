@@ -14,10 +14,24 @@ from typing import Any
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Header, Reply
+from hopefear.trainers.online.teams import Died, Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
+from hopefear.util.cluster import total_cores
 
 BATCH = 8
+
+
+def check_cpus(learners: int) -> None:
+    """Say at once that learners would wait for CPUs that the cluster does not have."""
+    cpus = int(total_cores())
+    if cpus < learners:
+        raise InputError(f"the cluster has {cpus} CPUs, and {learners} learners need one each. Take fewer, or add nodes")
+
+
+def _last_line(error: Exception) -> str:
+    """Of Ray's long messages the line that has the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if lines else ''}"
 
 
 class _Actor:
@@ -26,10 +40,17 @@ class _Actor:
     def __init__(
         self, make: Callable[[], tuple[_core.Learner, _core.Examples]], header: Header, pieces: list[bytes]
     ) -> None:
-        learner, examples = make()
+        self.failed = ""
+        try:
+            learner, examples = make()
+        except InputError as error:  # no model here, or another one: it would be so the next time too
+            self.failed = f"{socket.gethostname()}: {error}"
+            return
         self.server = Server(learner, examples, Snapshot.unpack(header, pieces))
 
     def answer(self, header: Header, *packets: bytes) -> tuple[Header, bytes]:
+        if self.failed:
+            return {"failed": self.failed}, b""
         try:
             head, pieces = self.server.answer(header, [piece for packet in packets for piece in unpack(packet)[1]])
             return head, pack({}, pieces)
@@ -60,9 +81,9 @@ class Actors:
         head, letters = self.actors[k].answer.options(num_returns=2).remote(header, *packets)
         self.open[head] = k, letters
 
-    def wait(self) -> list[tuple[int, Reply | None]]:
-        ready, _ = self.ray.wait(list(self.open), num_returns=1)
-        answers: list[tuple[int, Reply | None]] = []
+    def wait(self, seconds: float) -> list[tuple[int, Reply | Died]]:
+        ready, _ = self.ray.wait(list(self.open), num_returns=1, timeout=seconds)
+        answers: list[tuple[int, Reply | Died]] = []
         for one in ready:
             k, letters = self.open.pop(one)
             try:
@@ -70,11 +91,15 @@ class Actors:
                 if "failed" in header:
                     raise InputError(header["failed"])
                 pieces = [letters] if "learnt" in header else unpack(self.ray.get(letters))[1]
-            except self.ray.exceptions.RayError:  # the actor, or its whole machine, is gone
-                answers.append((k, None))
+            except self.ray.exceptions.RayError as error:  # the actor, or its whole machine, is gone
+                answers.append((k, Died(_last_line(error))))
                 continue
             answers.append((k, (header, pieces)))
         return answers
+
+    def state(self, k: int) -> str:
+        free = int(self.ray.available_resources().get("CPU", 0))
+        return f"it is at work, or waits for a CPU: {free} are free on the cluster"
 
     def close(self) -> None:
         for actor in self.actors.values():

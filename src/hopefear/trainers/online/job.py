@@ -128,10 +128,11 @@ def _team(trainer: Online, data: Data, w: Vector, warn: Callable[[str], None]) -
         return Threads(trainer, data.examples, data.names, w, how, count, trainer.jobs)
     snapshots = [Snapshot.of(trainer.learner(w, data.names, True)) for _ in range(count)]
     if cluster is not None:
-        from hopefear.trainers.online.cluster import Actors
+        from hopefear.trainers.online.cluster import Actors, check_cpus
         from hopefear.util.cluster import connect
 
         connect(cluster, count)
+        check_cpus(count)
         return Crew(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
     from hopefear.trainers.online.workers import Processes
 
