@@ -55,6 +55,7 @@ class TuneConfig(RunConfig):
     trainer: str
     nbest: Sequence[str] = ()
     forests: str | None = None
+    format: str | None = None  # of lists or forests; None: seen from the files
     decoder_command: str | None = None
     table: Any = None  # a file, a frame or a dict of arrays
     group: str | None = None
@@ -99,7 +100,7 @@ class TuneConfig(RunConfig):
             ("--decoder-command", self.decoder_command, loop),
             ("--table", from_table, ("group", "features", "text", "references", "outcome", "missing")),
             ("--nbest, --forests and --decoder-command", not from_table, ("refs", "sources")),
-            ("--nbest and --forests", self.nbest or self.forests, ("dev_nbest", "dev_refs")),
+            ("--nbest and --forests", self.nbest or self.forests, ("format", "dev_nbest", "dev_refs")),
             ("--params", self.params, ("retune_every", "max_evaluations")),
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
@@ -210,6 +211,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         "random_init": config.random_init,
         "inputs": [one["sha256"] for one in inputs],
     }
+    if config.format:
+        settings["format"] = config.format
     if others:
         settings["others"] = [plain(one.record()) for one in others]
     if config.table is not None:
@@ -278,9 +281,9 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
 def _read(config: TuneConfig, session: Session) -> Pool:
     """What is learnt from."""
     if config.forests:
-        return read_forests(config.forests, list(config.refs) or None, sources=config.sources)
+        return read_forests(config.forests, list(config.refs) or None, config.format, config.sources)
     if config.table is None:
-        return read_candidates(config.nbest, config.refs, session, config.sources)
+        return read_candidates(config.nbest, config.refs, session, config.sources, config.format)
     session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
     table = read_table(config.table, config.spec)
     pool = table.pool(config.spec, session.warn)
@@ -293,10 +296,12 @@ def _read(config: TuneConfig, session: Session) -> Pool:
     return pool
 
 
-def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None) -> Pool:
+def read_candidates(
+    nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None, format: str | None = None
+) -> Pool:
     """Lists from files, with progress and a word if they were merged."""
     update = session.progress("read", megabytes(nbest))
-    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
+    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources, format)
     if merged:
         session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
     return pool
@@ -308,7 +313,12 @@ def _parts(config: TuneConfig, pool: Pool, metric: Metric, session: Session) -> 
     learn, aside = split(pool, config.holdout, config.seed)
     parts = {"dev": learn}
     if config.dev_nbest:
-        parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session)}
+        parts = {
+            "train": learn,
+            "dev": read_candidates(
+                config.dev_nbest, config.dev_refs, session, None, config.format if config.nbest else None
+            ),
+        }
         need_references(parts["dev"], metric)
     if aside is not None:
         parts["holdout"] = aside
