@@ -12,8 +12,11 @@ from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import InputFile, Many, count, table_options
 
 PARAMS = [
-    Many(["--nbest"], type=InputFile(), help="Candidate lists; several files are parts of one list."),
+    Many(["--nbest"], type=InputFile(folders=True), help="Candidate lists; several files are parts of one list."),
     click.Option(["--forests"], type=InputFile(folders=True), help="Forests or lattices: a file, or a folder of them."),
+    click.Option(
+        ["--format"], metavar="NAME", help="Format of lists or forests: docs/formats.md. [seen from the file]"
+    ),
     *table_options("group", "features", "missing"),
     click.Option(["--weights"], type=InputFile(), required=True, help="Weights, e.g. the weights.txt of a run."),
     click.Option(["--out"], metavar="FILE", help="With --table: where the table goes. [standard output]"),
@@ -36,6 +39,7 @@ def command(
     console: Console,
     nbest: tuple[str, ...],
     forests: str | None,
+    format: str | None,
     weights: str,
     nbest_out: str | None,
     k: int | None,
@@ -57,8 +61,8 @@ def command(
 
     if [bool(nbest), bool(forests), bool(table["table"])].count(True) != 1:
         raise OptionError("give one of --nbest, --forests, --table.")
-    if nbest_out and table["table"]:
-        raise OptionError("--nbest-out goes with --nbest and --forests only.")
+    if (nbest_out or format) and table["table"]:
+        raise OptionError("--format and --nbest-out go with --nbest and --forests only.")
     if k and not nbest_out:
         raise OptionError("--k goes with --nbest-out only.")
     if table["table"]:
@@ -68,10 +72,11 @@ def command(
     for name, value in table.items():
         if value:
             raise OptionError(f"--{name} goes with --table only.")
+    lists: dict[str, Any] = {"format": format, "nbest_out": nbest_out, "k": k or 100}
     with console.listener() as listen:
         if forests:
-            best = rerank_forests(forests, weights, Session(listen), nbest_out=nbest_out, k=k or 100, jobs=jobs)
+            best = rerank_forests(forests, weights, Session(listen), **lists, jobs=jobs)
         else:
-            best = rerank(nbest, weights, Session(listen), nbest_out=nbest_out, k=k or 100)
+            best = rerank(nbest, weights, Session(listen), **lists)
     for text in best:
         sys.stdout.write(text + "\n")

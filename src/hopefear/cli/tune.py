@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 PARAMS = [
     *table_options(),
-    Many(["--nbest"], type=InputFile(), help="Candidate lists: parts of one, or lists of the same sentences."),
+    Many(["--nbest"], type=InputFile(folders=True), help="Candidate lists: parts of one, or of the same sentences."),
     click.Option(
         ["--forests"], type=InputFile(folders=True), help="Forests or lattices instead: a file, or a folder of them."
+    ),
+    click.Option(
+        ["--format"], metavar="NAME", help="Format of lists or forests: docs/formats.md. [seen from the file]"
     ),
     click.Option(
         ["--decoder-command"],

@@ -25,6 +25,7 @@ def rerank(
     weights: PathLike | Mapping[str, float],
     run: Session = SILENT,
     *,
+    format: str | None = None,
     nbest_out: PathLike | None = None,
     k: int = 100,
 ) -> Iterator[str]:
@@ -35,14 +36,14 @@ def rerank(
     """
     named, path = _named(weights)
     if nbest_out is not None:
-        pool = read_nbest(nbest)
+        pool = read_nbest(nbest, format=format)
         _write_best(pool, matched_numbers(path, named, pool.feature_names)[0], nbest_out, k)
     known = _Known(path, named)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
         with explained(lists=path_list(nbest)):
-            for sentence in iter_nbest(nbest):
+            for sentence in iter_nbest(nbest, format):
                 scores = sentence.forest.scores(known.vector(sentence.forest.features))
                 best.write(sentence.text(int(scores.argmax())) + "\n")
                 update()
@@ -58,6 +59,7 @@ def rerank_forests(
     weights: PathLike | Mapping[str, float],
     run: Session = SILENT,
     *,
+    format: str | None = None,
     nbest_out: PathLike | None = None,
     k: int = 100,
     jobs: int = 0,
@@ -65,7 +67,7 @@ def rerank_forests(
     """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list."""
     named, path = _named(weights)
     run.progress("rerank")(text="read")
-    pool = read_forests(forests)
+    pool = read_forests(forests, format=format)
     known = _Known(path, named, "the forests, which have")
     w = known.vector(pool.features)
     known.check(run)

@@ -11,6 +11,7 @@ from hopefear.errors import InputError, OptionError
 from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
+from hopefear.metrics.counts import BleuCounts
 from hopefear.metrics.external import External
 from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
 from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
@@ -23,7 +24,7 @@ METRICS: dict[str, type[Metric]] = {
     metric.name: metric
     for metric in (
         *(Bleu, Chrf, Ter, Wer, RougeS, External),
-        *(Precision, Recall, FBeta, Rate),
+        *(BleuCounts, Precision, Recall, FBeta, Rate),
         *(Ndcg, Mrr, Map, RecallAt),
     )
 }
@@ -31,6 +32,7 @@ METRICS: dict[str, type[Metric]] = {
 __all__ = [
     "METRICS",
     "Bleu",
+    "BleuCounts",
     "Chrf",
     "External",
     "FBeta",

@@ -113,7 +113,8 @@ class Reader:
             return
         run.parts = _parts(run.record, self._pool(run.record, files))
         if "dev_nbest" in files:
-            dev = read_lists(files["dev_nbest"], files.get("dev_refs", []))[0]
+            format = run.record.settings.get("format") if "nbest" in files else None
+            dev = read_lists(files["dev_nbest"], files.get("dev_refs", []), format=format)[0]
             run.parts = {"train": run.parts.pop("dev"), "dev": dev, **run.parts}
 
     def _pool(self, record: RunRecord, files: dict[str, list[str]]) -> Pool:
@@ -123,10 +124,11 @@ class Reader:
         )
         if key not in self._pools:
             references, sources = files.get("refs", []), next(iter(files.get("sources", [])), None)
+            format = record.settings.get("format")
             if "forests" in files:
-                self._pools[key] = read_forests(files["forests"][0], references or None, sources=sources)
+                self._pools[key] = read_forests(files["forests"][0], references or None, format, sources)
             elif "nbest" in files:
-                self._pools[key] = read_lists(files["nbest"], references, sources=sources)[0]
+                self._pools[key] = read_lists(files["nbest"], references, sources=sources, format=format)[0]
             elif "table" in files:
                 spec = TableSpec(**record.settings["table"])
                 self._pools[key] = read_table(files["table"][0], spec).pool(spec)

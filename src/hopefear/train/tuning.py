@@ -58,6 +58,7 @@ class TuneConfig(RunConfig):
     trainer: str
     nbest: Sequence[str] = ()
     forests: str | None = None
+    format: str | None = None  # of lists or forests; None: seen from the files
     decoder_command: str | None = None
     table: Any = None  # a file, a frame or a dict of arrays
     group: str | None = None
@@ -103,7 +104,7 @@ class TuneConfig(RunConfig):
             ("--decoder-command", self.decoder_command, loop),
             ("--table", from_table, ("group", "features", "text", "references", "outcome", "missing")),
             ("--nbest, --forests and --decoder-command", not from_table, ("refs", "sources")),
-            ("--nbest and --forests", self.nbest or self.forests, ("dev_nbest", "dev_refs")),
+            ("--nbest and --forests", self.nbest or self.forests, ("format", "dev_nbest", "dev_refs")),
             ("--params", self.params, ("retune_every", "max_evaluations")),
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
@@ -216,6 +217,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         "random_init": config.random_init,
         "inputs": [one["sha256"] for one in inputs],
     }
+    if config.format:
+        settings["format"] = config.format
     if others:
         settings["others"] = [plain(one.record()) for one in others]
     if config.table is not None:
@@ -286,9 +289,9 @@ def _read(config: TuneConfig, session: Session) -> Pool:
     """What is learnt from."""
     if config.forests:
         with explained(forests=[config.forests], texts=config.refs):
-            return read_forests(config.forests, list(config.refs) or None, sources=config.sources)
+            return read_forests(config.forests, list(config.refs) or None, config.format, config.sources)
     if config.table is None:
-        return read_candidates(config.nbest, config.refs, session, config.sources)
+        return read_candidates(config.nbest, config.refs, session, config.sources, config.format)
     session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
     table = read_table(config.table, config.spec)
     pool = table.pool(config.spec, session.warn)
@@ -301,11 +304,13 @@ def _read(config: TuneConfig, session: Session) -> Pool:
     return pool
 
 
-def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None) -> Pool:
+def read_candidates(
+    nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None, format: str | None = None
+) -> Pool:
     """Lists from files, with progress and a word if they were merged."""
     update = session.progress("read", megabytes(nbest))
     with explained(lists=nbest, texts=refs):
-        pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
+        pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources, format)
     if merged:
         session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
     return pool
@@ -317,7 +322,8 @@ def _parts(config: TuneConfig, pool: Pool, metric: Metric, session: Session) -> 
     learn, aside = split(pool, config.holdout, config.seed)
     parts = {"dev": learn}
     if config.dev_nbest:
-        parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session)}
+        form = config.format if config.nbest else None
+        parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session, format=form)}
         need_references(parts["dev"], metric, "--dev-refs")
     if aside is not None:
         parts["holdout"] = aside

@@ -241,15 +241,15 @@ def open_text(path: PathLike) -> TextIO:
     return _Text(path)
 
 
-def iter_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a text file without their ends.
+def iter_lines(path: PathLike, pieces: Iterator[bytes] | None = None) -> Iterator[str]:
+    """The lines of a text file without their ends; ``pieces`` are its bytes, if it has been opened already.
 
     Lines end at ``\\n`` only. A ``\\r`` at the end of a line goes with it; one inside a line is a blank.
     """
     rest: list[bytes] = []  # of a line whose end has not come yet
     done = 0  # lines handed out
     start = b"\xef\xbb\xbf"
-    for piece in iter_bytes(path):
+    for piece in iter_bytes(path) if pieces is None else pieces:
         if b"\n" not in piece:
             rest.append(piece)
             continue
