@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "common.h"
+#include "search/stop.h"
 #include "util/error.h"
 
 namespace hopefear {
@@ -55,4 +56,7 @@ NB_MODULE(_core, m) {
   hopefear::init_online(m);
   hopefear::init_decoder(m);
   hopefear::init_blocks(m);
+  m.def(
+      "stop_decoding", [](bool stop) { hopefear::stop_decoding = stop; }, nb::arg("stop"),
+      "All decoding of this process ends with an InputError, until this is called with False.");
 }

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from hopefear._core import Pool, format_nbest
+from hopefear._core import Pool, format_nbest, stop_decoding
 from hopefear.decode import Decoder, decoder_for
 from hopefear.decode.blocks import Blocks, read_block_weights
 from hopefear.decode.hiero import Hiero
@@ -130,9 +130,10 @@ def _ahead(work: Callable[[int, list[str]], Work], blocks: Iterator[list[str]]) 
 
     A block is worked on while the caller writes the one before it.
     """
-    with ThreadPoolExecutor(1) as thread:
-        waiting: tuple[int, Future[Work]] | None = None
-        done = 0
+    waiting: tuple[int, Future[Work]] | None = None
+    done = 0
+    thread = ThreadPoolExecutor(1)
+    try:
         for block in blocks:
             future = thread.submit(work, done, block)
             done += len(block)
@@ -141,6 +142,12 @@ def _ahead(work: Callable[[int, list[str]], Work], blocks: Iterator[list[str]]) 
             waiting = done, future
         if waiting is not None:
             yield waiting[0], waiting[1].result()
+    except BaseException:  # after Ctrl-C, or if nobody reads on, a long sentence is not waited for
+        stop_decoding(True)
+        raise
+    finally:
+        thread.shutdown(cancel_futures=True)
+        stop_decoding(False)
 
 
 def _candidates(decoder: Decoder, lists: Pool) -> str:
