@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "common.h"
+#include "search/stop.h"
 #include "util/error.h"
 
 namespace hopefear {
@@ -59,4 +60,7 @@ NB_MODULE(_core, m) {
   hopefear::init_blocks(m);
   hopefear::init_columns(m);
   hopefear::init_forced(m);
+  m.def(
+      "stop_decoding", [](bool stop) { hopefear::stop_decoding = stop; }, nb::arg("stop"),
+      "All decoding of this process ends with an InputError, until this is called with False.");
 }

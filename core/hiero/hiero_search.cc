@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "search/stop.h"
+
 namespace hopefear {
 
 Forest HieroSearch::run(const HieroSource& source, const double* w, const HieroOptions& options) {
@@ -16,6 +18,7 @@ Forest HieroSearch::run(const HieroSource& source, const double* w, const HieroO
   }
   begin_glue();
   for (int32_t j = 1; j <= length; ++j) {  // column by column: what is looked at was made not long ago
+    check_stop();
     for (int32_t i = j - 1; i >= std::max(0, j - spans_.widest()); --i) span(i, j - i);
     glue(j);
   }

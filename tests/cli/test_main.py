@@ -108,7 +108,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     os.close(read)
     done = subprocess.run([*HOPEFEAR, "generate", "--out", "x"], stdout=write, stderr=subprocess.PIPE, cwd=tmp_path)
     os.close(write)
-    assert done.stderr == b""
+    assert b"hopefear:" not in done.stderr and b"Error" not in done.stderr  # a slow machine may tell its progress
     assert done.returncode == 1
 
 

@@ -166,7 +166,7 @@ def test_forests_given_as_a_list_are_named_as_such(files: Path, capsys: Said) ->
     hf.write_forests(hf.read_forests("forests"), "native.forests")
     for wrong in ("native.forests", "forests"):
         assert main(["rerank", "--nbest", wrong, "--weights", "weights"]) == 2
-        assert capsys.readouterr().err.rstrip().endswith("holds forests, not lists. Give it as --forests")
+        assert capsys.readouterr().err.rstrip().endswith("forests, not lists. Use --forests in place of --nbest")
     assert hf.rerank(forests="native.forests", weights={"lm": 1.0, "tm": 0.0}) == ["b c"]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -260,3 +262,16 @@ def test_filtered_to_sentences(grammar: Grammar, max_span: int) -> None:
     }
     assert 0 < len(wanted) < len(grammar)
     assert kept == wanted
+
+
+def test_a_file_that_is_cut_off_while_it_is_mapped(model_path: Path, tmp_path: Path) -> None:
+    """The system's signal becomes one line that names the file."""
+    path = tmp_path / "grammar.bin"
+    path.write_bytes((model_path / "grammar.bin").read_bytes())
+    code = (
+        "import os, sys; from hopefear._core import Grammar; grammar = Grammar.open(sys.argv[1], False, 1); "
+        "os.truncate(sys.argv[1], 0); grammar.columns.sum()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"hopefear: {path}: was cut off") and done.stderr.count("\n") == 1

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hopefear._core import Pool, format_nbest
+from hopefear._core import Pool, format_nbest, stop_decoding
 from hopefear.decode import Decoder, decoder_for
 from hopefear.decode.blocks import Blocks, read_block_weights
 from hopefear.decode.hiero import Hiero
@@ -152,8 +152,9 @@ def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -
 
 def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[Decoded]:
     """``work`` of each item, in order; an item is worked on while the caller writes the one before it."""
-    with ThreadPoolExecutor(1) as thread:
-        waiting: Future[Decoded] | None = None
+    waiting: Future[Decoded] | None = None
+    thread = ThreadPoolExecutor(1)
+    try:
         for item in items:
             future = thread.submit(work, item)
             if waiting is not None:
@@ -161,6 +162,12 @@ def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[D
             waiting = future
         if waiting is not None:
             yield waiting.result()
+    except BaseException:  # after Ctrl-C, or if nobody reads on, a long sentence is not waited for
+        stop_decoding(True)
+        raise
+    finally:
+        thread.shutdown(cancel_futures=True)
+        stop_decoding(False)
 
 
 def _on_cluster(

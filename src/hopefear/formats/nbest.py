@@ -153,7 +153,7 @@ def _recognised(path: PathLike, piece: bytes) -> str:
     """The format of a list that begins with these bytes."""
     start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
     if piece.startswith(FOREST_MAGIC) or _FOREST.match(start):
-        raise input_error(path_name(path), None, "holds forests, not lists. Give it as --forests")
+        raise input_error(path_name(path), None, "has forests, not lists. Use --forests in place of --nbest")
     if found := recognised(start):
         return found
     first = start.partition(b"\n")[0].rstrip()

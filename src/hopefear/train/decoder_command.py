@@ -32,7 +32,7 @@ from hopefear._core import Pool, set_sources
 from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
-from hopefear.util.processes import end_group_with_us
+from hopefear.util.processes import guarded
 
 Number = int | float
 
@@ -118,13 +118,18 @@ class DecoderCommand:
     def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
         line = self.line(work, iteration, parameters)
         output = "stdout" if "{nbest}" in self.command else "nbest"
-        with (work / output).open("wb") as out, (work / "stderr").open("wb") as err:
+        with (work / output).open("wb") as out, (work / "stderr").open("wb") as err, guarded() as first:
             process = subprocess.Popen(
-                line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+                line,
+                shell=True,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                preexec_fn=first,
             )
             try:
-                with end_group_with_us(process.pid):
-                    code = process.wait(self.timeout)
+                code = process.wait(self.timeout)
             except subprocess.TimeoutExpired:
                 _end_group(process)
                 raise DecoderError(

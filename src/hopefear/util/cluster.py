@@ -114,6 +114,10 @@ def total_cores() -> float:
     return _cores("cluster_resources")
 
 
+def free_cores() -> float:
+    return _cores("available_resources")
+
+
 def _cores(which: str) -> float:
     import ray
 
@@ -124,7 +128,7 @@ def _taken(one: Any, warn: Callable[[str], object]) -> Any:
     import ray
 
     while not ray.wait([one], timeout=PATIENCE)[0]:
-        free = _cores("available_resources")
+        free = free_cores()
         warn(
             f"no result from the cluster for {PATIENCE:.0f} s; {free:.0f} of its cores are free (ray status tells more)"
         )

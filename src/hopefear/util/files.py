@@ -29,6 +29,7 @@ PathsLike = PathLike | Sequence[PathLike]
 PACKED = (".gz", ".xz", ".zst")
 
 CHUNK = 1 << 20
+LONGEST = 64 << 20  # bytes of a line; what has more is no text
 
 
 def path_list(paths: PathsLike) -> list[PathLike]:
@@ -233,7 +234,12 @@ class _Text(io.TextIOWrapper):
         return self._checked(lambda: super(_Text, self).readline(size))
 
     def __next__(self) -> str:  # type: ignore[override]
-        return self._checked(super().__next__)
+        line = self.readline(LONGEST + 1)
+        if len(line) > LONGEST:
+            raise _too_long(self._named, None)
+        if not line:
+            raise StopIteration
+        return line
 
 
 def open_text(path: PathLike) -> TextIO:
@@ -247,20 +253,28 @@ def iter_lines(path: PathLike, pieces: Iterator[bytes] | None = None) -> Iterato
     Lines end at ``\\n`` only. A ``\\r`` at the end of a line goes with it; one inside a line is a blank.
     """
     rest: list[bytes] = []  # of a line whose end has not come yet
+    length = 0  # of the rest
     done = 0  # lines handed out
     start = b"\xef\xbb\xbf"
     for piece in iter_bytes(path) if pieces is None else pieces:
         if b"\n" not in piece:
             rest.append(piece)
+            length += len(piece)
+            if length > LONGEST:
+                raise _too_long(path, done + 1)
             continue
         block, _, tail = piece.rpartition(b"\n")
         block = b"".join([*rest, block])
-        rest = [tail]
+        rest, length = [tail], len(tail)
         yield from _decoded(path, done, block.removeprefix(start))
         start = b""
         done += block.count(b"\n") + 1
     if last := b"".join(rest):
         yield from _decoded(path, done, last.removeprefix(start))
+
+
+def _too_long(path: PathLike, line: int | None) -> InputError:
+    return input_error(path_name(path), line, f"the line has more than {LONGEST >> 20} MB. Is this a text file?")
 
 
 def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:

@@ -8,6 +8,7 @@ finishes first. A single task is forked too: then Ctrl-C is heard while it is de
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import selectors
@@ -37,6 +38,8 @@ def close_in_children(descriptor: int) -> None:
 
 def close_private(descriptor: int) -> None:
     _PRIVATE.discard(descriptor)
+    with suppress(OSError):  # a lock ends at once, even if a forked process still has the file
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)
 
 
@@ -60,10 +63,16 @@ def die_with(parent: int) -> None:
 
 
 @contextmanager
-def end_group_with_us(group: int) -> Iterator[None]:
-    """While the block runs, a small process waits beside it: if we are killed, it kills this process group."""
+def guarded() -> Iterator[Callable[[], object] | None]:
+    """A guard for a process group: it kills the group if we are killed.
+
+        with guarded() as first, Popen(command, start_new_session=True, preexec_fn=first) as process: ...
+
+    A small process waits beside us. The new process tells it its number before it does anything else, so that there is
+    no moment at which it has no guard. Where processes cannot be forked there is none.
+    """
     if not FORKS:
-        yield
+        yield None
         return
     read, write = os.pipe()
     guard = os.fork()
@@ -72,13 +81,16 @@ def end_group_with_us(group: int) -> Iterator[None]:
             os.setsid()  # Ctrl-C is not for it
             os.closerange(0, read)
             os.closerange(read + 1, os.sysconf("SC_OPEN_MAX"))
-            if not os.read(read, 1):
-                os.killpg(group, signal.SIGKILL)
+            heard = b""
+            while not heard.endswith(b"x") and (piece := os.read(read, 64)):
+                heard += piece
+            if heard and not heard.endswith(b"x"):
+                os.killpg(int(heard), signal.SIGKILL)
         finally:
             os._exit(0)
     os.close(read)
     try:
-        yield
+        yield lambda: os.write(write, b"%d" % os.getpid())
     finally:
         os.write(write, b"x")
         os.close(write)

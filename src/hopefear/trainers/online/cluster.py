@@ -8,6 +8,7 @@ straight from learner to learner, once to each machine. The leader sees only the
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,16 +17,16 @@ from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import Died, Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
-from hopefear.util.cluster import total_cores
+from hopefear.util.cluster import free_cores, total_cores
 
 BATCH = 8
 
 
 def check_cpus(learners: int) -> None:
     """Say at once that learners would wait for CPUs that the cluster does not have."""
-    cpus = int(total_cores())
-    if cpus < learners:
-        raise InputError(f"the cluster has {cpus} CPUs, and {learners} learners need one each. Take fewer, or add nodes")
+    if (cpus := int(total_cores())) < learners:
+        need = f"{learners} learners need one each"
+        raise InputError(f"the cluster has {cpus} CPUs, and {need}. Take fewer, or add nodes")
 
 
 def _last_line(error: Exception) -> str:
@@ -98,7 +99,7 @@ class Actors:
         return answers
 
     def state(self, k: int) -> str:
-        free = int(self.ray.available_resources().get("CPU", 0))
+        free = int(free_cores())
         return f"it is at work, or waits for a CPU: {free} are free on the cluster"
 
     def close(self) -> None:
