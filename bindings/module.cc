@@ -10,6 +10,7 @@ void init_pool(nb::module_&);
 void init_algorithms(nb::module_&);
 void init_metrics(nb::module_&);
 void init_formats(nb::module_&);
+void init_tables(nb::module_&);
 void init_reparameterize(nb::module_&);
 void init_lists(nb::module_&);
 void init_mert(nb::module_&);
@@ -41,6 +42,7 @@ NB_MODULE(_core, m) {
   hopefear::init_metrics(m);
   hopefear::init_algorithms(m);
   hopefear::init_formats(m);
+  hopefear::init_tables(m);
   hopefear::init_reparameterize(m);
   hopefear::init_lists(m);
   hopefear::init_mert(m);

@@ -3,9 +3,9 @@
     pool = Pool.from_table("scores.csv", group="prompt", outcome="reward")
     pool = Pool.from_table(frame, group="query", features=["bm25", "dense*"], outcome=["grade"])
 
-CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them many times as fast, and is needed
-for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and columns hold
-lists. How files become columns is in ``hopefear.formats.table_files``.
+CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads JSON lines many times as fast, and is
+needed for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and
+columns hold lists. How files become columns is in ``hopefear.formats.table_files``.
 """
 
 from __future__ import annotations
@@ -102,15 +102,15 @@ class Table:
         return row if self.owner is None else int(self.owner[row])
 
     def taken(self, order: NDArray[np.int64]) -> Table:
-        """The table with these rows, in this order; messages speak of the rows of this one."""
+        """The table with these rows, in this order; messages speak of the rows of this one. Nothing is copied yet."""
         owner = order if self.owner is None else self.owner[order]
-        return Table(
-            {name: self.columns[name][order] for name in self.columns},
-            self.name,
-            self.line_of,
-            owner=owner,
-            duplicates=self.duplicates,
-        )
+        return Table(_Taken(self, order), self.name, self.line_of, owner=owner, duplicates=self.duplicates)
+
+    def part(self, name: str, rows: slice) -> Column:
+        """Some rows of a column, where possible without making an array of all of it."""
+        part = getattr(self.columns, "part", None)
+        found: Column = part(name, rows) if part is not None else self.columns[name][rows]
+        return found
 
     def column(self, name: str, what: str) -> Column:
         if name not in self.columns:
@@ -231,8 +231,31 @@ class Table:
         )
 
 
+class _Taken(Mapping[str, Column]):
+    """The columns of a table in another order, put into it when they are asked for."""
+
+    def __init__(self, table: Table, order: NDArray[np.int64]) -> None:
+        self.table, self.order = table, order
+
+    def __getitem__(self, name: str) -> Column:
+        found: Column = self.table.columns[name][self.order]
+        return found
+
+    def part(self, name: str, rows: slice) -> Column:
+        order = self.order[rows]
+        first, last = (int(order.min()), int(order.max()) + 1) if len(order) else (0, 0)
+        found: Column = self.table.part(name, slice(first, last))[order - first]
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.table.columns)
+
+    def __len__(self) -> int:
+        return len(self.table.columns)
+
+
 class _Builder:
-    """From columns to a pool."""
+    """From columns to a pool. Whole columns are looked at one after the other, and go into the pool block by block."""
 
     def __init__(self, table: Table, spec: TableSpec, warn: Warn) -> None:
         self.table, self.spec, self.warn = table, spec, warn
@@ -240,14 +263,64 @@ class _Builder:
             raise input_error(table.name, None, "there are no rows. Give a table with one row per candidate")
         self.labels, self.begin = table.groups(spec.group)
         self.names = table.feature_names(spec)
-        self.features = [table.numbers(name, "--features") for name in self.names]
-        self.outcome = [self._outcome(name) for name in spec.outcome]
+        self.converted: dict[str, Numbers] = {}  # columns of other things than numbers
+        self.gone: dict[int, NDArray[np.bool_]] = {}  # of a feature, where it is missing
+        self._look()
+
+    def _numbers(self, name: str, what: str = "--features") -> Numbers:
+        if name in self.converted:
+            return self.converted[name]
+        values = self.table.numbers(name, what)
+        if self.table.columns[name].dtype.kind not in "fiub":
+            self.converted[name] = values
+        return values
+
+    def _part(self, name: str, rows: slice) -> Numbers:
+        found = self.converted[name][rows] if name in self.converted else self.table.part(name, rows)
+        return found.astype(np.float64, copy=False)
+
+    def _look(self) -> None:
+        """Complains about what is no number, missing, or there twice, and warns of leaks."""
+        owner = np.repeat(np.arange(len(self.labels)), np.diff(self.begin))
+        hashes = _RowHashes(owner)
+        outcome = [self._outcome(name) for name in self.spec.outcome]
+        aims = [self._centred(values) for values in outcome]
+        leaks: list[list[str]] = [[] for _ in outcome]
+        for j, name in enumerate(self.names):
+            values = self._numbers(name)
+            hashes.add(values)
+            if (gone := np.isnan(values)).any():
+                self.gone[j] = gone
+            other = self._centred(values) if aims else values
+            for aim, found in zip(aims, leaks, strict=True):
+                norm = math.sqrt(float(aim @ aim) * float(other @ other))
+                if norm > 0 and abs(float(aim @ other)) > LEAK * norm:
+                    found.append(name)
+        del aims
+        if self.gone and self.spec.missing == "error":
+            self._complain()
+        if not self.table.duplicates:
+            for values in () if self.spec.text else outcome:
+                hashes.add(values)
+            self._no_duplicates(hashes)
+        for name, found in zip(self.spec.outcome, leaks, strict=True):
+            if found:
+                words = "says" if len(found) == 1 else "say"
+                self.warn(
+                    f"{self.table.name}: {some(found)} {words} the same as the outcome {name!r}. "
+                    "Did the outcome leak into the features? Leave it out with --features"
+                )
+
+    def _centred(self, column: Numbers) -> Numbers:
+        """The differences from the mean of each group."""
+        values = np.nan_to_num(column)
+        sizes = np.diff(self.begin)
+        values -= np.repeat(np.add.reduceat(values, self.begin[:-1]) / sizes, sizes)
+        return values
 
     def pool(self) -> Pool:
-        keep, holes = self._missing()
-        if not self.table.duplicates:
-            self._no_duplicates()
-        self._leaks()
+        holes = list(self.gone) if self.spec.missing == "indicator" else []
+        keep = ~np.logical_or.reduce(list(self.gone.values())) if self.gone and not holes else None
         pool = Pool()
         for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:
             pool.features.add(name)
@@ -265,7 +338,7 @@ class _Builder:
                 [self.labels[first + i] for i in full.tolist()],
                 np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
                 self._dense(rows, kept, holes),
-                _stacked([column[rows][kept] for column in self.outcome], len(kept)),
+                _stacked([self._part(name, rows)[kept] for name in self.spec.outcome], len(kept)),
                 [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
                 [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
             )
@@ -285,10 +358,10 @@ class _Builder:
             first = last
 
     def _dense(self, rows: slice, kept: NDArray[np.int64], holes: Sequence[int]) -> Numbers:
-        dense = np.empty((len(kept), len(self.features) + len(holes)))
-        for j, column in enumerate(self.features):
-            dense[:, j] = column[rows][kept]
-        for k, j in enumerate(holes, len(self.features)):
+        dense = np.empty((len(kept), len(self.names) + len(holes)))
+        for j, name in enumerate(self.names):
+            dense[:, j] = self._part(name, rows)[kept]
+        for k, j in enumerate(holes, len(self.names)):
             gone = np.isnan(dense[:, j])
             dense[:, k] = gone
             dense[gone, j] = 0.0
@@ -304,7 +377,7 @@ class _Builder:
         return [text for text in found if text.strip()]
 
     def _outcome(self, name: str) -> Numbers:
-        values = self.table.numbers(name, "--outcome")
+        values = self._numbers(name, "--outcome")
         if np.isnan(values).any():
             row = int(np.flatnonzero(np.isnan(values))[0])
             raise self.table.error(
@@ -312,35 +385,30 @@ class _Builder:
             )
         return values
 
-    def _missing(self) -> tuple[NDArray[np.bool_] | None, list[int]]:
-        """Which rows stay (None: all), and which features get an indicator."""
-        gaps = {j: np.isnan(column) for j, column in enumerate(self.features)}
-        gaps = {j: gone for j, gone in gaps.items() if gone.any()}
-        if not gaps:
-            return None, []
-        if self.spec.missing == "indicator":
-            return None, list(gaps)
-        if self.spec.missing == "drop":
-            return ~np.logical_or.reduce(list(gaps.values())), []
-        count = sum(int(gone.sum()) for gone in gaps.values())
-        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in gaps.items())
+    def _complain(self) -> None:
+        """The first missing number, and how many there are."""
+        count = sum(int(gone.sum()) for gone in self.gone.values())
+        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in self.gone.items())
         more = f", as are {count - 1} more" if count > 1 else ""
         cure = "Fill it, or say --missing drop (leave the candidate out) or indicator (0, and a feature that says so)"
         raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
 
-    def _no_duplicates(self) -> None:
+    def _no_duplicates(self, hashes: _RowHashes) -> None:
         """Complains about a candidate that stands in its group twice.
 
         With a text that is: the same text and features. Without one, the same row, where some column of numbers hardly
         ever repeats itself; grades of 1 to 5 may well be the same for two candidates.
         """
-        columns = [*self.features, *([] if self.spec.text else self.outcome)]
-        twice = _equal_rows(columns, np.repeat(np.arange(len(self.labels)), np.diff(self.begin)))
+        names = [*self.names, *(() if self.spec.text else self.spec.outcome)]
+        twice = hashes.pairs()
         if not twice:
             return
+        for name in names:
+            column = self._numbers(name)
+            twice = [pair for pair in twice if _equal(column[pair[0]], column[pair[1]])]
         if self.spec.text:
             others = [self.table.column(self.spec.text, "--text")]
-        elif any(len(np.unique(column)) >= DIFFERENT * len(column) for column in columns):
+        elif twice and any(len(np.unique(self._numbers(name))) >= DIFFERENT * self.table.rows for name in names):
             used = {self.spec.group, *self.names, *self.spec.outcome}
             others = [self.table.columns[name] for name in self.table.columns if name not in used]
         else:
@@ -350,49 +418,29 @@ class _Builder:
                 finding = f"the same candidate as {self.table.place(first)}"
                 raise self.table.error(row, f"{finding}. Leave one out, or add a column of text that tells them apart")
 
-    def _leaks(self) -> None:
-        """Warns about features that say the same as an outcome."""
-        sizes = np.diff(self.begin)
-        if int(sizes.max()) < 2:
-            return
 
-        def centred(column: Numbers) -> Numbers:
-            values = np.nan_to_num(column)
-            return values - np.repeat(np.add.reduceat(values, self.begin[:-1]) / sizes, sizes)
+class _RowHashes:
+    """Which rows of a group may agree in all columns of numbers: those whose hashes do."""
 
-        for name, values in zip(self.spec.outcome, self.outcome, strict=True):
-            aim = centred(values)
-            found = []
-            for feature, column in zip(self.names, self.features, strict=True):
-                other = centred(column)
-                norm = math.sqrt(float(aim @ aim) * float(other @ other))
-                if norm > 0 and abs(float(aim @ other)) > LEAK * norm:
-                    found.append(feature)
-            if found:
-                words = "says" if len(found) == 1 else "say"
-                self.warn(
-                    f"{self.table.name}: {some(found)} {words} the same as the outcome {name!r}. "
-                    "Did the outcome leak into the features? Leave it out with --features"
-                )
+    def __init__(self, owner: NDArray[np.int64]) -> None:
+        self.owner = owner
+        self.hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        self._random = np.random.default_rng(0)
 
-
-def _equal_rows(columns: Sequence[Numbers], owner: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Rows of a group that agree in all columns, each with one before that it agrees with; found by a hash."""
-    random = np.random.default_rng(0)
-    hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for column in columns:
+    def add(self, column: Numbers) -> None:
         bits = (column + 0.0).view(np.uint64)  # -0 is 0
         bits ^= bits >> np.uint64(29)
-        bits *= random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
-        hashes += bits ^ (bits >> np.uint64(32))
-    order = np.argsort(hashes, kind="stable")
-    again = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
-    found: list[tuple[int, int]] = []
-    for at in again.tolist():
-        first, row = int(order[at]), int(order[at + 1])
-        if owner[first] == owner[row] and all(_equal(column[first], column[row]) for column in columns):
-            found.append((first, row))
-    return sorted(found, key=lambda pair: pair[1])
+        bits *= self._random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
+        bits ^= bits >> np.uint64(32)
+        self.hashes += bits
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Rows, each with one before it in its group that it may agree with."""
+        order = np.argsort(self.hashes, kind="stable")
+        sorted_hashes = self.hashes[order]
+        again = np.flatnonzero(sorted_hashes[1:] == sorted_hashes[:-1])
+        found = [(int(order[at]), int(order[at + 1])) for at in again.tolist()]
+        return sorted((pair for pair in found if self.owner[pair[0]] == self.owner[pair[1]]), key=lambda pair: pair[1])
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -25,7 +25,7 @@ from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
 from hopefear.formats.letor import is_letor, read_letor
-from hopefear.formats.table import Table, TableSpec, read_table
+from hopefear.formats.table import Column, Table, TableSpec, read_table
 from hopefear.formats.trec import GRADE, GROUP, RETRIEVED, read_trec
 from hopefear.metrics import METRICS, External, Metric, from_text, split_text
 from hopefear.runs.session import Session
@@ -185,10 +185,13 @@ def weighed(config: WeighConfig, session: Session) -> Weighed:
 def read_pool(config: WeighConfig) -> Pool:
     """The candidates of the table, in an order that says nothing about them."""
     table = config.read().flat(config.spec)
-    column = table.column(config.spec.group, "--group")
+    return table.taken(_shuffled(table.column(config.spec.group, "--group"), config.seed)).pool(config.spec)
+
+
+def _shuffled(column: Column, seed: int) -> NDArray[np.int64]:
+    """The rows in an order that is random within stretches of equal values."""
     group = np.concatenate([[0], np.cumsum(column[1:] != column[:-1])]) if len(column) else np.zeros(0)
-    order = np.lexsort((np.random.default_rng([config.seed, 29]).random(len(group)), group))
-    return table.taken(order).pool(config.spec)
+    return np.lexsort((np.random.default_rng([seed, 29]).random(len(group)), group))
 
 
 def metric_for(config: WeighConfig, pool: Pool) -> Metric:
