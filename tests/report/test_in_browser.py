@@ -96,7 +96,7 @@ def test_the_hostile_sentence_is_read_as_text(shown: Browser) -> None:
 def test_a_name_of_the_legend_hides_its_curve_and_the_axis_follows(shown: Browser) -> None:
     figure = "document.querySelector('#buckets .figure')"
     ticks = f"[...{figure}.querySelectorAll('.grid-y text')].map(e => e.textContent).join()"
-    places = f"[...{figure}.querySelectorAll('.series:not(.off) circle')].map(e => e.getAttribute('cy')).join()"
+    places = f"[...{figure}.querySelectorAll('.series:not(.off) circle')].map(e => Number(e.getAttribute('cy'))).join()"
     before = shown.run(ticks), shown.run(places)
     shown.click("#buckets .toggles li:first-child button")
     assert shown.run(f"{figure}.querySelectorAll('.series.off').length") == 1
@@ -148,7 +148,11 @@ def test_print_has_all_runs_with_their_names(shown: Browser) -> None:
     seen = "e => e.getClientRects().length > 0"
     names = shown.run(f"[...document.querySelectorAll('#weights h3.run')].filter({seen}).map(e => e.textContent)")
     assert names == ["kbmira", "mert"]
-    assert not shown.run(f"[...document.querySelectorAll('nav, .tabs, button')].some({seen})")
+    named = shown.run(
+        f"[...document.querySelectorAll('#weights .toggles button')].filter({seen}).map(e => e.textContent)"
+    )
+    assert named == ["kbmira", "mert"]
+    assert not shown.run(f"[...document.querySelectorAll('nav, .tabs, .tools, .buttons')].some({seen})")
     widths = shown.run(
         f"[...document.querySelectorAll('.figure svg.chart')].filter({seen})"
         ".map(e => e.getBoundingClientRect().width / e.closest('section').getBoundingClientRect().width)"

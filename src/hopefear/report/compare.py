@@ -14,7 +14,7 @@ from hopefear.errors import OptionError
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
 from hopefear.report import page
 from hopefear.report.charts import dots_chart
-from hopefear.report.examined import METRIC_NAMES, TITLES, Examined, Group
+from hopefear.report.examined import METRIC_NAMES, PARTS, TITLES, Examined, Group
 from hopefear.report.gather import RunData
 from hopefear.report.names import readable
 from hopefear.report.numbers import all_stats, shares
@@ -39,9 +39,12 @@ def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: 
         if judged is None:
             continue
         for system in [*judged.order, *judged.apart]:
-            found = _in_all(system.runs, judged.part, jobs)
+            part = next((one for one in (judged.part, *PARTS) if system.after(one)), None)
+            if part is None:
+                continue
+            found = _in_all(system.runs, part, jobs)
             columns |= {key: metric for key, (metric, _, _) in found.items()}
-            rows.append((system.name, judged.part, group.found[0].run.key, found))
+            rows.append((system.name, part, group.found[0].run.key, found))
     if not rows or len(columns) < 2:
         return ""
     shown = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
-from hopefear.report.examined import PARTS, TITLES, Group, System
+from hopefear.report.examined import METRIC_NAMES, PARTS, Group, System
 from hopefear.report.gather import RunData
 from hopefear.report.page import p_text, plain_number, signed
 
@@ -43,18 +43,13 @@ class Judged:
 def judged(group: Group, jobs: int = 0) -> Judged | None:
     """Compare the finished runs of a metric; None if there is none."""
     systems = group.systems
-    part = next((part for part in PARTS if any(one.after(part) for one in systems)), None)
-    if part is None:
+    for parts in (PARTS[:2], PARTS[2:3], PARTS[3:]):  # what nothing was learnt from or chosen on, dev, train
+        crowds = [(part, crowd) for part in parts for crowd in _crowds(systems, part)]
+        if crowds:
+            part, largest = max(crowds, key=lambda one: len(one[1]))
+            break
+    else:
         return None
-    scored = [one for one in systems if one.after(part)]
-    crowds: list[list[System]] = []  # on the same sentences each
-    for one in scored:
-        same = next((crowd for crowd in crowds if crowd[0].of(part) == one.of(part)), None)
-        if same is None:
-            crowds.append([one])
-        else:
-            same.append(one)
-    largest = max(crowds, key=len)
     order = sorted(largest, key=lambda one: one.score(part), reverse=group.higher)
     metric = group.found[0].run.metric
     stats = [one.stats(part) for one in order]
@@ -64,6 +59,20 @@ def judged(group: Group, jobs: int = 0) -> Judged | None:
     ]
     apart = [one for one in systems if one not in largest]
     return Judged(group, part, order, against, apart)
+
+
+def _crowds(systems: Sequence[System], part: str) -> list[list[System]]:
+    """The systems that were scored on a part, those on the same sentences together."""
+    crowds: list[list[System]] = []
+    for one in systems:
+        if not one.after(part):
+            continue
+        same = next((crowd for crowd in crowds if crowd[0].of(part) == one.of(part)), None)
+        if same is None:
+            crowds.append([one])
+        else:
+            same.append(one)
+    return crowds
 
 
 def verdict(found: Judged) -> str:
@@ -203,7 +212,7 @@ def running(runs: Sequence[RunData]) -> list[str]:
         if last:
             furthest = max(last, key=lambda one: one["epoch"])
             of = f" of replicate {last.index(furthest) + 1}" if len(last) > 1 else ""
-            so_far = f": {run.counts} {furthest['epoch']}{of} has {plain_number(furthest['score'])}"
+            so_far = f": {run.counts} {furthest['epoch']}{of} has {plain_number(furthest['score'])} {escape(METRIC_NAMES.get(run.key, run.key))}"
         cure = " Its command with <code>--resume</code> continues it." if run.stopped else ""
-        said.append(f"{name} {state}{so_far}.{cure} What it is worth on {TITLES['holdout']} data is known at the end.")
+        said.append(f"{name} {state}{so_far}.{cure} What it is worth on held-out data is known at the end.")
     return said
