@@ -108,6 +108,10 @@ class Browser:
         feature = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}
         self._call("Emulation.setEmulatedMedia", features=[feature])
 
+    def print(self, on: bool = True) -> None:
+        """As it would be printed."""
+        self._call("Emulation.setEmulatedMedia", media="print" if on else "")
+
     def open(self, path: Path, fragment: str = "") -> None:
         self._call("Page.navigate", url=path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
         for _ in range(600):

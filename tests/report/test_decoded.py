@@ -36,12 +36,14 @@ def test_clouds_and_trees(trained: Path, tmp_path: Path) -> None:
     assert main(["report", str(trained), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     found = parsed(tmp_path / "r.html")
     assert {"sentence", "translations", "surface", "length", "curves"} <= set(found.ids)
-    data = json.loads(next(text for text in found.text if text.startswith('{"metric"')))
+    data = json.loads(next(text for text in found.text if text.startswith('{"runs"')))
     sentences = data["runs"][0]["sentences"]
     assert len(sentences) > 5
     for one in sentences:
         for when in ("before", "after"):
             assert set(one[when]["trees"]) == set(one[when]["marks"]) == {"best", "hope", "fear"}
+    shown = " ".join("".join(found.text).split())
+    assert "Of a sample: " in shown and "as on all of dev" in shown  # an error surface of some sentences says so
 
 
 def test_what_was_said_before_is_what_the_run_saw(trained: Path) -> None:

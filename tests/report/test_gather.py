@@ -13,7 +13,7 @@ import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.formats import read_lists
 from hopefear.metrics import Bleu, Ter
-from hopefear.report.gather import Reader
+from hopefear.report.gather import Reader, RunData
 from hopefear.report.numbers import learning_curve
 from hopefear.runs import RunRecord
 from tests.report.pages import parsed
@@ -53,13 +53,23 @@ def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
     command = f"{sys.executable} {script} {runs / 'nbest.txt'} {{weights}} > {{nbest}}"
     given = ["--refs", *(str(runs / f"ref.{r}") for r in range(4)), "--initial", str(runs / "initial.txt")]
     options = ["--trainer", "kbmira", "--set", "passes=3", "--iterations", "2", "--out", str(tmp_path / "loop")]
+    options += ["--replicates", "2", "--holdout", "0.2"]
     assert main(["tune", "--decoder-command", command, *given, *options, "--quiet"]) == 0
     assert main(["report", str(tmp_path / "loop"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     found = parsed(tmp_path / "r.html")
     assert "sentence" in found.ids and "surface" in found.ids
     run = Reader(jobs=1).read(tmp_path / "loop")
     assert run.missing is None and run.has_initial
-    assert len(learning_curve(run).x) == len(run.record.epochs) > 1
+    assert len(learning_curve(run).x) >= len(run.record.epochs) > 1
+    for part, said in run.said.items():  # the decoder's own translations, as the record has them
+        key, final = run.key, run.record.final
+        assert score_stats(run, said.before) == pytest.approx(final["before"][part][key])
+        each = [one[part][key] for one in final["replicates"]]
+        assert [score_stats(run, after) for after in said.after] == pytest.approx(each)
+
+
+def score_stats(run: RunData, pool: hf.Pool) -> float:
+    return run.metric.score(run.metric.stats(pool, 1).sum(axis=0))
 
 
 def test_metrics_that_fall_are_better(runs: Path) -> None:

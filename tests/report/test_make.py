@@ -25,16 +25,8 @@ def test_the_page_is_well_formed_and_self_contained(page: Path) -> None:
 
 def test_every_section_is_there(page: Path) -> None:
     wanted = {
-        "start",
-        "scores",
-        "warnings",
-        "curves",
-        "sentence",
-        "translations",
-        "weights",
-        "surface",
-        "length",
-        "made",
+        *("verdict", "scores", "metrics", "warnings", "curves", "buckets", "versus", "start", "sentence"),
+        *("translations", "weights", "table", "surface", "length", "options", "made"),
     }
     assert wanted <= set(parsed(page).ids)
 

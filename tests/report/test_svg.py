@@ -9,7 +9,18 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, strategies as st
 
-from hopefear.report.svg import PALETTE, Curve, Frame, line_chart, nice_ticks, number, tag
+from hopefear.report.svg import (
+    PALETTE,
+    Curve,
+    Frame,
+    line_chart,
+    nice_ticks,
+    number,
+    outside,
+    robust_span,
+    tag,
+    tick_text,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -24,6 +35,31 @@ def test_ticks_span_the_range_in_equal_steps(a: float, b: float, count: int) -> 
     step = ticks[1] - ticks[0]
     assert step > 0 and ticks[0] <= low + 1e-6 * step and ticks[-1] >= high - 1e-6 * step
     assert all(y - x == pytest.approx(step, rel=1e-4) for x, y in itertools.pairwise(ticks))
+
+
+@given(VALUES, VALUES, st.integers(1, 10))
+def test_ticks_are_written_as_they_are(a: float, b: float, count: int) -> None:
+    """A label is the tick itself, not the tick rounded; and ticks are round: one digit other than 0 in their step."""
+    ticks = nice_ticks(min(a, b), max(a, b), count)
+    step = ticks[1] - ticks[0]
+    assert f"{step:.3e}"[1:5] == ".000" and f"{step:.0e}"[0] in "125"
+    if step >= 1e-4 and max(abs(ticks[0]), abs(ticks[-1])) < 1e6:
+        for tick in ticks:
+            assert float(tick_text(tick, ticks).replace("\N{MINUS SIGN}", "-")) == pytest.approx(tick, abs=1e-9)
+
+
+def test_ticks_of_ten_epochs() -> None:
+    assert [tick_text(tick, nice_ticks(0, 10, 4)) for tick in nice_ticks(0, 10, 4)] == ["0", "5", "10"]
+    assert [tick_text(tick, nice_ticks(0, 10, 5)) for tick in nice_ticks(0, 10, 5)] == ["0", "2", "4", "6", "8", "10"]
+
+
+def test_one_bad_run_does_not_flatten_the_others() -> None:
+    good = [Curve(f"good {k}", [1, 2, 3, 4], [40.0 + k / 5, 42.0, 43.0 + k / 5, 43.5]) for k in range(3)]
+    bad = Curve("bad", [1, 2, 3, 4], [30.0, 12.0, 11.0, 10.0])
+    low, high = robust_span([*good, bad])
+    assert (low, high) == (40.0, 43.5) and outside([*good, bad], low, high) == [bad]
+    assert robust_span([*good[:1], bad]) == (10.0, 43.5)  # of two nobody knows which is the bad one
+    assert robust_span(good) == (40.0, 43.5) and robust_span([]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("value", [36.12, -4e-9, 0.0, 1e9])

@@ -31,24 +31,46 @@ PARAMS = [
     Positional(["runs"], nargs=-1, required=True, type=RunFolder(folders=True), metavar="RUN [RUN...]"),
     click.Option(["--out"], default="report.html", metavar="FILE", help="The page to write. [report.html]"),
     count("--sentences", 24, "Sentences to pick from, with their clouds and trees.", least=0, most=500),
+    click.Option(
+        ["--watch"], is_flag=True, help="Report on unfinished runs too, and write the page again as they go on."
+    ),
 ]
 
 EXAMPLES = """
 hopefear report run
 hopefear report run-mert run-kbmira run-pro --out comparison.html
+hopefear report run --watch                     # while tune or train is at work; Ctrl-C ends it
 """
 
 
 @make_command(PARAMS, examples=EXAMPLES)
-def command(console: Console, runs: tuple[str, ...], out: str, sentences: int, seed: int, jobs: int) -> None:
-    """Show runs in a page: scores, curves, hope and fear, translations, weights.
+def command(
+    console: Console, runs: tuple[str, ...], out: str, sentences: int, watch: bool, seed: int, jobs: int
+) -> None:
+    """Show runs in a page: what they are worth, and what to do next.
 
-    One HTML file that opens from disk and asks nothing of the network: scores with significance, learning curves,
-    warnings, sentences with hope and fear, translations before and after, weights, error surfaces. Several runs are
-    compared with the first.
+    One HTML file that opens from disk and asks nothing of the network: a verdict on held-out data with its
+    significance, scores in all metrics, learning curves, warnings, translations run against run, sentences with hope
+    and fear, weights, error surfaces. Several runs are compared with the first. With --watch the page is written again
+    whenever a run has logged something, until all runs are finished; the page loads itself again meanwhile.
     """
-    from hopefear.report import make_report
+    from hopefear.report.make import make_report, watch as watch_runs
 
-    path = make_report(runs, out, sentences=sentences, jobs=jobs)
-    console.note(f"{path.stat().st_size / 1e6:.1f} MB")
-    click.echo(str(path))
+    if not watch:
+        path = make_report(runs, out, sentences=sentences, jobs=jobs)
+        console.note(f"{path.stat().st_size / 1e6:.1f} MB")
+        click.echo(str(path))
+        return
+    told: list[str] = []
+
+    def written(path: Path) -> None:
+        if not told:
+            click.echo(str(path))
+            console.note("written again whenever a run goes on; Ctrl-C ends this")
+        told.append(str(path))
+
+    try:
+        watch_runs(runs, out, sentences=sentences, jobs=jobs, written=written)
+        console.note(f"all runs are finished; written {len(told)} times")
+    except KeyboardInterrupt:
+        console.note("the page stays as it is now")

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from hopefear.report.make import make_report
+from hopefear.report.make import make_report, watch
 
-__all__ = ["make_report", "report"]
+__all__ = ["make_report", "report", "watch"]
 
 PathLike = str | os.PathLike[str]
 

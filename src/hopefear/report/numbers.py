@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.evaluation.scores import best_of
+from hopefear.evaluation.scores import best_of, chosen_stats
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.formats.weights import weight_vector
-from hopefear.metrics import Bleu
-from hopefear.report.gather import Kept, RunData
+from hopefear.metrics import Bleu, Metric
+from hopefear.report.gather import Kept, RunData, Said, sentences_of
 from hopefear.report.svg import Curve
 
 Vector = NDArray[np.float64]
@@ -54,39 +54,57 @@ class BeforeAfter:
     after: list[float]  # a score per replicate
     p: float  # after against before
     interval: tuple[float, float]
+    stats_before: Vector  # sentences x statistics
     stats: Vector  # replicates x sentences x statistics
     bleu: dict[str, dict[str, Any]] | None  # before, after: ratio, precisions, brevity penalty
     of: object  # what tells these sentences from others
+    said: Said | None = None  # where the candidates are there
 
 
 def before_after(run: RunData, part: str, jobs: int = 0) -> BeforeAfter:
-    """How a part scored before and after."""
+    """How a part scored before and after: by its candidates, or by what a decoder in the loop said itself."""
     pool = run.parts[part]
-    before = run.metric.stats(best_of(pool, run.initial, jobs), jobs)
-    stats = np.stack([run.metric.stats(best_of(pool, one.weights, jobs), jobs) for one in run.replicates])
-    found = paired_bootstrap(stats, before, run.metric, 1000, 1, jobs)
+    said = run.said.get(part)
+    if said is not None:
+        before, stats = all_stats(said, run.metric, jobs)
+    else:
+        said = Said(best_of(pool, run.initial, jobs), [best_of(pool, one.weights, jobs) for one in run.replicates])
+        before = chosen_stats(pool, run.initial, run.metric, jobs)
+        stats = np.stack([chosen_stats(pool, one.weights, run.metric, jobs) for one in run.replicates])
     bleu = None
     if len(pool) and all(pool.references(i) for i in range(len(pool))):
         metric = Bleu(getattr(run.metric, "lowercase", False), getattr(run.metric, "tokenize", "none"))
-        bleu = {
-            when: bleu_details(metric, metric.stats(best_of(pool, weights, jobs), jobs).sum(axis=0))
-            for when, weights in (("before", run.initial), ("after", run.weights))
-        }
-    return BeforeAfter(
-        part, len(pool), run.metric.score(before.sum(axis=0)), list(found.runs_a), found.p, found.ci, stats, bleu,
-        pool.ids,
-    )  # fmt: skip
+        both = {"before": said.before, "after": said.after[run.chosen]}
+        bleu = {when: bleu_details(metric, metric.stats(one, jobs).sum(axis=0)) for when, one in both.items()}
+    return _compared(run.metric, part, before, stats, bleu, sentences_of(pool), said, jobs)
+
+
+def all_stats(said: Said, metric: Metric, jobs: int = 0) -> tuple[Vector, Vector]:
+    """The statistics of any metric: before, and after for each replicate."""
+    return metric.stats(said.before, jobs), np.stack([metric.stats(one, jobs) for one in said.after])
 
 
 def kept_before_after(part: str, kept: Kept, jobs: int = 0) -> BeforeAfter:
     """The same of a part whose statistics the run has kept."""
     metric = Bleu()
-    sums = {"before": kept.before.sum(axis=0), "after": kept.after.sum(axis=0)}
-    found = paired_bootstrap(kept.after[None], kept.before, metric, 1000, 1, jobs)
-    bleu = {when: bleu_details(metric, total) for when, total in sums.items()}
-    before = metric.score(sums["before"])
-    after = list(found.runs_a)
-    return BeforeAfter(part, len(kept.after), before, after, found.p, found.ci, kept.after[None], bleu, kept.references)
+    both = {"before": kept.before, "after": kept.after}
+    bleu = {when: bleu_details(metric, stats.sum(axis=0)) for when, stats in both.items()}
+    return _compared(metric, part, kept.before, kept.after[None], bleu, kept.references, None, jobs)
+
+
+def _compared(
+    metric: Metric,
+    part: str,
+    before: Vector,
+    after: Vector,
+    bleu: dict[str, dict[str, Any]] | None,
+    of: object,
+    said: Said | None,
+    jobs: int,
+) -> BeforeAfter:
+    found = paired_bootstrap(after, before, metric, 1000, 1, jobs)
+    was, now = found.score_b, list(found.runs_a)
+    return BeforeAfter(part, len(before), was, now, found.p, found.ci, before, after, bleu, of, said)
 
 
 def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:
@@ -112,25 +130,27 @@ def influence(pool: Pool) -> dict[str, float]:
     return dict(zip(pool.feature_names, np.sqrt(_core.within_variance(pool)).tolist(), strict=True))
 
 
-def moved_weights(run: RunData, deviations: Mapping[str, float], most: int = 16) -> tuple[list[Moved], int]:
-    """The weights whose share in the decisions changed most, largest first; and how many there are in all.
+def shares(weights: Mapping[str, float], names: Sequence[str], deviations: Mapping[str, float]) -> Vector:
+    """The share of each feature in the decisions, with the sign of its weight.
 
-    The share of a feature is |weight| times how much it varies within a list, over the sum of that for all features:
-    weights of different runs, and runs that scale their weights differently, can so be compared.
+    That is |weight| times how much the feature varies within a list, over the sum of that for all features: so runs
+    that scale their weights differently can be compared.
     """
-    names = list(dict.fromkeys([*run.weights, *run.initial]))
+    w = weight_vector(weights, names)
     scale = np.array([deviations.get(name, 0.0 if deviations else 1.0) for name in names])
+    size = np.abs(w) * scale
+    total = size.sum()
+    return np.sign(w) * size / total if total > 0 else np.zeros(len(w))
+
+
+def moved_weights(run: RunData, deviations: Mapping[str, float], most: int = 16) -> tuple[list[Moved], int]:
+    """The weights whose share in the decisions changed most, largest first; and how many there are in all."""
+    names = list(dict.fromkeys([*run.weights, *run.initial]))
     w0, w1 = (weight_vector(source, names) for source in (run.initial, run.weights))
-    shares = []
-    for w in (w0, w1):
-        size = np.abs(w) * scale
-        total = size.sum()
-        shares.append(np.sign(w) * size / total if total > 0 else np.zeros(len(w)))
-    order = np.argsort(-np.abs(shares[1] - shares[0]), kind="stable")
-    changed = [int(j) for j in order if shares[1][j] != shares[0][j]]
-    found = [
-        Moved(names[j], float(w0[j]), float(w1[j]), float(shares[0][j]), float(shares[1][j])) for j in changed[:most]
-    ]
+    before, after = (shares(source, names, deviations) for source in (run.initial, run.weights))
+    order = np.argsort(-np.abs(after - before), kind="stable")
+    changed = [int(j) for j in order if after[j] != before[j]]
+    found = [Moved(names[j], float(w0[j]), float(w1[j]), float(before[j]), float(after[j])) for j in changed[:most]]
     return found, len(names)
 
 

@@ -1,5 +1,6 @@
 "use strict";
-// The report's script: which run is shown, the sentence picker with its cloud and trees, the filter of translations.
+// The report's script: which run is shown, curves that can be hidden, the sentence picker with its cloud and trees, the
+// filter of translations, translations run against run, the table of weights, and loading again while a run goes on.
 // Text goes into the page as text nodes only.
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -23,6 +24,23 @@
   }
   function signed(value, digits) {
     return (value > 0 ? "+" : "") + fixed(value, digits);
+  }
+
+  // Round numbers that span a range, as svg.py has them.
+  function ticks(low, high, count) {
+    if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
+      const pad = Math.abs(low) * 0.05 || 0.5;
+      low -= pad;
+      high += pad;
+    }
+    const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((value) => value >= raw * 0.999);
+    const found = [];
+    for (let k = Math.floor(low / step + 1e-9); k <= Math.ceil(high / step - 1e-9); k++) found.push(Number((k * step).toPrecision(12)));
+    return found;
+  }
+  function digits(values) {
+    return Math.max(0, -Math.floor(Math.log10(values[1] - values[0]) + 1e-9));
   }
 
   const clouds = [];
@@ -125,10 +143,11 @@
       const top = Math.min(1, Math.max(...gains) + 0.06), bottom = Math.max(0, Math.min(...gains) - 0.06);
       const span = top - bottom || 1;
       place = (x, g) => [LEFT + (Math.max(x, low) - low) / (high - low) * (W - LEFT - RIGHT), TOP + (top - g) / span * (H - TOP - BOTTOM)];
-      for (let k = 0; k <= 4; k++) {
-        const g = bottom + span * k / 4, y = place(0, g)[1];
+      const levels = ticks(bottom, top, 5).filter((g) => g >= bottom && g <= top);
+      for (const g of levels) {
+        const y = place(0, g)[1];
         svg.append(draw("path", { d: `M${LEFT} ${y}H${W - RIGHT}`, stroke: "var(--grid)" }));
-        svg.append(draw("text", { x: LEFT - 8, y: y, dy: ".32em", "text-anchor": "end", fill: "var(--faint)" }, fixed(g, 2)));
+        svg.append(draw("text", { x: LEFT - 8, y: y, dy: ".32em", "text-anchor": "end", fill: "var(--faint)" }, fixed(g, levels.length > 1 ? digits(levels) : 2)));
       }
       svg.append(draw("path", { d: `M${LEFT} ${H - BOTTOM}H${W - RIGHT}`, stroke: "var(--faint)" }));
       svg.append(draw("text", { x: W - RIGHT, y: H - 14, "text-anchor": "end", fill: "var(--ink)" }, "model score \u2192"));
@@ -270,7 +289,7 @@
 
   document.querySelectorAll(".sentence").forEach((box) => {
     const run = data.runs[Number(box.dataset.sentences)];
-    if (run.sentences.length) clouds.push(Cloud(box, run.sentences, data.metric));
+    if (run.sentences.length) clouds.push(Cloud(box, run.sentences, run.metric));
   });
   if (typeof window !== "undefined") {
     let waiting = 0;
@@ -278,6 +297,189 @@
       clearTimeout(waiting);
       waiting = setTimeout(() => clouds.forEach((build) => build()), 150);
     });
+  }
+
+  // Charts: a name of the legend hides and shows its series, and the axis follows those that are shown.
+  document.querySelectorAll(".figure").forEach((figure) => {
+    const svg = figure.querySelector(".chart"), items = figure.querySelectorAll(".toggles li");
+    if (!svg || !items.length) return;
+    const refit = svg.dataset.frame ? Axis(svg) : () => {};
+    const series = figure.querySelectorAll(".series");
+    items.forEach((item) => {
+      const button = make("button", { type: "button", "aria-pressed": "true" });
+      button.append(...item.childNodes);
+      item.append(button);
+      button.addEventListener("click", () => {
+        const on = button.getAttribute("aria-pressed") === "false";
+        button.setAttribute("aria-pressed", String(on));
+        series.forEach((one) => { if (one.dataset.series === item.dataset.toggle) one.classList.toggle("off", !on); });
+        refit();
+      });
+    });
+  });
+
+  function Axis(svg) {
+    const [left, right, top, height, low, high] = svg.dataset.frame.split(" ").map(Number);
+    const grid = svg.querySelector(".grid-y"), all = [...svg.querySelectorAll(".series")];
+    const whole = grid.innerHTML;
+    const value = (y) => low + (1 - (y - top) / height) * (high - low);
+    const kept = all.map((one) => ({
+      lines: [...one.querySelectorAll("polyline")].map((e) => [e, e.getAttribute("points")]),
+      bars: [...one.querySelectorAll("path")].map((e) => [e, e.getAttribute("d")]),
+      dots: [...one.querySelectorAll("circle")].map((e) => [e, Number(e.getAttribute("cy"))]),
+    }));
+    const heights = (one) => [
+      ...one.lines.flatMap(([, points]) => points.split(" ").map((p) => Number(p.split(",")[1]))),
+      ...one.bars.flatMap(([, d]) => [...d.matchAll(/(?:M-?[\d.]+ |V)(-?[\d.]+)/g)].map((m) => Number(m[1]))),
+      ...one.dots.map(([, y]) => y),
+    ];
+    return () => {
+      const shown = kept.filter((one, i) => !all[i].classList.contains("off"));
+      let a = low, b = high, levels = null;
+      if (shown.length < kept.length && shown.length) {
+        const values = shown.flatMap(heights).map(value);
+        levels = ticks(Math.min(...values), Math.max(...values), 5);
+        [a, b] = [levels[0], levels[levels.length - 1]];
+      }
+      const move = (y) => (top + height * (1 - (value(Number(y)) - a) / (b - a))).toFixed(1);
+      for (const one of kept) {
+        for (const [e, points] of one.lines) e.setAttribute("points", points.replace(/,(-?[\d.]+)/g, (m, y) => "," + move(y)));
+        for (const [e, d] of one.bars) e.setAttribute("d", d.replace(/(M-?[\d.]+ |V)(-?[\d.]+)/g, (m, head, y) => head + move(y)));
+        for (const [e, y] of one.dots) e.setAttribute("cy", move(y));
+      }
+      if (!levels) {
+        grid.innerHTML = whole; // ours, and drawn by us
+        return;
+      }
+      grid.replaceChildren();
+      for (const level of levels) {
+        const y = top + height * (1 - (level - a) / (b - a));
+        grid.append(draw("line", { x1: left, x2: right, y1: y, y2: y, stroke: "var(--grid)" }));
+        grid.append(draw("text", { x: left - 7, y: y, dy: ".32em", "text-anchor": "end", fill: "var(--faint)" }, fixed(level, digits(levels))));
+      }
+    };
+  }
+
+  // Words of two texts: same, only in the first, only in the second.
+  function diff(one, other) {
+    const a = one.split(/\s+/).filter(Boolean), b = other.split(/\s+/).filter(Boolean);
+    const longest = Array.from({ length: a.length + 1 }, () => new Array(b.length + 1).fill(0));
+    for (let i = a.length - 1; i >= 0; i--) {
+      for (let j = b.length - 1; j >= 0; j--) {
+        longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+      }
+    }
+    const found = [];
+    const add = (kind, word) => {
+      const last = found[found.length - 1];
+      if (last && last[0] === kind) last[1] += " " + word;
+      else found.push([kind, word]);
+    };
+    let i = 0, j = 0;
+    while (i < a.length || j < b.length) {
+      if (i < a.length && j < b.length && a[i] === b[j]) { add("span", a[i++]); j++; }
+      else if (j >= b.length || (i < a.length && longest[i + 1][j] >= longest[i][j + 1])) add("del", a[i++]);
+      else add("ins", b[j++]);
+    }
+    return found;
+  }
+
+  // Run against run: any two of them.
+  document.querySelectorAll(".versus").forEach((box) => {
+    const pairs = data.versus[Number(box.dataset.versus)];
+    const said = box.querySelector(".pair"), list = box.querySelector(".changes");
+    const chosen = [0, 1];
+    const tools = make("div", { class: "tools" });
+    chosen.forEach((run, which) => {
+      const select = make("select", { "aria-label": which ? "the other run" : "one run" });
+      pairs.runs.forEach((name, k) => {
+        const option = make("option", { value: k }, name);
+        if (k === run) option.setAttribute("selected", "");
+        select.append(option);
+      });
+      select.addEventListener("change", () => { chosen[which] = Number(select.value); limit = 20; paint(); });
+      tools.append(...(which ? ["against", select] : [select]));
+    });
+    let limit = 20;
+    const more = make("button", { type: "button" }, "show more");
+    more.addEventListener("click", () => { limit += 60; paint(); });
+    tools.append(more);
+    box.insertBefore(tools, said);
+    function paint() {
+      const [a, b] = chosen;
+      const differ = pairs.sentences.filter((s) => s.said[a] !== s.said[b]);
+      differ.sort((x, y) => Math.abs(y.gains[b] - y.gains[a]) - Math.abs(x.gains[b] - x.gains[a]));
+      const better = differ.filter((s) => s.gains[b] > s.gains[a]).length, worse = differ.filter((s) => s.gains[b] < s.gains[a]).length;
+      said.replaceChildren(pairs.runs[a] + " against ", make("b", {}, pairs.runs[b]),
+        `: ${differ.length} of the ${pairs.sentences.length} sentences listed differ; the latter is better in ${better}, worse in ${worse}.`);
+      more.hidden = differ.length <= limit;
+      list.replaceChildren();
+      for (const s of differ.slice(0, limit)) {
+        const change = s.gains[b] - s.gains[a];
+        const item = make("li", {}, make("span", { class: "delta " + (change > 0 ? "up" : change < 0 ? "down" : "faint") }, signed(change, 2)));
+        if (s.source) item.append(make("p", { class: "small faint" }, s.source));
+        const line = make("p", {});
+        for (const [kind, text] of diff(s.texts[s.said[a]], s.texts[s.said[b]])) line.append(make(kind, {}, text), " ");
+        item.append(line, make("p", { class: "small faint" }, (s.reference ? "reference: " + s.reference + " \u00b7 " : "") + s.part));
+        list.append(item);
+      }
+    }
+    paint();
+  });
+
+  // All weights: search, more, and a file of them.
+  document.querySelectorAll(".weights-table").forEach((box) => {
+    const { runs, rows, first } = data.weights;
+    const body = box.querySelector("tbody"), count = box.querySelector(".count");
+    const search = make("input", { type: "search", placeholder: "find a feature", "aria-label": "find a feature" });
+    const more = make("button", { type: "button" }, "show more");
+    const save = make("button", { type: "button" }, "save as CSV");
+    let limit = first;
+    function found() {
+      const wanted = search.value.toLowerCase();
+      return wanted ? rows.filter((row) => row[0].toLowerCase().includes(wanted) || (row[1] && row[1].toLowerCase().includes(wanted))) : rows;
+    }
+    function number(value) {
+      const size = Math.abs(value);
+      return (size && (size < 1e-4 || size >= 1e6) ? value.toExponential(3) : String(Number(value.toPrecision(4)))).replace("-", "\u2212");
+    }
+    function paint() {
+      const these = found();
+      body.replaceChildren();
+      for (const row of these.slice(0, limit)) {
+        const line = make("tr", {}, make("th", { scope: "row", title: row[0] }, row[1] || row[0]));
+        for (const cell of row.slice(2)) {
+          line.append(cell ? make("td", {}, number(cell[1]) + " ", make("span", { class: "faint" }, "(" + fixed(cell[2], 1) + " %)")) : make("td", {}));
+        }
+        body.append(line);
+      }
+      count.textContent = `${Math.min(limit, these.length)} of ${these.length} are shown` + (these.length < rows.length ? `, of ${rows.length} in all.` : ".");
+      more.hidden = these.length <= limit;
+    }
+    const quoted = (text) => '"' + String(text).replaceAll('"', '""') + '"';
+    function csv() {
+      const heads = runs.flatMap((run) => ["before", "weight", "share %"].map((what) => runs.length > 1 ? run + " " + what : what));
+      const lines = [["feature", ...heads].map(quoted).join(",")];
+      for (const row of found()) lines.push([quoted(row[0]), ...row.slice(2).flatMap((cell) => cell || ["", "", ""])].join(","));
+      return lines.join("\r\n") + "\r\n";
+    }
+    search.addEventListener("input", () => { limit = first; paint(); });
+    more.addEventListener("click", () => { limit += 500; paint(); });
+    save.addEventListener("click", () => {
+      const link = make("a", { download: "weights.csv", href: URL.createObjectURL(new Blob([csv()], { type: "text/csv" })) });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    });
+    box.insertBefore(make("div", { class: "tools" }, search, save, more), box.children[0]);
+    paint();
+  });
+
+  // A run goes on: the page is written again, and loaded again, unless somebody reads it.
+  if (data.reload) {
+    const timer = setTimeout(() => location.reload(), data.reload);
+    const stop = document.querySelector(".reloads button");
+    stop.hidden = false;
+    stop.addEventListener("click", () => { clearTimeout(timer); stop.hidden = true; });
   }
 
   // Translations: all, better, worse; twenty at first.

@@ -10,8 +10,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from hopefear.report.numbers import BeforeAfter, Moved, Surface
-from hopefear.report.svg import Frame, nice_ticks, number, style, tag
+from hopefear.report.examined import METRIC_NAMES
+from hopefear.report.svg import Curve, line_chart, look, numbered, outside, robust_span, style, tag
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -49,6 +49,11 @@ def section(name: str, title: str, lead: str, *content: str) -> str:
     )
 
 
+def headed(alone: bool, title: str, content: str) -> str:
+    """With the metric's name, if the page has runs of several: these are never under one heading."""
+    return content if alone or not content else f"<h3>{escape(title)}</h3>{content}"
+
+
 def card(*content: str) -> str:
     return tag("div", inside="".join(content), class_="card")
 
@@ -56,6 +61,37 @@ def card(*content: str) -> str:
 def scrolled(chart: str) -> str:
     """A chart that keeps its letters readable on a phone, and is pushed sideways there."""
     return f'<div class="scroll large">{chart}</div>'
+
+
+def chart(name: str, title: str, x: str, y: str, curves: Sequence[Curve], x_names: Sequence[str] = ()) -> str:
+    """A line chart with its legend, whose entries the script makes buttons. A curve far from all others is cut off."""
+    low, high = robust_span(curves)
+    beyond = outside(curves, low, high)
+    note = ""
+    if beyond:
+        names = ", ".join(f"{escape(one.name)} ({_ends(one.y)})" for one in beyond)
+        note = f'<p class="small faint">Beyond the axis: {names}.<span class="needs-js"> Press the names of others to '
+        note += "hide them, and the axis follows.</span></p>"
+    drawn = line_chart(title, x, y, curves, name=name, x_names=x_names, span=(low, high))
+    return f'<div class="figure" id="{name}">{legend(curves) if len(curves) > 1 else ""}{scrolled(drawn)}{note}</div>'
+
+
+def _ends(values: Sequence[float]) -> str:
+    low, high = (plain_number(value, 1) for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def legend(curves: Sequence[Curve]) -> str:
+    """The names of the curves with their colours."""
+    items = []
+    for i, curve in numbered(curves):
+        colour, dash = look(i)
+        mark = tag("path", d="M0 5h22", stroke=colour, stroke_width="3", stroke_dasharray=dash)
+        if curve.points:
+            mark = tag("circle", cx=11, cy=5, r=4, fill=colour)
+        sign = tag("svg", inside=mark, viewBox="0 0 22 10", width=22, height=10, aria_hidden="true")
+        items.append(f'<li data-toggle="{i}">{sign}<span>{escape(curve.name)}</span></li>')
+    return f'<ul class="key toggles">{"".join(items)}</ul>'
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
@@ -99,8 +135,12 @@ def plain_number(value: float, digits: int = 2) -> str:
 
 def escape_metric(key: str) -> str:
     """The name of a metric as it is written."""
-    known = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER", "wer": "WER", "rouge-s": "ROUGE-S"}
-    return escape(known.get(key, key))
+    return escape(METRIC_NAMES.get(key, key))
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is written: p = .07"""
+    return f"p = {p:.2g}".replace("= 0.", "= .")
 
 
 def small_number(value: float) -> str:
@@ -111,199 +151,6 @@ def diff_markup(parts: Sequence[Sequence[str]]) -> str:
     """Words only before struck out, words only after underlined."""
     names = {"=": "span", "-": "del", "+": "ins"}
     return " ".join(tag(names[kind], text) for kind, text in parts if text) or '<span class="faint">(empty)</span>'
-
-
-# The schematic ------------------------------------------------------------------------------------------------------
-
-
-def hope_and_fear() -> str:
-    """What hope and fear are, as a picture."""
-    dots = [
-        (96, 148), (120, 96), (140, 180), (158, 128), (172, 70), (180, 206), (204, 150), (214, 104), (226, 186),
-        (244, 132), (252, 82), (262, 214), (276, 162), (292, 116), (300, 190), (316, 144), (330, 92), (338, 218),
-        (352, 168), (368, 128), (384, 196), (398, 148), (150, 220), (112, 200), (236, 60), (412, 172),
-    ]  # fmt: skip
-    parts = [tag("circle", cx=x, cy=y, r=4, fill="var(--faint)", opacity=".45") for x, y in dots]
-    axis = {"stroke": "var(--faint)", "fill": "none", "stroke_width": "1.5", "marker_end": "url(#tip)"}
-    head = tag("path", d="M0 0L8 4L0 8z", fill="var(--faint)")
-    parts.append(
-        tag(
-            "defs",
-            inside=tag("marker", inside=head, id="tip", markerWidth=8, markerHeight=8, refX=6, refY=4, orient="auto"),
-        )
-    )
-    parts.append(tag("path", d="M64 244H500", **axis))
-    parts.append(tag("path", d="M64 244V30", **axis))
-    parts.append(tag("text", "the model prefers it", x=496, y=264, text_anchor="end", fill="var(--ink)"))
-    parts.append(
-        tag("text", "it is good", transform="translate(50,34) rotate(-90)", text_anchor="end", fill="var(--ink)")
-    )
-    for kind, x, y, text, to in (
-        ("hope", 392, 70, "hope: good, and the model likes it", 46),
-        ("best", 452, 150, "best: what it says", 0),
-        ("fear", 430, 214, "fear: bad, yet the model likes it", -46),
-    ):
-        if to:
-            where = f"M{x + (12 if to > 0 else -12)} {y}h{to}"
-            parts.append(tag("path", d=where, class_=f"arrow {kind}", marker_end=f"url(#tip-{kind})"))
-        parts.append(mark(kind, x, y))
-        label_x = x - 14 if kind != "fear" else x - 64
-        label_y = y - 14 if kind != "fear" else y + 22
-        anchor = "end" if kind != "fear" else "middle"
-        if kind == "best":
-            label_x, label_y, anchor = x + 2, y - 14, "middle"
-        parts.append(tag("text", text, x=label_x, y=label_y, text_anchor=anchor, class_=f"label {kind}"))
-    tips = "".join(
-        tag("marker", inside=tag("path", d="M0 0L8 4L0 8z", class_=f"fill {kind}"), id=f"tip-{kind}", markerWidth=8,
-            markerHeight=8, refX=6, refY=4, orient="auto")
-        for kind in ("hope", "fear")
-    )  # fmt: skip
-    parts.insert(0, tag("defs", inside=tips))
-    return tag(
-        "svg", inside="".join(parts), viewBox="0 0 520 274", role="img", class_="chart schematic",
-        aria_label="A cloud of candidates. Hope is high and to the right, fear low and to the right; training moves "
-        "hope to the right and fear to the left.", font_family="system-ui,sans-serif", font_size=13,
-    )  # fmt: skip
-
-
-def mark(kind: str, x: float, y: float) -> str:
-    """The sign of best (diamond), hope (triangle up), fear (triangle down)."""
-    shape = {"best": "M0-8L8 0L0 8L-8 0z", "hope": "M0-9L9 7H-9z", "fear": "M0 9L9-7H-9z"}[kind]
-    return tag("path", d=shape, transform=f"translate({number(x)},{number(y)})", class_=f"mark {kind}")
-
-
-# Charts that only the report has -------------------------------------------------------------------------------------
-
-
-def weights_chart(moved: Sequence[Moved]) -> str:
-    """Each feature a line: its share before (ring) and after (dot), with the way between them."""
-    left, width, row = 190, 660, 26
-    extreme = max(max(abs(m.share_before), abs(m.share_after)) for m in moved) or 1.0
-    low = min(0.0, *(min(m.share_before, m.share_after) for m in moved))
-    high = max(0.0, *(max(m.share_before, m.share_after) for m in moved))
-    ticks = nice_ticks(100 * low, 100 * high, 5) if extreme else [0.0, 1.0]
-    frame = Frame(left, 6.0, width - left - 90.0, row * len(moved), ticks, [0.0, 1.0])
-    parts = []
-    bottom = 6.0 + row * len(moved)
-    for tick in ticks:
-        x = frame.x(tick)
-        parts.append(tag("path", d=f"M{number(x)} 6V{number(bottom)}", stroke="var(--grid)"))
-        text = f"{plain_number(tick, 0)} %"
-        parts.append(tag("text", text, x=x, y=bottom + 16, text_anchor="middle", fill="var(--faint)"))
-    zero = number(frame.x(0.0))
-    parts.append(tag("path", d=f"M{zero} 6V{number(bottom)}", stroke="var(--faint)"))
-    for k, one in enumerate(moved):
-        y = 6.0 + row * (k + 0.5)
-        a, b = frame.x(100 * one.share_before), frame.x(100 * one.share_after)
-        name = one.name if len(one.name) <= 26 else one.name[:25] + "…"
-        hint = f"{one.name}: weight {one.before:.4g} before, {one.after:.4g} after"
-        parts.append(
-            tag(
-                "g",
-                inside=tag("title", hint)
-                + tag("text", name, x=left - 10, y=y, dy=".32em", text_anchor="end", fill="var(--ink)")
-                + tag(
-                    "path", d=f"M{number(a)} {number(y)}H{number(b)}", stroke="var(--c0)", stroke_width=3, opacity=".5"
-                )
-                + tag("circle", cx=a, cy=y, r=4, fill="var(--paper)", stroke="var(--c0)", stroke_width=2)
-                + tag("circle", cx=b, cy=y, r=5, fill="var(--c0)")
-                + tag(
-                    "text",
-                    small_number(one.after),
-                    x=width - 4,
-                    y=y,
-                    dy=".32em",
-                    text_anchor="end",
-                    fill="var(--faint)",
-                ),
-            )
-        )
-    return tag(
-        "svg", inside="".join(parts), viewBox=f"0 0 {width} {number(bottom + 24)}", role="img", class_="chart",
-        aria_label="Weights that moved most", font_family="system-ui,sans-serif", font_size=12,
-    )  # fmt: skip
-
-
-def surface_chart(one: Surface, label: str) -> str:
-    """Metric against one weight, with a line where the trainer stopped."""
-    width, height = 330, 190
-    frame = Frame(
-        48.0, 12.0, width - 60.0, height - 56.0, nice_span(one.x[0], one.x[-1]), nice_ticks(min(one.y), max(one.y), 3)
-    )
-    line = " ".join(f"{number(frame.x(x))},{number(frame.y(y))}" for x, y in zip(one.x, one.y, strict=True))
-    at = number(frame.x(one.weight))
-    parts = [
-        _surface_axes(frame, width, height, label),
-        tag("polyline", points=line, fill="none", stroke="var(--c0)", stroke_width="1.5"),
-        tag("path", d=f"M{at} 12V{height - 44}", stroke="var(--c1)", stroke_width="1.5", stroke_dasharray="4 3"),
-        tag("circle", cx=frame.x(one.weight), cy=frame.y(one.score), r=4, fill="var(--c1)"),
-    ]
-    text = f"{one.name}: stopped at {one.weight:.4g}, {label} {one.score:.2f}; best on the line {one.best:.2f}"
-    return tag(
-        "svg", inside="".join(parts), viewBox=f"0 0 {width} {height}", role="img", class_="chart surface",
-        aria_label=text, font_family="system-ui,sans-serif", font_size=11,
-    )  # fmt: skip
-
-
-def nice_span(low: float, high: float) -> list[float]:
-    """The range as it is, with ticks inside it."""
-    inner = [tick for tick in nice_ticks(low, high, 3) if low < tick < high]
-    return [low, *inner, high]
-
-
-def _surface_axes(frame: Frame, width: int, height: int, label: str) -> str:
-    parts = []
-    for tick in frame.y_ticks:
-        y = frame.y(tick)
-        parts.append(tag("path", d=f"M48 {number(y)}H{width - 12}", stroke="var(--grid)"))
-        parts.append(tag("text", f"{tick:g}", x=42, y=y, dy=".32em", text_anchor="end", fill="var(--faint)"))
-    for tick in frame.x_ticks[1:-1]:
-        text = f"{tick:g}".replace("-", MINUS)
-        parts.append(tag("text", text, x=frame.x(tick), y=height - 29, text_anchor="middle", fill="var(--faint)"))
-    parts.append(tag("text", "weight", x=width / 2 + 18, y=height - 10, text_anchor="middle", fill="var(--faint)"))
-    parts.append(
-        tag("text", label, transform="translate(11,72) rotate(-90)", text_anchor="middle", fill="var(--faint)")
-    )
-    return "".join(parts)
-
-
-def precisions_chart(found: BeforeAfter) -> str:
-    """Bars of the n-gram precisions before and after."""
-    assert found.bleu is not None
-    before, after = found.bleu["before"], found.bleu["after"]
-    width, height, left = 420, 210, 34
-    top = max(*before["precisions"], *after["precisions"], 1.0)
-    ticks = nice_ticks(0.0, top, 4)
-    frame = Frame(left, 10.0, width - left - 10.0, height - 40.0, [0.0, 1.0], ticks)
-    parts = []
-    for tick in ticks:
-        y = frame.y(tick)
-        parts.append(tag("path", d=f"M{left} {number(y)}H{width - 10}", stroke="var(--grid)"))
-        parts.append(tag("text", f"{tick:g}", x=left - 6, y=y, dy=".32em", text_anchor="end", fill="var(--faint)"))
-    count = len(before["precisions"])
-    step = (width - left - 10) / count
-    for k in range(count):
-        for which, (values, colour) in enumerate(((before, "var(--faint)"), (after, "var(--c0)"))):
-            value = values["precisions"][k]
-            x = left + step * k + step * (0.16 + 0.35 * which)
-            y = frame.y(value)
-            hint = tag("title", f"{k + 1}-grams {'after' if which else 'before'}: {value:.1f} %")
-            parts.append(
-                tag("rect", inside=hint, x=x, y=y, width=step * 0.31, height=height - 30 - y, fill=colour, rx=2,
-                    opacity="1" if which else ".55")
-            )  # fmt: skip
-            parts.append(
-                tag("text", f"{value:.1f}", x=x + step * 0.155, y=y - 4, text_anchor="middle", fill="var(--ink)",
-                    font_size=11)
-            )  # fmt: skip
-        parts.append(
-            tag("text", f"{k + 1}-grams", x=left + step * (k + 0.5), y=height - 12,
-                text_anchor="middle", fill="var(--faint)")
-        )  # fmt: skip
-    return tag(
-        "svg", inside="".join(parts), viewBox=f"0 0 {width} {height}", role="img", class_="chart",
-        aria_label="n-gram precisions before and after", font_family="system-ui,sans-serif", font_size=12,
-    )  # fmt: skip
 
 
 def definitions(rows: Mapping[str, str]) -> str:

@@ -9,39 +9,66 @@ from statistics import mean, stdev
 
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.report import page
-from hopefear.report.examined import Examined
+from hopefear.report.buckets import length_buckets, word_buckets
+from hopefear.report.charts import dots_chart, hope_and_fear, precisions_chart, surface_chart, weights_chart
+from hopefear.report.compare import all_shares
+from hopefear.report.examined import PARTS, TITLES, Examined, Group, System
 from hopefear.report.gather import RunData
-from hopefear.report.numbers import learning_curve, moved_weights, surfaces as error_surfaces
-from hopefear.report.page import card, diff_markup, escape_metric, panels, plain_number, section, signed, table
+from hopefear.report.names import readable
+from hopefear.report.numbers import Surface, epoch_scores, learning_curve, moved_weights, surfaces as error_surfaces
+from hopefear.report.page import card, diff_markup, escape_metric, p_text, panels, plain_number, section, signed, table
 from hopefear.report.sentences import Translation, diff
-from hopefear.report.svg import line_chart
+from hopefear.report.svg import Curve
+from hopefear.report.verdict import Judged, next_steps, running, verdict
 
 SHOWN = 300  # translations listed of a run
 SURFACES = 16
-TITLES = {"train": "train", "dev": "dev", "holdout": "kept aside", "test": "test", "examples": "decoded for this page"}
+BEFORE = 7  # the series of what was before: grey
 
 
-def summary(found: Sequence[Examined]) -> str:
+def top(groups: Sequence[Group], judgements: Sequence[Judged | None]) -> str:
+    """The verdict and the next step on every metric, and the scores in large letters."""
+    contents = []
+    for group, judged in zip(groups, judgements, strict=True):
+        text = "" if group.alone else f"<h2>{escape(group.title)}</h2>"
+        if judged is not None:
+            text += f'<p class="verdict">{verdict(judged)}</p>'
+            steps = "".join(f"<li>{step}</li>" for step in next_steps(judged))
+            text += f'<div class="next"><b>Next</b><ol>{steps}</ol></div>'
+        text += "".join(f'<p class="verdict">{one}</p>' for one in running([one.run for one in group.found]))
+        contents.append(text + (_cards(judged) if judged is not None else ""))
+    return f'<div id="verdict">{"".join(contents)}</div>'
+
+
+def _cards(judged: Judged) -> str:
     items = []
-    for k, one in enumerate(found):
-        run = one.run
-        name = escape(run.name) + (f" ({escape(run.trainer)})" if run.trainer != run.name else "")
-        before, after = one.final("dev")
-        if before is None or after is None:
-            line = f"<b>{plain_number(after)}</b>" if after is not None else ""
-        else:
-            line = f"<b>{plain_number(before)} → {plain_number(after)}</b>"
-        rest = ""
-        for part in ("holdout", "test"):
-            aside_before, aside_after = one.final(part)
-            if aside_after is not None:
-                was = f"{plain_number(aside_before)} → " if aside_before is not None else ""
-                rest += f"; {TITLES[part]} {was}{plain_number(aside_after)}"
+    for system in [*judged.order, *judged.apart]:
+        part = next((part for part in PARTS if system.after(part)), None)
+        if part is None:
+            continue
+        name = escape(system.name) + (f" ({escape(system.trainer)})" if system.trainer != system.name else "")
+        rest = [part_line(system, other) for other in PARTS if other != part and system.after(other)]
+        small = "; ".join([f"{escape(judged.group.title)}, {TITLES[part]}{_spread(system, part)}", *rest])
         items.append(
-            f'<li style="border-color:var(--c{k % 8})"><span class="name">{name}</span>{line}'
-            f'<span class="faint small">{escape_metric(run.key)} on dev{rest}</span></li>'
+            f'<li style="border-color:var(--c{system.first.number % 8})"><span class="name">{name}</span>'
+            f'<b>{_moved(system, part)}</b><span class="faint small">{small}</span></li>'
         )
     return f'<ul class="summary">{"".join(items)}</ul>'
+
+
+def _moved(system: System, part: str) -> str:
+    before = system.before(part)
+    was = f'<span class="was">{plain_number(before)} →</span> ' if before is not None else ""
+    return was + plain_number(system.score(part))
+
+
+def _spread(system: System, part: str) -> str:
+    after = system.after(part)
+    return f", {system.seeds(part)} ± {plain_number(stdev(after))}" if len(after) > 1 else ""
+
+
+def part_line(system: System, part: str) -> str:
+    return f"{TITLES[part]} {_moved(system, part)}"
 
 
 def start(found: Sequence[Examined]) -> str:
@@ -59,56 +86,66 @@ def start(found: Sequence[Examined]) -> str:
         "start",
         "Hope and fear in a minute",
         "What training a translation system means.",
-        f'<div class="two"><div>{page.hope_and_fear()}</div><div>{text}</div></div>',
+        f'<div class="two"><div>{hope_and_fear()}</div><div>{text}</div></div>',
     )
 
 
-def scores(found: Sequence[Examined], jobs: int) -> str:
-    first = found[0]
-    rows: list[list[str]] = []
-    for one in found:
-        run = one.run
-        parts = [part for part in ("train", "dev", "holdout", "test") if one.final(part)[1] is not None]
-        for part in parts:
-            rows.append([escape(run.name), TITLES.get(part, escape(part)), *_score_cells(one, part, first, jobs)])
-    columns = ["run", "part", "before", "after", "gain", "95 % interval", "against the first run"]
+def scores(groups: Sequence[Group], jobs: int) -> str:
+    contents = []
+    for group in groups:
+        rows = [
+            [escape(one.run.name), TITLES[part], *_score_cells(one, part, group.found[0], jobs)]
+            for one in group.found
+            for part in reversed(PARTS)
+            if one.after(part)
+        ]
+        if rows:
+            against = "against the first run" if group.alone else f"against {escape(group.found[0].run.name)}"
+            columns = ["run", "part", "before", "after", "gain", "95 % interval", against]
+            contents.append((group, table(columns, rows)))
     lead = (
-        f"{escape_metric(first.run.key)} of the best translations before and after training. "
-        "<b>*</b> marks a difference that chance alone would make in less than 1 of 20 cases (paired bootstrap; over "
-        "replicates too, where there are some: then <i>after</i> is their mean, with the standard deviation)."
+        f"{escape(groups[0].title) + ' of the' if groups[0].alone else 'The'} best translations before and after "
+        "training. <b>*</b> marks a difference that chance alone would make in less than 1 of 20 cases (paired "
+        "bootstrap; over replicates too, where there are some: then <i>after</i> is their mean, with the standard "
+        "deviation)."
     )
     notes = "".join(
         f'<p class="small faint">{escape(one.run.name)}: no test and no pictures of sentences, because '
         f"{escape(one.run.missing)}.</p>"
-        for one in found
+        for group in groups
+        for one in group.found
         if one.run.missing
     )
-    return section("scores", "Scores", lead, table(columns, rows), notes)
+    return section("scores", "Scores", lead, "".join(headed(*each) for each in contents), notes)
+
+
+def headed(group: Group, content: str) -> str:
+    return page.headed(group.alone, group.title, content)
 
 
 def _score_cells(one: Examined, part: str, first: Examined, jobs: int) -> list[str]:
     run = one.run
-    before, after = one.final(part)
-    assert after is not None
+    before, after = one.before(part), one.after(part)
     got = one.scored.get(part)
-    shown = plain_number(after)
-    if got is not None and len(got.after) > 1:
-        shown = f"{plain_number(mean(got.after))} ± {plain_number(stdev(got.after))}"
+    shown = plain_number(mean(after)) + (f" ± {plain_number(stdev(after))}" if len(after) > 1 else "")
+    was = plain_number(before) if before is not None else ""
+    gain = signed(mean(after) - before) if before is not None else ""
+    p = got.p if got is not None else run.record.final[part].get("p")
+    if gain and isinstance(p, int | float):
+        gain += _tested(p)
     if got is None:
-        gain = signed(after - before) if before is not None else ""
-        p = run.record.final[part].get("p")
-        if gain and isinstance(p, int | float):
-            gain += f"{' <b>*</b>' if p < 0.05 else ''} (p = {p:.2g})"
-        return [plain_number(before) if before is not None else "", shown, gain, "", ""]
-    delta = mean(got.after) - got.before
-    star = " <b>*</b>" if got.p < 0.05 else ""
-    interval = f"{signed(got.interval[0])} to {signed(got.interval[1])}"
+        return [was, shown, gain, "", ""]
+    interval = f"{signed(got.interval[0])} to {signed(got.interval[1])}" if gain else ""
     against = ""
     other = first.scored.get(part)
-    if one is not first and other is not None and run.key == first.run.key and got.of == other.of:
+    if one is not first and other is not None and got.of == other.of:
         test = paired_bootstrap(got.stats, other.stats, run.metric, 1000, 1, jobs)
-        against = f"{signed(test.delta)}{' <b>*</b>' if test.p < 0.05 else ''} (p = {test.p:.2g})"
-    return [plain_number(got.before), shown, f"{signed(delta)}{star} (p = {got.p:.2g})", interval, against]
+        against = signed(test.delta) + _tested(test.p)
+    return [was, shown, gain, interval, against]
+
+
+def _tested(p: float) -> str:
+    return f"{' <b>*</b>' if p < 0.05 else ''} ({p_text(p)})"
 
 
 def warnings(runs: Sequence[RunData]) -> str:
@@ -134,40 +171,118 @@ def warnings(runs: Sequence[RunData]) -> str:
     )
 
 
-def curves(runs: Sequence[RunData]) -> str:
-    curves = [learning_curve(run) for run in runs]
-    drawn = [curve for curve in curves if curve.x]
-    lead = f"{escape_metric(runs[0].key)} on the data learnt from (for online training: on dev), after each epoch."
-    if any(run.trainer == "mert" for run in runs):
-        lead += " MERT has no epochs: a point is where one of its starts ended."
-    if any(curve.error for curve in drawn):
-        lead += " Bars are the standard deviation over replicates."
-    if not drawn:
+def curves(groups: Sequence[Group]) -> str:
+    """Scores along epochs and decodings, each on an axis of its own; where MERT's starts ended, on none of these."""
+    contents = []
+    lead = "The score on the data learnt from (for online training: on dev), after each epoch or decoding."
+    for number, group in enumerate(groups):
+        made = []
+        drawn = [(one.run, replace(learning_curve(one.run), series=one.number)) for one in group.found]
+        for unit in ("epoch", "decoding", "setting"):
+            own = [curve for run, curve in drawn if run.counts == unit]
+            if any(curve.x for curve in own):
+                title = f"{group.title} after each {unit}"
+                made.append(page.chart(f"curve-{number}-{unit}", title, unit, group.title, own))
+                if any(curve.error for curve in own) and "Bars" not in lead:
+                    lead += " Bars are the standard deviation over replicates."
+        made.append(_starts(group))
+        contents.append(headed(group, "".join(made)))
+    if not any(one.run.replicates and learning_curve(one.run).x for group in groups for one in group.found):
         return section("curves", "Learning curves", lead, '<p class="faint">The record has no epochs.</p>')
-    dots = [
-        replace(curve, points=True) if run.trainer == "mert" else curve for run, curve in zip(runs, curves, strict=True)
-    ]
-    chart = line_chart("learning curves", "epoch", page.escape_metric(runs[0].key), dots)
-    return section("curves", "Learning curves", lead, page.scrolled(chart))
+    return section("curves", "Learning curves", lead, *contents)
 
 
-def weights(found: Sequence[Examined], names: Sequence[str]) -> str:
+def _starts(group: Group) -> str:
+    """MERT has no epochs: each of its starts is a point."""
+    rows: dict[str, list[tuple[int, float, str]]] = {}
+    for one in group.found:
+        if one.run.counts == "start":
+            for replicate in one.run.replicates:
+                name = one.run.name + (f", seed {replicate.seed}" if len(one.run.replicates) > 1 else "")
+                rows[name] = [
+                    (one.number, score, f"{name}: start {int(start)} ended at {score:.2f}")
+                    for start, score in epoch_scores(replicate.history)
+                ]
+    if not rows:
+        return ""
+    chart = dots_chart("where MERT's starts ended", f"{group.title} on the data learnt from", rows)
+    told = (
+        "MERT has no epochs: each point is where one of its starts ended. If they lie far apart, give it more starts."
+    )
+    return f'<p class="small faint">{told}</p>{page.scrolled(chart)}'
+
+
+def buckets(judgements: Sequence[Judged | None]) -> str:
+    """Scores by the length of sentences and the frequency of words."""
+    contents = []
+    for number, judged in enumerate(judgements):
+        if judged is None:
+            continue
+        first = judged.best.first
+        part = next((p for p in (judged.part, "dev", "examples") if p in first.scored), None)
+        if part is None:
+            continue
+        held = first.scored[part].sentences
+        if held < 100 and len(first.scored.get("dev", first.scored[part]).of) > held:  # type: ignore[arg-type]
+            part = "dev"
+        of = first.scored[part].of
+        runs = [one.first for one in judged.order if part in one.first.scored and one.first.scored[part].of == of]
+        text = _bucket_charts(judged.group, number, runs, part)
+        if text:
+            contents.append(headed(judged.group, text))
+    if not contents:
+        return ""
+    lead = "Where gains come from: short or long sentences, rare or frequent words. Mean over seeds."
+    return section("buckets", "By length and by word frequency", lead, *contents)
+
+
+def _bucket_charts(group: Group, number: int, runs: Sequence[Examined], part: str) -> str:
+    made = []
+    for kind, found, x, y in (
+        ("length", length_buckets(runs, part), "words of the reference", group.title),
+        ("words", word_buckets(runs, part), "times that a word is in the references", "F1 of words, %"),
+    ):
+        if found is None:
+            continue
+        places = [float(k) for k in range(len(found.names))]
+        curves = [
+            Curve(one.run.name, places, scores, series=one.number)
+            for one, scores in zip(runs, found.after, strict=True)
+        ]
+        if runs[0].before(part) is not None or part == "examples":
+            curves.append(Curve("before", places, found.before, series=BEFORE))
+        unit = "sentences" if kind == "length" else "words of references"
+        sizes = "; ".join(f"{name}: {size:,}" for name, size in zip(found.names, found.sizes, strict=True))
+        made.append(
+            f"<div>{page.chart(f'bucket-{number}-{kind}', f'{y} by {x}', x, y, curves, found.names)}"
+            f'<p class="small faint">{escape(TITLES[part])}; {unit} in each bucket: {sizes}.</p></div>'
+        )
+    return "".join(made)
+
+
+def weights(groups: Sequence[Group]) -> str:
+    together = "".join(headed(group, all_shares(group)) for group in groups if len(group.found) > 1)
+    found = [one for group in groups for one in group.found if one.run.weights]
+    found.sort(key=lambda one: one.number)
     contents = []
     for one in found:
         moved, total = moved_weights(one.run, one.deviations)
         if not moved:
             contents.append('<p class="faint">No weight moved.</p>')
             continue
-        chart = page.scrolled(page.weights_chart(moved))
+        chart = page.scrolled(weights_chart(moved))
         rest = f'<p class="small faint">{len(moved)} of {total:,} weights; on the right the weight itself.</p>'
         contents.append(chart + rest)
     lead = (
-        "The share of each feature in the decisions of the model, before (ring) and after (dot): its weight times how "
-        "much it differs among the candidates of a sentence. Left of zero, more of it counts against a candidate."
+        "The share of each feature in the decisions of the model: its weight times how much it differs among the "
+        "candidates of a sentence. Left of zero, more of it counts against a candidate."
     )
+    each = "<h3>Before and after training</h3>" if together else ""
+    note = "Before is a ring, after a dot."
     if not any(one.run.has_initial for one in found):
-        lead += " There were no initial weights: all begin at 0."
-    return section("weights", "Weights that moved most", lead, panels("w", "run", names, contents))
+        note += " There were no initial weights: all begin at 0."
+    inside = f'{together}{each}<p class="small faint">{note}</p>{_some_panels("w", found, contents)}'
+    return section("weights", "Weights that moved most", lead, inside)
 
 
 def surface(found: Sequence[Examined], jobs: int) -> str:
@@ -180,18 +295,36 @@ def surface(found: Sequence[Examined], jobs: int) -> str:
         label = escape_metric(one.run.key)
         cards = "".join(
             card(
-                f"<h3>{escape(chart.name)}</h3>",
-                page.surface_chart(chart, label),
+                f"<h3>{escape(readable(chart.name))}</h3>",
+                surface_chart(chart, label),
                 f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart.score, chart.best)}</p>',
             )
             for chart in charts
         )
-        contents.append(f'<div class="grid">{cards}</div>')
+        contents.append(f'{_surface_of(one, charts, label)}<div class="grid">{cards}</div>')
     lead = (
-        "How the metric of the whole set changes with one weight while the others stay: not an estimate but the exact "
+        "How the metric changes with one weight while the others stay: not an estimate but the exact "
         "steps, from the upper envelope of every sentence's candidates. The dashed line is where the trainer stopped."
     )
     return section("surface", "Error surface", lead, _some_panels("e", found, contents))
+
+
+def _surface_of(one: Examined, charts: Sequence[Surface], label: str) -> str:
+    """Of which sentences these are; a sample is called so."""
+    run, part = one.run, one.run.part
+    size = len(run.parts[part])
+    here = f"; with the weights of the run {label} is {plain_number(charts[0].score)} there" if charts else ""
+    if part == "examples":
+        whole = ""
+        if one.after("dev"):
+            whole = f", not {plain_number(one.after('dev')[0])} as on all of dev"
+        return (
+            f'<p class="sample">Of a <b>sample</b>: {size:,} sentences that were decoded for this page{here}{whole}. '
+            "The steps are exact for these sentences and their forests, and not for others.</p>"
+        )
+    of = "the candidates of all decodings together" if run.has_decoder else "all candidates"
+    seed = f", seed {run.replicates[run.chosen].seed}" if len(run.replicates) > 1 else ""
+    return f'<p class="small faint">Of {size:,} sentences ({TITLES[part]}) with {of}{here}{seed}.</p>'
 
 
 def _best_on_line(here: float, best: float) -> str:
@@ -202,7 +335,7 @@ def _best_on_line(here: float, best: float) -> str:
 def lengths(found: Sequence[Examined]) -> str:
     contents, known = [], []
     for one in found:
-        got = next((each for each in one.scored.values() if each.bleu), None)
+        got = next((one.scored[part] for part in PARTS if part in one.scored and one.scored[part].bleu), None)
         if got is None or got.bleu is None:
             continue
         known.append(one)
@@ -211,7 +344,7 @@ def lengths(found: Sequence[Examined]) -> str:
             ["length of translations / references", f"{before['ratio']:.3f}", f"{after['ratio']:.3f}"],
             ["BLEU", plain_number(before["score"]), plain_number(after["score"])],
         ]
-        chart = page.precisions_chart(got)
+        chart = precisions_chart(got)
         key = (
             '<ul class="key"><li><i style="background:var(--faint);opacity:.55"></i>before</li>'
             '<li><i style="background:var(--c0)"></i>after</li></ul>'
@@ -256,7 +389,8 @@ def translations(found: Sequence[Examined]) -> str:
         items = "".join(_change(each, place) for place, each in enumerate(shown))
         cut = f", the {SHOWN} that changed most are listed" if len(changed) > SHOWN else ""
         contents.append(
-            f"<p>{len(changed):,} of {count:,} sentences changed: {better:,} better, {worse:,} worse{cut}.</p>"
+            f"<p>{len(changed):,} of {count:,} sentences ({TITLES[one.run.part]}) changed: {better:,} better, "
+            f"{worse:,} worse{cut}.</p>"
             f'<div class="buttons" data-changes="changes-{k}" hidden>'
             '<button type="button" data-show="all" aria-pressed="true">all</button>'
             '<button type="button" data-show="better" aria-pressed="false">better</button>'

@@ -21,6 +21,7 @@ from hopefear.evaluation.clouds import typical_document
 from hopefear.evaluation.scores import best_of
 from hopefear.formats.weights import weight_vector
 from hopefear.report.gather import RunData
+from hopefear.report.names import readable
 from hopefear.util.processes import cores
 
 Vector = NDArray[np.float64]
@@ -253,7 +254,7 @@ def _contributions(
 
     order = sorted(used, key=lambda j: (-differs(j), j))[:most]
     kinds = ("best", "hope", "fear")
-    return [[names[j], *(round(given.get(kind, best).get(j, 0.0), 3) for kind in kinds)] for j in order]
+    return [[readable(names[j]), *(round(given.get(kind, best).get(j, 0.0), 3) for kind in kinds)] for j in order]
 
 
 def tree(derivation: Derivation, source: Sequence[str], w: Vector) -> dict[str, Any]:

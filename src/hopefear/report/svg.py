@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from statistics import median
 
 #: Light and dark shades of the series' colours: distinct in hue and lightness, also for the colour-blind.
 PALETTE = (
@@ -34,6 +35,7 @@ class Curve:
     y: Sequence[float]
     error: Sequence[float] | None = None
     points: bool = False  # a cloud, not a line
+    series: int | None = None  # decides its colour; by default its place among the curves
 
 
 def style(selector: str = ":root") -> str:
@@ -41,7 +43,7 @@ def style(selector: str = ":root") -> str:
     both = [("ink", INK), ("paper", PAPER), ("faint", FAINT), ("grid", GRID)]
     both += [(f"c{i}", shades) for i, shades in enumerate(PALETTE)]
     light, dark = ("".join(f"--{name}:{shades[k]};" for name, shades in both) for k in (0, 1))
-    return f"{selector}{{{light}}}@media (prefers-color-scheme:dark){{{selector}{{{dark}}}}}"
+    return f"{selector}{{{light}}}@media screen and (prefers-color-scheme:dark){{{selector}{{{dark}}}}}"
 
 
 def number(value: float) -> str:
@@ -59,19 +61,44 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
         low, high = low - pad, high + pad
     raw = (high - low) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999)
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def tick_text(value: float, ticks: Sequence[float]) -> str:
-    step = abs(ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
+    """A tick as it is written: exactly, with as many digits as its neighbours."""
+    if len(ticks) < 2:
+        return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    step = abs(ticks[1] - ticks[0])
     if step and (step < 1e-4 or max(abs(ticks[0]), abs(ticks[-1])) >= 1e6):
         return f"{value:.2g}"
-    digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step else 0
-    if f"{step:.6g}".rstrip("0").endswith("25"):
-        digits += 1
+    digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step else 0  # steps have one digit that is not 0
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def robust_span(curves: Sequence[Curve]) -> tuple[float, float]:
+    """The range that shows curves well: of three or more, those that lie far from all others are left outside.
+
+    The level of a curve is the median of its later half. Far is five times as far from the median of the levels as
+    they usually are, or as a curve usually moves in its later half.
+    """
+    drawn = [curve for curve in curves if len(curve.y)]
+    later = [curve.y[len(curve.y) // 2 :] for curve in drawn]
+    levels = [median(values) for values in later]
+    near = drawn
+    if len(drawn) > 2:
+        middle = median(levels)
+        usual = max(median(abs(level - middle) for level in levels), median(max(v) - min(v) for v in later))
+        limit = 5 * max(usual, 1e-3 * abs(middle))
+        near = [curve for curve, level in zip(drawn, levels, strict=True) if abs(level - middle) <= limit]
+    return _span(near)
+
+
+def outside(curves: Iterable[Curve], low: float, high: float) -> list[Curve]:
+    """The curves that have points beyond this range."""
+    slack = 1e-9 * max(abs(low), abs(high))
+    return [curve for curve in curves if any(not low - slack <= value <= high + slack for value in curve.y)]
 
 
 def tag(name: str, text: str | None = None, inside: str = "", **attributes: object) -> str:
@@ -102,27 +129,25 @@ class Frame:
     def y(self, value: float) -> float:
         return self.top + self.height * (1 - (value - self.y_ticks[0]) / (self.y_ticks[-1] - self.y_ticks[0]))
 
-    def drawn(self, x_label: str, y_label: str) -> str:
-        """Grid, ticks and labels."""
+    @property
+    def text(self) -> str:
+        """For the script: left, right, top, height, lowest and highest y."""
+        ends = (self.left, self.left + self.width, self.top, self.height, self.y_ticks[0], self.y_ticks[-1])
+        return " ".join(f"{value:.10g}" for value in ends)
+
+    def drawn(self, x_label: str, y_label: str, x_names: Sequence[str] = ()) -> str:
+        """Grid, ticks and labels; ``x_names`` are written where x is 0, 1, ... in place of ticks."""
         right, bottom = self.left + self.width, self.top + self.height
-        parts = []
+        grid = []
         for tick in self.y_ticks:
             y = self.y(tick)
-            parts.append(tag("line", x1=self.left, x2=right, y1=y, y2=y, stroke="var(--grid)"))
-            parts.append(
-                tag(
-                    "text",
-                    tick_text(tick, self.y_ticks),
-                    x=self.left - 7,
-                    y=y,
-                    dy=".32em",
-                    text_anchor="end",
-                    fill="var(--faint)",
-                )
-            )
-        for tick in self.x_ticks:
-            text = tick_text(tick, self.x_ticks)
-            parts.append(tag("text", text, x=self.x(tick), y=bottom + 17, text_anchor="middle", fill="var(--faint)"))
+            grid.append(tag("line", x1=self.left, x2=right, y1=y, y2=y, stroke="var(--grid)"))
+            text = tick_text(tick, self.y_ticks)
+            grid.append(tag("text", text, x=self.left - 7, y=y, dy=".32em", text_anchor="end", fill="var(--faint)"))
+        parts = [tag("g", inside="".join(grid), class_="grid-y")]
+        texts = dict(enumerate(x_names)) or {tick: tick_text(tick, self.x_ticks) for tick in self.x_ticks}
+        for place, text in texts.items():
+            parts.append(tag("text", text, x=self.x(place), y=bottom + 17, text_anchor="middle", fill="var(--faint)"))
         parts.append(tag("line", x1=self.left, x2=right, y1=bottom, y2=bottom, stroke="var(--faint)"))
         middle = self.left + self.width / 2
         parts.append(tag("text", x_label, x=middle, y=bottom + 36, text_anchor="middle", fill="var(--ink)"))
@@ -138,28 +163,23 @@ def line_chart(
     curves: Iterable[Curve],
     *,
     standalone: bool = False,
+    name: str = "",
+    x_names: Sequence[str] = (),
+    span: tuple[float, float] | None = None,
     width: int = 660,
     height: int = 340,
 ) -> str:
-    """Lines with error bars, and clouds of points."""
-    drawn = [(i, curve) for i, curve in enumerate(curves) if len(curve.x)]
+    """Lines with error bars, and clouds of points. What lies beyond ``span`` is cut off, if there is one.
+
+    On a page, ``name`` is the chart's own, and its legend is beside it (``page.chart``); elsewhere it is in the chart.
+    """
+    drawn = numbered(curves)
     xs = [x for _, curve in drawn for x in curve.x] or [0.0, 1.0]
-    lows, highs = [], []
-    for _, curve in drawn:
-        for k, value in enumerate(curve.y):
-            error = curve.error[k] if curve.error is not None else 0.0
-            lows.append(value - error)
-            highs.append(value + error)
-    legend, legend_height = _legend(drawn, width) if len(drawn) > 1 or standalone else ("", 0)
+    x_ticks = [-0.5, len(x_names) - 0.5] if x_names else _whole_ticks(xs) or nice_ticks(min(xs), max(xs), 8)
+    low, high = span if span is not None else _span([curve for _, curve in drawn])
+    legend, legend_height = _legend(drawn, width) if not name and (len(drawn) > 1 or standalone) else ("", 0)
     top = (26 if standalone else 10) + legend_height
-    frame = Frame(
-        58.0,
-        float(top),
-        float(width - 72),
-        float(height - 54),
-        _whole_ticks(xs) or nice_ticks(min(xs), max(xs), 8),
-        nice_ticks(min(lows, default=0.0), max(highs, default=1.0), 5),
-    )
+    frame = Frame(58.0, float(top), float(width - 72), float(height - 54), x_ticks, nice_ticks(low, high, 5))
     total = top + height - 54 + 44
     parts = []
     if standalone:
@@ -168,8 +188,13 @@ def line_chart(
         parts.append(tag("text", title, x=58, y=18, fill="var(--ink)", font_weight=600, font_size=14))
     if legend:
         parts.append(tag("g", inside=legend, transform=f"translate(58,{top - legend_height})"))
-    parts.append(frame.drawn(x_label, y_label))
-    parts += [_series(i, curve, frame) for i, curve in drawn]
+    parts.append(frame.drawn(x_label, y_label, x_names))
+    series = "".join(_series(i, curve, frame, x_names) for i, curve in drawn)
+    if name:
+        box = tag("rect", x=frame.left - 6, y=frame.top - 6, width=frame.width + 12, height=frame.height + 12)
+        parts.append(tag("clipPath", inside=box, id=f"clip-{name}"))
+        series = tag("g", inside=series, clip_path=f"url(#clip-{name})")
+    parts.append(series)
     return tag(
         "svg",
         inside="".join(parts),
@@ -180,7 +205,24 @@ def line_chart(
         aria_label=title,
         font_family="system-ui,sans-serif",
         font_size=12,
+        data_frame=frame.text if name else None,
     )
+
+
+def numbered(curves: Iterable[Curve]) -> list[tuple[int, Curve]]:
+    """Curves that have points, with the numbers of their series."""
+    return [(i if one.series is None else one.series, one) for i, one in enumerate(curves) if len(one.x)]
+
+
+def _span(curves: Sequence[Curve]) -> tuple[float, float]:
+    """From the lowest to the highest end of an error bar."""
+    ends = [
+        value + sign * error
+        for curve in curves
+        for value, error in zip(curve.y, curve.error or [0.0] * len(curve.y), strict=True)
+        for sign in (-1, 1)
+    ]
+    return min(ends, default=0.0), max(ends, default=1.0)
 
 
 def _whole_ticks(xs: Sequence[float]) -> list[float]:
@@ -191,13 +233,13 @@ def _whole_ticks(xs: Sequence[float]) -> list[float]:
     return [low + k for k in range(int(high - low) + 1)]
 
 
-def _look(i: int) -> tuple[str, str | None]:
+def look(i: int) -> tuple[str, str | None]:
     """Colour and dashes of the i-th series."""
     return f"var(--c{i % len(PALETTE)})", DASHES[(i // len(PALETTE)) % len(DASHES)] or None
 
 
-def _series(i: int, curve: Curve, frame: Frame) -> str:
-    colour, dash = _look(i)
+def _series(i: int, curve: Curve, frame: Frame, x_names: Sequence[str] = ()) -> str:
+    colour, dash = look(i)
     places = [(frame.x(x), frame.y(y)) for x, y in zip(curve.x, curve.y, strict=True)]
     parts = [tag("title", curve.name)]
     for (x, _), value, error in zip(places, curve.y, curve.error or [0.0] * len(places), strict=True):
@@ -211,11 +253,12 @@ def _series(i: int, curve: Curve, frame: Frame) -> str:
         parts.append(tag("polyline", points=line, fill="none", stroke=colour, stroke_width=2, stroke_dasharray=dash))
     if curve.points or len(places) <= 40:
         for (x, y), a_, b_ in zip(places, curve.x, curve.y, strict=True):
-            hint = tag("title", f"{curve.name}: {a_:g}, {b_:.4g}")
+            place = x_names[int(a_)] if x_names else f"{a_:g}"
+            hint = tag("title", f"{curve.name}: {place}, {b_:.4g}")
             size = "2.6" if not curve.points else "3.5" if len(places) > 1 else "6"
             edge = "var(--paper)" if size == "6" else None
             parts.append(tag("circle", inside=hint, cx=x, cy=y, r=size, fill=colour, stroke=edge))
-    return tag("g", inside="".join(parts), class_=f"series s{i}")
+    return tag("g", inside="".join(parts), class_=f"series s{i}", data_series=i)
 
 
 def _legend(drawn: Sequence[tuple[int, Curve]], width: int) -> tuple[str, int]:
@@ -226,7 +269,7 @@ def _legend(drawn: Sequence[tuple[int, Curve]], width: int) -> tuple[str, int]:
         need = 26 + 6.6 * len(name) + 16
         if x and x + need > width - 72:
             x, y = 0.0, y + 18
-        colour, dash = _look(i)
+        colour, dash = look(i)
         if curve.points:
             parts.append(tag("circle", cx=x + 9, cy=y - 4, r=4, fill=colour))
         else:

@@ -213,6 +213,15 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     return record
 
 
+def at_work(path: str | os.PathLike[str]) -> bool:
+    """Whether a process is at work in this run directory."""
+    try:
+        os.close(_locked(Path(path)))
+    except InputError:
+        return True
+    return False
+
+
 def _old_record(path: Path) -> RunRecord | None:
     """The record of the run in this directory; nothing if the directory is empty."""
     try:
