@@ -28,6 +28,7 @@ void init_blocks(nb::module_&);
 void init_online(nb::module_&);
 void init_columns(nb::module_&);
 void init_forced(nb::module_&);
+void init_consensus(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -59,4 +60,5 @@ NB_MODULE(_core, m) {
   hopefear::init_blocks(m);
   hopefear::init_columns(m);
   hopefear::init_forced(m);
+  hopefear::init_consensus(m);
 }

@@ -134,3 +134,19 @@ def test_output_that_nobody_wants(files: Path) -> None:
     assert process.stderr is not None
     assert b"Broken" not in process.stderr.read()
     process.stderr.close()
+
+
+def test_minimum_bayes_risk(files: Path, capsys: Said) -> None:
+    from tests.reference.consensus import expected_gains
+
+    texts = ["das  ist gut", "this is good", "it is good"]
+    scores = [1.0, 1.0, 1.0]
+    for metric in ("bleu", "chrf", "ter"):
+        gains = expected_gains(metric, [" ".join(text.split()) for text in texts], [score / 3 for score in scores])
+        code, out, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", metric, "--scale", "0.7")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[0] == texts[gains.index(max(gains))]
+    code, _, err = rerank("lm 1\ntm 1\n", capsys, "--scale", "0.7")
+    assert (code, err) == (2, "hopefear: --scale goes with --mbr only. See: hopefear rerank --help\n")
+    code, _, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", "rouge")
+    assert code == 2 and "rouge" in err

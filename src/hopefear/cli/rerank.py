@@ -15,6 +15,8 @@ PARAMS = [
     Many(["--nbest"], type=InputFile(), help="Candidate lists; several files are parts of one list."),
     *table_options("group", "features", "missing"),
     click.Option(["--weights"], type=InputFile(), required=True, help="Weights, e.g. the weights.txt of a run."),
+    click.Option(["--mbr"], metavar="METRIC", help="Minimum Bayes risk: the highest expected bleu, chrf or ter."),
+    click.Option(["--scale"], type=float, metavar="X", help="With --mbr: p is exp(X w.h) over its sum. [1]"),
     click.Option(["--out"], metavar="FILE", help="With --table: where the table goes. [standard output]"),
 ]
 
@@ -22,19 +24,30 @@ EXAMPLES = """
 hopefear rerank --nbest test.nbest --weights run/weights.txt > best.txt
 zcat test.nbest.gz | hopefear rerank --nbest - --weights run/weights.txt > best.txt
 hopefear rerank --nbest test.jsonl --weights run/weights.txt > best.txt
+hopefear rerank --nbest test.jsonl --weights run/weights.txt --mbr bleu --scale 0.5 > best.txt
 hopefear rerank --table scores.csv --group query --weights run/weights.txt > ranked.csv
 hopefear rerank --table scores.parquet --group query --weights run/weights.txt --out ranked.parquet
 """
 
 
 @make_command(PARAMS, examples=EXAMPLES)
-def command(console: Console, nbest: tuple[str, ...], weights: str, seed: int, jobs: int, **table: Any) -> None:
+def command(
+    console: Console,
+    nbest: tuple[str, ...],
+    weights: str,
+    mbr: str | None,
+    scale: float | None,
+    seed: int,
+    jobs: int,
+    **table: Any,
+) -> None:
     """Print the best candidate of every sentence under given weights.
 
     One line per sentence, in the order of the list, blank for blank as the list has it. Of equal scores the first
     wins. Lists of any length are read in bounded memory; nothing is printed before all of a list was read without an
     error. Of a table, all rows are printed or written, as they are, with two columns more: score and rank, which is 1
-    for the best of its group.
+    for the best of its group. With --mbr, the best candidate is the one that is nearest to all others by the metric,
+    each as it is probable; a scale below 1 makes the distribution flatter.
     """
     from hopefear.decode.ranking import RankConfig, rank_table
     from hopefear.decode.reranking import rerank
@@ -43,6 +56,10 @@ def command(console: Console, nbest: tuple[str, ...], weights: str, seed: int, j
 
     if bool(nbest) == bool(table["table"]):
         raise OptionError("give one of --nbest, --table.")
+    if scale is not None and mbr is None:
+        raise OptionError("--scale goes with --mbr only.")
+    if mbr is not None and table["table"]:
+        raise OptionError("--mbr goes with --nbest only.")
     if table["table"]:
         with console.listener() as listen:
             rank_table(RankConfig(**{**table, "out": table["out"] or "-"}, weights=weights), Session(listen))
@@ -51,6 +68,6 @@ def command(console: Console, nbest: tuple[str, ...], weights: str, seed: int, j
         if value:
             raise OptionError(f"--{name} goes with --table only.")
     with console.listener() as listen:
-        best = rerank(nbest, weights, Session(listen))
+        best = rerank(nbest, weights, Session(listen), mbr, 1.0 if scale is None else scale, jobs)
     for text in best:
         sys.stdout.write(text + "\n")

@@ -4,35 +4,56 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Vocab
+from hopefear.decode.consensus import CONSENSUS, best_places
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.weights import check_names, read_weights
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike
+from hopefear.util.values import check_choice
 from hopefear.util.words import plural, some
 
+TOGETHER = 64  # sentences
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
-def rerank(nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Session = SILENT) -> Iterator[str]:
+def rerank(
+    nbest: PathsLike,
+    weights: PathLike | Mapping[str, float],
+    run: Session = SILENT,
+    mbr: str | None = None,
+    scale: float = 1.0,
+    jobs: int = 0,
+) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
+    With the name of a metric as ``mbr``, the best has the highest expected gain (``hopefear.decode.consensus``).
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
     list has an error.
     """
+    if mbr is not None:
+        check_choice("mbr", mbr, CONSENSUS)
     named, path = (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
     known = _Known(named)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
-        for sentence in iter_nbest(nbest):
-            scores = sentence.forest.scores(known.vector(sentence.forest.features))
-            best.write(sentence.text(int(scores.argmax())) + "\n")
-            update()
+        sentences = iter_nbest(nbest)
+        while some_of_them := list(islice(sentences, TOGETHER)):
+            lists = [sentence.forest for sentence in some_of_them]
+            w = known.vector(lists[-1].features)
+            if mbr is None:
+                places = [int(one.scores(w).argmax()) for one in lists]
+            else:
+                places = best_places(lists, w, mbr, scale, jobs)
+            for sentence, place in zip(some_of_them, places, strict=True):
+                best.write(sentence.text(place) + "\n")
+                update()
         known.check(path, run)
     except BaseException:
         best.close()
