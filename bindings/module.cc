@@ -30,6 +30,7 @@ void init_blocks(nb::module_&);
 void init_online(nb::module_&);
 void init_columns(nb::module_&);
 void init_forced(nb::module_&);
+void init_consensus(nb::module_&);
 }  // namespace hopefear
 
 NB_MODULE(_core, m) {
@@ -62,6 +63,7 @@ NB_MODULE(_core, m) {
   hopefear::init_blocks(m);
   hopefear::init_columns(m);
   hopefear::init_forced(m);
+  hopefear::init_consensus(m);
   m.def(
       "stop_decoding", [](bool stop) { hopefear::stop_decoding = stop; }, nb::arg("stop"),
       "All decoding of this process ends with an InputError, until this is called with False.");

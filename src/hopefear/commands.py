@@ -61,7 +61,14 @@ def score(config: ScoreConfig) -> Scored:
 
 
 @overload
-def rerank(*, weights: PathLike | Mapping[str, float], nbest: PathLike | Sequence[PathLike]) -> list[str]: ...
+def rerank(
+    *,
+    weights: PathLike | Mapping[str, float],
+    nbest: PathLike | Sequence[PathLike],
+    mbr: str | None = None,
+    scale: float = 1.0,
+    jobs: int = 0,
+) -> list[str]: ...
 @overload
 def rerank(*, weights: PathLike | Mapping[str, float], forests: PathLike) -> list[str]: ...
 @overload

@@ -174,3 +174,19 @@ def test_the_best_of_lists_as_lists(files: Path, capsys: Said) -> None:
     assert main(["rerank", "--nbest", "list", "--weights", "weights", "--nbest-out", "out.jsonl", "--k", "1"]) == 0
     assert capsys.readouterr().out == "das  ist gut\n\n"
     assert Path("out.jsonl").read_text().count('"text"') == 2
+
+
+def test_minimum_bayes_risk(files: Path, capsys: Said) -> None:
+    from tests.reference.consensus import expected_gains
+
+    texts = ["das  ist gut", "this is good", "it is good"]
+    scores = [1.0, 1.0, 1.0]
+    for metric in ("bleu", "chrf", "ter"):
+        gains = expected_gains(metric, [" ".join(text.split()) for text in texts], [score / 3 for score in scores])
+        code, out, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", metric, "--scale", "0.7")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[0] == texts[gains.index(max(gains))]
+    code, _, err = rerank("lm 1\ntm 1\n", capsys, "--scale", "0.7")
+    assert (code, err) == (2, "hopefear: --scale goes with --mbr only. See: hopefear rerank --help\n")
+    code, _, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", "rouge")
+    assert code == 2 and "rouge" in err

@@ -42,7 +42,7 @@ def random_lists(seed: int, count: int, size: int) -> list[list[str]]:
     rng = random.Random(seed)
     lists = []
     for _ in range(count):
-        base = rng.choices("the house is green and it was there again".split(), k=rng.randint(1, 9))
+        base = rng.choices(["the", "house", "is", "green", "and", "it", "was", "there"], k=rng.randint(1, 9))
         texts = []
         for _ in range(rng.randint(1, size)):
             own = [word for word in base if rng.random() > 0.15] + rng.choices(
@@ -170,7 +170,7 @@ def test_language_models_and_what_is_written(tmp_path: Path) -> None:
     lm.write_arpa(tmp_path / "small.arpa")
     pool_of([["u v", "v q w"], ["z"]], folder=tmp_path)
     config = FeaturesConfig(list=tmp_path / "list.jsonl", out=tmp_path / "out.jsonl", lm=[tmp_path / "small.arpa"])
-    families = add_features(config)
+    families = add_features(config).families
     assert families["lm"] == ["lm_small", "lm_small_unknown"]
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     got = [candidate for line in lines for candidate in line["candidates"]]
@@ -206,5 +206,7 @@ def test_a_column_that_is_there_already_is_an_error(tmp_path: Path) -> None:
 def test_wrong_options() -> None:
     with pytest.raises(OptionError, match="--forced needs --model"):
         Evidence(FeaturesConfig(forced=True))
+    with pytest.raises(OptionError, match="--explain goes with --forced"):
+        Evidence(FeaturesConfig(explain="1"))
     with pytest.raises(OptionError, match="--weights goes with --consensus"):
         Evidence(FeaturesConfig(weights="w"))

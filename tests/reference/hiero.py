@@ -82,7 +82,7 @@ def with_language_models(found, models):
 
 
 def forced(words, kinds, rules, max_span, candidate, weights):
-    """(words left out of the source, of the candidate, score) of the best way to make the candidate: the fewest first."""
+    """The best way to make the candidate: words left out of the source, of the candidate (the fewest in all), score."""
     x = parts(words, kinds, rules, max_span)
 
     def score(h):

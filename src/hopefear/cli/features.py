@@ -33,12 +33,14 @@ PARAMS = [
         ["--scale"], type=float, default=1.0, metavar="X", help="With --weights: p is exp(X w.h) over its sum. [1]"
     ),
     click.Option(["--forced"], is_flag=True, help="With --model: the best derivation of each candidate."),
+    click.Option(["--explain"], metavar="ID", help="With --forced: print the derivations of a sentence's candidates."),
     click.Option(["--sources"], type=InputFile(), help="Source text, one line per sentence. [as in the list]"),
 ]
 
 EXAMPLES = """
 hopefear features dev.jsonl --out dev.more.jsonl --lm big.arpa.gz
 hopefear features dev.jsonl --out dev.more.jsonl --model model --consensus bleu chrf --weights run/weights.txt
+hopefear features dev.jsonl --out dev.more.jsonl --model model --forced --explain 17
 hopefear features dev.nbest --out dev.more.nbest --sources dev.es --model model
 """
 
@@ -47,14 +49,16 @@ hopefear features dev.nbest --out dev.more.nbest --sources dev.es --model model
 def command(console: Console, seed: int, **options: Any) -> None:
     """Add columns of evidence to every candidate of a list.
 
-    Always: length, repeated n-grams, punctuation and brackets; numbers, names and copies beside the source. With options:
-    language models, word translations and coverage by a built model, consensus inside the list. docs/neural.md has the
-    formula of each column. Lists of any length are read piece by piece.
+    Always: length, repeated n-grams, punctuation and brackets; numbers, names and copies beside the source. With
+    options: language models, word translations, coverage and derivations by a built model, consensus inside the list.
+    docs/neural.md has the formula of each column. Lists of any length are read piece by piece.
     """
     from hopefear.decode.evidence import FeaturesConfig, add_features
     from hopefear.runs import Session
 
     with console.listener() as listen:
-        families = add_features(FeaturesConfig(**options), Session(listen))
-    for name, columns in families.items():
+        added = add_features(FeaturesConfig(**options), Session(listen))
+    for name, columns in added.families.items():
         console.note(f"{name}: {' '.join(columns)}")
+    for text in added.explanations:
+        click.echo(text + "\n")

@@ -10,10 +10,11 @@ A candidate stands once, whoever proposed it, with the features of all systems s
     systems      how many systems proposed it
 
 What A would have said of a candidate that it did not propose is not known. Put in its place is a guess that is learnt
-from what A said of the candidates that it did propose (Floors): each feature, less its mean over the list of its sentence,
-by least squares on how the candidate agrees with the *others* of A's list: shares of common n-grams, and length. What
-such guesses are wrong by on average is left to the weight of ``A.missing``, which a trainer learns. No references are used,
-so new lists may have floors of their own, or those of the lists that weights were learnt from (``--floors``).
+from what A said of the candidates that it did propose (Floors): each feature, less its mean over the other candidates
+of its sentence, by least squares on how the candidate agrees with these others: shares of common n-grams, and length.
+What such guesses are wrong by on average is left to the weight of ``A.missing``, which a trainer learns. No references
+are used, so new lists may have floors of their own, or those of the lists that weights were learnt from
+(``--floors``).
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def _matrix(forest: Any, width: int) -> Matrix:
 class Floors:
     """What a system says of a candidate, as far as its agreement with the others of the system's list tells.
 
-    feature(candidate) - mean of the others = coefficients . (1, likeness), least squares over all candidates of a system.
+    feature(candidate) - mean of the others = coefficients . (1, likeness), least squares over a system's candidates.
     """
 
     def __init__(self, systems: Sequence[System]) -> None:
@@ -200,7 +201,9 @@ class Floors:
                     self.coefficients.append(np.array(own, np.float64).reshape(len(own), len(LIKENESS) + 1).T)
             except (ValueError, KeyError, TypeError) as error:
                 finding = f"is no file of floors for these systems and features ({error})"
-                raise input_error(path_name(path), None, f"{finding}. Make it by hopefear combine --save-floors") from None
+                raise input_error(
+                    path_name(path), None, f"{finding}. Make it by hopefear combine --save-floors"
+                ) from None
 
 
 def combine(config: CombineConfig, run: Session = SILENT) -> list[str]:

@@ -30,8 +30,9 @@ from hopefear._core import (
     set_sources,
     shallow_columns,
 )
-from hopefear.errors import InputError, OptionError, input_error
+from hopefear.decode.consensus import CONSENSUS, EXACT
 from hopefear.decode.forced import Forced
+from hopefear.errors import InputError, OptionError, input_error
 from hopefear.formats.pieces import iter_pools, pool_writer
 from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
@@ -42,9 +43,7 @@ from hopefear.util.files import PathLike, path_name, read_lines
 from hopefear.util.values import check_choice
 from hopefear.util.words import some
 
-CONSENSUS = ("bleu", "chrf", "ter")
 AGREEMENT = ("posterior_1", "posterior_2", "posterior_3", "posterior_4", "votes", "centroid")
-EXACT = 200  # candidates that are compared pair by pair; of more, expected counts are compared
 
 Matrix = NDArray[np.float64]
 
@@ -58,6 +57,7 @@ class FeaturesConfig:
     lm: Sequence[PathLike] = ()
     model: PathLike | None = None
     forced: bool = False
+    explain: str | None = None  # with forced: the id of a sentence whose derivations are shown
     consensus: Sequence[str] = ()
     weights: PathLike | None = None  # of the distribution of --consensus; None: all candidates are equal
     scale: float = 1.0
@@ -66,18 +66,22 @@ class FeaturesConfig:
 
 
 class Words:
-    """The words of a vocabulary as a model has them; what is known grows with the vocabulary."""
+    """The words of lists as a model has them."""
 
     def __init__(self, text: TextPipeline) -> None:
         self.text, self.vocab = text, Vocab()
-        self._begin, self._words = [0], []  # type: tuple[list[int], list[int]]
+        self._known: dict[str, list[int]] = {}
 
     def pool(self, pool: Pool) -> Pool:
         """The same lists in these words."""
-        for number in range(len(self._begin) - 1, len(pool.vocab)):
-            self._words += [self.vocab.add(word) for word in self.text.tokens(pool.vocab[number])]
-            self._begin.append(len(self._words))
-        return pool.retokenized(np.array(self._begin, np.int64), np.array(self._words, np.int32), self.vocab)
+        begin, words = [0], []
+        for word in pool.vocab.names():
+            own = self._known.get(word)
+            if own is None:
+                own = self._known[word] = [self.vocab.add(token) for token in self.text.tokens(word)]
+            words += own
+            begin.append(len(words))
+        return pool.retokenized(np.array(begin, np.int64), np.array(words, np.int32), self.vocab)
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,15 @@ class Family:
 
 
 class Evidence:
-    """The columns that a configuration asks for. Lists that come one after the other share their vocabularies."""
+    """The columns that a configuration asks for."""
 
     def __init__(self, config: FeaturesConfig) -> None:
         self.config, self.jobs = config, config.jobs
+        self.decoder: Forced | None = None
         if config.forced and config.model is None:
             raise OptionError("--forced needs --model.")
+        if config.explain is not None and not config.forced:
+            raise OptionError("--explain goes with --forced only.")
         for metric in config.consensus:
             check_choice("consensus", metric, CONSENSUS)
         if not config.consensus and config.weights is not None:
@@ -157,7 +164,7 @@ class Evidence:
         )
         if not self.config.forced:
             return [*found, lexical]
-        decoder = Forced(model)
+        self.decoder = decoder = Forced(model)
         forced = Family(
             "forced",
             [f"forced_{name}" for name in FORCED_COLUMNS],
@@ -197,8 +204,17 @@ def _lm_name(path: PathLike) -> str:
     return "lm_" + re.sub(r"[\s=|]", "_", stem)
 
 
-def add_features(config: FeaturesConfig, run: Session = SILENT) -> dict[str, list[str]]:
-    """Reads a list, writes it with more columns, and returns their names by family."""
+@dataclass(frozen=True)
+class Added:
+    """What was added."""
+
+    families: dict[str, list[str]]  #: the columns of each
+    explanations: list[str]  #: of the candidates of one sentence
+
+
+def add_features(config: FeaturesConfig, run: Session = SILENT) -> Added:
+    """Reads a list and writes it with more columns."""
+    explanations: list[str] = []
     evidence = Evidence(config)
     lines = read_lines(config.sources) if config.sources is not None else None
     update = run.progress("features")
@@ -208,14 +224,23 @@ def add_features(config: FeaturesConfig, run: Session = SILENT) -> dict[str, lis
             if writer.written == 0:
                 _check(config, evidence, pool, run)
             writer.add(evidence.add(pool))
+            if evidence.decoder is not None and config.explain in (ids := pool.ids):
+                i = ids.index(str(config.explain))
+                explanations += [
+                    evidence.decoder.explain(pool.source(i), pool.text(i, j)) for j in range(pool[i].edge_count)
+                ]
             update(writer.written)
+        if config.explain is not None and not explanations:
+            finding = f"has no sentence {config.explain!r}. Give --explain one of its ids"
+            raise InputError(f"{path_name(config.list)}: {finding}")
         if lines is not None and len(lines) != writer.written:
             finding = f"has {len(lines)} lines, but {path_name(config.list)} has {writer.written} sentences"
             raise input_error(path_name(config.sources or ""), None, f"{finding}. Use the source of these sentences")
-    return {
+    families = {
         name: [column for family in evidence.families if family.name == name for column in family.columns]
         for name in dict.fromkeys(family.name for family in evidence.families)
     }
+    return Added(families, explanations)
 
 
 def _give_sources(pool: Pool, lines: list[str] | None, first: int, config: FeaturesConfig) -> None:

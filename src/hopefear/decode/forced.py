@@ -3,8 +3,9 @@
     forced = Forced(Model.open("model"))
     print(forced.explain("la casa verde", "the green house"))
 
-The best derivation whose yield is the candidate, over all rules of the model and under its weights (the language models, which say
-the same of all derivations of one string, aside). Where there is none, glue leaves out as few words of both sides as it can.
+The best derivation whose yield is the candidate, over all rules of the model and under its weights (the language
+models, which say the same of all derivations of one string, aside). Where there is none, glue leaves out as few words
+of both sides as it can.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ class Forced:
         for name, all_words, there in (("source", line.split(), reached), ("candidate", words, covered)):
             if missing := [word for k, word in enumerate(all_words) if k not in there]:
                 lines.append(f"left out of the {name}: {' '.join(missing)}")
-        for depth, (i, j), (k, l), left, right, score in steps:
+        for depth, (i, j), (k, end), left, right, score in steps:
             rule = f"{'   ' * depth}{left} -> {right}"
-            lines.append(f"{score:+9.3f}  {rule:44}  {i + 1}-{j} -> {k + 1}-{l}")
+            lines.append(f"{score:+9.3f}  {rule:44}  {i + 1}-{j} -> {k + 1}-{end}")
         return "\n".join(lines)
 
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool, Vocab
+from hopefear.decode.consensus import CONSENSUS, best_by_consensus, best_places
 from hopefear.formats.forests import read_forests
 from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, path_list
+from hopefear.util.values import check_choice
 from hopefear.util.words import plural, some
 
+TOGETHER = 64  # sentences
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
@@ -26,14 +30,20 @@ def rerank(
     run: Session = SILENT,
     *,
     format: str | None = None,
+    mbr: str | None = None,
+    scale: float = 1.0,
     nbest_out: PathLike | None = None,
     k: int = 100,
+    jobs: int = 0,
 ) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
+    With the name of a metric as ``mbr``, the best has the highest expected gain (``hopefear.decode.consensus``).
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
     list has an error. With ``nbest_out``, which takes the lists into memory, the ``k`` best of each are written there.
     """
+    if mbr is not None:
+        check_choice("mbr", mbr, CONSENSUS)
     named, path = _named(weights)
     if nbest_out is not None:
         pool = read_nbest(nbest, format=format)
@@ -43,10 +53,17 @@ def rerank(
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
         with explained(lists=path_list(nbest)):
-            for sentence in iter_nbest(nbest, format):
-                scores = sentence.forest.scores(known.vector(sentence.forest.features))
-                best.write(sentence.text(int(scores.argmax())) + "\n")
-                update()
+            sentences = iter_nbest(nbest, format)
+            while some_of_them := list(islice(sentences, TOGETHER)):
+                lists = [sentence.forest for sentence in some_of_them]
+                w = known.vector(lists[-1].features)
+                if mbr is None:
+                    places = [int(one.scores(w).argmax()) for one in lists]
+                else:
+                    places = best_places(lists, w, mbr, scale, jobs)
+                for sentence, place in zip(some_of_them, places, strict=True):
+                    best.write(sentence.text(place) + "\n")
+                    update()
         known.check(run)
     except BaseException:
         best.close()
@@ -60,21 +77,29 @@ def rerank_forests(
     run: Session = SILENT,
     *,
     format: str | None = None,
+    mbr: str | None = None,
+    scale: float = 1.0,
     nbest_out: PathLike | None = None,
     k: int = 100,
     jobs: int = 0,
 ) -> list[str]:
-    """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list."""
+    """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list.
+
+    With the name of a metric as ``mbr``, the string of the highest expected gain instead.
+    """
+    if mbr is not None:
+        check_choice("mbr", mbr, CONSENSUS)
     named, path = _named(weights)
     run.progress("rerank")(text="read")
     pool = read_forests(forests, format=format)
     known = _Known(path, named, "the forests, which have")
-    w = known.vector(pool.features)
+    w = known.vector(pool.features)[: len(pool.features)]
     known.check(run)
-    best = [derivation.text for derivation in pool.viterbi(w[: len(pool.features)], jobs)]
     if nbest_out is not None:
         _write_best(pool, known.weights, nbest_out, k, jobs)
-    return best
+    if mbr is not None:
+        return best_by_consensus(pool, w, mbr, scale, jobs=jobs)
+    return [derivation.text for derivation in pool.viterbi(w, jobs)]
 
 
 def _named(weights: PathLike | Mapping[str, float]) -> tuple[Mapping[str, float], PathLike]:

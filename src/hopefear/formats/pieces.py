@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hopefear._core import NbestParser, Pool, format_nbest
@@ -31,7 +31,7 @@ def iter_pools(path: PathLike, format: str | None = None) -> Iterator[Pool]:
 class PoolWriter:
     """Writes pools as one list, in the format that the name of the file tells (``write_nbest``)."""
 
-    def __init__(self, path: PathLike, write: object) -> None:
+    def __init__(self, path: PathLike, write: Callable[[bytes], object]) -> None:
         self.path, self.written = path, 0
         self.format = "jsonl" if ".jsonl" in path_name(path) else "moses"
         self._write = write
@@ -41,7 +41,7 @@ class PoolWriter:
             raise InputError(
                 f"{path_name(self.path)}: moses lists have no place for metric columns. Write JSONL instead"
             )
-        self._write(format_nbest(pool, 0, len(pool), self.format, None, self.written))  # type: ignore[operator]
+        self._write(format_nbest(pool, 0, len(pool), self.format, None, self.written))
         self.written += len(pool)
 
 
