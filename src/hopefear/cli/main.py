@@ -32,6 +32,7 @@ COMMANDS = {
     "Score and rerank": {
         "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
+        "convert": "Convert lists, forests, lattices and weights from one format to another.",
     },
     "Look": {
         "report": "Show runs in a page: scores, curves, hope and fear, translations, weights.",
