@@ -19,6 +19,7 @@ import numpy as np
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import BatchTrainer, Problem
 from hopefear.trainers.batch.quasi_newton import minimize
@@ -65,6 +66,8 @@ class Minrisk(BatchTrainer):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
+        if not isinstance(problem.metric, Bleu):
+            return super().learn_forests(problem)
         warnings: list[str] = []
 
         def around(w: Vector) -> Risk:
