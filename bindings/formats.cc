@@ -42,7 +42,11 @@ nb::bytes format_forests(const Pool& pool, size_t begin, size_t end, const std::
 }
 
 ForestReader::Format forest_format(const std::string& name) {
-  return name == "plf" ? ForestReader::Format::plf : name == "moses" ? ForestReader::Format::moses : ForestReader::Format::json;
+  using Format = ForestReader::Format;
+  if (name == "kaldi") return Format::kaldi;
+  if (name == "openfst") return Format::openfst;
+  if (name == "slf") return Format::slf;
+  return name == "plf" ? Format::plf : name == "moses" ? Format::moses : Format::json;
 }
 
 template <class Reader>
@@ -110,6 +114,12 @@ void bind_forests(nb::module_& m) {
           "name"_a, "format"_a, "before"_a = 0)
       .def("feed", &feed<ForestReader>, "data"_a)
       .def("end_file", &ForestReader::end_file)
+      .def(
+          "symbols",
+          [](ForestReader& reader, nb::bytes text, const std::string& file) {
+            reader.symbols(std::string_view(text.c_str(), text.size()), file);
+          },
+          "text"_a, "file"_a)
       .def("finish", &ForestReader::finish)
       .def_prop_ro("sentences", &ForestReader::sentences)
       .def("collect", &ForestReader::collect, "pool"_a);

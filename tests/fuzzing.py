@@ -61,6 +61,36 @@ PLF = (
     "((('einen',1.0,1),),(('wettbewerbsbedingten',0.5,2),('wettbewerbs',0.25,1),),(('it\\'s',1.0,1),),)\n"
     "((('*EPS*',1,2,1),),)\n"
 )
+FAIRSEQ = "S-0\ta b\nT-0\tA B\nH-0\t-0.5\tA B\nD-0\t-0.5\tA B\nP-0\t-0.25 -0.75\nS-1\tc\nH-1\t-1e-3\tC\nP-1\t-1\n"
+SOCKEYE = (
+    '{"sentence_id": 1, "translations": ["a", "b"], "scores": [[0.5], [1]]}\n'
+    '{"sentence_id": 2, "translation": "c", "score": 2}\n'
+)
+OPENNMT = '[[{"src": "x", "tgt": "a", "pred_score": -1}], [{"src": "x", "tgt": "b", "pred_score": -2.5}]]\n'
+TOKENS = (
+    '{"id": "r-1", "choices": [{"text": "a b", "logprobs": {"token_logprobs": [null, -0.5]}}, {"text": "c"}]}\n'
+    '{"sequences": ["a", "b"], "sequences_scores": [-1, -2], "transition_scores": [[-1, -1], [-3]], "reference": "a"}\n'
+    '{"outputs": [{"text": "a", "cumulative_logprob": -1, "logprobs": [{"7": {"logprob": -1.0}}]}], "prompt": "x"}\n'
+)
+FLAT = "-1.5 ||| a b\n-2 ||| b\n-3e1 ||| c\n-4 ||| d\n"
+NEMO = '{"audio_filepath": "a", "text": "a b", "beams": [["a", -1.5], ["a b", -2]]}\n'
+ESPNET = '{"utts": {"u": {"output": [{"rec_text": "a<eos>", "score": -2.5, "text": "A"}]}}}\n'
+ICEFALL = "u1:\tref=['A', 'B']\nu1:\thyp=['A', \"B'S\"]\nu2:\thyp=[]\n"
+EXTRACTED = "".join(f"FEATURES_TXT_BEGIN_0 {i} 2 2 d lm\n0 -1.5\n-1 2 x=1\nFEATURES_TXT_END_0\n" for i in range(2))
+KALDI = (
+    "u-1\n0 1 the 2.5,10,3_4_4\n0 2 a 3,11.25,3_4\n1 2 old 1,20.5,\n2 3 house 0,5,7_8\n3 0.5,0,9\n\n"
+    "u-2\n0 1 yes 1,2,\n1\n\n"
+)
+OPENFST = "0 1 the 0.5\n0 1 a 1.25\n1 2 house\n2 0.25\n\n0 1 das yes 2\n1\n"
+SLF = (
+    "VERSION=1.0\nbase=10 start=0 end=3\nN=4 L=4\nI=0 W=!NULL\nI=1 W=the\nI=2 W=a\nI=3 W=</s>\n"
+    "J=0 S=0 E=1 a=-1.5 l=-2\nJ=1 S=0 E=2 a=-2 r=1\nJ=2 S=1 E=3 a=-1\nJ=3 S=2 E=3 l=-3\n"
+)
+OLD_LIST = "0||| the house||| d: 0 -1.5 lm: -3 ||| -2\n1||| a ||| d: 0 0 lm: -1||| -1\n"
+MARIAN = (
+    "1 ||| a b ||| 0-0 1-1 ||| WordScores= -0.5 -1 ||| F0= -1.5 ||| -0.5\n"
+    "2 |||  |||  ||| WordScores= -2 ||| F0= -2 ||| -2\n"
+)
 WEIGHTS = "# tuned\nLM0 0.5\nWordPenalty0=-1\nTM= 0.1 2e-7\n[weight]\nx 3\n"
 GRAMMAR = "[X] ||| [X,1] de [NP,2] ||| [2] 's [1] ||| EgivenF=0.5 a=b=-2 ||| 1-1\n[S] ||| a ||| b ||| 0.5;1\n"
 
@@ -131,6 +161,14 @@ def _read_forests(path: Path) -> None:
         _touch(pool)
 
 
+def _named(format: str) -> Callable[[Path], object]:
+    return lambda path: _touch(formats.read_nbest(path, format=format))
+
+
+def _lattice(format: str) -> Callable[[Path], object]:
+    return lambda path: _touch(formats.read_forests(path, format=format))
+
+
 def _read_native(path: Path) -> None:
     formats.read_forests(path)
     formats.read_forests(path, format="native", verify=False)
@@ -147,6 +185,21 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         "travatar forest": (TRAVATAR_FOREST, _read_forests),
         "cicada forest": (CICADA_FOREST, _read_forests),
         "plf": (PLF, _read_forests),
+        "old list": (OLD_LIST, _read_list),
+        "marian list": (MARIAN, _read_list),
+        "json list": ("[" + JSONL_LIST.strip().replace("}\n{", "},\n{") + "]", _read_list),
+        "fairseq": (FAIRSEQ, _named("fairseq")),
+        "sockeye": (SOCKEYE, _named("sockeye")),
+        "opennmt": (OPENNMT, _named("opennmt")),
+        "tokens": (TOKENS, _named("tokens")),
+        "flat": (FLAT, _named("flat:2")),
+        "nemo": (NEMO, _named("nemo:1")),
+        "espnet": (ESPNET, _named("espnet")),
+        "icefall": (ICEFALL, _named("icefall")),
+        "mert": (EXTRACTED, _named("mert")),
+        "kaldi lattice": (KALDI, _lattice("kaldi")),
+        "openfst": (OPENFST, _lattice("openfst")),
+        "slf": (SLF, _lattice("slf")),
         "weights": (WEIGHTS, formats.read_weights),
         "grammar": (GRAMMAR, lambda path: list(formats.iter_grammar(path))),
         "references": ("a b\nd\nc\n", lambda path: formats.read_references([path, path])),

@@ -35,6 +35,7 @@ COMMANDS = {
         "rerank": "Print the best candidate of every sentence under given weights.",
         "features": "Add columns of evidence to every candidate of a list.",
         "combine": "Make one list of the lists of several systems.",
+        "convert": "Convert lists, forests, lattices and weights from one format to another.",
     },
     "Look": {
         "report": "Show runs in a page: scores, curves, hope and fear, translations, weights.",

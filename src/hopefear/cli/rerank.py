@@ -15,9 +15,7 @@ from hopefear.cli.options import InputFile, Many, count, table_options
 PARAMS = [
     Many(["--nbest"], type=InputFile(folders=True), help="Candidate lists; several files are parts of one list."),
     click.Option(["--forests"], type=InputFile(folders=True), help="Forests or lattices: a file, or a folder of them."),
-    click.Option(
-        ["--format"], metavar="NAME", help="Format of lists or forests: docs/formats.md. [seen from the file]"
-    ),
+    click.Option(["--format"], metavar="NAME", help="Format of lists or forests (see convert). [seen from the file]"),
     *table_options("group", "features", "missing"),
     click.Option(["--weights"], type=InputFile(), required=True, help="Weights, e.g. the weights.txt of a run."),
     click.Option(["--mbr"], metavar="METRIC", help="Minimum Bayes risk: the highest expected bleu, chrf or ter."),

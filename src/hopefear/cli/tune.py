@@ -23,13 +23,16 @@ PARAMS = [
     click.Option(
         ["--forests"], type=InputFile(folders=True), help="Forests or lattices instead: a file, or a folder of them."
     ),
-    click.Option(
-        ["--format"], metavar="NAME", help="Format of lists or forests: docs/formats.md. [seen from the file]"
-    ),
+    click.Option(["--format"], metavar="NAME", help="Format of lists or forests (see convert). [seen from the file]"),
     click.Option(
         ["--decoder-command"],
         metavar="CMD",
         help="A decoder to run again and again, with {weights} and {nbest} for its files.",
+    ),
+    click.Option(
+        ["--scorer-command"],
+        metavar="CMD",
+        help="A program that scores new candidates, with {candidates}, {sources} and {scores} for its files.",
     ),
     click.Option(["--decoder-timeout"], type=float, metavar="SECONDS", help="Longest time for one decoding."),
     count("--iterations", "10", "Decodings to learn from, with --decoder-command."),

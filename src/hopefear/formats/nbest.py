@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hopefear._core import FOREST_MAGIC, NbestParser, NbestSentence, Pool, format_nbest, merged
+from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
 from hopefear.formats.foreign import FOREIGN, Candidate, Input, Listed, recognised, statistics
+from hopefear.formats.forests import forests_begin
 from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector
 from hopefear.util.files import PathLike, PathsLike, iter_bytes, output, path_list, path_name, read_references
@@ -152,7 +152,7 @@ def _folder(path: PathLike) -> str:
 def _recognised(path: PathLike, piece: bytes) -> str:
     """The format of a list that begins with these bytes."""
     start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if piece.startswith(FOREST_MAGIC) or _FOREST.match(start):
+    if forests_begin(path, piece):
         raise input_error(path_name(path), None, "has forests, not lists. Use --forests in place of --nbest")
     if found := recognised(start):
         return found
@@ -160,9 +160,6 @@ def _recognised(path: PathLike, piece: bytes) -> str:
     if start[:1] == b"[" or (start[:1] == b"{" and first[-1:] in b"{[,:"):
         return "json"
     return "jsonl" if start[:1] == b"{" else "moses"
-
-
-_FOREST = re.compile(rb'\(\(|# target|([0-9]+ \|\|\| *)?\{ *"(rules|nodes|features)": *\[')
 
 
 def iter_nbest(

@@ -28,10 +28,19 @@ def case_warning(pool: Pool) -> str | None:
     return f"{shares} if case is ignored. Give --lowercase, or references of the same case"
 
 
+def _by_id(pool: Pool, lines: list[str]) -> list[str]:
+    """Lines in the order of the sentences, if they begin with the ids of utterances, as in Kaldi's ``text``."""
+    ids = pool.ids
+    if not ids or all(name.isdigit() for name in ids):
+        return lines
+    texts = {key: text for key, _, text in (line.partition(" ") for line in lines)}
+    return [texts[name] for name in ids] if all(name in texts for name in ids) else lines
+
+
 def attach(pool: Pool, name: str, references: PathsLike | None, sources: PathLike | None = None) -> None:
     """Gives the sentences of a pool, which was read from ``name``, the references and sources in these files."""
     if references is not None:
-        lines = read_references(references)
+        lines = [_by_id(pool, each) for each in read_references(references)]
         if len(lines[0]) < len(pool):
             first = path_list(references)[0]
             finding = f"the reference file is too short: it has {len(lines[0])} lines, {name} has {len(pool)} sentences"

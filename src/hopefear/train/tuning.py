@@ -82,6 +82,7 @@ class TuneConfig(RunConfig):
     dev_refs: Sequence[str] = ()
     cluster: str | None = None  # replicates on a Ray cluster: auto, local or an address
     # with a decoder in the loop; None: not given
+    scorer_command: str | None = None  # also with lists
     decoder_timeout: float | None = None
     iterations: int | None = None
     sources: str | None = None
@@ -104,6 +105,7 @@ class TuneConfig(RunConfig):
             ("--decoder-command", self.decoder_command, loop),
             ("--table", from_table, ("group", "features", "text", "references", "outcome", "missing")),
             ("--nbest, --forests and --decoder-command", not from_table, ("refs", "sources")),
+            ("--nbest and --decoder-command", self.nbest or self.decoder_command, ("scorer_command",)),
             ("--nbest and --forests", self.nbest or self.forests, ("format", "dev_nbest", "dev_refs")),
             ("--params", self.params, ("retune_every", "max_evaluations")),
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
@@ -189,6 +191,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     config.check_out(session)
     weights: Mapping[str, float] | None = read_weights(config.initial) if config.initial else None
     pool = _read(config, session)
+    if config.scorer_command:
+        pool = _scored(config, pool, session)
     metric, *others = metrics_for(config, pool)
     if not (metric.columns or metric.lowercase) and (warning := case_warning(pool)):
         session.warn(warning)
@@ -219,6 +223,8 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     }
     if config.format:
         settings["format"] = config.format
+    if config.scorer_command:
+        settings["scorer_command"] = config.scorer_command
     if others:
         settings["others"] = [plain(one.record()) for one in others]
     if config.table is not None:
@@ -302,6 +308,17 @@ def _read(config: TuneConfig, session: Session) -> Pool:
     if config.initial is None:
         session.note("before is the first row of each group. Give --initial if that is not what you use now")
     return pool
+
+
+def _scored(config: TuneConfig, pool: Pool, session: Session) -> Pool:
+    """Lists with the scores of a command."""
+    from hopefear.train.scorer_command import ScorerCommand
+
+    assert config.scorer_command is not None
+    session.progress("score")(text="--scorer-command")
+    scorer = ScorerCommand(config.scorer_command)
+    scorer.check()
+    return scorer.scored(pool)
 
 
 def read_candidates(

@@ -68,7 +68,7 @@ class Kbmira(SentenceGain):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         if problem.metric != Bleu(problem.metric.lowercase, problem.metric.tokenize):
-            raise InputError("trainer kbmira: on forests hope and fear are those of BLEU. Take lists for other metrics")
+            return super().learn_forests(problem)  # hope and fear on forests are those of BLEU
         if self.constraints > 1:
             raise InputError("trainer kbmira: constraints > 1 works on lists only")
         w = _core.forest_mira(

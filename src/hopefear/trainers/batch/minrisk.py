@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
+from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import Problem
 from hopefear.trainers.batch.gains import SentenceGain, choice
@@ -69,6 +70,8 @@ class Minrisk(SentenceGain):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
+        if not isinstance(problem.metric, Bleu):
+            return super().learn_forests(problem)
         warnings: list[str] = []
 
         def around(w: Vector) -> Risk:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
+from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import Problem
 from hopefear.trainers.batch.gains import SentenceGain, gain_option
@@ -47,6 +48,8 @@ class Rampion(SentenceGain):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """Costs are linear BLEU on edges, per reference word, around the best derivations of each round's start."""
+        if not isinstance(problem.metric, Bleu):
+            return super().learn_forests(problem)
         pool = problem.pool
         details: dict[str, Any] = {}
         words = [np.mean([len(text.split()) for text in pool.references(i)] or [1]) for i in range(len(pool))]
