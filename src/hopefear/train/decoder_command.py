@@ -157,13 +157,7 @@ def run_command(line: str, work: Path, output: str, timeout: float | None, who: 
     """Run a line of shell in a process group of its own; its standard output goes to ``output`` in ``work``."""
     with (work / output).open("wb") as out, (work / "stderr").open("wb") as err, guarded() as first:
         process = subprocess.Popen(
-            line,
-            shell=True,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-            preexec_fn=first,
+            line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, preexec_fn=first
         )
         try:
             code = process.wait(timeout)
