@@ -190,3 +190,13 @@ def test_minimum_bayes_risk(files: Path, capsys: Said) -> None:
     assert (code, err) == (2, "hopefear: --scale goes with --mbr only. See: hopefear rerank --help\n")
     code, _, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", "rouge")
     assert code == 2 and "rouge" in err
+
+
+def test_minimum_bayes_risk_of_forests(files: Path, capsys: Said) -> None:
+    Path("forests").write_text(FOREST)
+    assert main(["rerank", "--forests", "forests", "--weights", "weights", "--mbr", "bleu", "--scale", "0"]) == 0
+    assert capsys.readouterr().out in ("a c\n", "b c\n")
+    Path("weights").write_text("lm 1\ntm 0.1\n")
+    for metric in ("bleu", "chrf", "ter"):
+        assert main(["rerank", "--forests", "forests", "--weights", "weights", "--mbr", metric, "--scale", "50"]) == 0
+        assert capsys.readouterr() == ("b c\n", "")
