@@ -54,7 +54,7 @@ void HieroSearch::span(int32_t i, int32_t width) {
   item_begin_[here] = static_cast<uint32_t>(items_.size());
   add_words(i, width);
   if (words <= spans_.hierarchical()) add_cells(i, width);
-  const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pop_limit);
+  const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pops(words));
   if (cell >= 0 && words < spans_.hierarchical() && width < spans_.widest()) {
     const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
     if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1, -1});
@@ -175,7 +175,7 @@ void HieroSearch::glue(int32_t j) {
     const int32_t left = s_cell_[k], right = x_cell_[spans_.at(k, j - k)];
     if (left >= 0 && right >= 0) cubes_.push_back({1, 1, {left, right}});
   }
-  s_cell_[j] = fill(0, j, limits_.pop_limit);
+  s_cell_[j] = fill(0, j, limits_.glue_pops());
 }
 
 /// One node at the very end.

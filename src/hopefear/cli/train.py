@@ -33,8 +33,10 @@ PARAMS = [
     click.Option(
         ["--initial"],
         type=InputFile(folders=True),
-        help="Weights to start from: a file, or a model, for those it was built with. "
-        "[1 for language models and phrases]",
+        help="Weights to start from: a file, or a model, for its own. [those of MODEL]",
+    ),
+    click.Option(
+        ["--paper-start"], is_flag=True, help="Start from 1 for language models and phrases and 0 for all else."
     ),
     click.Option(
         ["--holdout"],
@@ -81,6 +83,7 @@ def command(console: Console, json: bool, **options: Any) -> None:
     Online trainers (sgd, mira, arow, minrisk, perceptron) decode a sentence, search hope and fear in its forest,
     update, and go on; the averaged weights translate the development data after each epoch, and the best epoch is
     kept. The other trainers go round a loop of decoding and learning. BLEU is that of tokens as the model makes them.
+    If nothing that was learnt translates the development data better than the model's own weights, these are kept.
 
     The same input, seed and options give the same weights, whatever --jobs is; only --parallel async without
     --simulate-learners does not.
@@ -103,6 +106,9 @@ def _print(final: Mapping[str, Any]) -> None:
             click.echo(f"bleu {part}  {final[part]['bleu']:.2f}")
         return
     rows = [["bleu", *parts]]
-    for name, scores in (("before", final["before"]), (f"after, epoch {final['epoch']}", final)):
+    ways = [("before", final["before"]), (f"after, epoch {final['epoch']}", final)]
+    if "untrained" in final:
+        ways.insert(0, ("untrained model", final["untrained"]))
+    for name, scores in ways:
         rows.append([name, *(f"{scores[part]['bleu']:.2f}" for part in parts)])
     click.echo(table(rows))

@@ -27,12 +27,12 @@ from hopefear.runs.session import Session
 from hopefear.train.holdout import split_corpus
 from hopefear.train.loop import LOOP_DEFAULTS
 from hopefear.train.model_loop import fit_in_loop
-from hopefear.train.outcome import finish, finish_blocks
+from hopefear.train.outcome import better_than_untrained, finish, finish_blocks
 from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Task
-from hopefear.trainers.online.base import Online
+from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find, options_from
 from hopefear.util.processes import cores
@@ -41,7 +41,7 @@ from hopefear.util.words import plural
 
 KBEST, ITERATIONS = 200, 10  # of batch trainers
 #: Options that do nothing with costmargin, which has some of them among its own.
-NOT_FOR_BLOCKS = ("features", "initial", "pop_limit", "max_options", "iterations", "kbest")
+NOT_FOR_BLOCKS = ("features", "initial", "paper_start", "pop_limit", "max_options", "iterations", "kbest")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,7 @@ class TrainConfig(RunConfig):
     set: Mapping[str, Any] | Sequence[str] = ()
     features: str | None = None
     initial: str | None = None
+    paper_start: bool = False
     holdout: float = 0.1
     parallel: str | None = None
     learners: int = 0
@@ -74,6 +75,8 @@ class TrainConfig(RunConfig):
         for part in ("dev", "test"):
             if bool(getattr(self, f"{part}_source")) != bool(getattr(self, f"{part}_refs")):
                 raise OptionError(f"--{part}-source and --{part}-refs go together.")
+        if self.paper_start and self.initial:
+            raise OptionError("--paper-start and --initial are two places to begin. Leave one out.")
         if self.simulate_learners and (self.cluster or self.parallel not in (None, "async")):
             raise OptionError("--simulate-learners goes with neither --cluster nor another --parallel.")
         if self.cluster and self.parallel == "none":
@@ -97,7 +100,7 @@ class TrainConfig(RunConfig):
         defaults = LOOP_DEFAULTS.get(self.trainer, {}) if issubclass(kind, BatchTrainer) else {}
         if issubclass(kind, Costmargin):
             for name in NOT_FOR_BLOCKS:
-                if getattr(self, name) is not None:
+                if getattr(self, name) not in (None, False):
                     cure = f"Use --set {name}=VALUE" if name in Costmargin.__dataclass_fields__ else "Leave it out"
                     raise OptionError(f"--{name.replace('_', '-')} is not for costmargin. {cure}")
         return kind(seed=self.seed, jobs=self.jobs, **{**defaults, **options})
@@ -151,8 +154,11 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
             result = fit_in_loop(trainer, task, given.weights, iterations=iterations, k=k, run=session)
         else:
             result = trainer.fit(task, given.weights, run=session)
-        end = finish_blocks if isinstance(trainer, Costmargin) else finish
-        end(run, session, trainer, task, given.test, result)
+        if isinstance(trainer, Costmargin):
+            finish_blocks(run, session, trainer, task, given.test, result)
+        else:
+            result = better_than_untrained(task, given.test, result, trainer.jobs)
+            finish(run, session, trainer, task, given.test, result)
         return Trained(run.path, run.record.final, result)
 
 
@@ -175,6 +181,7 @@ def _settings(config: TrainConfig, trainer: Trainer, given: Inputs, inputs: Sequ
     if isinstance(trainer, Costmargin):
         return settings
     assert isinstance(decoder, Hiero | Blocks)
+    settings["paper_start"] = config.paper_start
     settings["features"] = [decoder.features] if isinstance(decoder, Blocks) else list(decoder.templates or ())
     settings |= {"pop_limit": decoder.pop_limit, "max_options": decoder.max_options}
     if isinstance(trainer, Online):
@@ -193,7 +200,9 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
         raise input_error(model.path, None, f"{finding}. Build one: hopefear build --kind blocks")
     decoder = Blocks(model, {}, features="none", lms=False) if blocks else decoder_of(config, trainer, model)
     weights, initial = _initial(config)
-    if weights is not None:
+    if config.paper_start:
+        weights = paper_weights(decoder.feature_names)
+    elif weights is not None:
         whose = f"{model.path}. Use the weights of this model"
         strangers = check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose)
         if strangers:
@@ -215,7 +224,7 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
 
 
 def _initial(config: TrainConfig) -> tuple[dict[str, float] | None, str | None]:
-    """The weights to start from, and their file."""
+    """The weights to start from and their file, if they are not those of the model."""
     if config.initial and Path(config.initial).is_dir():
         return Model.open(config.initial, jobs=config.jobs).weights, str(Path(config.initial) / "model.json")
     return (read_weights(config.initial), config.initial) if config.initial else (None, None)

@@ -1,9 +1,10 @@
 """A training job: epochs over the sentences, a score after each, the best epoch kept, checkpoints.
 
 After each epoch the averaged weights are scored: they translate the development data, or choose from fixed candidates.
-The weights of the best epoch are returned; without development data, those of the last. What a checkpoint holds is
-enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a job that was killed
-and resumed ends with the same bits as one that was not.
+The weights of the best epoch are returned, or those it began with if no epoch was better. Without development data they
+are those of the last epoch, and a warning says if they translate what was learnt from worse than before. What a
+checkpoint holds is enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a
+job that was killed and resumed ends with the same bits as one that was not.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 MOVED = 8  # weights that moved most are told
 RUNAWAY = 1e9  # no weight of use is as large
+KEPT = "these are kept. Give it more sentences, or lower eta"
 
 
 class Data(Protocol):
@@ -44,6 +46,9 @@ class Data(Protocol):
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
         """The score of weights on development data, and what else there is to say; nothing if there is none."""
+
+    def train_score(self, w: Vector, jobs: int) -> float:
+        """The score of weights on what is learnt from."""
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         """Something that can be sent to another machine and makes names and examples there."""
@@ -65,6 +70,9 @@ class Translated:
             return None
         now = Translations.of(self.task.decoder, self.task.dev, w, jobs)
         return {"score": now.score, "length_ratio": now.length_ratio}
+
+    def train_score(self, w: Vector, jobs: int) -> float:
+        return Translations.of(self.task.decoder, self.task.corpus, w, jobs).score
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         return partial(_open, self.task.decoder.opener(), self.task.corpus)
@@ -90,8 +98,11 @@ class Candidates:
         self.examples = _core.pool_examples(self.pool)
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
+        return {"score": self.train_score(w, jobs)}
+
+    def train_score(self, w: Vector, jobs: int) -> float:
         _, document = _core.one_best(self.pool, self.stats, Bleu().core, w, jobs, self.places)
-        return {"score": Bleu().score(document)}
+        return Bleu().score(document)
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         raise InputError("candidates are learnt from on one machine. Leave out the cluster")
@@ -110,7 +121,7 @@ def fit(trainer: Online, data: Task | Pool, initial: Mapping[str, float] | None,
     if not isinstance(data, Pool | Task):
         raise InputError(f"trainer {trainer.name} learns from a Task or a Pool, not from {type(data).__name__}")
     source = Candidates(data) if isinstance(data, Pool) else Translated(data)
-    w = initial_weights(source.names, initial)
+    w = initial_weights(source.names, initial, data)
     job = _Job(trainer, source, w, run)
     job.team = _team(trainer, source, w, job.warn)
     try:
@@ -233,6 +244,7 @@ class _Job:
                 epoch, tally = epoch + 1, Tally()
                 self.keep(epoch, tally)
         w = self.best if self.best is not None else self.initial
+        self._compare(w)
         scores = {one["epoch"]: one["score"] for one in self.history}
         return Result(
             weights=named(self.data.names, w, self.data.dense),
@@ -266,7 +278,7 @@ class _Job:
         record |= tally.figures()
         record["moved"] = {self.data.names[j]: float(average[j] - before[j]) for j in _largest(average - before)}
         # Without development data the last epoch is the one.
-        better = now is None or self.best is None or record["score"] > self._best_score()
+        better = now is None or record["score"] > self._best_score()
         self.history.append(record)
         if better:
             self.best, self.best_epoch = average, epoch
@@ -275,6 +287,17 @@ class _Job:
 
     def _best_score(self) -> float:
         return float(next(one["score"] for one in self.history if one["epoch"] == self.best_epoch))
+
+    def _compare(self, w: Vector) -> None:
+        """Warn of training that did not help."""
+        if any(one["epoch"] == 0 for one in self.history):
+            if self.best_epoch == 0 and len(self.history) > 1:
+                self.warn(f"no epoch is better than the weights it began with ({self._best_score():.2f}); {KEPT}")
+        elif self.best is not None:
+            before, after = (self.data.train_score(one, self.trainer.jobs) for one in (self.initial, w))
+            if after < before:
+                finding = f"these weights are worse than those it began with, {after:.2f} against {before:.2f}"
+                self.warn(f"{finding} on what was learnt from. Keep development data aside to choose the epoch on")
 
 
 def _largest(change: Vector) -> list[int]:
