@@ -9,12 +9,14 @@ from tests import fuzzing
 
 NAMES = ["cdec forest", "cdec list", "cicada forest", "grammar", "gzip", "jsonl list", "moses hypergraph", "moses list"]
 NAMES += ["native", "plf", "references", "travatar forest", "weights", "xz", "zstd"]
+NAMES += ["arpa", "checkpoint", "config", "csv table", "grammar.bin", "learners.npz", "letor", "lm.bin", "model.json"]
+NAMES += ["qrels", "run.json", "trec run"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged_files_never_surprise(tmp_path: Path, name: str) -> None:
     targets = fuzzing.targets(tmp_path)
-    assert sorted(targets) == NAMES
+    assert sorted(targets) == sorted(NAMES)
     data, reader = targets[name]
     assert fuzzing.attempt(tmp_path / "file", data, reader) == ""
     generator = random.Random(name)
