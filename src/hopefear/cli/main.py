@@ -125,6 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminated)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if sys.stdout is None:  # it was closed by who started us
+            raise OSError(errno.EBADF, "cannot be written", "standard output")
         with cli.make_context("hopefear", list(given)) as ctx:
             cli.invoke(ctx)
         sys.stdout.flush()
@@ -180,6 +182,11 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return 1, "the disk is full. Free some space; a run that had begun goes on with --resume."
+    if isinstance(error, OSError):
+        return (
+            1,
+            f"the system could not read or write: {(error.strerror or str(error)).lower()}. Check disk and memory.",
+        )
     return 1, f"{type(error).__name__}: {error} (this is a defect; HOPEFEAR_DEBUG=1 shows where it happened)"
 
 
