@@ -1,4 +1,6 @@
 #include <cstdlib>
+#include <exception>
+#include <string_view>
 
 #include "common.h"
 #include "search/stop.h"
@@ -33,11 +35,28 @@ void init_forced(nb::module_&);
 void init_consensus(nb::module_&);
 }  // namespace hopefear
 
+namespace {
+
+/// A message may quote bytes of a damaged file that are no UTF-8.
+void say_input_error(const std::exception_ptr& thrown, void* type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const hopefear::InputError& error) {
+    const std::string_view text = error.what();
+    const nb::object message =
+        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+    PyErr_SetObject(static_cast<PyObject*>(type), message.ptr());
+  }
+}
+
+}  // namespace
+
 NB_MODULE(_core, m) {
   // Objects in caches outlive the interpreter: no harm, and nothing that a user should read after a command's output.
   nb::set_leak_warnings(std::getenv("HOPEFEAR_DEBUG") != nullptr);
   m.doc() = "The compiled core of hopefear. Private: import hopefear instead.";
-  nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
+  const nb::object input_error = nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
+  nb::register_exception_translator(say_input_error, input_error.ptr());
   hopefear::init_forest(m);
   hopefear::init_pool(m);
   hopefear::init_metrics(m);

@@ -13,6 +13,15 @@ import zstandard
 
 import hopefear as hf
 from hopefear import formats
+from hopefear.formats import trec
+from hopefear.formats.letor import read_letor
+from hopefear.formats.table import read_table
+from hopefear.model import BuildOptions, Model, build
+from hopefear.model.grammar import Grammar, iter_rules, read_grammar, write_grammar
+from hopefear.model.language_model import LanguageModel
+from hopefear.runs import checkpoint
+from hopefear.runs.record import RunRecord
+from hopefear.trainers.online import states
 
 MOSES_LIST = """\
 0 ||| the cat ||| LM= -1.5 TM= 0.1 0.2 ||| -3
@@ -209,7 +218,7 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     found["xz"] = (lzma.compress(JSONL_LIST.encode()), _read_list)
     found["zstd"] = (zstandard.ZstdCompressor().compress(PLF.encode()), _read_forests)
     found["native"] = (_native(folder), _read_native)
-    return found
+    return found | state_targets(folder)
 
 
 def mutated(data: bytes, random: random.Random) -> bytes:
@@ -251,3 +260,105 @@ def attempt(path: Path, data: bytes, reader: Callable[[Path], object]) -> str:
         assert not any(ord(c) < 32 for c in line), line
         return line
     return ""
+
+
+def _arpa_and_lm(folder: Path) -> tuple[bytes, bytes]:
+    model = LanguageModel.estimate(["a b c", "a b ü", "b"], 3)
+    model.write_arpa(folder / "lm.arpa")
+    model.save(folder / "lm.bin")
+    return (folder / "lm.arpa").read_bytes(), (folder / "lm.bin").read_bytes()
+
+
+def _read_lm(path: Path) -> None:
+    """With checksums, and as a decoder on a cluster opens it, without."""
+    model = LanguageModel.open(path)
+    model.write_arpa(path.with_suffix(".again"))
+    model.score("a b x")
+
+
+def _grammar_file(folder: Path) -> bytes:
+    (folder / "g").write_text("[X] ||| a [X,1] ||| [X,1] b ||| p=0.5 ||| 0-1\n[X] ||| c ||| d e ||| p=-1 ||| 0-0\n")
+    write_grammar(read_grammar(folder / "g"), folder / "grammar.bin")
+    return (folder / "grammar.bin").read_bytes()
+
+
+def _read_grammar_file(path: Path) -> None:
+    list(iter_rules(Grammar.open(str(path), True, 1)))
+
+
+def _model_info(folder: Path) -> bytes:
+    """model.json of a model whose files are all there."""
+    (folder / "text").write_text("a b\nb c\n" * 3)
+    (folder / "links").write_text("0-0 1-1\n" * 6)
+    options = BuildOptions(tokenizer="none", lm_order=2, sparse=False)
+    build(folder / "text", folder / "text", folder / "model", options, align=[folder / "links"])
+    return (folder / "model" / "model.json").read_bytes()
+
+
+def _read_model_info(path: Path) -> None:
+    """The damaged model.json is put into the model for a moment."""
+    inside = path.parent / "model" / "model.json"
+    inside.write_bytes(path.read_bytes())
+    try:
+        Model.open(inside.parent)
+    except hf.InputError as error:
+        assert str(error).startswith(str(inside.parent))
+        raise hf.InputError(f"{path}: {error}") from None
+
+
+def _learners(folder: Path) -> bytes:
+    one = states.Snapshot(np.arange(3.0), np.zeros(3), np.ones(3), np.zeros(9), 4, [b"ab", b""])
+    states.save(folder / "learners.npz", {"epoch": 2, "history": []}, [one, one], {"best": np.arange(3.0)})
+    return (folder / "learners.npz").read_bytes()
+
+
+def _checkpoint(folder: Path) -> bytes:
+    checkpoint.save(folder / "state.json", {"weights": {"lm": 0.25, "größe": -3}, "history": [{"epoch": 1}]})
+    return (folder / "state.json").read_bytes()
+
+
+def _run_record(folder: Path) -> bytes:
+    RunRecord(kind="tune", command=["hopefear", "tune"], seed=1, epochs=[{"epoch": 1, "bleu": 3.5}]).save(
+        folder / "run"
+    )
+    return (folder / "run").read_bytes()
+
+
+def _read_config(path: Path) -> None:
+    from hopefear.cli import build as module
+    from hopefear.cli.options import FileError, read_config
+
+    try:
+        read_config(str(path), module.command, "build", ["build", "tune"])
+    except FileError as error:
+        raise hf.InputError(error.format_message()) from None
+
+
+def _read_csv(path: Path) -> None:
+    read_table(path.replace(path.with_suffix(".csv")))
+
+
+CONFIG = 'seed = 3\nkind = "blocks"\n[build]\nmax-options = 20\nsource = ["a", "b"]\noverwrite = true\n[tune]\nx = 1\n'
+CSV_TABLE = 'q,text,lm,tm\n1,"a, b",-1.5,2\n1,c,0.5,1e-3\n2,"d ""e""",3,4\n'
+LETOR = "2 qid:10 1:0.5 2:1 # doc\n0 qid:10 1:0.1 2:7\n1 qid:11 1:3\n"
+TREC = "q1 Q0 d1 1 9.5 a\nq1 Q0 d2 2 3e-1 a\nq2 Q0 d1 1 1 a\n"
+QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n"
+
+
+def state_targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
+    """Models, checkpoints, records, configurations and tables."""
+    arpa, lm = _arpa_and_lm(folder)
+    return {
+        "arpa": (arpa, lambda path: LanguageModel.read_arpa(path).write_arpa(path.with_suffix(".again"))),
+        "lm.bin": (lm, _read_lm),
+        "grammar.bin": (_grammar_file(folder), _read_grammar_file),
+        "model.json": (_model_info(folder), _read_model_info),
+        "learners.npz": (_learners(folder), states.load),
+        "checkpoint": (_checkpoint(folder), checkpoint.load),
+        "run.json": (_run_record(folder), RunRecord.load),
+        "config": (CONFIG.encode(), _read_config),
+        "csv table": (CSV_TABLE.encode(), _read_csv),
+        "letor": (LETOR.encode(), lambda path: read_letor(str(path))),
+        "trec run": (TREC.encode(), lambda path: trec.read_run(str(path))),
+        "qrels": (QRELS.encode(), lambda path: trec.read_qrels(str(path))),
+    }

@@ -78,6 +78,7 @@ def test_usage_errors_take_one_line(
         (PermissionError(13, "Permission denied", "dev"), 2, "dev: permission denied"),
         (OSError(28, "No space left on device"), 1, "the disk is full"),
         (OSError(5, "Input/output error", "dev"), 1, "dev: input/output error"),
+        (OSError(5, "Input/output error"), 1, "the system could not read or write: input/output error"),
         (MemoryError(), 1, "out of memory"),
         (KeyboardInterrupt(), 130, "hopefear: interrupted.\n"),
         (ZeroDivisionError("division by zero"), 1, "ZeroDivisionError: division by zero (this is a defect"),
@@ -110,6 +111,12 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     os.close(write)
     assert b"hopefear:" not in done.stderr and b"Error" not in done.stderr  # a slow machine may tell its progress
     assert done.returncode == 1
+
+
+def test_a_closed_output_is_said(tmp_path: Path) -> None:
+    line = " ".join([*HOPEFEAR, "generate", "--out", "x", "--sentences", "1", ">&-"])
+    done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, b"hopefear: standard output: cannot be written.\n")
 
 
 def test_ctrl_c_takes_one_line_and_leaves_no_half_file(tmp_path: Path) -> None:

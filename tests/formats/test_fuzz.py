@@ -11,6 +11,8 @@ NAMES = ["cdec forest", "cdec list", "cicada forest", "grammar", "gzip", "jsonl 
 NAMES += ["old list", "marian list", "json list", "fairseq", "sockeye", "opennmt", "tokens", "flat", "nemo", "espnet"]
 NAMES += ["icefall", "mert", "kaldi lattice", "openfst", "slf"]
 NAMES += ["native", "plf", "references", "travatar forest", "weights", "xz", "zstd"]
+NAMES += ["arpa", "checkpoint", "config", "csv table", "grammar.bin", "learners.npz", "letor", "lm.bin", "model.json"]
+NAMES += ["qrels", "run.json", "trec run"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -98,7 +98,7 @@ def test_filtered_to_a_test_set(corpus: Path, model: Model, tmp_path: Path) -> N
 
 
 def test_blocks(corpus: Path, tmp_path: Path) -> None:
-    options = BuildOptions(tokenizer="none", kind="blocks", max_phrase=4)
+    options = BuildOptions(tokenizer="none", kind="blocks", max_phrase=4, min_occurrences=1, min_probability=0)
     build(corpus / "clean.f", corpus / "clean.e", tmp_path / "blocks", options, align=[corpus / "clean.a"])
     model = Model.open(tmp_path / "blocks")
     assert model.kind == "blocks"

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.model import BuildOptions, Model, build
-from hopefear.model.builder import BLOCK_PROBABILITY
+from hopefear.model.builder import BLOCK_COUNT, BLOCK_PROBABILITY
 from hopefear.model.grammar import iter_rules
 from hopefear.model.rule_filter import filter_rules
 from tests.model.test_extract import aligned_pairs, assert_same, extract, rules_of
@@ -54,7 +54,8 @@ def test_blocks_are_filtered_unless_told_otherwise(corpus: Path, tmp_path: Path)
         return {(rule.source, rule.target): rule.values["phrase_ef"] for rule in iter_rules(model.grammar)}
 
     everything, usual = blocks("everything", min_probability=0), blocks("usual")
-    assert usual == blocks("said", min_probability=BLOCK_PROBABILITY)
+    assert usual == blocks("said", min_occurrences=BLOCK_COUNT, min_probability=BLOCK_PROBABILITY)
+    assert everything.items() < blocks("once", min_occurrences=1, min_probability=0).items()
     assert usual.items() < everything.items()
     assert {source for source, _ in everything if " " not in source} <= {source for source, _ in usual}
     assert blocks("symmetric", min_symmetric=0.3).items() < usual.items()
@@ -67,4 +68,4 @@ def test_probabilities_lie_between_0_and_1(name: str, value: float) -> None:
 
 
 def test_hierarchical_rules_are_all_kept_by_default() -> None:
-    assert BuildOptions().min_probability == 0
+    assert (BuildOptions().min_occurrences, BuildOptions().min_probability) == (1, 0)

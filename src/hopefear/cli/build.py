@@ -62,7 +62,7 @@ PARAMS = [
     click.Option(
         ["--min-symmetric"], type=float, default=0.0, metavar="P", help="The same for sqrt(p(e|f) p(f|e)). [0]"
     ),
-    count("--min-count", 1, "Phrase pairs seen less often are dropped."),
+    count("--min-count", "1, for blocks 2", "Phrase pairs seen less often are dropped."),
     count("--min-rule-count", 1, "Rules with nonterminals seen less often are dropped."),
     click.Option(["--loose"], is_flag=True, help="Phrases may begin and end with unaligned words."),
     count("--lex-frequency", 0, "Occurrences of a word with lex features of its own; 0: 1 in 16,000.", least=0),

@@ -139,6 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if asked := os.environ.get(COMPLETE):
             return shell_complete(cli, {}, "hopefear", COMPLETE, asked)
+        if sys.stdout is None:  # it was closed by who started us
+            raise OSError(errno.EBADF, "cannot be written", "standard output")
         with cli.make_context("hopefear", list(given)) as ctx:
             cli.invoke(ctx)
         sys.stdout.flush()
@@ -206,6 +208,9 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return 1, f"the disk is full. Free some space.{_resumed(command)}"
+    if isinstance(error, OSError):
+        why = (error.strerror or str(error)).lower()
+        return 1, f"the system could not read or write: {why}. Check disk and memory."
     return 1, f"{type(error).__name__}: {error} (this is a defect; HOPEFEAR_DEBUG=1 shows where it happened)"
 
 

@@ -13,7 +13,7 @@ from hopefear.experiments.base import Claim, Figure, Lab, Outcome, Table, all_of
 from hopefear.experiments.tasks import TranslationTask, tasks
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
-from hopefear.model.builder import BLOCK_PROBABILITY
+from hopefear.model.builder import BLOCK_COUNT, BLOCK_PROBABILITY
 from hopefear.report.svg import Curve
 from hopefear.runs.events import Epoch
 from hopefear.runs.record import checksum
@@ -30,7 +30,7 @@ NOTE = (
     "alternatives. Decoded with is the mean of the weights after each iteration."
 )
 #: How the blocks are filtered.
-FILTER = {"min_occurrences": 2, "min_probability": BLOCK_PROBABILITY}
+FILTER = {"min_occurrences": BLOCK_COUNT, "min_probability": BLOCK_PROBABILITY}
 #: Reordering, features, and the paper's BLEU on its training and test data.
 ROWS = (
     ("monotone", "bleu", 0.542, None),

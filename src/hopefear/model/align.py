@@ -92,7 +92,9 @@ def align_directed(
         raise InputError("word alignment needs the package sil-thot. Install it, or give alignments of your own")
     words = sum(line.count(" ") + 1 for line in target)
     if worker.returncode or said != _DONE or len(links) != words:
-        raise RuntimeError(f"word alignment failed: exit code {worker.returncode}, {len(links)} of {words} words")
+        code = worker.returncode
+        how = f"it was killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
+        raise InputError(f"word alignment failed: {how}. Is the memory enough? Try --jobs 1, or shorter --max-words")
     return links
 
 

@@ -27,7 +27,7 @@ _SLICES = 50  # extraction is run in slices of the text, to show progress and to
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time
 SIDES = ("none", "source", "target", "both")
 #: Chosen on development data: docs/blocks.md.
-BLOCK_PROBABILITY = 0.03
+BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.03
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class BuildOptions:
     max_source_symbols: int = 5  #: of a rule; blocks have no such limit
     min_hole: int = 1  #: source words that a nonterminal covers at least
     tight: bool = True  #: words at the edges of initial phrases are aligned; blocks may have unaligned edges
-    min_occurrences: int = 1  #: phrase pairs seen less often are dropped
+    min_occurrences: int | None = None  #: phrase pairs seen less often are dropped; None: 1, for blocks BLOCK_COUNT
     min_hierarchical: int = 1  #: the same for rules with nonterminals
     max_options: int = 50  #: rules kept per source side, by p(e|f); 0: all
     min_probability: float | None = None  #: p(e|f) of a rule that is kept; None: 0, for blocks BLOCK_PROBABILITY
@@ -77,8 +77,10 @@ class BuildOptions:
         ):
             if not low <= number <= high:
                 raise InputError(f"{name}: {number} is not between {low} and {high}")
-        if self.min_probability is None:
-            object.__setattr__(self, "min_probability", BLOCK_PROBABILITY if self.kind == "blocks" else 0.0)
+        usual = (BLOCK_COUNT, BLOCK_PROBABILITY) if self.kind == "blocks" else (1, 0.0)
+        for name, value in zip(("min_occurrences", "min_probability"), usual, strict=True):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         for name in ("min_probability", "min_symmetric"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: {getattr(self, name)} is not between 0 and 1")
