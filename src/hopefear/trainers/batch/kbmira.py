@@ -2,14 +2,15 @@
 
 Objective, sentence by sentence: 1/2 ||w' - w||^2 + C max_d (B(hope) - B(d) - w'.(h(hope) - h(d))), with hope = argmax
 w.h + B, fear = argmax w.h - B. B is the metric in the context of a background corpus of the hope candidates seen so
-far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence).
-With ``constraints`` = 1 the step is closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many
-best, hope and fear candidates makes a quadratic program, solved by SMO (``core/smo.h``): what Tan et al. (2013) call
-MIRA_1.
+far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence). The
+other values of ``gain`` are taken around the weights that a pass begins with. With ``constraints`` = 1 the step is
+closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many best, hope and fear candidates makes a
+quadratic program, solved by SMO (``core/trainers/smo.h``): what Tan et al. (2013) call MIRA_1.
 
 The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
-lists. On lattices and forests hope and fear are searched for in the whole forest (Chiang 2012, section 5), one
-constraint a sentence. Deviations: none known.
+lists (``average=all``: over all passes so far). Initial weights that are all zero do not compete. On lattices and
+forests hope and fear are searched for in the whole forest (Chiang 2012, section 5), one constraint per sentence.
+Deviations: none known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Minimum risk. Smith and Eisner (2006); Chiang (2012), appendix A, in batch form on lists.
 
 Objective: the expected gain under P_T(d) ~ exp(w.h(d) / T), minus the l2 and l1 terms. ``expectation=corpus`` takes
-the metric of the expected statistics of the corpus, ``sentence`` the mean of the expected sentence metric. The
+the metric of the expected statistics of the corpus, ``sentence`` the mean of the expected ``gain`` of a sentence. The
 gradient is (22), 1/T (E[Bh] - E[B]E[h]), with B the linear part of the gain at the expected statistics; one pass over
 the candidates. T falls from ``temperature`` to ``final_temperature`` in ``anneal`` steps (annealing; T -> 0 is the
 metric of the best candidates), with L-BFGS at each.

@@ -1,9 +1,9 @@
 """PRO: pairwise ranking optimisation. Hopkins and May (2011).
 
 Objective: logistic loss of a classifier that tells the better of two candidates by h(better) - h(worse). From each
-list ``samples`` random pairs are drawn, those kept that differ by ``threshold`` in the sentence metric (BLEU+1), and
-of these the ``keep`` with the largest difference. A pair and its mirror image have the same loss and are counted
-once.
+list ``samples`` random pairs are drawn, those kept that differ by ``threshold`` in the gain (BLEU+1), and of these
+the ``keep`` with the largest difference. A pair and its mirror image have the same loss and are counted once; with
+``weighted`` a pair counts by its difference.
 
 The classifier is fitted by L-BFGS with l2 towards zero, then mixed with the weights before it: ``interpolation`` *
 new + (1 - ``interpolation``) * old, ``resample`` times with fresh samples. The paper mixes 0.1 to 0.9 between

@@ -1,12 +1,18 @@
-"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, for every loss of ``core/losses.h``.
+"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, for every loss of ``core/trainers/batch/losses.h``.
 
 Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The default is ramp loss 3, eq. (8): - max
-(score - cost) + max (score + cost), with cost = ``alpha`` (1 - BLEU+1). The concave part is fixed by its tangent at
-the start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest.
-On lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
+(score - cost) + max (score + cost), with cost = ``alpha`` (1 - gain). The concave part is fixed by its tangent at the
+start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest. On
+lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
 taken anew in each of ``rounds`` rounds, and theta_0 with it.
 
-Deviations: none on lists. The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``.
+The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations:
+
+- ``gain=linear``: the cost comes from the first-order change of the corpus's metric around the best candidates at the
+  start of each CCCP iteration; ``plus1`` is the paper's BLEU+1, whose output is too short.
+- ``eta`` is 0.0003; the paper fixed 0.0001 "early on and did little tuning to it". On unseen lists (five folds as one
+  document, length ratio in brackets): es-en-kbest 32.7 (0.97) as printed, 32.8 (1.00) with linear, 33.7 (0.99) with
+  the larger step too, kbmira 33.4; es-en-neural, 1000 sentences, 36.8 (0.97), 37.5 (1.00), 37.3 (1.00), kbmira 37.1.
 """
 
 from __future__ import annotations
