@@ -34,7 +34,7 @@ COMMANDS = {
         "rerank": "Print the best candidate of every sentence under given weights.",
     },
     "Look": {
-        "report": "Show runs in a page: scores, curves, hope and fear, translations, weights.",
+        "report": "Show runs in a page: what they are worth, and what to do next.",
         "experiment": "Repeat a table or figure of one of the papers.",
     },
     "Models": {

@@ -37,7 +37,7 @@ PARAMS = [
         help="A language model (ARPA, or as hopefear saves it) as the feature NAME.",
     ),
     click.Option(["--sources"], type=InputFile(), help="Source text, which pair features need. [as in the forests]"),
-    count("--pop-limit", 100, "Edges kept of each node; 0 is all.", least=0),
+    count("--pop-limit", 100, "Edges kept per node; 0 is all.", least=0),
     click.Option(["--out"], metavar="FILE", help="Write the new forests to this native file."),
 ]
 

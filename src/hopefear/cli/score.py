@@ -33,7 +33,7 @@ class Outputs(InputFile):
 
 PARAMS = [
     Positional(["hyp"], nargs=-1, type=Outputs(), metavar="HYP [HYP...]"),
-    Many(["--refs"], type=InputFile(), help="References, one file each."),
+    Many(["--refs"], type=InputFile(), help="References: one file per translator."),
     Many(["--table"], type=InputFile(), help="Tables instead: their best candidates are scored."),
     click.Option(["--group"], metavar="COLUMN", help="Of a table: rows with the same value here compete."),
     click.Option(["--by"], metavar="COLUMN", help="The highest value here is the best. [score, or the first row]"),

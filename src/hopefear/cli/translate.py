@@ -15,7 +15,7 @@ from hopefear.cli.options import InputFile, Positional, count
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
     click.Option(["--weights"], type=InputFile(), help="Weights, e.g. the weights.txt of a run. [those of the model]"),
-    count("--nbest", 0, "Print a list of the N best of each sentence, as in a candidate list.", least=0),
+    count("--nbest", 0, "Print the N best candidates per sentence, as a candidate list.", least=0),
     click.Option(
         ["--input"],
         type=click.Choice(["text", "plf"]),
@@ -29,7 +29,7 @@ PARAMS = [
     click.Option(["--explain"], is_flag=True, help="Print derivations: which rule said what, and what it cost."),
     click.Option(["--tokens"], is_flag=True, help="Print tokens with blanks between them, not running text."),
     count("--pop-limit", "200", "Rule applications kept per span; 0 is all. Blocks: 40 per place.", least=0),
-    count("--max-options", "20", "Target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
+    count("--max-options", "20", "Target sides kept per source side; 0 is all. Blocks: 10.", least=0),
     count("--max-span", 0, "Source words below a rule with nonterminals; 0 is as in the model.", least=0),
 ]
 
