@@ -17,7 +17,8 @@ PARAMS = [
         ["--data"],
         type=InputFile(folders=True),
         metavar="DIR",
-        help="The data: folders es-en-fisher, de-en-multi30k, es-en-kbest, or a task of your own. [generated]",
+        help="A folder with es-en-fisher, de-en-multi30k, ur-en-indian or es-en-kbest (lists), or with a task of "
+        "your own. [generated]",
     ),
     click.Option(
         ["--model"], type=InputFile(folders=True), metavar="MODEL", help="A model of the main task. [built once]"

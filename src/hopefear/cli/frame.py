@@ -31,7 +31,7 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 def shared_options() -> list[click.Parameter]:
     """The options of every command."""
     return [
-        count("--seed", 1, "All chance comes from it.", least=0),
+        count("--seed", 1, "All random choices come from it.", least=0),
         count("--jobs", 0, "Threads or processes; 0 is one per core.", least=0),
         click.Option(["--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
         click.Option(

@@ -38,7 +38,7 @@ COMMANDS = {
         "convert": "Convert lists, forests, lattices and weights from one format to another.",
     },
     "Look": {
-        "report": "Show runs in a page: scores, curves, hope and fear, translations, weights.",
+        "report": "Show runs in a page: what they are worth, and what to do next.",
         "experiment": "Repeat a table or figure of one of the papers.",
     },
     "Models": {

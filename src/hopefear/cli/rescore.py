@@ -46,7 +46,7 @@ PARAMS = [
         help="Scores from elsewhere as the feature NAME: one per line, for each candidate or edge in order.",
     ),
     click.Option(["--sources"], type=InputFile(), help="Source text, which pair features need. [as in the forests]"),
-    count("--pop-limit", 100, "Edges kept of each node; 0 is all.", least=0),
+    count("--pop-limit", 100, "Edges kept per node; 0 is all.", least=0),
     click.Option(["--out"], metavar="FILE", help="Write the new forests to this native file, lists as lists."),
 ]
 

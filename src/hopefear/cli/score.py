@@ -33,7 +33,7 @@ class Outputs(InputFile):
 
 PARAMS = [
     Positional(["hyp"], nargs=-1, type=Outputs(), metavar="HYP [HYP...]"),
-    Many(["--refs"], type=InputFile(), help="References, one file each."),
+    Many(["--refs"], type=InputFile(), help="References: one file per translator."),
     click.Option(
         ["--format"],
         metavar="NAME",

@@ -16,7 +16,7 @@ from hopefear.cli.options import CLUSTER, InputFile, Many, Positional, count
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
     click.Option(["--source"], required=True, type=InputFile(), help="Sentences to learn from."),
-    Many(["--refs"], required=True, type=InputFile(), help="Their references, one file each."),
+    Many(["--refs"], required=True, type=InputFile(), help="Their references: one file per translator."),
     click.Option(["--trainer"], required=True, metavar="NAME", help="How to learn; hopefear trainers lists them."),
     click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
     click.Option(["--dev-source"], type=InputFile(), help="Sentences to choose the best epoch on."),
@@ -26,7 +26,7 @@ PARAMS = [
     Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
     click.Option(
         ["--features"],
-        metavar="SMALL",
+        metavar="WHICH",
         help="small: the dense features; large: lex features as well; or templates, e.g. lex,group. "
         "[large, for batch trainers small]",
     ),
@@ -43,7 +43,7 @@ PARAMS = [
         type=float,
         default=0.1,
         metavar="SHARE",
-        help="Without --dev-source: share of the sentences kept aside to choose the epoch on. [0.1]",
+        help="Without --dev-source: share of the sentences held out to choose the epoch on. [0.1]",
     ),
     click.Option(
         ["--parallel"],
@@ -54,8 +54,8 @@ PARAMS = [
     count("--simulate-learners", 0, "So many async learners, taking turns in one process; deterministic.", least=0),
     CLUSTER,
     count("--pop-limit", "200", "Of the decoder: rule applications kept per span; 0 is all. Blocks: 40.", least=0),
-    count("--max-options", "20", "Of the decoder: target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
-    count("--kbest", "200", "Of batch trainers: candidates taken of each sentence in an iteration.", least=2),
+    count("--max-options", "20", "Of the decoder: target sides kept per source side; 0 is all. Blocks: 10.", least=0),
+    count("--kbest", "200", "Of batch trainers: candidates per sentence and iteration.", least=2),
     count("--iterations", "10", "Of batch trainers: decodings to learn from."),
     click.Option(
         ["--checkpoint-every"], type=float, default=30.0, metavar="SECONDS", help="Between two checkpoints. [30]"

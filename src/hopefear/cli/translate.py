@@ -24,7 +24,7 @@ PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
     click.Argument(["source"], nargs=-1, required=False, callback=_redirect, expose_value=False, metavar="< SOURCE"),
     click.Option(["--weights"], type=InputFile(), help="Weights, e.g. the weights.txt of a run. [those of the model]"),
-    count("--nbest", 0, "Print a list of the N best of each sentence, as in a candidate list.", least=0),
+    count("--nbest", 0, "Print the N best candidates per sentence, as a candidate list.", least=0),
     click.Option(
         ["--input"],
         type=click.Choice(["text", "plf"]),
@@ -42,7 +42,7 @@ PARAMS = [
         help="Print the model's tokens with blanks between them, not running text with capitals.",
     ),
     count("--pop-limit", "200", "Rule applications kept per span; 0 is all. Blocks: 40 per place.", least=0),
-    count("--max-options", "20", "Target sides kept of a source side; 0 is all. Blocks: 10.", least=0),
+    count("--max-options", "20", "Target sides kept per source side; 0 is all. Blocks: 10.", least=0),
     count("--max-span", 0, "Source words below a rule with nonterminals; 0 is as in the model.", least=0),
     CLUSTER,
     click.Option(["--ship-model"], is_flag=True, help="With --cluster: send the model; else all open it by its path."),

@@ -42,7 +42,7 @@ PARAMS = [
     click.Option(["--params"], type=InputFile(), help="TOML: parameters of the decoder to tune as well."),
     count("--retune-every", "4", "Parameters between two tunings of the weights; 0: none.", least=0),
     count("--max-evaluations", "750", "Settings of the parameters to try at most."),
-    Many(["--refs"], type=InputFile(), help="References, one file each. Not needed if the lists hold them."),
+    Many(["--refs"], type=InputFile(), help="References: one file per translator. Not needed if the lists hold them."),
     click.Option(
         ["--trainer"], required=True, metavar="NAME", help="How to learn: hopefear trainers lists them; or auto."
     ),
@@ -60,7 +60,7 @@ PARAMS = [
     click.Option(["--initial"], type=InputFile(), help="Weights to start from."),
     click.Option(["--random-init"], is_flag=True, help="Start each replicate from a random model around --initial."),
     click.Option(
-        ["--holdout"], type=float, default=0.1, metavar="SHARE", help="Share of the sentences kept aside. [0.1]"
+        ["--holdout"], type=float, default=0.1, metavar="SHARE", help="Share of the sentences to hold out. [0.1]"
     ),
     count("--replicates", 1, "Fits under so many seeds; the best by development score is kept."),
     count("--cv", "none", "Folds of a cross-validation of the trainer, which chooses l2 as well.", least=2),
@@ -90,7 +90,7 @@ hopefear tune --decoder-command 'decode -w {weights} < dev.src > {nbest}' --refs
 def command(console: Console, json: bool, **options: Any) -> None:
     """Learn weights from candidate lists, tables of scores or forests of any origin.
 
-    Prints the metric before and after, on the sentences learnt from and on those kept aside, and writes
+    Prints the metric before and after, on the sentences learnt from and on those held out, and writes
     RUN/weights.txt, RUN/run.json and RUN/log.jsonl. Before means --initial, or the first candidate of each list; of
     forests without --initial it is not known. Of several metrics the first is optimised. The same input, seed and
     options give the same weights, whatever --jobs is.

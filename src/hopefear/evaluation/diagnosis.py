@@ -31,7 +31,7 @@ HEADROOM = 0.01  # gain of the oracle over the first choice: below one point the
 SAME = 0.5  # share of the sentences whose candidates all score alike
 LENGTHS = (0.9, 1.1)  # hypothesis to reference: within it, the brevity penalty is a matter of taste
 MOVED = 0.01  # and how far training must have moved the ratio away from 1 to be blamed
-ASIDE = 0.3  # p below which a loss on the part kept aside is worth a word: it is too small for much less
+ASIDE = 0.3  # p below which a loss on the held-out part is worth a word: it is too small for much less
 CHANCE = 0.05  # p above which a gain may be chance, and below which a loss in another metric is real
 SWING = 0.9  # the last epoch below this share of the best one: training did not settle
 COLLINEAR = 1 - 1e-9  # correlation within lists
@@ -320,11 +320,11 @@ def _off(ratio: float) -> float:
 
 
 def compare_holdout(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int = 0) -> Iterator[Finding]:
-    """The part kept aside got worse."""
+    """The held-out part got worse."""
     result = compare(before, after, metric, seed, jobs)
     if _better(metric, result) < 0 and result.p < ASIDE:
         yield Finding(
             "holdout-worse",
-            f"the sentences kept aside got worse: {_change(metric, result)}. The weights may be fitted to the others "
+            f"the held-out sentences got worse: {_change(metric, result)}. The weights may be fitted to the others "
             "only: take more sentences, or more regularisation",
         )

@@ -190,7 +190,7 @@ class OuterLoop:
         return Decoded(number, dict(weights), known["scores"], size, new), pool
 
     def scores(self, best: Pool) -> dict[str, float]:
-        """The metric of one translation a sentence, for each part."""
+        """The metric of one translation per sentence, for each part."""
         stats = self.metric.stats(best, self.trainer.jobs)
         return {part: self.metric.score(stats[which].sum(axis=0)) for part, which in self.parts(len(best)).items()}
 

@@ -70,7 +70,7 @@ class Online(Trainer):
     constraints: int = option(1, "1: cutting planes; n: the n best, hope and fear at once (2008)", paper=1, least=1)
     decay: float = option(0.9, "of the oracle document", paper=0.9, least=0)
     edges_per_word: int = option(
-        50, "edges a source word among which hope and fear are searched for; 0: all", paper=0, least=0
+        50, "edges per source word among which hope and fear are searched for; 0: all", paper=0, least=0
     )
     patience: int = option(0, "stop after so many epochs without a better score; 0: never", paper=0, least=0)
 
