@@ -25,6 +25,12 @@ PARAMS = [
     Many(["--test-refs"], type=InputFile(), help="Their references."),
     Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
     click.Option(
+        ["--input"],
+        type=click.Choice(["text", "plf"]),
+        default="text",
+        help="Source lines of text, or word lattices in PLF, one per line; their scores are features too. [text]",
+    ),
+    click.Option(
         ["--features"],
         metavar="WHICH",
         help="small: the dense features; large: lex features as well; or templates, e.g. lex,group. "

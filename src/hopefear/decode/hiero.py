@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from hopefear._core import Examples, HieroDecoder, Pool, Vocab
 from hopefear.decode.explanation import explanation
 from hopefear.errors import InputError, input_error
+from hopefear.formats.forests import plf_lattices
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
@@ -43,6 +44,7 @@ class Hiero:
     rescore_edges: int = 2000  #: edges of a forest to which templates of neighbouring words are added; 0: all
     rescore_limit: int = 100  #: edges then kept per node; 0: all
     arcs: tuple[str, ...] = ()  #: features of lattices: what their arcs score
+    input: str = "text"  #: or plf: lines are lattices
     _core: HieroDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -103,7 +105,7 @@ class Hiero:
     @property
     def dense_names(self) -> list[str]:
         """The features that every edge has."""
-        return self.model.dense_names
+        return [*self.model.dense_names, *self.arcs]
 
     @property
     def feature_names(self) -> list[str]:
@@ -113,6 +115,10 @@ class Hiero:
     @property
     def _limits(self) -> tuple[int, int, int, int, int]:
         return self.pop_limit, self.max_options, self.max_span, self.rescore_edges, self.rescore_limit
+
+    def _read(self, lines: Iterable[str] | Pool, first: int = 0) -> Iterable[str] | Pool:
+        """Lines of PLF as lattices."""
+        return lines if self.input == "text" or isinstance(lines, Pool) else plf_lattices(list(lines), "source", first)
 
     def _lattices(self, pool: Pool) -> tuple[Pool, str]:
         """Lattices over words as the model has them, and the kinds of these words."""
@@ -144,6 +150,7 @@ class Hiero:
         ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does, before the forest is written out: that is cheaper.
         """
         w = self.weights if weights is None else weights
+        lines = self._read(lines, first)
         if isinstance(lines, Pool):
             return self._core.decode_lattices(*self._lattices(lines), w, self._limits, max_edges, beam, jobs)
         sentences = self.model.source_text.sentences(lines, first)
@@ -161,6 +168,7 @@ class Hiero:
     ) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
         w = self.weights if weights is None else weights
+        lines = self._read(lines, first)
         if isinstance(lines, Pool):
             return self._core.kbest_lattices(*self._lattices(lines), w, k, distinct, self._limits, jobs)
         sentences = self.model.source_text.sentences(lines, first)
@@ -170,11 +178,14 @@ class Hiero:
         """Sentences to learn from: lines, and for each reference a list of as many lines."""
         words = [[self.model.target_text.tokens(line) for line in one] for one in references]
         each = [list(one) for one in zip(*words, strict=True)]
+        if isinstance(lattices := self._read(lines), Pool):
+            return self._core.lattice_examples(*self._lattices(lattices), each, self._limits)
         return self._core.examples(*self.model.source_text.sentences(lines), each, self._limits)
 
     def opener(self) -> Callable[[], Hiero]:
         """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
-        options = {name: getattr(self, name) for name in ("pop_limit", "max_options", "max_span", "templates")}
+        names = ("pop_limit", "max_options", "max_span", "templates", "arcs", "input")
+        options = {name: getattr(self, name) for name in names}
         return partial(_opened, str(self.model.path.resolve()), self.model.info["checksum"], options)
 
     def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]:

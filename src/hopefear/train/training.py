@@ -10,12 +10,13 @@ loop of decoding and learning. Data, records, scores before and after and the ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError, OptionError, input_error
+from hopefear.formats.forests import plf_lattices
 from hopefear.formats.weights import check_names, read_many_weights, read_weights
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
@@ -35,6 +36,7 @@ from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find, options_from
+from hopefear.util.files import read_lines
 from hopefear.util.processes import cores
 from hopefear.util.values import plain
 from hopefear.util.words import plural
@@ -60,6 +62,7 @@ class TrainConfig(RunConfig):
     features: str | None = None
     initial: str | None = None
     paper_start: bool = False
+    input: str = "text"  # or "plf": the sources are lattices
     holdout: float = 0.1
     parallel: str | None = None
     learners: int = 0
@@ -182,6 +185,8 @@ def _settings(config: TrainConfig, trainer: Trainer, given: Inputs, inputs: Sequ
         return settings
     assert isinstance(decoder, Hiero | Blocks)
     settings["paper_start"] = config.paper_start
+    if config.input != "text":
+        settings["input"] = config.input
     settings["features"] = [decoder.features] if isinstance(decoder, Blocks) else list(decoder.templates or ())
     settings |= {"pop_limit": decoder.pop_limit, "max_options": decoder.max_options}
     if isinstance(trainer, Online):
@@ -199,6 +204,11 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
         finding = f"is a model of {model.kind}, and costmargin learns block sequences"
         raise input_error(model.path, None, f"{finding}. Build one: hopefear build --kind blocks")
     decoder = Blocks(model, {}, features="none", lms=False) if blocks else decoder_of(config, trainer, model)
+    if config.input == "plf":
+        if not isinstance(decoder, Hiero):
+            raise OptionError("--input plf is for hierarchical models only.")
+        lattices = plf_lattices(read_lines(config.source), config.source)
+        decoder = replace(decoder, arcs=tuple(lattices.feature_names), input="plf")
     weights, initial = _initial(config)
     if config.paper_start:
         weights = paper_weights(decoder.feature_names)
@@ -212,7 +222,7 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None
     if dev is None and not blocks:
         corpus, dev = split_corpus(corpus, config.holdout, config.seed)
-    task = Task(decoder, _with_words(config.source, corpus, model, session), dev)
+    task = Task(decoder, _with_words(config.source, corpus, model, session, config.input == "plf"), dev)
     if isinstance(trainer, Costmargin):
         trainer.check(task)
     else:
@@ -248,12 +258,13 @@ def decoder_of(config: TrainConfig, trainer: Trainer, model: Model) -> Hiero | B
     return Hiero(model, model.weights, templates=() if wrong else templates, **limits)
 
 
-def _with_words(path: str, corpus: Corpus, model: Model, session: Session) -> Corpus:
+def _with_words(path: str, corpus: Corpus, model: Model, session: Session, lattices: bool = False) -> Corpus:
     """Without empty sentences: there is nothing to learn from them."""
+    tokens = model.source_text.tokens
     full = [
         i
         for i, line in enumerate(corpus.lines)
-        if model.source_text.tokens(line) and any(one[i].strip() for one in corpus.references)
+        if tokens(line.strip("() \t") if lattices else line) and any(one[i].strip() for one in corpus.references)
     ]
     if not full:
         raise InputError(f"{path}: no line has a word and a reference. There is nothing to learn from")
