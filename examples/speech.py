@@ -3,9 +3,9 @@
 pip install pocketsphinx espeakng-loader numpy
 python speech.py FOLDER [--utterances 160] [--noise 0.003]
 
-A grammar of a few words makes sentences, espeak-ng speaks them in several voices, noise is added, and PocketSphinx, whose
-wheel carries a model of English, writes a lattice of each to FOLDER/{dev,test}/*.slf and what was said to FOLDER/{dev,test}.text. FOLDER/lm.text has other sentences of the grammar, for a
-language model.
+A grammar of a few words makes sentences, espeak-ng speaks them in several voices, noise is added, and PocketSphinx,
+whose wheel carries a model of English, writes a lattice of each to FOLDER/{dev,test}/*.slf and what was said to
+FOLDER/{dev,test}.text. FOLDER/lm.text has other sentences of the grammar, for a language model.
 """
 
 import argparse

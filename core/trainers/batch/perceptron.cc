@@ -85,7 +85,7 @@ std::vector<double> perceptron(const Lists& lists, const double* objective, cons
       const Ranges r(list);
       for (size_t k = 0; k < x.ids.size(); ++k) x.values[k] /= r[x.ids[k]] * r[x.ids[k]];
     }
-    double delta = options.scaled ? S[oracle] : 1.0;                                          // (3), (2)
+    double delta = options.scaled ? std::max(S[oracle], loss) : 1.0;                          // (3), (2)
     if (options.passive_aggressive) delta = loss / (x.squared_norm() + 1 / (2 * options.C));  // (8)
     step(w, x, delta, bounds, &averaging.averager());                                         // (6)
     ++updates;

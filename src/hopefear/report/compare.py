@@ -77,8 +77,7 @@ def _in_all(runs: Sequence[Examined], part: str, jobs: int) -> dict[str, tuple[M
     said = [one.scored[part].said for one in runs if part in one.scored]
     if len(said) < len(runs) or any(one is None or not one.before.references(0) for one in said):
         return found
-    how = {"lowercase": own.lowercase}
-    for metric in (Bleu(tokenize=own.tokenize, **how), Chrf(**how), Ter()):
+    for metric in (Bleu(own.lowercase, own.tokenize), Chrf(lowercase=own.lowercase), Ter()):
         if metric.key in found:
             continue
         stats = [all_stats(one, metric, jobs) for one in said if one is not None]
@@ -102,7 +101,8 @@ def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
 
 def versus(judgements: Sequence[Judged | None]) -> tuple[str, list[dict[str, Any]]]:
     """For each metric: what two of its runs say of the same sentences. Markup, and data to choose other runs."""
-    contents, data = [], []
+    contents: list[tuple[Any, str]] = []
+    data: list[dict[str, Any]] = []
     for judged in judgements:
         made = _pairs(judged, len(data)) if judged is not None else None
         if made is not None:

@@ -165,7 +165,7 @@ def _aside(path: Path, make: Callable[..., str]) -> Iterator[Path]:
 def _new_file(**where: Any) -> str:
     descriptor, name = tempfile.mkstemp(**where)
     os.close(descriptor)
-    return name
+    return str(name)
 
 
 def _locked(path: Path) -> int:
