@@ -173,7 +173,7 @@ class Floors:
     def learn(self) -> None:
         for xx, xy in zip(self._xx, self._xy, strict=True):
             ridge = np.diag(RIDGE * np.maximum(np.diag(xx), 1e-12))
-            self.coefficients.append(np.linalg.lstsq(xx + ridge, xy, rcond=None)[0])
+            self.coefficients.append(np.asarray(np.linalg.lstsq(xx + ridge, xy, rcond=None)[0], np.float64))
 
     def explained(self, k: int) -> dict[str, float]:
         """The share of the variance within lists that likeness explains."""
