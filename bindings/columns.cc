@@ -67,9 +67,9 @@ Out2<double> like(const Pool& pool, In2<uint8_t> member, int jobs) {
 }  // namespace
 
 void init_columns(nb::module_& m) {
-  m.attr("TEXT_COLUMNS") = nb::cast(kTextColumns);
-  m.attr("SOURCE_COLUMNS") = nb::cast(kSourceColumns);
-  m.attr("LEXICAL_COLUMNS") = nb::cast(kLexicalColumns);
+  m.def("text_columns", [] { return kTextColumns; }, "The names of the first of shallow_columns.");
+  m.def("source_columns", [] { return kSourceColumns; }, "The names of the others.");
+  m.def("lexical_names", [] { return kLexicalColumns; }, "The names of lexical_columns.");
   m.def(
       "shallow_columns",
       [](const Pool& pool, int jobs) {

@@ -6,6 +6,10 @@ namespace hopefear {
 void init_forced(nb::module_& m) {
   using Step = std::tuple<int32_t, std::pair<int32_t, int32_t>, std::pair<int32_t, int32_t>, std::string, std::string, double>;
   nb::class_<ForcedDecoder>(m, "ForcedDecoder", "The best derivations of given translations.")
+      .def_static(
+          "features", [] { return ForcedDecoder::features(); }, "What its weights are for.")
+      .def_static(
+          "columns", [] { return ForcedDecoder::columns(); }, "The names of the columns of rows.")
       .def(
           "__init__",
           [](ForcedDecoder* self, std::shared_ptr<Grammar> grammar, std::vector<double> weights, int max_span) {
@@ -33,8 +37,6 @@ void init_forced(nb::module_& m) {
             return steps;
           },
           "source"_a, "kinds"_a, "candidate"_a, "depth, source span, candidate span, both sides and score of each rule.");
-  m.attr("FORCED_FEATURES") = nb::cast(ForcedDecoder::features());
-  m.attr("FORCED_COLUMNS") = nb::cast(ForcedDecoder::columns());
 }
 
 }  // namespace hopefear

@@ -13,12 +13,12 @@ import pytest
 
 import hopefear as hf
 from hopefear._core import (
-    SOURCE_COLUMNS,
-    TEXT_COLUMNS,
     consensus_columns,
     expected_gains,
     lexical_columns,
     shallow_columns,
+    source_columns,
+    text_columns,
 )
 from hopefear.decode.evidence import Evidence, FeaturesConfig, add_features
 from hopefear.errors import OptionError
@@ -103,7 +103,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
 def test_surface(tmp_path: Path) -> None:
     texts = ["the the cat ( sat . the cat", "Ana has 2 dogs and 2 \u201ccats .", ""]
     pool = pool_of([texts], ["hoy Ana tiene 2 cats y 3 , Rosa"], tmp_path)
-    rows = [dict(zip([*TEXT_COLUMNS, *SOURCE_COLUMNS], row, strict=True)) for row in shallow_columns(pool)]
+    rows = [dict(zip([*text_columns(), *source_columns()], row, strict=True)) for row in shallow_columns(pool)]
     mean = (8 + 8) / 3
     assert rows[0] == {
         **{

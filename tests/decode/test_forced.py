@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hopefear._core import FORCED_COLUMNS, FORCED_FEATURES
-from hopefear.decode.forced import Forced
+from hopefear.decode.forced import COLUMNS, FEATURES, Forced
 from tests.decode.models import model_of, random_rules, random_weights
 from tests.decode.test_evidence import pool_of
 from tests.reference.hiero import derivations, forced
@@ -28,11 +27,11 @@ def test_the_best_derivation_of_a_candidate(seed: int, tmp_path: Path) -> None:
     texts += [" ".join(rng.choices(["u", "v", "w", "x", "7", "q"], k=rng.randint(1, 5))) for _ in range(4)]
     rows = Forced(model, max_span).columns(pool_of([texts], folder=tmp_path), [" ".join(words)])
     for text, values in zip(texts, rows, strict=True):
-        row = dict(zip(FORCED_COLUMNS, values, strict=True))
+        row = dict(zip(COLUMNS, values, strict=True))
         source, target, score = forced(tuple(words), kinds, rules, max_span, tuple(text.split()), weights)
         assert row["skipped_source"] + row["skipped_target"] == source + target
         assert row["missing"] == (text not in strings)
-        assert sum(weights[name] * row[name] for name in FORCED_FEATURES) == pytest.approx(score, abs=1e-6)
+        assert sum(weights[name] * row[name] for name in FEATURES) == pytest.approx(score, abs=1e-6)
 
 
 def test_features_are_those_of_the_derivation(tmp_path: Path) -> None:
@@ -43,9 +42,7 @@ def test_features_are_those_of_the_derivation(tmp_path: Path) -> None:
     ]
     model = model_of(tmp_path, rules, [], weights={"phrase_ef": 1.0})  # type: ignore[arg-type]
     rows = Forced(model).columns(pool_of([["v u w w ?", "v z w w"]], folder=tmp_path), ["a b c ?"])
-    first, second = (
-        {name: value for name, value in zip(FORCED_COLUMNS, row, strict=True) if value} for row in rows.tolist()
-    )
+    first, second = ({name: value for name, value in zip(COLUMNS, row, strict=True) if value} for row in rows.tolist())
     assert first == {
         **{"phrase_ef": -1.25, "phrase_fe": -2.0, "lexical_fe": -0.5},
         **{"rule": 3, "word": 5, "glue": 2, "unknown": 1},

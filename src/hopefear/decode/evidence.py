@@ -17,21 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import (
-    FORCED_COLUMNS,
-    LEXICAL_COLUMNS,
-    SOURCE_COLUMNS,
-    TEXT_COLUMNS,
     Pool,
     Vocab,
     add_columns,
     consensus_columns,
     lexical_columns,
+    lexical_names,
     lm_columns,
     set_sources,
     shallow_columns,
+    source_columns,
+    text_columns,
 )
 from hopefear.decode.consensus import CONSENSUS, EXACT
-from hopefear.decode.forced import Forced
+from hopefear.decode.forced import COLUMNS as FORCED, Forced
 from hopefear.errors import InputError, OptionError, input_error
 from hopefear.formats.pieces import iter_pools, pool_writer
 from hopefear.formats.weights import check_names, read_weights, weight_vector
@@ -125,14 +124,14 @@ class Evidence:
         return add_columns(pool, names, np.ascontiguousarray(np.hstack(values)), self.jobs)
 
     def _surface(self) -> list[Family]:
-        split = len(TEXT_COLUMNS)
+        split = len(text_columns())
         return [
             Family(
-                "text", [f"text_{name}" for name in TEXT_COLUMNS], lambda p: shallow_columns(p, self.jobs)[:, :split]
+                "text", [f"text_{name}" for name in text_columns()], lambda p: shallow_columns(p, self.jobs)[:, :split]
             ),
             Family(
                 "source",
-                [f"source_{name}" for name in SOURCE_COLUMNS],
+                [f"source_{name}" for name in source_columns()],
                 lambda p: shallow_columns(p, self.jobs)[:, split:],
                 needs_source=True,
             ),
@@ -158,7 +157,7 @@ class Evidence:
         ]
         lexical = Family(
             "lexical",
-            [f"lex_{name}" for name in LEXICAL_COLUMNS],
+            [f"lex_{name}" for name in lexical_names()],
             lambda p: lexical_columns(self._model_pool(), self._sources(p), model.grammar, self.jobs),
             needs_source=True,
         )
@@ -167,7 +166,7 @@ class Evidence:
         self.decoder = decoder = Forced(model)
         forced = Family(
             "forced",
-            [f"forced_{name}" for name in FORCED_COLUMNS],
+            [f"forced_{name}" for name in FORCED],
             lambda p: decoder.columns(self._model_pool(), [p.source(i) for i in range(len(p))], self.jobs),
             needs_source=True,
         )

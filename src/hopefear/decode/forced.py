@@ -16,8 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import FORCED_COLUMNS, FORCED_FEATURES, ForcedDecoder, Pool
+from hopefear._core import ForcedDecoder, Pool
 from hopefear.model.directory import Model
+
+#: Features of a derivation; then words left out, and whether there are any.
+FEATURES = tuple(ForcedDecoder.features())
+COLUMNS = tuple(ForcedDecoder.columns())
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Forced:
 
     def __post_init__(self) -> None:
         self.model.require("hiero", "forced decoding is for hiero")
-        weights = [self.model.weights.get(name, 0.0) for name in FORCED_FEATURES]
+        weights = [self.model.weights.get(name, 0.0) for name in FEATURES]
         span = self.max_span or int(self.model.info["options"].get("max_phrase") or 10)
         object.__setattr__(self, "_core", ForcedDecoder(self.model.grammar, weights, span))
 
@@ -54,6 +58,3 @@ class Forced:
             rule = f"{'   ' * depth}{left} -> {right}"
             lines.append(f"{score:+9.3f}  {rule:44}  {i + 1}-{j} -> {k + 1}-{end}")
         return "\n".join(lines)
-
-
-__all__ = ["FORCED_COLUMNS", "Forced"]
