@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -71,6 +72,7 @@ def command(
         if value:
             raise OptionError(f"--{name} goes with --table only.")
     lists: dict[str, Any] = {"format": format, "nbest_out": nbest_out, "k": k or 100}
+    best: Iterable[str]
     with console.listener() as listen:
         if forests:
             best = rerank_forests(forests, weights, Session(listen), **lists, jobs=jobs)
