@@ -334,14 +334,16 @@ void LatticeReader::slf_link() {
     fail("the start or the end is no node of the lattice. Was the file cut off?");
   lattice_.start = lattice_.state(start);
   const double scale = base_ == 0 ? 1 : base_;
-  const int32_t acoustic = builder_.feature("acoustic"), lm = builder_.feature("lm");
+  const auto feature = [&](const char* name, double value) {  // one that no lattice has is none
+    if (value != 0) lattice_.feature(builder_.feature(name), scale * value);
+  };
   // A word at the start would be lost: it stands before all others.
   const bool opens = nodes_[start].given && !is_no_word(nodes_[start].word);
   for (const Link& link : links_) {
     if (opens && link.from == start && !link.named) lattice_.word(builder_, nodes_[start].word);
-    if (link.acoustic != 0) lattice_.feature(acoustic, scale * link.acoustic);
-    if (link.language != 0) lattice_.feature(lm, scale * link.language);
-    if (link.pronunciation != 0) lattice_.feature(builder_.feature("pron"), scale * link.pronunciation);
+    feature("acoustic", link.acoustic);
+    feature("lm", link.language);
+    feature("pron", link.pronunciation);
     const std::string& label = link.named ? link.word : nodes_[link.to].word;
     if (!label.empty()) lattice_.word(builder_, label);
     lattice_.end_arc(lattice_.state(link.from), lattice_.state(link.to));
