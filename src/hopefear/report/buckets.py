@@ -131,4 +131,5 @@ def _f1(pool: Pool, references: Sequence[Sequence[Counter[str]]], bucket: dict[s
     precision = np.divide(right, said, out=np.zeros_like(said), where=said > 0)
     recall = np.divide(recalled, wanted, out=np.zeros_like(said), where=wanted > 0)
     both = precision + recall
-    return np.divide(200 * precision * recall, both, out=np.zeros_like(said), where=both > 0).tolist()
+    f1 = np.divide(200 * precision * recall, both, out=np.zeros_like(said), where=both > 0)
+    return [float(value) for value in f1]

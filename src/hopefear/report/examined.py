@@ -82,7 +82,8 @@ class System:
         return [value for one in self.runs for value in one.after(part, key)]
 
     def before(self, part: str, key: str | None = None) -> float | None:
-        return self.first.before(part, key)
+        each = [one.before(part, key) for one in self.runs]
+        return mean(value for value in each if value is not None) if None not in each else None
 
     def score(self, part: str) -> float:
         return mean(self.after(part))
@@ -149,9 +150,8 @@ def _way(one: Examined) -> str:
     """What two runs that differ in their seed only have in common; the sentences they are judged by belong to it."""
     record = one.run.record
     settings = {name: value for name, value in record.settings.items() if name != "seed"}
-    of = {part: one.scored[part].of for part in PARTS if part in one.scored and part != "train"}
-    lone = one.number if not of else None  # nothing is known of its sentences
-    return repr((record.kind, settings, of, lone))
+    of = next((one.scored[part].of for part in PARTS if part in one.scored), one.number)
+    return repr((record.kind, settings, of))
 
 
 def by_metric(found: Sequence[Examined]) -> list[Group]:
