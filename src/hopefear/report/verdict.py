@@ -212,7 +212,8 @@ def running(runs: Sequence[RunData]) -> list[str]:
         if last:
             furthest = max(last, key=lambda one: one["epoch"])
             of = f" of replicate {last.index(furthest) + 1}" if len(last) > 1 else ""
-            so_far = f": {run.counts} {furthest['epoch']}{of} has {plain_number(furthest['score'])} {escape(METRIC_NAMES.get(run.key, run.key))}"
+            score = f"{plain_number(furthest['score'])} {escape(METRIC_NAMES.get(run.key, run.key))}"
+            so_far = f": {run.counts} {furthest['epoch']}{of} has {score}"
         cure = " Its command with <code>--resume</code> continues it." if run.stopped else ""
         said.append(f"{name} {state}{so_far}.{cure} What it is worth on held-out data is known at the end.")
     return said
