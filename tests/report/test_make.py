@@ -78,4 +78,4 @@ def test_a_table_without_texts_has_a_page(tmp_path: Path) -> None:
     found = parsed(tmp_path / "r.html")
     assert {"verdict", "scores", "table"} <= set(found.ids) and "buckets" not in found.ids
     record = json.loads((tmp_path / "order" / "run.json").read_text())
-    assert f"{record['final']['holdout']['ndcg@3']:.2f}" in "".join(found.text)
+    assert f"{record['final']['holdout']['ndcg@3']:.4f}" in "".join(found.text)

@@ -89,12 +89,15 @@ def _in_all(runs: Sequence[Examined], part: str, jobs: int) -> dict[str, tuple[M
 
 
 def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
-    text = plain_number(mean(after))
+    digits = 4 if max(map(abs, after)) <= 1 else 2
+    text = plain_number(mean(after), digits)
     if trained:
         text = f"<b>{text}</b>"
     if len(after) > 1:
-        text += f" ± {plain_number(stdev(after))}"
-    return text + (f' <span class="faint">({signed(mean(after) - before)})</span>' if before is not None else "")
+        text += f" ± {plain_number(stdev(after), digits)}"
+    return text + (
+        f' <span class="faint">({signed(mean(after) - before, digits)})</span>' if before is not None else ""
+    )
 
 
 # Translations, run against run ---------------------------------------------------------------------------------------

@@ -51,6 +51,12 @@ class Examined:
         """The sentences of the part that pictures are made of."""
         return self.told.get(self.run.part, []) if self.run.parts else []
 
+    @property
+    def digits(self) -> int:
+        """How many digits of its scores are shown: more for a metric that goes from 0 to 1."""
+        known = [value for part in PARTS for value in (*self.after(part), self.before(part)) if value is not None]
+        return 4 if known and max(map(abs, known)) <= 1 else 2
+
     def before(self, part: str, key: str | None = None) -> float | None:
         """The score of a part before training, from the record."""
         value = self.run.record.final.get("before", {}).get(part, {}).get(key or self.run.key)
@@ -73,6 +79,10 @@ class System:
     @property
     def first(self) -> Examined:
         return self.runs[0]
+
+    @property
+    def digits(self) -> int:
+        return self.first.digits
 
     @property
     def trainer(self) -> str:
