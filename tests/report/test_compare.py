@@ -92,6 +92,8 @@ def test_options_that_differ(found: list[Examined]) -> None:
     [
         ("lex(%2C,;)", "lex(“,”, “;”)"),
         ("lex(%2C)", "lex(“,”)"),
+        ("block(das,%2C|the)", "block(das, “,” | the)"),
+        ("jump(2|%2C|)", "jump(2 | “,” | )"),
         ("lex(casa,house)", "lex(casa,house)"),
         ("lm", "lm"),
         ("100%", "100%"),

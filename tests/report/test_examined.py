@@ -63,3 +63,15 @@ def test_runs_that_differ_in_their_seed_are_one_system(runs: Path) -> None:
     assert [len(one.runs) for one in by_metric(found)[0].systems] == [2, 1]
     found[1].run.record.settings["replicates"] = 9
     assert len(by_metric(found)[0].systems) == 3
+
+
+def test_seeds_that_were_tested_on_the_same_sentences_are_one_system(runs: Path) -> None:
+    """Seeds draw their own held-out part; the test set is what they share."""
+    found = [Examined(Reader(jobs=1).read(runs / "mert"), k, 0, 1) for k in range(2)]
+    for k, one in enumerate(found):
+        one.run.record = replace(one.run.record, seed=k + 1)
+        one.scored["dev"] = replace(one.scored["dev"], of=k)
+        one.scored["test"] = one.scored.pop("holdout")
+    assert len(by_metric(found)[0].systems) == 1
+    found[1].scored["test"] = replace(found[1].scored["test"], of="others")
+    assert len(by_metric(found)[0].systems) == 2

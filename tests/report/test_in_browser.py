@@ -152,7 +152,7 @@ def test_print_has_all_runs_with_their_names(shown: Browser) -> None:
         f"[...document.querySelectorAll('#weights .toggles button')].filter({seen}).map(e => e.textContent)"
     )
     assert named == ["kbmira", "mert"]
-    assert not shown.run(f"[...document.querySelectorAll('nav, .tabs, .tools, .buttons')].some({seen})")
+    assert not shown.run(f"[...document.querySelectorAll('nav, .tabs, .tools, .picker')].some({seen})")
     widths = shown.run(
         f"[...document.querySelectorAll('.figure svg.chart')].filter({seen})"
         ".map(e => e.getBoundingClientRect().width / e.closest('section').getBoundingClientRect().width)"

@@ -7,6 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hopefear.cli.main import main
@@ -57,3 +58,24 @@ def test_not_a_run(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["report", str(tmp_path), "--out", str(tmp_path / "r.html")]) == 2
     assert "run.json" in capsys.readouterr().err
     assert main(["report"]) == 2
+
+
+def test_a_table_without_texts_has_a_page(tmp_path: Path) -> None:
+    """Scores and a column that says how good a row is; a metric of the whole order."""
+    random = np.random.default_rng(1)
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write("q,a,b,grade\n")
+        for group in range(30):
+            for _ in range(5):
+                a, b = random.normal(size=2)
+                file.write(f"q{group},{a:.3f},{b:.3f},{int(a + random.normal() > 1)}\n")
+    table = ["--table", str(tmp_path / "t.csv"), "--group", "q", "--outcome", "grade", "--holdout", "0.3", "--quiet"]
+    for name, more in (("mean", []), ("order", ["--metric", "ndcg@3:column=grade"])):
+        options = ["--trainer", "mert", "--set", "restarts=1", "kicks=0", *more, "--out", str(tmp_path / name)]
+        assert main(["tune", *table, *options]) == 0
+    given = [str(tmp_path / "mean"), str(tmp_path / "order")]
+    assert main(["report", *given, "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
+    found = parsed(tmp_path / "r.html")
+    assert {"verdict", "scores", "table"} <= set(found.ids) and "buckets" not in found.ids
+    record = json.loads((tmp_path / "order" / "run.json").read_text())
+    assert f"{record['final']['holdout']['ndcg@3']:.4f}" in "".join(found.text)

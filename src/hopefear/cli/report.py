@@ -71,6 +71,6 @@ def command(
 
     try:
         watch_runs(runs, out, sentences=sentences, jobs=jobs, written=written)
-        console.note(f"all runs are finished; written {len(told)} times")
+        console.note("all runs are finished" + (f"; written {len(told)} times" if len(told) > 1 else ""))
     except KeyboardInterrupt:
         console.note("the page stays as it is now")

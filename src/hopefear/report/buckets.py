@@ -132,4 +132,4 @@ def _f1(pool: Pool, references: Sequence[Sequence[Counter[str]]], bucket: dict[s
     recall = np.divide(recalled, wanted, out=np.zeros_like(said), where=wanted > 0)
     both = precision + recall
     f1 = np.divide(200 * precision * recall, both, out=np.zeros_like(said), where=both > 0)
-    return [float(each) for each in f1]
+    return [float(value) for value in f1]

@@ -77,7 +77,8 @@ def _in_all(runs: Sequence[Examined], part: str, jobs: int) -> dict[str, tuple[M
     said = [one.scored[part].said for one in runs if part in one.scored]
     if len(said) < len(runs) or any(one is None or not one.before.references(0) for one in said):
         return found
-    for metric in (Bleu(own.lowercase, own.tokenize), Chrf(lowercase=own.lowercase), Ter()):
+    others = (Bleu(own.lowercase, own.tokenize), Chrf(lowercase=own.lowercase), Ter())
+    for metric in others:
         if metric.key in found:
             continue
         stats = [all_stats(one, metric, jobs) for one in said if one is not None]
@@ -88,12 +89,15 @@ def _in_all(runs: Sequence[Examined], part: str, jobs: int) -> dict[str, tuple[M
 
 
 def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
-    text = plain_number(mean(after))
+    digits = 4 if max(map(abs, after)) <= 1 else 2
+    text = plain_number(mean(after), digits)
     if trained:
         text = f"<b>{text}</b>"
     if len(after) > 1:
-        text += f" ± {plain_number(stdev(after))}"
-    return text + (f' <span class="faint">({signed(mean(after) - before)})</span>' if before is not None else "")
+        text += f" ± {plain_number(stdev(after), digits)}"
+    return text + (
+        f' <span class="faint">({signed(mean(after) - before, digits)})</span>' if before is not None else ""
+    )
 
 
 # Translations, run against run ---------------------------------------------------------------------------------------
@@ -101,12 +105,11 @@ def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
 
 def versus(judgements: Sequence[Judged | None]) -> tuple[str, list[dict[str, Any]]]:
     """For each metric: what two of its runs say of the same sentences. Markup, and data to choose other runs."""
-    contents: list[tuple[Any, str]] = []
+    contents: list[str] = []
     data: list[dict[str, Any]] = []
     for judged in judgements:
-        made = _pairs(judged, len(data)) if judged is not None else None
-        if made is not None:
-            contents.append((judged.group, made[0]))  # type: ignore[union-attr]
+        if judged is not None and (made := _pairs(judged, len(data))) is not None:
+            contents.append(page.headed(judged.group.alone, judged.group.title, made[0]))
             data.append(made[1])
     if not contents:
         return "", []
@@ -115,8 +118,7 @@ def versus(judgements: Sequence[Judged | None]) -> tuple[str, list[dict[str, Any
         "</del>, <ins>only the second</ins>. Each run speaks with its <code>weights.txt</code>. On the right, how much "
         "better the second is by the sentence's own score, 0 to 1."
     )
-    inside = "".join(page.headed(group.alone, group.title, text) for group, text in contents)
-    return section("versus", "Translations, run against run", lead, inside), data
+    return section("versus", "Translations, run against run", lead, *contents), data
 
 
 def _pairs(judged: Judged, number: int) -> tuple[str, dict[str, Any]] | None:

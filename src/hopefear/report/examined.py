@@ -51,6 +51,12 @@ class Examined:
         """The sentences of the part that pictures are made of."""
         return self.told.get(self.run.part, []) if self.run.parts else []
 
+    @property
+    def digits(self) -> int:
+        """How many digits of its scores are shown: more for a metric that goes from 0 to 1."""
+        known = [value for part in PARTS for value in (*self.after(part), self.before(part)) if value is not None]
+        return 4 if known and max(map(abs, known)) <= 1 else 2
+
     def before(self, part: str, key: str | None = None) -> float | None:
         """The score of a part before training, from the record."""
         value = self.run.record.final.get("before", {}).get(part, {}).get(key or self.run.key)
@@ -75,6 +81,10 @@ class System:
         return self.runs[0]
 
     @property
+    def digits(self) -> int:
+        return self.first.digits
+
+    @property
     def trainer(self) -> str:
         return self.first.run.trainer
 
@@ -82,7 +92,8 @@ class System:
         return [value for one in self.runs for value in one.after(part, key)]
 
     def before(self, part: str, key: str | None = None) -> float | None:
-        return self.first.before(part, key)
+        each = [one.before(part, key) for one in self.runs]
+        return mean(value for value in each if value is not None) if None not in each else None
 
     def score(self, part: str) -> float:
         return mean(self.after(part))
@@ -149,9 +160,8 @@ def _way(one: Examined) -> str:
     """What two runs that differ in their seed only have in common; the sentences they are judged by belong to it."""
     record = one.run.record
     settings = {name: value for name, value in record.settings.items() if name != "seed"}
-    of = {part: one.scored[part].of for part in PARTS if part in one.scored and part != "train"}
-    lone = one.number if not of else None  # nothing is known of its sentences
-    return repr((record.kind, settings, of, lone))
+    of = next((one.scored[part].of for part in PARTS if part in one.scored), one.number)
+    return repr((record.kind, settings, of))
 
 
 def by_metric(found: Sequence[Examined]) -> list[Group]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import unquote
 
 
@@ -10,5 +11,8 @@ def readable(name: str) -> str:
     head, bracket, rest = name.partition("(")
     if not bracket or not rest.endswith(")") or "%" not in rest:
         return name
-    words = [unquote(part) for part in rest[:-1].split(",")]
-    return f"{head}({', '.join(word if word.isalnum() else f'“{word}”' for word in words)})"
+    parts = re.split(r"([,|])", rest[:-1])  # words, and between them what separates words and phrases
+    words = [unquote(part) for part in parts[::2]]
+    shown = [word if word.isalnum() or not word else f"“{word}”" for word in words]
+    between = [", " if one == "," else " | " for one in parts[1::2]]
+    return f"{head}({''.join(a + b for a, b in zip(shown, [*between, ''], strict=True))})"

@@ -58,13 +58,13 @@ def _cards(judged: Judged) -> str:
 
 def _moved(system: System, part: str) -> str:
     before = system.before(part)
-    was = f'<span class="was">{plain_number(before)} →</span> ' if before is not None else ""
-    return was + plain_number(system.score(part))
+    was = f'<span class="was">{plain_number(before, system.digits)} →</span> ' if before is not None else ""
+    return was + plain_number(system.score(part), system.digits)
 
 
 def _spread(system: System, part: str) -> str:
     after = system.after(part)
-    return f", {system.seeds(part)} ± {plain_number(stdev(after))}" if len(after) > 1 else ""
+    return f", {system.seeds(part)} ± {plain_number(stdev(after), system.digits)}" if len(after) > 1 else ""
 
 
 def part_line(system: System, part: str) -> str:
@@ -127,20 +127,21 @@ def _score_cells(one: Examined, part: str, first: Examined, jobs: int) -> list[s
     run = one.run
     before, after = one.before(part), one.after(part)
     got = one.scored.get(part)
-    shown = plain_number(mean(after)) + (f" ± {plain_number(stdev(after))}" if len(after) > 1 else "")
-    was = plain_number(before) if before is not None else ""
-    gain = signed(mean(after) - before) if before is not None else ""
+    digits = one.digits
+    shown = plain_number(mean(after), digits) + (f" ± {plain_number(stdev(after), digits)}" if len(after) > 1 else "")
+    was = plain_number(before, digits) if before is not None else ""
+    gain = signed(mean(after) - before, digits) if before is not None else ""
     p = got.p if got is not None else run.record.final[part].get("p")
     if gain and isinstance(p, int | float):
         gain += _tested(p)
     if got is None:
         return [was, shown, gain, "", ""]
-    interval = f"{signed(got.interval[0])} to {signed(got.interval[1])}" if gain else ""
+    interval = f"{signed(got.interval[0], digits)} to {signed(got.interval[1], digits)}" if gain else ""
     against = ""
     other = first.scored.get(part)
     if one is not first and other is not None and got.of == other.of:
         test = paired_bootstrap(got.stats, other.stats, run.metric, 1000, 1, jobs)
-        against = signed(test.delta) + _tested(test.p)
+        against = signed(test.delta, digits) + _tested(test.p)
     return [was, shown, gain, interval, against]
 
 
@@ -297,7 +298,7 @@ def surface(found: Sequence[Examined], jobs: int) -> str:
             card(
                 f"<h3>{escape(readable(chart.name))}</h3>",
                 surface_chart(chart, label),
-                f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart.score, chart.best)}</p>',
+                f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart, one.digits)}</p>',
             )
             for chart in charts
         )
@@ -313,7 +314,9 @@ def _surface_of(one: Examined, charts: Sequence[Surface], label: str) -> str:
     """Of which sentences these are; a sample is called so."""
     run, part = one.run, one.run.part
     size = len(run.parts[part])
-    here = f"; with the weights of the run {label} is {plain_number(charts[0].score)} there" if charts else ""
+    here = (
+        f"; with the weights of the run {label} is {plain_number(charts[0].score, one.digits)} there" if charts else ""
+    )
     if part == "examples":
         whole = ""
         if one.after("dev"):
@@ -327,9 +330,10 @@ def _surface_of(one: Examined, charts: Sequence[Surface], label: str) -> str:
     return f'<p class="small faint">Of {size:,} sentences ({TITLES[part]}) with {of}{here}{seed}.</p>'
 
 
-def _best_on_line(here: float, best: float) -> str:
-    lost = abs(best - here)
-    return "the trainer stopped at the top" if lost < 0.005 else f"{plain_number(lost)} below the best on this line"
+def _best_on_line(chart: Surface, digits: int) -> str:
+    lost = abs(chart.best - chart.score)
+    at_top = lost < 0.5 * 10**-digits
+    return "the trainer stopped at the top" if at_top else f"{plain_number(lost, digits)} below the best on this line"
 
 
 def lengths(found: Sequence[Examined]) -> str:

@@ -145,10 +145,8 @@ class Frame:
             text = tick_text(tick, self.y_ticks)
             grid.append(tag("text", text, x=self.left - 7, y=y, dy=".32em", text_anchor="end", fill="var(--faint)"))
         parts = [tag("g", inside="".join(grid), class_="grid-y")]
-        texts: dict[float, str] = dict(enumerate(x_names)) or {
-            tick: tick_text(tick, self.x_ticks) for tick in self.x_ticks
-        }
-        for place, text in texts.items():
+        names = x_names or [tick_text(tick, self.x_ticks) for tick in self.x_ticks]
+        for place, text in zip(range(len(x_names)) if x_names else self.x_ticks, names, strict=True):
             parts.append(tag("text", text, x=self.x(place), y=bottom + 17, text_anchor="middle", fill="var(--faint)"))
         parts.append(tag("line", x1=self.left, x2=right, y1=bottom, y2=bottom, stroke="var(--faint)"))
         middle = self.left + self.width / 2

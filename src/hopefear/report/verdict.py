@@ -82,8 +82,10 @@ def verdict(found: Judged) -> str:
     seeds = best.seeds(part)
     if len(found.order) > 1:
         of = f", {seeds}" if seeds else ""
-        was = f"; {plain_number(before)} before training" if before is not None else ""
-        text = f"<b>{escape(best.name)}</b> is best on {WHERE[part]}: {plain_number(after)} {label}{of}{was}."
+        was = f"; {plain_number(before, best.digits)} before training" if before is not None else ""
+        text = (
+            f"<b>{escape(best.name)}</b> is best on {WHERE[part]}: {plain_number(after, best.digits)} {label}{of}{was}."
+        )
         text += f" {_lead(found)}"
     else:
         text = _gain(found, before, after, f", {seeds}" if seeds else "")
@@ -100,7 +102,7 @@ def verdict(found: Judged) -> str:
 def _lead(found: Judged) -> str:
     """The best against the next, and against all others."""
     next_best, test = found.order[1], found.against[0]
-    lead = plain_number(abs(found.best.score(found.part) - next_best.score(found.part)))
+    lead = plain_number(abs(found.best.score(found.part) - next_best.score(found.part)), found.best.digits)
     name = escape(next_best.name)
     if test is None:
         return f"Its lead over {name} is {lead}; whether that is chance cannot be tested, because inputs are gone."
@@ -124,10 +126,11 @@ def _gain(found: Judged, before: float | None, after: float, seeds: str) -> str:
     """One system: after against before."""
     best, part, label = found.best, found.part, escape(found.group.title)
     name = f"<b>{escape(best.name)}</b>"
+    now = plain_number(after, best.digits)
     if before is None:
-        return f"{name} has {plain_number(after)} {label} on {WHERE[part]}{seeds}; what was before is not known."
-    change = after - before
-    numbers = f"from {plain_number(before)} to {plain_number(after)} ({signed(change)}{seeds})"
+        return f"{name} has {now} {label} on {WHERE[part]}{seeds}; what was before is not known."
+    was, change = plain_number(before, best.digits), after - before
+    numbers = f"from {was} to {now} ({signed(change, best.digits)}{seeds})"
     got = best.first.scored.get(part)
     if got is None:
         return f"{name} moves {label} on {WHERE[part]} {numbers}; whether that is chance cannot be tested any more."
