@@ -176,6 +176,20 @@ class Table:
             found += [name for name in hits if name not in found and name not in other - {pattern}]
         return found
 
+    def refuse_constant(self, spec: TableSpec) -> None:
+        """Complains about a feature that is the same number in all rows."""
+        for name in self.feature_names(spec) if self.rows > 1 else ():
+            first = _as_number(self.part(name, slice(0, 1))[0])
+            for begin in range(0, self.rows, BLOCK):
+                column = self.part(name, slice(begin, min(begin + BLOCK, self.rows)))
+                if column.dtype.kind not in "fiub":
+                    column = np.array([_as_number(value) for value in column], dtype=np.float64)
+                if not (column == first).all():
+                    break
+            else:
+                finding = f"{name} is {first:g} in every row, so it cannot tell candidates apart"
+                raise input_error(self.name, None, f"{finding}. Name the columns to use with --features")
+
     def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
         """A column of labels as numbers, and the labels in the order in which they appear."""
         codes, labels, begin = self._stretches(name)

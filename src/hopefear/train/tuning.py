@@ -305,6 +305,8 @@ def _read(config: TuneConfig, session: Session) -> Pool:
         return read_candidates(config.nbest, config.refs, session, config.sources)
     session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
     table = read_table(config.table, config.spec)
+    table.column(config.spec.group, "--group")
+    table.flat(config.spec).refuse_constant(config.spec)
     pool = table.pool(config.spec, session.warn)
     sizes = np.diff(pool.row_begin())
     if int(sizes.max()) < 2:

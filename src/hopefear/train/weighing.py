@@ -186,20 +186,19 @@ def weighed(config: WeighConfig, session: Session) -> Weighed:
 def read_pool(config: WeighConfig) -> Pool:
     """The candidates of the table, in an order that says nothing about them."""
     table = config.read().flat(config.spec)
-    column = table.column(config.spec.group, "--group")
-    order = _shuffled(np.flatnonzero(column[1:] != column[:-1]) + 1, len(column), config.seed)
-    del column
+    order = _shuffled(table.groups(config.spec.group)[1], config.seed)
     pool = table.taken(order).pool(config.spec)
+    if not config.judged:  # features of LETOR files may well be silent
+        table.refuse_constant(config.spec)
     del table, order
     give_back_memory()
     return pool
 
 
-def _shuffled(begin: NDArray[np.int64], rows: int, seed: int) -> NDArray[np.int64]:
-    """The rows in an order that is random inside each group; ``begin``: where the groups after the first begin."""
+def _shuffled(begin: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The rows in an order that is random inside each group; ``begin``: their first rows, the end at last."""
     random = np.random.default_rng([seed, 29])
-    order = np.arange(rows)
-    begin = np.concatenate([[0], begin, [rows]])
+    order = np.arange(int(begin[-1]))
     for first in range(0, len(begin) - 1, PIECE):
         ends = begin[first : first + PIECE + 1]
         group = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
