@@ -10,6 +10,7 @@ columns hold lists. How files become columns is in ``hopefear.formats.table_file
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ MISSING = ("error", "drop", "indicator")
 EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
 TRUTH = {"true": 1.0, "false": 0.0}
 BLOCK = 1 << 16  # rows that are brought into the pool at once
+PIECE = 1 << 13  # groups that are searched for duplicates at once
 DIFFERENT = 0.9  # share of the rows with a value of their own: two rows that agree in such a column are one row twice
 LEAK = 1 - 1e-9  # correlation with the outcome within groups
 
@@ -144,13 +146,20 @@ class Table:
 
     def is_numeric(self, name: str) -> bool:
         """Whether a column looks like numbers: what its first rows have is numbers or nothing."""
-        column = self.columns[name]
+        column = self.part(name, slice(0, min(self.rows, 1000)))
         if column.dtype.kind in "fiub":
             return True
         if column.dtype.kind != "O":
             return False
-        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column[:1000]]
+        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column]
         return None not in values and not all(math.isnan(value) for value in values if value is not None)
+
+    def has_lists(self, name: str) -> bool:
+        """Whether the first value of a column is a list."""
+        if self.rows == 0 or self.part(name, slice(0, 1)).dtype.kind != "O":
+            return False
+        first = next((value for value in self.columns[name] if value is not None), None)
+        return isinstance(first, list | tuple | np.ndarray)
 
     def feature_names(self, spec: TableSpec) -> list[str]:
         """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
@@ -167,36 +176,49 @@ class Table:
             found += [name for name in hits if name not in found and name not in other - {pattern}]
         return found
 
+    def refuse_constant(self, spec: TableSpec) -> None:
+        """Complains about a feature that is the same number in all rows."""
+        for name in self.feature_names(spec) if self.rows > 1 else ():
+            first = _as_number(self.part(name, slice(0, 1))[0])
+            for begin in range(0, self.rows, BLOCK):
+                column = self.part(name, slice(begin, min(begin + BLOCK, self.rows)))
+                if column.dtype.kind not in "fiub":
+                    column = np.array([_as_number(value) for value in column], dtype=np.float64)
+                if not (column == first).all():
+                    break
+            else:
+                finding = f"{name} is {first:g} in every row, so it cannot tell candidates apart"
+                raise input_error(self.name, None, f"{finding}. Name the columns to use with --features")
+
     def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
         """A column of labels as numbers, and the labels in the order in which they appear."""
+        codes, labels, begin = self._stretches(name)
+        return np.repeat(codes, np.diff(begin)), labels
+
+    def _stretches(self, name: str) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
+        """Of each stretch of rows with the same label its number; the labels; first rows, the end at last."""
         column = self.column(name, "--group")
-        if column.dtype.kind in "fiub":
-            if column.dtype.kind == "f" and np.isnan(column).any():
-                raise self.error(int(np.flatnonzero(np.isnan(column))[0]), f"the group {name!r} is missing. Fill it")
-            values, first, codes = np.unique(column, return_index=True, return_inverse=True)
-            order = np.argsort(first, kind="stable")
-            return np.argsort(order, kind="stable")[codes], [_label(value) for value in values[order]]
+        ends = np.flatnonzero(column[1:] != column[:-1]) + 1
+        begin = np.concatenate([[0], ends, [len(column)]]) if len(column) else np.zeros(1, dtype=np.int64)
         labels: dict[str, int] = {}
-        begin = np.concatenate([[0], np.flatnonzero(column[1:] != column[:-1]) + 1])
-        codes = np.empty(len(begin), dtype=np.int64)
-        for number, (row, value) in enumerate(zip(begin.tolist(), column[begin], strict=True)):
+        codes = np.empty(len(begin) - 1, dtype=np.int64)
+        for number, (row, value) in enumerate(zip(begin[:-1].tolist(), column[begin[:-1]].tolist(), strict=True)):
             if _is_missing(value) or value == "":
                 raise self.error(row, f"the group {name!r} is missing. Fill it")
             codes[number] = labels.setdefault(_label(value), len(labels))
-        return np.repeat(codes, np.diff([*begin, len(column)])), list(labels)
+        return codes, list(labels), begin
 
     def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
         """The labels of the groups and their first rows, the end at last. Complains about groups in pieces."""
-        codes, labels = self.codes(name)
-        begin = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]])
-        if len(begin) - 1 > len(labels):
+        codes, labels, begin = self._stretches(name)
+        if len(codes) > len(labels):
             seen: dict[int, int] = {}
-            for row in begin[:-1].tolist():
-                if codes[row] in seen:
-                    before = self.place(seen[codes[row]])
-                    finding = f"group {labels[codes[row]]!r} begins again, after {before}. Sort the rows by {name!r}"
+            for code, row in zip(codes.tolist(), begin.tolist(), strict=False):
+                if code in seen:
+                    before = self.place(seen[code])
+                    finding = f"group {labels[code]!r} begins again, after {before}. Sort the rows by {name!r}"
                     raise self.error(row, finding)
-                seen[codes[row]] = row
+                seen[code] = row
         return labels, begin
 
     def pool(self, spec: TableSpec, warn: Warn | None = None) -> Pool:
@@ -205,8 +227,7 @@ class Table:
 
     def flat(self, spec: TableSpec) -> Table:
         """The table with one row per candidate: columns of lists are unrolled."""
-        wide = {name: self.columns[name] for name in self.columns if spec.wants(name)}
-        wide = {name: column for name, column in wide.items() if _has_lists(column)}
+        wide = {name: self.columns[name] for name in self.columns if spec.wants(name) and self.has_lists(name)}
         if not wide:
             return self
         first = next(iter(wide))
@@ -224,7 +245,7 @@ class Table:
         for name in self.columns:
             if name in wide:
                 columns[name] = _column(item for value in wide[name] for item in value)
-            elif name in spec.words or not _has_lists(self.columns[name]):
+            elif name in spec.words or not self.has_lists(name):
                 columns[name] = np.repeat(self.columns[name], counts)
         return Table(
             columns, self.name, self.line_of, owner=np.repeat(np.arange(self.rows), counts), duplicates=self.duplicates
@@ -247,6 +268,9 @@ class _Taken(Mapping[str, Column]):
         found: Column = self.table.part(name, slice(first, last))[order - first]
         return found
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.table.columns
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.table.columns)
 
@@ -267,55 +291,66 @@ class _Builder:
         self.gone: dict[int, NDArray[np.bool_]] = {}  # of a feature, where it is missing
         self._look()
 
-    def _numbers(self, name: str, what: str = "--features") -> Numbers:
-        if name in self.converted:
-            return self.converted[name]
-        values = self.table.numbers(name, what)
-        if self.table.columns[name].dtype.kind not in "fiub":
-            self.converted[name] = values
-        return values
+    def _part(self, name: str, rows: slice, what: str = "--features") -> Numbers:
+        """Some rows of a column as numbers; complains about text and infinite values."""
+        if name not in self.converted:
+            found = self.table.part(name, rows) if name in self.table.columns else self.table.column(name, what)
+            if found.dtype.kind in "fiub":
+                values = found.astype(np.float64, copy=False)
+                if np.isinf(values).any():
+                    self.table.numbers(name, what)  # says where
+                return values
+            self.converted[name] = self.table.numbers(name, what)
+        return self.converted[name][rows]
 
-    def _part(self, name: str, rows: slice) -> Numbers:
-        found = self.converted[name][rows] if name in self.converted else self.table.part(name, rows)
-        return found.astype(np.float64, copy=False)
+    def _parts(self, name: str, what: str = "--features") -> Iterator[tuple[int, int, slice, Numbers]]:
+        """A column block by block: first and last group, rows, values."""
+        for first, last in self._blocks():
+            rows = slice(int(self.begin[first]), int(self.begin[last]))
+            yield first, last, rows, self._part(name, rows, what)
 
     def _look(self) -> None:
         """Complains about what is no number, missing, or there twice, and warns of leaks."""
-        owner = np.repeat(np.arange(len(self.labels)), np.diff(self.begin))
-        hashes = _RowHashes(owner)
-        outcome = [self._outcome(name) for name in self.spec.outcome]
-        aims = [self._centred(values) for values in outcome]
-        leaks: list[list[str]] = [[] for _ in outcome]
+        hashes = _RowHashes(self.begin)
+        outcome = {name: self._outcome(name) for name in self.spec.outcome}  # centred
+        leaks: dict[str, list[str]] = {name: [] for name in outcome}
         for j, name in enumerate(self.names):
-            values = self._numbers(name)
-            hashes.add(values)
-            if (gone := np.isnan(values)).any():
-                self.gone[j] = gone
-            other = self._centred(values) if aims else values
-            for aim, found in zip(aims, leaks, strict=True):
-                norm = math.sqrt(float(aim @ aim) * float(other @ other))
-                if norm > 0 and abs(float(aim @ other)) > LEAK * norm:
-                    found.append(name)
-        del aims
+            add = hashes.column()
+            square, cross = 0.0, dict.fromkeys(outcome, 0.0)
+            for first, last, rows, values in self._parts(name):
+                add(rows, values)
+                if (gone := np.isnan(values)).any():
+                    self.gone.setdefault(j, np.zeros(self.table.rows, dtype=np.bool_))[rows] = gone
+                other = self._centred(first, last, values) if outcome else values
+                square += _dot(other, other)
+                for key, aim in outcome.items():
+                    cross[key] += _dot(aim[rows], other)
+            for key, aim in outcome.items():
+                norm = math.sqrt(_dot(aim, aim) * square)
+                if norm > 0 and abs(cross[key]) > LEAK * norm:
+                    leaks[key].append(name)
         if self.gone and self.spec.missing == "error":
             self._complain()
         if not self.table.duplicates:
-            for values in () if self.spec.text else outcome:
-                hashes.add(values)
+            for name in () if self.spec.text else outcome:
+                add = hashes.column()
+                for _, _, rows, values in self._parts(name):
+                    add(rows, values)
             self._no_duplicates(hashes)
-        for name, found in zip(self.spec.outcome, leaks, strict=True):
+        for key, found in leaks.items():
             if found:
                 words = "says" if len(found) == 1 else "say"
                 self.warn(
-                    f"{self.table.name}: {some(found)} {words} the same as the outcome {name!r}. "
+                    f"{self.table.name}: {some(found)} {words} the same as the outcome {key!r}. "
                     "Did the outcome leak into the features? Leave it out with --features"
                 )
 
-    def _centred(self, column: Numbers) -> Numbers:
-        """The differences from the mean of each group."""
-        values = np.nan_to_num(column)
-        sizes = np.diff(self.begin)
-        values -= np.repeat(np.add.reduceat(values, self.begin[:-1]) / sizes, sizes)
+    def _centred(self, first: int, last: int, values: Numbers) -> Numbers:
+        """The differences from the mean of each of these groups."""
+        values = np.nan_to_num(values)
+        begin = self.begin[first : last + 1]
+        sizes = np.diff(begin)
+        values -= np.repeat(np.add.reduceat(values, begin[:-1] - begin[0]) / sizes, sizes)
         return values
 
     def pool(self) -> Pool:
@@ -377,13 +412,15 @@ class _Builder:
         return [text for text in found if text.strip()]
 
     def _outcome(self, name: str) -> Numbers:
-        values = self._numbers(name, "--outcome")
-        if np.isnan(values).any():
-            row = int(np.flatnonzero(np.isnan(values))[0])
-            raise self.table.error(
-                row, f"{name} is missing. Every candidate needs its outcome: fill it, or cut the row"
-            )
-        return values
+        """The differences of an outcome from its group's mean; none may be missing."""
+        found = np.empty(self.table.rows)
+        for first, last, rows, values in self._parts(name, "--outcome"):
+            if np.isnan(values).any():
+                row = rows.start + int(np.flatnonzero(np.isnan(values))[0])
+                cure = "Every candidate needs its outcome: fill it, or cut the row"
+                raise self.table.error(row, f"{name} is missing. {cure}")
+            found[rows] = self._centred(first, last, values)
+        return found
 
     def _complain(self) -> None:
         """The first missing number, and how many there are."""
@@ -403,12 +440,13 @@ class _Builder:
         twice = hashes.pairs()
         if not twice:
             return
+        whole = slice(0, self.table.rows)
         for name in names:
-            column = self._numbers(name)
+            column = self._part(name, whole)
             twice = [pair for pair in twice if _equal(column[pair[0]], column[pair[1]])]
         if self.spec.text:
             others = [self.table.column(self.spec.text, "--text")]
-        elif twice and any(len(np.unique(self._numbers(name))) >= DIFFERENT * self.table.rows for name in names):
+        elif twice and any(len(np.unique(self._part(name, whole))) >= DIFFERENT * self.table.rows for name in names):
             used = {self.spec.group, *self.names, *self.spec.outcome}
             others = [self.table.columns[name] for name in self.table.columns if name not in used]
         else:
@@ -422,25 +460,40 @@ class _Builder:
 class _RowHashes:
     """Which rows of a group may agree in all columns of numbers: those whose hashes do."""
 
-    def __init__(self, owner: NDArray[np.int64]) -> None:
-        self.owner = owner
-        self.hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    def __init__(self, begin: NDArray[np.int64]) -> None:
+        self.begin = begin  # of the groups
+        self.hashes = np.zeros(int(begin[-1]), dtype=np.uint64)
         self._random = np.random.default_rng(0)
 
-    def add(self, column: Numbers) -> None:
-        bits = (column + 0.0).view(np.uint64)  # -0 is 0
-        bits ^= bits >> np.uint64(29)
-        bits *= self._random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
-        bits ^= bits >> np.uint64(32)
-        self.hashes += bits
+    def column(self) -> Callable[[slice, Numbers], None]:
+        """To add a column, some rows after the other."""
+        factor = self._random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
+
+        def add(rows: slice, values: Numbers) -> None:
+            bits = (values + 0.0).view(np.uint64)  # -0 is 0
+            bits ^= bits >> np.uint64(29)
+            bits *= factor
+            bits ^= bits >> np.uint64(32)
+            self.hashes[rows] += bits
+
+        return add
 
     def pairs(self) -> list[tuple[int, int]]:
         """Rows, each with one before it in its group that it may agree with."""
-        order = np.argsort(self.hashes, kind="stable")
-        sorted_hashes = self.hashes[order]
-        again = np.flatnonzero(sorted_hashes[1:] == sorted_hashes[:-1])
-        found = [(int(order[at]), int(order[at + 1])) for at in again.tolist()]
-        return sorted((pair for pair in found if self.owner[pair[0]] == self.owner[pair[1]]), key=lambda pair: pair[1])
+        found = []
+        for first, last in itertools.pairwise(range(0, len(self.begin) - 1 + PIECE, PIECE)):
+            begin = self.begin[first : last + 1]
+            owner = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+            hashes = self.hashes[begin[0] : begin[-1]]
+            order = np.lexsort((hashes, owner))
+            again = (hashes[order][1:] == hashes[order][:-1]) & (owner[1:] == owner[:-1])
+            start = int(begin[0])
+            found += [(start + int(order[at]), start + int(order[at + 1])) for at in np.flatnonzero(again)]
+        return sorted(found, key=lambda pair: pair[1])
+
+
+def _dot(a: Numbers, b: Numbers) -> float:
+    return float(np.einsum("i,i", a, b))  # in this thread, unlike @
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -473,13 +526,6 @@ def _as_number(value: Any) -> float | None:
 def _label(value: Any) -> str:
     """A group's name: 3 and 3.0 are the same."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _has_lists(column: Column) -> bool:
-    if column.dtype.kind != "O":
-        return False
-    first = next((value for value in column if value is not None), None)
-    return isinstance(first, list | tuple | np.ndarray)
 
 
 def _stacked(columns: Sequence[Numbers], rows: int) -> Numbers:

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,7 @@ from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Column, Table, as_objects
 from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name
+from hopefear.util.processes import give_back_memory
 
 PACKED = (".gz", ".xz", ".zst")
 KINDS = {
@@ -31,7 +33,7 @@ KINDS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-JSON_BLOCK = 1 << 24  # bytes that pyarrow takes at a time
+JSON_BLOCK = 1 << 22  # bytes that pyarrow takes at a time
 
 
 def is_path(source: Any) -> bool:
@@ -52,6 +54,18 @@ def _pyarrow() -> Any:
     except ImportError:
         return None
     return pyarrow
+
+
+@contextmanager
+def _from_the_system(pyarrow: Any) -> Iterator[None]:
+    """Memory that goes back to the system when a table is done with: pyarrow's own allocator keeps it."""
+    before = pyarrow.default_memory_pool()
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    try:
+        yield
+    finally:
+        pyarrow.set_memory_pool(before)
+        give_back_memory()
 
 
 def kind_of(path: PathLike) -> str:
@@ -97,7 +111,13 @@ class _ArrowColumns(Mapping[str, Column]):
             column = column.cast("float64", safe=False)
         if types.is_boolean(column.type):
             column = column.cast("float64") if column.null_count else column.cast("int8")
-        found: Column = column.to_numpy()
+        if (
+            types.is_integer(column.type) or types.is_floating(column.type)
+        ) and not column.null_count:  # one piece is not copied
+            pieces = [_view(piece) for piece in column.chunks] or [np.zeros(0, column.type.to_pandas_dtype())]
+            found: Column = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        else:
+            found = column.to_numpy()
         if found.dtype == np.float16:
             found = found.astype(np.float64)
         return found
@@ -110,6 +130,13 @@ class _ArrowColumns(Mapping[str, Column]):
 
     def __contains__(self, name: object) -> bool:
         return name in self.table.column_names
+
+
+def _view(array: Any) -> Column:
+    """Numbers of which none is missing, where they are. (pyarrow's to_numpy loads pandas, if that is installed.)"""
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    found: Column = np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+    return found
 
 
 def from_arrow(table: Any, name: str, line_of: Callable[[int], int] | None = None) -> Table:
@@ -251,7 +278,7 @@ def _arrow_jsonl(path: PathLike) -> Any:
 
     tables, rest = [], b""
     options = fast.ReadOptions(block_size=2 * JSON_BLOCK)
-    with open_bytes(path) as file:
+    with _from_the_system(pyarrow), open_bytes(path) as file:
         try:
             while block := file.read(JSON_BLOCK):
                 whole, end, tail = block.rpartition(b"\n")
@@ -315,12 +342,11 @@ def _read_parquet(path: PathLike) -> Any:
     pyarrow: Any = _pyarrow()
     import pyarrow.parquet as parquet
 
-    with parquet.ParquetFile(os.fspath(path), pre_buffer=False) as file:
+    with _from_the_system(pyarrow), parquet.ParquetFile(os.fspath(path), pre_buffer=False) as file:
         names = list(dict.fromkeys(file.schema_arrow.names))
         if len(names) < len(file.schema_arrow.names):
             return file.read()  # two columns of one name, which is refused later
         columns = [file.read(columns=[name]).column(0) for name in names]
-        pyarrow.default_memory_pool().release_unused()
         return pyarrow.table(columns, names=names)
 
 

@@ -127,6 +127,11 @@ class TuneConfig(RunConfig):
         return tuple(self.metric) or tuple(self.outcome) or ("bleu",)
 
     @property
+    def framed(self) -> bool:
+        """Whether the table is an object in memory and no file."""
+        return self.table is not None and not isinstance(self.table, str | os.PathLike)
+
+    @property
     def spec(self) -> TableSpec:
         """The columns of the table."""
         assert self.group is not None
@@ -185,11 +190,36 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         from hopefear.train.decoder_tuning import tune_decoder
 
         return tune_decoder(config, listen)
+    session = Session(listen)
+    task = _task(config, session)
+    inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not config.framed})
+    with config.open_run("tune", _settings(config, task, [one["sha256"] for one in inputs])) as run:
+        if not run.finished:
+            _record(run, config, task, inputs)
+        return _tuned(config, task, run, listen)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is learnt, from what, and how; read and checked."""
+
+    pool: Pool
+    parts: dict[str, Pool]  # train or dev is learnt from, dev is scored, holdout is kept aside
+    trainer: BatchTrainer
+    others: Sequence[Metric]
+    choose_l2: bool
+    initial: Mapping[str, float] | None
+
+    @property
+    def learnt_from(self) -> Pool:
+        return self.parts.get("train", self.parts["dev"])
+
+
+def _task(config: TuneConfig, session: Session) -> _Task:
     kind = Auto if config.trainer == "auto" else find_batch(config.trainer)
     options = options_from(kind, config.set)
-    session = Session(listen)
     config.check_out(session)
-    weights: Mapping[str, float] | None = read_weights(config.initial) if config.initial else None
+    initial: Mapping[str, float] | None = read_weights(config.initial) if config.initial else None
     pool = _read(config, session)
     if config.scorer_command:
         pool = _scored(config, pool, session)
@@ -201,79 +231,74 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     if config.bag:
         trainer = bagged_trainer(trainer, config.bag)
     parts = _parts(config, pool, metric, session)
-    if config.initial and weights:
-        names = pool.feature_names
-        weights, note = matched_numbers(config.initial, weights, names)
+    if config.initial and initial:
+        initial, note = matched_numbers(config.initial, initial, pool.feature_names)
         if note:
             session.warn(note)
         whose = "the lists. Use the weights of this model"
-        if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
+        if strangers := check_names(config.initial, initial, pool.feature_names, "that the lists do not have", whose):
             session.warn(strangers)
-    recipe = describe(trainer)
-    frame = config.table is not None and not isinstance(config.table, str | os.PathLike)
-    inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not frame})
+    return _Task(pool, parts, trainer, others, choose_l2, initial)
+
+
+def _settings(config: TuneConfig, task: _Task, inputs: Sequence[str]) -> dict[str, Any]:
+    """Everything that decides the result."""
     settings = {
-        **recipe,
+        **describe(task.trainer),
         "seed": config.seed,
         "replicates": config.replicates,
         "holdout": config.holdout,
         **({"cv": config.cv} if config.cv else {}),
         "random_init": config.random_init,
-        "inputs": [one["sha256"] for one in inputs],
+        "inputs": list(inputs),
     }
     if config.format:
         settings["format"] = config.format
     if config.scorer_command:
         settings["scorer_command"] = config.scorer_command
-    if others:
-        settings["others"] = [plain(one.record()) for one in others]
+    if task.others:
+        settings["others"] = [plain(one.record()) for one in task.others]
     if config.table is not None:
         settings["table"] = asdict(config.spec)
-    if frame:
-        settings["frame"] = hashlib.sha256(reduce(pool)[1][0]).hexdigest()
-    with config.open_run("tune", settings) as run:
-        aside = parts.get("holdout")
-        if not run.finished:
-            run.record.trainer, run.record.metric, run.record.measure = recipe.values()
-            run.record.inputs = inputs
-            run.record.sentences = {part: len(sentences) for part, sentences in parts.items()}
-            run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
-            run.save()
-        session = run.session(shown(listen, config, metric, trainer.epochs_at_most))
-        learnt_from = parts.get("train", parts["dev"])
-        more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
-        if config.cv and not run.finished:
-            trainer, more["cv"] = cross_validated(trainer, learnt_from, weights, config.cv, choose_l2, session)
-        tuned = fit_replicates(
-            trainer,
-            parts,
-            weights,
-            random_init=config.random_init,
-            replicates=config.replicates,
-            others=others,
-            on_cluster=config.cluster,
-            run=session,
+    if config.framed:
+        settings["frame"] = hashlib.sha256(reduce(task.pool)[1][0]).hexdigest()
+    return settings
+
+
+def _record(run: Run, config: TuneConfig, task: _Task, inputs: list[dict[str, Any]]) -> None:
+    """What is known before anything is learnt."""
+    aside = task.parts.get("holdout")
+    run.record.trainer, run.record.metric, run.record.measure = describe(task.trainer).values()
+    run.record.inputs = inputs
+    run.record.sentences = {part: len(sentences) for part, sentences in task.parts.items()}
+    run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
+    run.save()
+
+
+def _tuned(config: TuneConfig, task: _Task, run: Run, listen: Listener) -> Tuned:
+    """The fits, what they are worth, and what may be wrong with them."""
+    trainer, aside = task.trainer, task.parts.get("holdout")
+    metric = trainer.metric
+    session = run.session(shown(listen, config, metric, trainer.epochs_at_most))
+    more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
+    if config.cv and not run.finished:
+        trainer, more["cv"] = cross_validated(
+            trainer, task.learnt_from, task.initial, config.cv, task.choose_l2, session
         )
-        if aside is not None and not run.finished:
-            best = tuned.best.weights
-            more["baselines"] = baselines(learnt_from, aside, metric, best, weights, config.seed, config.jobs)
-        tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
-        if run.finished:
-            return tuned
-        session.progress(f"tune {config.trainer}")(text="diagnosis")
-        history = tuned.best.history if kind.name != "mert" else ()
-        found = diagnose(
-            parts.get("train", parts["dev"]),
-            metric,
-            tuned.best.weights,
-            weights,
-            holdout=aside,
-            history=history,
-            seed=config.seed,
-            jobs=config.jobs,
-        )
-        finish(run, session, tuned, [one for one in found if one.code != "unknown-feature"])  # which was said already
+    how: dict[str, Any] = {name: getattr(config, name) for name in ("random_init", "replicates")}
+    how["on_cluster"] = config.cluster
+    tuned = fit_replicates(trainer, task.parts, task.initial, others=task.others, run=session, **how)
+    best, chance = tuned.best.weights, {"seed": config.seed, "jobs": config.jobs}
+    if aside is not None and not run.finished:
+        more["baselines"] = baselines(task.learnt_from, aside, metric, best, task.initial, **chance)
+    tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
+    if run.finished:
         return tuned
+    session.progress(f"tune {config.trainer}")(text="diagnosis")
+    history = tuned.best.history if trainer.name != "mert" else ()
+    found = diagnose(task.learnt_from, metric, best, task.initial, holdout=aside, history=history, **chance)
+    finish(run, session, tuned, [one for one in found if one.code != "unknown-feature"])  # which was said already
+    return tuned
 
 
 #: Options that name files, and so the roles of a run's inputs.
@@ -300,6 +325,8 @@ def _read(config: TuneConfig, session: Session) -> Pool:
         return read_candidates(config.nbest, config.refs, session, config.sources, config.format)
     session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
     table = read_table(config.table, config.spec)
+    table.column(config.spec.group, "--group")
+    table.flat(config.spec).refuse_constant(config.spec)
     pool = table.pool(config.spec, session.warn)
     sizes = np.diff(pool.row_begin())
     if int(sizes.max()) < 2:
