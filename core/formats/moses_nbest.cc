@@ -37,7 +37,7 @@ void MosesNbestReader::renumber() {
 }
 
 void MosesNbestReader::line(std::string_view text) {
-  std::string_view id, words, names, score, extra;
+  std::string_view id, words, names, score;
   bool more = true;
   int fields = next_field(text, id, more);
   fields += next_field(text, words, more);
