@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common.h"
+#include "display.h"
 #include "forest/candidate_lists.h"
 #include "util/words.h"
 
@@ -83,6 +84,9 @@ void init_pool(nb::module_& m) {
           "__reduce__", [](nb::handle_t<Pool> self) { return in_python("reduce", self); },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"), "Pickled as the bytes of a native file of forests.")
       .def("__repr__", &describe)
+      .def(
+          "_repr_html_", [](nb::handle_t<Pool> self) { return shown_by("pool_html", self); },
+          nb::sig("def _repr_html_(self) -> str"))
       .def("__len__", &Pool::size)
       .def(
           "__getitem__", [](const Pool& p, int64_t i) { return at(p, i).forest; }, "index"_a, "The forest of one sentence.")

@@ -15,6 +15,7 @@ anew while it is trained. Online trainers take both. The same options, data and 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -55,6 +56,10 @@ class Result:
     details: dict[str, Any] = field(default_factory=dict)  # what only this trainer has to say
     warnings: list[str] = field(default_factory=list)  # one line each
     file: Path | None = None  # where the weights lie, if they are too many to be kept in memory
+
+    def _repr_html_(self) -> str:
+        shown: str = importlib.import_module("hopefear.display").result_html(self)
+        return shown
 
 
 class _Docs:

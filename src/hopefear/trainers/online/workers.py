@@ -74,6 +74,8 @@ class Processes:
         self.pids: dict[int, int] = {}
 
     def start(self, k: int, snapshot: Snapshot) -> None:
+        if not hasattr(os, "fork"):
+            raise InputError("learners in processes need a system that forks. Take --simulate-learners, or a cluster")
         self._end(k)
         ours, theirs = Pipe()
         sys.stdout.flush()
