@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -138,8 +139,9 @@ def _read_csv(path: PathLike, words: Sequence[str]) -> Table:
         with opened() as file:
             return next(itertools.islice(_records(file, delimiter, path_name(path)), row + 1, None))[0]
 
-    if _pyarrow() is not None:
-        table = _arrow_csv(path, data, delimiter, next(csv.reader([first], delimiter=delimiter), []), words)
+    with suppress(csv.Error):  # of the first line; Python's reader will say where
+        header = next(csv.reader([first], delimiter=delimiter), [])
+        table = _arrow_csv(path, data, delimiter, header, words) if _pyarrow() is not None else None
         if table is not None:
             return from_arrow(table, path_name(path), line_of)
     with opened() as file:
