@@ -5,6 +5,7 @@ Nothing is half there, nothing is lost, and the same command again ends with the
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from hopefear.util.atomic import PART
 from tests import faults
 from tests.models import write_block_task
 
-MOMENTS = 5  # of each way to fail, in each command
+MOMENTS = int(os.environ.get("HOPEFEAR_MOMENTS", "5"))  # of each way to fail, in each command
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def test_errors_take_one_line(
 
 
 def test_names_cannot_speak_to_the_terminal(capsys: Said) -> None:
-    assert main(["score", "\x1b[2Jx\x9b2J", "--refs", "y"]) == 2
+    assert main(["score", "x", "--refs", "\x1b[2Jx\x9b2J"]) == 2
     assert "\\x1b[2Jx\\x9b2J" in one_line(capsys)
 
 
