@@ -108,20 +108,19 @@ def test_tasks_die_with_who_started_them(tmp_path: Path) -> None:
 def test_a_group_is_ended_when_its_guardian_finds_us_gone(tmp_path: Path) -> None:
     def work() -> None:
         line = f"sleep 600 & echo $! > {tmp_path}/child; wait"
-        group = subprocess.Popen(line, shell=True, start_new_session=True)
-        with end_group_with_us(group.pid):
-            group.wait()
+        with end_group_with_us() as announce:
+            subprocess.Popen(line, shell=True, start_new_session=True, preexec_fn=announce).wait()
 
     started = kill_while(work, tmp_path / "child")
     wait_for(lambda: not is_running(started))
 
 
 def test_a_group_outlives_its_guardian_when_all_is_well() -> None:
-    with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
-        with end_group_with_us(other.pid):
-            pass
-        assert other.poll() is None
-        other.kill()
+    with end_group_with_us() as announce:
+        other = subprocess.Popen(["sleep", "600"], start_new_session=True, preexec_fn=announce)
+    assert other.poll() is None
+    other.kill()
+    other.wait()
 
 
 def test_a_private_file_is_closed_in_forked_processes(tmp_path: Path) -> None:

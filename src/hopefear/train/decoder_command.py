@@ -118,13 +118,18 @@ class DecoderCommand:
     def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
         line = self.line(work, iteration, parameters)
         output = "stdout" if "{nbest}" in self.command else "nbest"
-        with (work / output).open("wb") as out, (work / "stderr").open("wb") as err:
+        with (work / output).open("wb") as out, (work / "stderr").open("wb") as err, end_group_with_us() as announce:
             process = subprocess.Popen(
-                line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+                line,
+                shell=True,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                preexec_fn=announce,
             )
             try:
-                with end_group_with_us(process.pid):
-                    code = process.wait(self.timeout)
+                code = process.wait(self.timeout)
             except subprocess.TimeoutExpired:
                 _end_group(process)
                 raise DecoderError(

@@ -60,10 +60,14 @@ def die_with(parent: int) -> None:
 
 
 @contextmanager
-def end_group_with_us(group: int) -> Iterator[None]:
-    """While the block runs, a small process waits beside it: if we are killed, it kills this process group."""
+def end_group_with_us() -> Iterator[Callable[[], None]]:
+    """A small process waits beside the block: if we are killed, it kills the process group that was announced to it.
+
+    The block gets the announcement, for ``Popen(..., start_new_session=True, preexec_fn=announce)``: so the group is
+    known before its command begins.
+    """
     if not FORKS:
-        yield
+        yield lambda: None
         return
     read, write = os.pipe()
     guard = os.fork()
@@ -72,13 +76,16 @@ def end_group_with_us(group: int) -> Iterator[None]:
             os.setsid()  # Ctrl-C is not for it
             os.closerange(0, read)
             os.closerange(read + 1, os.sysconf("SC_OPEN_MAX"))
-            if not os.read(read, 1):
-                os.killpg(group, signal.SIGKILL)
+            heard = b""
+            while more := os.read(read, 64):
+                heard += more
+            if heard and not heard.endswith(b"x"):
+                os.killpg(int(heard), signal.SIGKILL)
         finally:
             os._exit(0)
     os.close(read)
     try:
-        yield
+        yield lambda: os.write(write, str(os.getpid()).encode()) and None
     finally:
         os.write(write, b"x")
         os.close(write)
