@@ -70,9 +70,9 @@ class BuildOptions:
             if not low <= number <= high:
                 raise InputError(f"{name}: {number} is not between {low} and {high}")
         usual = (BLOCK_COUNT, BLOCK_PROBABILITY) if self.kind == "blocks" else (1, 0.0)
-        for name, value in zip(("min_occurrences", "min_probability"), usual, strict=True):
+        for name, least in zip(("min_occurrences", "min_probability"), usual, strict=True):
             if getattr(self, name) is None:
-                object.__setattr__(self, name, value)
+                object.__setattr__(self, name, least)
         for name in ("min_probability", "min_symmetric"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: {getattr(self, name)} is not between 0 and 1")

@@ -162,8 +162,8 @@ def _aside(path: Path, make: Callable[..., str]) -> Iterator[Path]:
         os.close(lock)
 
 
-def _new_file(**where: Any) -> str:
-    descriptor, name = tempfile.mkstemp(**where)
+def _new_file(dir: Path, prefix: str, suffix: str) -> str:
+    descriptor, name = tempfile.mkstemp(dir=dir, prefix=prefix, suffix=suffix)
     os.close(descriptor)
     return name
 

@@ -84,8 +84,12 @@ def end_group_with_us() -> Iterator[Callable[[], None]]:
         finally:
             os._exit(0)
     os.close(read)
+
+    def announce() -> None:
+        os.write(write, str(os.getpid()).encode())
+
     try:
-        yield lambda: os.write(write, str(os.getpid()).encode()) and None
+        yield announce
     finally:
         os.write(write, b"x")
         os.close(write)

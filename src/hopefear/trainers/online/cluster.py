@@ -38,7 +38,8 @@ def connect(address: str, learners: int) -> None:
             ray.init(address="auto", **quiet)
         except ConnectionError:
             ray.init(num_cpus=learners, include_dashboard=False, **quiet)
-    cpus = int(ray.cluster_resources().get("CPU", 0))
+    there: Callable[[], dict[str, float]] = ray.cluster_resources
+    cpus = int(there().get("CPU", 0))
     if cpus < learners:
         raise InputError(
             f"the cluster has {cpus} CPUs, and {learners} learners need one each. Take fewer, or add nodes"
@@ -125,7 +126,8 @@ class Actors:
         return answers
 
     def state(self, k: int) -> str:
-        free = int(self.ray.available_resources().get("CPU", 0))
+        idle: Callable[[], dict[str, float]] = self.ray.available_resources
+        free = int(idle().get("CPU", 0))
         return f"it is at work, or waits for a CPU: {free} are free on the cluster"
 
     def close(self) -> None:

@@ -324,7 +324,8 @@ class Crew:
 
     def _silent(self) -> list[tuple[int, Reply | Died]]:
         """Nobody answers: that is said, and who has not answered for too long counts as dead."""
-        now, dead = time.monotonic(), []
+        now = time.monotonic()
+        dead: list[tuple[int, Reply | Died]] = []
         for k, since in self.asked.items():
             if now - since >= PATIENCE:
                 dead.append((k, Died(f"no answer for {PATIENCE:.0f} seconds ({self.workers.state(k)})")))
