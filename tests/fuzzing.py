@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import random
 from collections.abc import Callable
@@ -270,9 +271,8 @@ def _arpa_and_lm(folder: Path) -> tuple[bytes, bytes]:
 
 
 def _read_lm(path: Path) -> None:
-    """With checksums, and as a decoder on a cluster opens it, without."""
     model = LanguageModel.open(path)
-    model.write_arpa(path.with_suffix(".again"))
+    model.core.write_arpa(io.BytesIO().write)
     model.score("a b x")
 
 
@@ -349,7 +349,7 @@ def state_targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], objec
     """Models, checkpoints, records, configurations and tables."""
     arpa, lm = _arpa_and_lm(folder)
     return {
-        "arpa": (arpa, lambda path: LanguageModel.read_arpa(path).write_arpa(path.with_suffix(".again"))),
+        "arpa": (arpa, lambda path: LanguageModel.read_arpa(path).core.write_arpa(io.BytesIO().write)),
         "lm.bin": (lm, _read_lm),
         "grammar.bin": (_grammar_file(folder), _read_grammar_file),
         "model.json": (_model_info(folder), _read_model_info),

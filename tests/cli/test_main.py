@@ -98,6 +98,11 @@ def test_errors_take_one_line(
     assert said in one_line(capsys)
 
 
+def test_names_cannot_speak_to_the_terminal(capsys: Said) -> None:
+    assert main(["score", "x", "--refs", "\x1b[2Jx\x9b2J"]) == 2
+    assert "\\x1b[2Jx\\x9b2J" in one_line(capsys)
+
+
 def test_debug_shows_the_traceback(capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPEFEAR_DEBUG", "1")
     assert main(["generate", "--out", "x", "--config", "nowhere.toml"]) == 2

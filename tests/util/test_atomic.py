@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 from collections.abc import Callable
@@ -177,3 +179,15 @@ def test_the_folder_of_a_file_is_synced(tmp_path: Path, monkeypatch: pytest.Monk
     with atomic_write(tmp_path / "file") as file:
         file.write("text")
     assert synced[-1] == str(tmp_path) and PART in synced[0]
+
+
+def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    other = tmp_path / f".x.abcdefgh{PART}"
+    other.write_text("another machine is writing this")
+    with atomic_write(tmp_path / "file") as file:
+        file.write("text")
+    assert (tmp_path / "file").read_text() == "text" and other.exists()

@@ -68,7 +68,9 @@ def die(say: Say) -> dict[str, Any]:
     [
         (fail(InputError("dev: bad. Mend it")), InputError, "dev: bad. Mend it"),
         (fail(ZeroDivisionError("oh")), TaskError, "ZeroDivisionError: oh"),
-        (die, TaskError, "task 2 was killed by signal 9"),
+        (die, InputError, "task 2 was killed by signal 9"),
+        (fail(MemoryError("much")), MemoryError, "much"),
+        (fail(OSError(28, "No space left", "a file")), OSError, "No space left: 'a file'"),
     ],
 )
 def test_a_failure_ends_the_others(task: Task, error: type[Exception], said: str) -> None:

@@ -174,8 +174,10 @@ def _report(error: BaseException, command: str) -> int:
     if isinstance(error, BrokenPipeError):  # the reader had enough: nothing to say, and nothing more to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    from hopefear.util.files import printable
+
     code, text = explain(error, command)
-    click.echo("hopefear: " + " ".join(text.split()), err=True)
+    click.echo("hopefear: " + printable(" ".join(text.split())), err=True)
     return code
 
 

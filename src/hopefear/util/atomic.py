@@ -131,7 +131,7 @@ def sweep(folder: PathLike, deep: bool = False) -> None:
     _SWEPT.add(folder)
     for left in list(folder.glob(f"{'**/' if deep else ''}.*{PART}")):
         with suppress(OSError):  # gone, locked by who is writing it, or not ours to remove
-            lock = _locked(left)
+            lock = _locked(left, surely=True)
             try:
                 _remove(left)
             finally:
@@ -162,22 +162,21 @@ def _aside(path: Path, make: Callable[..., str]) -> Iterator[Path]:
         os.close(lock)
 
 
-def _new_file(**where: Any) -> str:
-    descriptor, name = tempfile.mkstemp(**where)
+def _new_file(dir: Path, prefix: str, suffix: str) -> str:
+    descriptor, name = tempfile.mkstemp(dir=dir, prefix=prefix, suffix=suffix)
     os.close(descriptor)
     return str(name)
 
 
-def _locked(path: Path) -> int:
-    """An open file that is locked and still there; a file system without locks will do."""
+def _locked(path: Path, surely: bool = False) -> int:
+    """An open file that is locked and still there; unless ``surely``, a file system without locks will do."""
     lock = os.open(path, os.O_RDONLY)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise
-        except OSError:
-            pass
+        except OSError as error:
+            if surely or isinstance(error, BlockingIOError):
+                raise
         path.stat()
     except OSError:
         os.close(lock)

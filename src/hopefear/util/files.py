@@ -40,10 +40,15 @@ def path_list(paths: PathsLike) -> list[PathLike]:
 def path_name(path: PathLike) -> str:
     """A path as messages show it: one line, always printable."""
     name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
-    return name.encode("utf-8", "backslashreplace").decode().translate(_CONTROL)
+    return printable(name.encode("utf-8", "backslashreplace").decode())
 
 
-_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), 127]}
+def printable(text: str) -> str:
+    """Text of others for a terminal: control characters, which could move the cursor or worse, are spelled out."""
+    return text.translate(_CONTROL)
+
+
+_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
 
 _CURES = {
     errno.ENOENT: "no such file or folder. Check the path",

@@ -101,6 +101,15 @@ class TaskError(RuntimeError):
     """A task failed for no fault of the user's."""
 
 
+#: What a task can fail with, by the word for it in its pipe.
+_ERRORS: dict[str, type[Exception]] = {
+    "input": InputError,
+    "memory": MemoryError,
+    "system": OSError,
+    "failed": TaskError,
+}
+
+
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -138,7 +147,7 @@ def run_tasks(
                         elif kind == "done":
                             results[i] = value
                         else:
-                            raise InputError(value) if kind == "input" else TaskError(value)
+                            raise _ERRORS[kind](*value)
                     if not data:  # the task has closed its end
                         selector.unregister(key.fd)
                         _reap(i, *children.pop(i), finished=i in results)
@@ -156,12 +165,9 @@ def _reap(task: int, process: int, pipe: int, finished: bool) -> None:
     _, status = os.waitpid(process, 0)
     if not finished:
         code = os.waitstatus_to_exitcode(status)
-        how = (
-            f"was killed by signal {-code}; is the memory enough? Try fewer --jobs"
-            if code < 0
-            else f"ended with {code}"
-        )
-        raise TaskError(f"task {task + 1} {how}")
+        if code < 0:
+            raise InputError(f"task {task + 1} was killed by signal {-code}; is the memory enough? Try fewer --jobs")
+        raise TaskError(f"task {task + 1} ended with {code}")
 
 
 def _fork(task: Task) -> tuple[int, int]:
@@ -186,11 +192,16 @@ def _fork(task: Task) -> tuple[int, int]:
             try:
                 send("done", task(lambda said: send("said", said)))
             except InputError as error:
-                send("input", str(error))
+                send("input", [str(error)])
+            except MemoryError as error:
+                send("memory", [str(error)])
+            except OSError as error:
+                name = None if error.filename is None else os.fsdecode(error.filename)
+                send("system", [error.errno, error.strerror or str(error), *([name] if name else [])])
             except Exception as error:
                 if os.environ.get("HOPEFEAR_DEBUG"):
                     traceback.print_exc()
-                send("failed", f"{type(error).__name__}: {error}")
+                send("failed", [f"{type(error).__name__}: {error}"])
     except BaseException:  # the parent is gone
         os._exit(1)
     os._exit(0)
