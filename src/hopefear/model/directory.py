@@ -77,7 +77,7 @@ class Model:
     @property
     def feature_names(self) -> list[str]:
         """All names in the order of their ids."""
-        return [*SMALL, *self.sparse_names]
+        return [*self.info.get("features", SMALL), *self.sparse_names]
 
     def templates(self, chosen: Iterable[str] | None = None, first: int = len(SMALL)) -> FeatureTemplates:
         """The sparse features of some templates (all if not said), ready for a decoder; ids count from ``first``."""
@@ -161,7 +161,7 @@ def write_model(
             for path in sorted(folder.iterdir())
         }
         head = {"format": _FORMAT, "version": VERSION, "hopefear": __version__}
-        whole: dict[str, Any] = {**head, **info, "features": list(SMALL), "files": files}
+        whole: dict[str, Any] = {**head, "features": list(SMALL), **info, "files": files}
         whole["checksum"] = _info_checksum(whole)
         text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
         (folder / "model.json").write_bytes(text.encode())
