@@ -163,7 +163,7 @@ void HieroSearch::begin_glue() {
   const int32_t one[] = {slot(0)}, two[] = {slot(0), slot(1)};
   options_.add(one, -1).begins = true;
   options_.add(two, m_.glue_id);
-  options_.add(one, -1).ends = true;
+  options_.add(one, m_.sentence_id).ends = true;
   s_cell_.assign(source_->length() + 1, -1);
 }
 

@@ -43,6 +43,8 @@ COMMANDS = {
     },
     "Models": {
         "build": "Build a translation model from parallel text.",
+        "import": "Make a model of a grammar, language model and weights of Joshua, cdec or Moses.",
+        "export": "Write a model as files of Moses' chart decoder or of cdec.",
         "inspect": "Show what is in a model.",
         "train": "Learn the weights of a model from sentences and their references.",
         "translate": "Translate text with a model; also candidate lists and forests.",

@@ -37,7 +37,7 @@ class Hiero:
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]
-    pop_limit: int = 200  #: rule applications kept per span; 0: all
+    pop_limit: int = 200  #: rule applications kept of a span of 10 words, fewer of narrow ones; 0: all
     max_options: int = 20  #: target sides kept of one source side; 0: all
     max_span: int = 0  #: source words below a rule with nonterminals; 0: as in extraction
     templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
@@ -92,6 +92,9 @@ class Hiero:
         """
         plain = TextPipeline("none", False, False).as_dict()
         names = [*(name for name in SMALL if name not in PROBABILITIES), *grammar.names]
+        if strangers := [name for name, value in weights.items() if value and name not in names]:
+            finding = f"a weight is for {strangers[0]!r}, and no feature of the grammar or the decoder is called so"
+            raise InputError(f"{finding}. The grammar has {', '.join(grammar.names) or 'none'}")
         info = {
             "kind": "hiero",
             "options": {},

@@ -197,7 +197,7 @@ def write_model(
             for path in sorted(folder.iterdir())
         }
         head = {"format": _FORMAT, "version": VERSION, "hopefear": __version__}
-        whole: dict[str, Any] = {"features": list(SMALL), **head, **info, "files": files}
+        whole: dict[str, Any] = {**head, "features": list(SMALL), **info, "files": files}
         whole["checksum"] = _info_checksum(whole)
         text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
         (folder / "model.json").write_bytes(text.encode())
