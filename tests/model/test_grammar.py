@@ -203,7 +203,12 @@ def test_grammars_of_other_toolkits(tmp_path: Path) -> None:
     zeros = dict.fromkeys(grammar.names, 0.0)
     of = Rule("de [X,1]", "of [X,1]", zeros | {"EgivenFCoherent": np.float32(0.4), "IsSingletonF": 1.0}, [(0, 0)])
     assert rules == [
-        Rule("[X,1] ne [X,2] pas", "[X,2] not [X,1]", zeros | {"PhraseModel_0": 0.25, "PhraseModel_1": np.float32(-1.5e-3)}, []),
+        Rule(
+            "[X,1] ne [X,2] pas",
+            "[X,2] not [X,1]",
+            zeros | {"PhraseModel_0": 0.25, "PhraseModel_1": np.float32(-1.5e-3)},
+            [],
+        ),
         of,
         Rule("de [X,1]", "'s [X,1]", zeros, [(0, 0)]),
         Rule("supprimé", "", zeros | {"PhraseModel_0": 1.0}, []),

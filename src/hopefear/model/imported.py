@@ -104,7 +104,7 @@ def moses_rule(line: str, owner: str) -> TextRule:
     if len(source) < 1 or len(target) < 2 or not _label(source[-1]) or not _label(target[-1]):
         raise ValueError("the two sides do not end with their labels, as in: das [X][X] [X] ||| the [X][X] [X] ||| ...")
     links = [point for point in (rest[0] if rest else []) if point]
-    pairs = dict(reversed(point.split("-")) for point in links)  # target -> source
+    pairs = {t: s for s, t in (point.split("-") for point in links)}  # target -> source
     numbers = {i: n for n, i in enumerate((i for i, word in enumerate(source) if _gap(word)), 1)}
     words = [f"[X,{numbers[i]}]" if i in numbers else _escaped(word) for i, word in enumerate(source[:-1])]
     said = []

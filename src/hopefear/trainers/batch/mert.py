@@ -10,9 +10,9 @@ Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
   Translation features rise and fall together (with the length), so coordinate lines leave a narrow ridge at once.
 - After all starts the best one is searched towards the ends of the others, then kicked: four random steps that change a
   tenth of the sentences or more, an ascent from each, the best is kept; until ``kicks`` rounds in a row gained nothing.
-  Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many). Below
-  100,000, where few sentences make a rough surface, a pass has as many random lines as axes, kicks are larger, and only
-  one of the four is from the best point: the others go their own ways, and begin anew when they stand still.
+  Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many).
+  Below 100,000, where few sentences make a rough surface, a pass has as many random lines as axes, kicks are larger,
+  and only one of the four is from the best point: the others go their own ways, and begin anew when they stand still.
 - Sparse features keep their initial weights, but for the ``sparse`` that vary most: MERT is for a few dozen features.
 - Weights have no scale here: the result is scaled to sum of absolute values 1, unless a weight is frozen or bounded.
 """
