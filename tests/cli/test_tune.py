@@ -15,7 +15,7 @@ from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from hopefear.formats import read_nbest, read_weights, write_forests
 from hopefear.runs.events import Progress
-from hopefear.train.tuning import TuneConfig, tune
+from hopefear.train.tuning import TuneConfig, megabytes, tune
 
 Said = pytest.CaptureFixture[str]
 DATA = Synthetic(sentences=60, candidates=20, dense=8)
@@ -282,8 +282,11 @@ def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> Non
     Path("plf.ref").write_text("b c e f\n" * 4)
     arguments = ["tune", "--forests", "dev.plf", "--refs", "plf.ref", "--trainer", "mert", "--holdout", "0"]
     assert main([*arguments, "--out", "run"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split() == ["before", "not", "known"]
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1].split() == ["before", "not", "known"]
+    assert "gain" not in err
     assert record()["final"]["before"] == {}
+    assert not any("gain" in one["code"] for one in record()["findings"])
 
 
 def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Said) -> None:
@@ -313,6 +316,9 @@ def test_lists_have_sources(capsys: Said) -> None:
 
 
 def test_progress_knows_its_total() -> None:
+    Path("large").write_bytes(b"x" * 2_500_000)
+    assert megabytes(["large", "large"]) == 5
+    assert megabytes(["large", "-"]) is None
     heard: list[Progress] = []
     refs = REFS[1:]
     tune(
