@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hopefear.decode import Hiero
+from hopefear.errors import InputError
 from hopefear.runs.events import Event, Warned
 from hopefear.runs.session import Session
 from hopefear.trainers import Task
@@ -23,6 +24,15 @@ from tests.models import corpus
 def test_messages_survive_the_wire() -> None:
     message = ({"ask": "learn", "sentences": [1, 2]}, [b"", b"ab\0c", b"\n"])
     assert unpack(pack(*message)) == message
+
+
+def test_a_system_that_does_not_fork_is_told_what_to_take(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "fork")
+    learner = Mira(epochs=1, learners=Learners(count=2, parallel="async"))
+    with pytest.raises(InputError, match="--simulate-learners"):
+        learner.fit(Task(decoder, corpus(task, "tune")))
 
 
 def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
