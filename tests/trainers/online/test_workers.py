@@ -28,6 +28,15 @@ def test_messages_survive_the_wire() -> None:
     assert unpack(pack(*message)) == message
 
 
+def test_a_system_that_does_not_fork_is_told_what_to_take(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "fork")
+    learner = Mira(epochs=1, learners=Learners(count=2, parallel="async"))
+    with pytest.raises(InputError, match="--simulate-learners"):
+        learner.fit(Task(decoder, corpus(task, "tune")))
+
+
 def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = workers_module.Server.answer
 
