@@ -2,8 +2,8 @@
 
     python bench/decode.py MODEL SOURCE [pops lengths sparse threads lattices] [--refs REF...] [--lines 500] [--json]
 
-pops      words per second of CPU at several pop limits, with the average model score under the same weights: the two
-          belong together, for a faster search that finds worse translations is no progress
+pops      the curve from pop limit to mean model score under the same weights, words per second of CPU and size of the
+          forests: they belong together, for a faster search that finds worse translations is no progress
 lengths   microseconds of CPU per word by sentence length, and the memory of the forest of one sentence
 sparse    the same sentences with the lex features of the model, weights zero or random, and with all templates
 threads   two threads against one; wall-clock time means something on an idle machine only
@@ -66,7 +66,7 @@ class Bench:
                 score += best.score
                 edges += pool[i].edge_count
                 texts.append(best.text)
-        row = {"words/CPU s": self.words / cpu, "model score": score / len(lines), "edges": edges / len(lines)}
+        row = {"words/CPU s": self.words / cpu, "mean model score": score / len(lines), "edges": edges / len(lines)}
         if self.options.refs:
             refs = [[self.model.target_text.text(line) for line in read_lines(path)] for path in self.options.refs]
             bleu = Bleu(lowercase=True)
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--refs", nargs="*", default=[])
     parser.add_argument("--weights")
     parser.add_argument("--lines", type=int, default=500)
-    parser.add_argument("--pop-limits", type=int, nargs="+", default=[200, 30, 100, 1000])
+    parser.add_argument("--pop-limits", type=int, nargs="+", default=[20, 50, 100, 200, 500, 1000])
     parser.add_argument("--max-options", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

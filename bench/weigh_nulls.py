@@ -1,6 +1,7 @@
 """Is the verdict of ``hopefear weigh`` right at its nominal rate? Tables with a planted truth, many draws of each.
 
     python bench/weigh_nulls.py --draws 1000 --only nothing-binary equal     # some of the cases; all without --only
+    python bench/weigh_nulls.py --draws 1000 --keep draws.jsonl              # goes on where it was interrupted
 
 For each case: how often weigh says better than equal weights, worse, or cannot tell, and how often that learnt weights
 beat a candidate drawn by chance. Where equal weights are the truth or no score tells anything, "better" should come up
@@ -15,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +60,29 @@ CASES: dict[str, tuple[str, Callable[[int], dict[str, Array]]]] = {
 }
 
 
-def judge(task: tuple[str, int]) -> tuple[str, str]:
+WORDS = {True: "better", False: "worse", None: "cannot tell"}
+
+
+def judge(task: tuple[str, int]) -> dict[str, str | int]:
     case, seed = task
     config = WeighConfig(table=CASES[case][1](seed), group="group", outcome="outcome", seed=seed + 1, jobs=1)
     pool = read_pool(config)
     equal, chance = Weighing(pool, metric_for(config, pool), config, SILENT).judged()
-    words = {True: "better", False: "worse", None: "cannot tell"}
-    return words[equal], words[chance]
+    return {"case": case, "seed": seed, "equal": WORDS[equal], "chance": WORDS[chance]}
+
+
+def judged(case: str, draws: int, processes: int, keep: Path | None) -> list[dict[str, str | int]]:
+    """All draws of a case; those that a file has are not made again, new ones are added to it."""
+    lines = keep.read_text().splitlines() if keep is not None and keep.exists() else []
+    found = [one for one in map(json.loads, lines) if one["case"] == case and one["seed"] < draws]
+    done = {one["seed"] for one in found}
+    with ProcessPoolExecutor(processes) as workers:
+        for one in workers.map(judge, [(case, seed) for seed in range(draws) if seed not in done], chunksize=5):
+            found.append(one)
+            if keep is not None:
+                with keep.open("a") as file:
+                    file.write(json.dumps(one) + "\n")
+    return found
 
 
 def main() -> None:
@@ -72,11 +90,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--only", nargs="*", choices=list(CASES), default=list(CASES))
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     for case in options.only:
-        with ProcessPoolExecutor(options.processes) as workers:
-            found = list(workers.map(judge, [(case, seed) for seed in range(options.draws)], chunksize=10))
-        equal, chance = Counter(one for one, _ in found), Counter(other for _, other in found)
+        found = judged(case, options.draws, options.processes, options.keep)
+        equal, chance = Counter(one["equal"] for one in found), Counter(one["chance"] for one in found)
         share = equal["better"] / options.draws
         error = math.sqrt(max(share, 1 / options.draws) * (1 - share) / options.draws)
         line = {"case": case, "what": CASES[case][0], "draws": options.draws, "better": share, "error": round(error, 4)}

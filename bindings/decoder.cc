@@ -44,14 +44,16 @@ Pool kbest(HieroDecoder& d, Weights& w, const HieroOptions& options, int64_t k, 
   return d.kbest(sources, weights, options, k, distinct, jobs);
 }
 
-std::shared_ptr<Examples> examples(HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds,
-                                   const std::vector<std::vector<Texts>>& references, const Limits& limits) {
+/// `source`: what HieroDecoder::prepare takes.
+template <class... Source>
+std::shared_ptr<Examples> examples(HieroDecoder& d, const std::vector<std::vector<Texts>>& references, const Limits& limits,
+                                   const Source&... source) {
   std::vector<References> ids_of(references.size());
   for (size_t i = 0; i < references.size(); ++i) {
     for (const auto& words : references[i]) ids_of[i].push_back(d.reference(words));
     drop_missing(ids_of[i]);
   }
-  return std::make_shared<HieroExamples>(d, d.prepare(ids, lines, kinds), std::move(ids_of), checked(limits));
+  return std::make_shared<HieroExamples>(d, d.prepare(source...), std::move(ids_of), checked(limits));
 }
 
 void bind_rescorer(nb::module_& m) {
@@ -103,8 +105,18 @@ void bind_decoder(nb::module_& m) {
              const Limits& limits, int jobs) { return kbest(d, w, checked(limits), k, distinct, jobs, ids, lines, kinds); },
           "ids"_a, "lines"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0,
           "The k best of each line as lists; forests are dropped as soon as they were searched.")
-      .def("examples", &examples, "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(),
-           "Sentences with the words of their references, to learn from.");
+      .def(
+          "examples",
+          [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds,
+             const std::vector<std::vector<Texts>>& references,
+             const Limits& limits) { return examples(d, references, limits, ids, lines, kinds); },
+          "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(),
+          "Sentences with the words of their references, to learn from.")
+      .def(
+          "lattice_examples",
+          [](HieroDecoder& d, const Pool& lattices, const std::string& kinds, const std::vector<std::vector<Texts>>& references,
+             const Limits& limits) { return examples(d, references, limits, lattices, kinds); },
+          "lattices"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>());
 }
 
 }  // namespace

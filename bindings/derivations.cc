@@ -1,5 +1,7 @@
 #include "derivations.h"
 
+#include "display.h"
+
 namespace hopefear {
 namespace {
 
@@ -49,9 +51,14 @@ void bind_derivation(nb::module_& m) {
           },
           "h(d) by name, without zeros.")
       .def("__len__", [](const BoundDerivation& b) { return b.d.edges.size(); })
-      .def("__repr__", [](const BoundDerivation& b) {
-        return "<Derivation " + std::to_string(b.d.score) + ": " + text_of(*b.forest.vocab, yield(b.forest, b.d.edges)) + ">";
-      });
+      .def("__repr__",
+           [](const BoundDerivation& b) {
+             return "<Derivation " + std::to_string(b.d.score) + ": " + text_of(*b.forest.vocab, yield(b.forest, b.d.edges)) +
+                    ">";
+           })
+      .def(
+          "_repr_svg_", [](nb::handle_t<BoundDerivation> self) { return shown_by("derivation_svg", self); },
+          nb::sig("def _repr_svg_(self) -> str"));
 }
 
 void bind_rated(nb::module_& m) {

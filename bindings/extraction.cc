@@ -131,10 +131,14 @@ void bind_rules(nb::module_& m) {
       .def_prop_ro("target", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).target, h); })
       .def_prop_ro("link_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).link_begin, h); })
       .def_prop_ro("links", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).links, h); })
-      .def_prop_ro("columns", [](nb::handle_t<RuleTable> h) {
-        const RuleTable& t = nb::cast<RuleTable&>(h);
-        return Out2<const float>(t.columns.data(), {t.rules(), t.names.size()}, h);
-      });
+      .def_prop_ro("columns",
+                   [](nb::handle_t<RuleTable> h) {
+                     const RuleTable& t = nb::cast<RuleTable&>(h);
+                     return Out2<const float>(t.columns.data(), {t.rules(), t.names.size()}, h);
+                   })
+      .def(
+          "selected", [](const RuleTable& t, In<uint8_t> keep) { return t.selected(view(keep)); }, "keep"_a,
+          "The rules with a mark other than 0, and the source sides that have some.");
 }
 
 void bind_extractor(nb::module_& m) {

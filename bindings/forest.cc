@@ -1,6 +1,7 @@
 #include "forest/forest.h"
 
 #include "common.h"
+#include "display.h"
 
 namespace hopefear {
 namespace {
@@ -113,7 +114,10 @@ void init_forest(nb::module_& m) {
             edge_scores(f, w.data(), scores.data());
             return give(std::move(scores));
           },
-          "w"_a, "w.h(e) of every edge.");
+          "w"_a, "w.h(e) of every edge.")
+      .def(
+          "_repr_html_", [](nb::handle_t<Forest> self) { return shown_by("forest_html", self); },
+          nb::sig("def _repr_html_(self) -> str"));
 }
 
 }  // namespace hopefear

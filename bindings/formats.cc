@@ -23,12 +23,13 @@ nb::bytes format_sentences(const Pool& pool, size_t begin, size_t end, Append&& 
   return nb::bytes(out.data(), out.size());
 }
 
-nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights) {
+nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights,
+                       size_t first) {
   if (weights && weights->size() < static_cast<size_t>(pool.features->size()))
     throw InputError("the weight vector is shorter than the number of features");
   const NbestFormat wanted = format == "jsonl" ? NbestFormat::jsonl : format == "cdec" ? NbestFormat::cdec : NbestFormat::moses;
   const double* w = weights ? weights->data() : nullptr;
-  return format_sentences(pool, begin, end, [&](std::string& out, size_t i) { append_nbest(out, pool, i, wanted, w); });
+  return format_sentences(pool, begin, end, [&](std::string& out, size_t i) { append_nbest(out, pool, i, wanted, w, first); });
 }
 
 nb::bytes format_forests(const Pool& pool, size_t begin, size_t end, const std::string& format) {
@@ -41,7 +42,11 @@ nb::bytes format_forests(const Pool& pool, size_t begin, size_t end, const std::
 }
 
 ForestReader::Format forest_format(const std::string& name) {
-  return name == "plf" ? ForestReader::Format::plf : name == "moses" ? ForestReader::Format::moses : ForestReader::Format::json;
+  using Format = ForestReader::Format;
+  if (name == "kaldi") return Format::kaldi;
+  if (name == "openfst") return Format::openfst;
+  if (name == "slf") return Format::slf;
+  return name == "plf" ? Format::plf : name == "moses" ? Format::moses : Format::json;
 }
 
 template <class Reader>
@@ -79,7 +84,9 @@ void bind_lists(nb::module_& m) {
       .def(
           "begin_file",
           [](NbestReader& reader, std::string name, const std::string& format) {
-            reader.begin_file(std::move(name), format == "jsonl");
+            reader.begin_file(std::move(name), format == "jsonl"  ? NbestReader::Format::jsonl
+                                               : format == "json" ? NbestReader::Format::json
+                                                                  : NbestReader::Format::moses);
           },
           "name"_a, "format"_a = "moses")
       .def("feed", &feed<NbestReader>, "data"_a)
@@ -93,7 +100,7 @@ void bind_lists(nb::module_& m) {
            })
       .def("collect", &NbestReader::collect, "pool"_a)
       .def_prop_ro("metric_names", &NbestReader::metric_names);
-  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none());
+  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none(), "first"_a = 0);
 }
 
 void bind_forests(nb::module_& m) {
@@ -107,6 +114,12 @@ void bind_forests(nb::module_& m) {
           "name"_a, "format"_a, "before"_a = 0)
       .def("feed", &feed<ForestReader>, "data"_a)
       .def("end_file", &ForestReader::end_file)
+      .def(
+          "symbols",
+          [](ForestReader& reader, nb::bytes text, const std::string& file) {
+            reader.symbols(std::string_view(text.c_str(), text.size()), file);
+          },
+          "text"_a, "file"_a)
       .def("finish", &ForestReader::finish)
       .def_prop_ro("sentences", &ForestReader::sentences)
       .def("collect", &ForestReader::collect, "pool"_a);

@@ -1,6 +1,9 @@
 #include <cstdlib>
+#include <exception>
+#include <string_view>
 
 #include "common.h"
+#include "search/stop.h"
 #include "util/error.h"
 
 namespace hopefear {
@@ -9,6 +12,7 @@ void init_pool(nb::module_&);
 void init_algorithms(nb::module_&);
 void init_metrics(nb::module_&);
 void init_formats(nb::module_&);
+void init_tables(nb::module_&);
 void init_reparameterize(nb::module_&);
 void init_lists(nb::module_&);
 void init_mert(nb::module_&);
@@ -26,18 +30,39 @@ void init_grammar(nb::module_&);
 void init_decoder(nb::module_&);
 void init_blocks(nb::module_&);
 void init_online(nb::module_&);
+void init_columns(nb::module_&);
+void init_forced(nb::module_&);
+void init_consensus(nb::module_&);
 }  // namespace hopefear
+
+namespace {
+
+/// A message may quote bytes of a damaged file that are no UTF-8.
+void say_input_error(const std::exception_ptr& thrown, void* type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const hopefear::InputError& error) {
+    const std::string_view text = error.what();
+    const nb::object message =
+        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+    PyErr_SetObject(static_cast<PyObject*>(type), message.ptr());
+  }
+}
+
+}  // namespace
 
 NB_MODULE(_core, m) {
   // Objects in caches outlive the interpreter: no harm, and nothing that a user should read after a command's output.
   nb::set_leak_warnings(std::getenv("HOPEFEAR_DEBUG") != nullptr);
   m.doc() = "The compiled core of hopefear. Private: import hopefear instead.";
-  nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
+  const nb::object input_error = nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
+  nb::register_exception_translator(say_input_error, input_error.ptr());
   hopefear::init_forest(m);
   hopefear::init_pool(m);
   hopefear::init_metrics(m);
   hopefear::init_algorithms(m);
   hopefear::init_formats(m);
+  hopefear::init_tables(m);
   hopefear::init_reparameterize(m);
   hopefear::init_lists(m);
   hopefear::init_mert(m);
@@ -55,4 +80,10 @@ NB_MODULE(_core, m) {
   hopefear::init_online(m);
   hopefear::init_decoder(m);
   hopefear::init_blocks(m);
+  hopefear::init_columns(m);
+  hopefear::init_forced(m);
+  hopefear::init_consensus(m);
+  m.def(
+      "stop_decoding", [](bool stop) { hopefear::stop_decoding = stop; }, nb::arg("stop"),
+      "All decoding of this process ends with an InputError, until this is called with False.");
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common.h"
+#include "display.h"
 #include "forest/candidate_lists.h"
 #include "util/words.h"
 
@@ -73,7 +74,8 @@ void init_pool(nb::module_& m) {
           "Candidate lists from a table: a file (CSV, TSV, JSON lines, Parquet, Arrow), a frame of pandas, polars, pyarrow or "
           "DuckDB, or a dict of arrays. docs/tables.md explains the columns.")
       .def(
-          "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); }, nb::sig("def to_arrow(self) -> typing.Any"),
+          "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); },
+          nb::sig("def to_arrow(self) -> typing.Any"),
           "The candidates as a pyarrow.Table with a row for each: group, text, features, numbers.")
       .def(
           "to_pandas", [](nb::handle_t<Pool> self) { return in_python("to_pandas", self); },
@@ -82,6 +84,9 @@ void init_pool(nb::module_& m) {
           "__reduce__", [](nb::handle_t<Pool> self) { return in_python("reduce", self); },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"), "Pickled as the bytes of a native file of forests.")
       .def("__repr__", &describe)
+      .def(
+          "_repr_html_", [](nb::handle_t<Pool> self) { return shown_by("pool_html", self); },
+          nb::sig("def _repr_html_(self) -> str"))
       .def("__len__", &Pool::size)
       .def(
           "__getitem__", [](const Pool& p, int64_t i) { return at(p, i).forest; }, "index"_a, "The forest of one sentence.")
@@ -141,10 +146,18 @@ void init_pool(nb::module_& m) {
       .def(
           "subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a.noconvert(),
           "The sentences with these indices; arrays are shared.")
-      .def("subset", &subset_of, "indices"_a, nb::sig("def subset(self, indices: collections.abc.Iterable[typing.SupportsIndex]) -> Pool"))
+      .def("subset", &subset_of, "indices"_a,
+           nb::sig("def subset(self, indices: collections.abc.Iterable[typing.SupportsIndex]) -> Pool"))
       .def("append_lists", &append_many, "ids"_a, "row_begin"_a, "dense"_a, "numbers"_a, "texts"_a, "references"_a,
            "Many lists at once, with dense features only: rows row_begin[i] to row_begin[i + 1] of the arrays are those of list "
            "i.");
+  m.def(
+      "canonical",
+      [](const Pool& pool) {
+        auto [out, places] = canonical(pool);
+        return std::make_pair(std::move(out), give(std::move(places)));
+      },
+      "pool"_a, "merged([pool]), and where its list has each of the rows.");
   m.def(
       "merged",
       [](const std::vector<const Pool*>& pools, bool in_order) { return in_order ? merged_in_order(pools) : merged(pools); },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import random
 from collections.abc import Callable
@@ -13,6 +14,15 @@ import zstandard
 
 import hopefear as hf
 from hopefear import formats
+from hopefear.formats import trec
+from hopefear.formats.letor import read_letor
+from hopefear.formats.table import read_table
+from hopefear.model import BuildOptions, Model, build
+from hopefear.model.grammar import Grammar, iter_rules, read_grammar, write_grammar
+from hopefear.model.language_model import LanguageModel
+from hopefear.runs import checkpoint
+from hopefear.runs.record import RunRecord
+from hopefear.trainers.online import states
 
 MOSES_LIST = """\
 0 ||| the cat ||| LM= -1.5 TM= 0.1 0.2 ||| -3
@@ -60,6 +70,36 @@ CICADA_FOREST = (
 PLF = (
     "((('einen',1.0,1),),(('wettbewerbsbedingten',0.5,2),('wettbewerbs',0.25,1),),(('it\\'s',1.0,1),),)\n"
     "((('*EPS*',1,2,1),),)\n"
+)
+FAIRSEQ = "S-0\ta b\nT-0\tA B\nH-0\t-0.5\tA B\nD-0\t-0.5\tA B\nP-0\t-0.25 -0.75\nS-1\tc\nH-1\t-1e-3\tC\nP-1\t-1\n"
+SOCKEYE = (
+    '{"sentence_id": 1, "translations": ["a", "b"], "scores": [[0.5], [1]]}\n'
+    '{"sentence_id": 2, "translation": "c", "score": 2}\n'
+)
+OPENNMT = '[[{"src": "x", "tgt": "a", "pred_score": -1}], [{"src": "x", "tgt": "b", "pred_score": -2.5}]]\n'
+TOKENS = (
+    '{"id": "r-1", "choices": [{"text": "a b", "logprobs": {"token_logprobs": [null, -0.5]}}, {"text": "c"}]}\n'
+    '{"sequences": ["a", "b"], "sequences_scores": [-1, -2], "transition_scores": [[-1, -1], [-3]], "reference": "a"}\n'
+    '{"outputs": [{"text": "a", "cumulative_logprob": -1, "logprobs": [{"7": {"logprob": -1.0}}]}], "prompt": "x"}\n'
+)
+FLAT = "-1.5 ||| a b\n-2 ||| b\n-3e1 ||| c\n-4 ||| d\n"
+NEMO = '{"audio_filepath": "a", "text": "a b", "beams": [["a", -1.5], ["a b", -2]]}\n'
+ESPNET = '{"utts": {"u": {"output": [{"rec_text": "a<eos>", "score": -2.5, "text": "A"}]}}}\n'
+ICEFALL = "u1:\tref=['A', 'B']\nu1:\thyp=['A', \"B'S\"]\nu2:\thyp=[]\n"
+EXTRACTED = "".join(f"FEATURES_TXT_BEGIN_0 {i} 2 2 d lm\n0 -1.5\n-1 2 x=1\nFEATURES_TXT_END_0\n" for i in range(2))
+KALDI = (
+    "u-1\n0 1 the 2.5,10,3_4_4\n0 2 a 3,11.25,3_4\n1 2 old 1,20.5,\n2 3 house 0,5,7_8\n3 0.5,0,9\n\n"
+    "u-2\n0 1 yes 1,2,\n1\n\n"
+)
+OPENFST = "0 1 the 0.5\n0 1 a 1.25\n1 2 house\n2 0.25\n\n0 1 das yes 2\n1\n"
+SLF = (
+    "VERSION=1.0\nbase=10 start=0 end=3\nN=4 L=4\nI=0 W=!NULL\nI=1 W=the\nI=2 W=a\nI=3 W=</s>\n"
+    "J=0 S=0 E=1 a=-1.5 l=-2\nJ=1 S=0 E=2 a=-2 r=1\nJ=2 S=1 E=3 a=-1\nJ=3 S=2 E=3 l=-3\n"
+)
+OLD_LIST = "0||| the house||| d: 0 -1.5 lm: -3 ||| -2\n1||| a ||| d: 0 0 lm: -1||| -1\n"
+MARIAN = (
+    "1 ||| a b ||| 0-0 1-1 ||| WordScores= -0.5 -1 ||| F0= -1.5 ||| -0.5\n"
+    "2 |||  |||  ||| WordScores= -2 ||| F0= -2 ||| -2\n"
 )
 WEIGHTS = "# tuned\nLM0 0.5\nWordPenalty0=-1\nTM= 0.1 2e-7\n[weight]\nx 3\n"
 GRAMMAR = "[X] ||| [X,1] de [NP,2] ||| [2] 's [1] ||| EgivenF=0.5 a=b=-2 ||| 1-1\n[S] ||| a ||| b ||| 0.5;1\n"
@@ -131,6 +171,14 @@ def _read_forests(path: Path) -> None:
         _touch(pool)
 
 
+def _named(format: str) -> Callable[[Path], object]:
+    return lambda path: _touch(formats.read_nbest(path, format=format))
+
+
+def _lattice(format: str) -> Callable[[Path], object]:
+    return lambda path: _touch(formats.read_forests(path, format=format))
+
+
 def _read_native(path: Path) -> None:
     formats.read_forests(path)
     formats.read_forests(path, format="native", verify=False)
@@ -147,6 +195,21 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         "travatar forest": (TRAVATAR_FOREST, _read_forests),
         "cicada forest": (CICADA_FOREST, _read_forests),
         "plf": (PLF, _read_forests),
+        "old list": (OLD_LIST, _read_list),
+        "marian list": (MARIAN, _read_list),
+        "json list": ("[" + JSONL_LIST.strip().replace("}\n{", "},\n{") + "]", _read_list),
+        "fairseq": (FAIRSEQ, _named("fairseq")),
+        "sockeye": (SOCKEYE, _named("sockeye")),
+        "opennmt": (OPENNMT, _named("opennmt")),
+        "tokens": (TOKENS, _named("tokens")),
+        "flat": (FLAT, _named("flat:2")),
+        "nemo": (NEMO, _named("nemo:1")),
+        "espnet": (ESPNET, _named("espnet")),
+        "icefall": (ICEFALL, _named("icefall")),
+        "mert": (EXTRACTED, _named("mert")),
+        "kaldi lattice": (KALDI, _lattice("kaldi")),
+        "openfst": (OPENFST, _lattice("openfst")),
+        "slf": (SLF, _lattice("slf")),
         "weights": (WEIGHTS, formats.read_weights),
         "grammar": (GRAMMAR, lambda path: list(formats.iter_grammar(path))),
         "references": ("a b\nd\nc\n", lambda path: formats.read_references([path, path])),
@@ -156,7 +219,7 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     found["xz"] = (lzma.compress(JSONL_LIST.encode()), _read_list)
     found["zstd"] = (zstandard.ZstdCompressor().compress(PLF.encode()), _read_forests)
     found["native"] = (_native(folder), _read_native)
-    return found
+    return found | state_targets(folder)
 
 
 def mutated(data: bytes, random: random.Random) -> bytes:
@@ -198,3 +261,104 @@ def attempt(path: Path, data: bytes, reader: Callable[[Path], object]) -> str:
         assert not any(ord(c) < 32 for c in line), line
         return line
     return ""
+
+
+def _arpa_and_lm(folder: Path) -> tuple[bytes, bytes]:
+    model = LanguageModel.estimate(["a b c", "a b ü", "b"], 3)
+    model.write_arpa(folder / "lm.arpa")
+    model.save(folder / "lm.bin")
+    return (folder / "lm.arpa").read_bytes(), (folder / "lm.bin").read_bytes()
+
+
+def _read_lm(path: Path) -> None:
+    model = LanguageModel.open(path)
+    model.core.write_arpa(io.BytesIO().write)
+    model.score("a b x")
+
+
+def _grammar_file(folder: Path) -> bytes:
+    (folder / "g").write_text("[X] ||| a [X,1] ||| [X,1] b ||| p=0.5 ||| 0-1\n[X] ||| c ||| d e ||| p=-1 ||| 0-0\n")
+    write_grammar(read_grammar(folder / "g"), folder / "grammar.bin")
+    return (folder / "grammar.bin").read_bytes()
+
+
+def _read_grammar_file(path: Path) -> None:
+    list(iter_rules(Grammar.open(str(path), True, 1)))
+
+
+def _model_info(folder: Path) -> bytes:
+    """model.json of a model whose files are all there."""
+    (folder / "text").write_text("a b\nb c\n" * 3)
+    (folder / "links").write_text("0-0 1-1\n" * 6)
+    options = BuildOptions(tokenizer="none", lm_order=2, sparse=False)
+    build(folder / "text", folder / "text", folder / "model", options, align=[folder / "links"])
+    return (folder / "model" / "model.json").read_bytes()
+
+
+def _read_model_info(path: Path) -> None:
+    """The damaged model.json is put into the model for a moment."""
+    inside = path.parent / "model" / "model.json"
+    inside.write_bytes(path.read_bytes())
+    try:
+        Model.open(inside.parent)
+    except hf.InputError as error:
+        assert str(error).startswith(str(inside.parent))
+        raise hf.InputError(f"{path}: {error}") from None
+
+
+def _learners(folder: Path) -> bytes:
+    one = states.Snapshot(np.arange(3.0), np.zeros(3), np.ones(3), np.zeros(9), 4, [b"ab", b""])
+    states.save(folder / "learners.npz", {"epoch": 2, "history": []}, [one, one], {"best": np.arange(3.0)})
+    return (folder / "learners.npz").read_bytes()
+
+
+def _checkpoint(folder: Path) -> bytes:
+    checkpoint.save(folder / "state.json", {"weights": {"lm": 0.25, "größe": -3}, "history": [{"epoch": 1}]})
+    return (folder / "state.json").read_bytes()
+
+
+def _run_record(folder: Path) -> bytes:
+    RunRecord(kind="tune", command=["hopefear", "tune"], seed=1, epochs=[{"epoch": 1, "bleu": 3.5}]).save(
+        folder / "run"
+    )
+    return (folder / "run").read_bytes()
+
+
+def _read_config(path: Path) -> None:
+    from hopefear.cli import build as module
+    from hopefear.cli.options import FileError, read_config
+
+    try:
+        read_config(str(path), module.command, "build", ["build", "tune"])
+    except FileError as error:
+        raise hf.InputError(error.format_message()) from None
+
+
+def _read_csv(path: Path) -> None:
+    read_table(path.replace(path.with_suffix(".csv")))
+
+
+CONFIG = 'seed = 3\nkind = "blocks"\n[build]\nmax-options = 20\nsource = ["a", "b"]\noverwrite = true\n[tune]\nx = 1\n'
+CSV_TABLE = 'q,text,lm,tm\n1,"a, b",-1.5,2\n1,c,0.5,1e-3\n2,"d ""e""",3,4\n'
+LETOR = "2 qid:10 1:0.5 2:1 # doc\n0 qid:10 1:0.1 2:7\n1 qid:11 1:3\n"
+TREC = "q1 Q0 d1 1 9.5 a\nq1 Q0 d2 2 3e-1 a\nq2 Q0 d1 1 1 a\n"
+QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n"
+
+
+def state_targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
+    """Models, checkpoints, records, configurations and tables."""
+    arpa, lm = _arpa_and_lm(folder)
+    return {
+        "arpa": (arpa, lambda path: LanguageModel.read_arpa(path).core.write_arpa(io.BytesIO().write)),
+        "lm.bin": (lm, _read_lm),
+        "grammar.bin": (_grammar_file(folder), _read_grammar_file),
+        "model.json": (_model_info(folder), _read_model_info),
+        "learners.npz": (_learners(folder), states.load),
+        "checkpoint": (_checkpoint(folder), checkpoint.load),
+        "run.json": (_run_record(folder), RunRecord.load),
+        "config": (CONFIG.encode(), _read_config),
+        "csv table": (CSV_TABLE.encode(), _read_csv),
+        "letor": (LETOR.encode(), lambda path: read_letor(str(path))),
+        "trec run": (TREC.encode(), lambda path: trec.read_run(str(path))),
+        "qrels": (QRELS.encode(), lambda path: trec.read_qrels(str(path))),
+    }

@@ -50,5 +50,5 @@ def write_block_task(folder: Path, sizes: dict[str, int], max_phrase: int) -> No
         pairs = [sentence(rng) for _ in range(count)]
         (folder / f"{part}.de").write_text("".join(f + "\n" for f, _ in pairs))
         (folder / f"{part}.en").write_text("".join(e + "\n" for _, e in pairs))
-    options = BuildOptions(kind="blocks", max_phrase=max_phrase)
+    options = BuildOptions(kind="blocks", max_phrase=max_phrase, min_occurrences=1, min_probability=0)
     build(folder / "train.de", folder / "train.en", folder / "model", options)

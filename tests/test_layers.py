@@ -20,6 +20,7 @@ LAYERS = [
     "data",
     "train",
     "report",
+    "display",
     "sklearn",
     "experiments",
     "commands",

@@ -1,4 +1,4 @@
-"""docs/notation.md names files that are there, and every trainer."""
+"""docs/notation.md and docs/audit.md name files that are there, and the map every trainer."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,8 @@ from hopefear.trainers import TRAINERS
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
-FILES = sorted({name for name in re.findall(r"`([\w/.]+)`", TEXT) if "/" in name})
+AUDIT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+FILES = sorted({name for name in re.findall(r"`([\w/.]+)`", TEXT + AUDIT) if "/" in name})
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -20,14 +20,16 @@ void init_pro(nb::module_& m) {
           "w"_a, "jobs"_a = 0, "Mean logistic loss and its gradient.");
   m.def(
       "sample_pairs",
-      [](const Pool& pool, In2<double> stats, const Metric& metric, int samples, double threshold, int keep, uint64_t seed,
-         int jobs) {
+      [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> gains, int samples, double threshold, int keep,
+         bool weighted, uint64_t seed, int jobs) {
         const std::vector<double> zero(static_cast<size_t>(pool.features->size()), 0.0);
         Task task(pool, stats, metric, In<double>(zero.data(), {zero.size()}));
-        nb::gil_scoped_release release;
-        return sample_pairs(task.lists, {.samples = samples, .threshold = threshold, .keep = keep, .seed = seed, .jobs = jobs});
+        const double* rows = rows_of(task, gains);
+        const ProOptions options{
+            .samples = samples, .threshold = threshold, .keep = keep, .weighted = weighted, .seed = seed, .jobs = jobs};
+        return without_gil([&] { return sample_pairs(task.lists, rows, options); });
       },
-      "pool"_a, "stats"_a, "metric"_a, "samples"_a, "threshold"_a, "keep"_a, "seed"_a, "jobs"_a = 0);
+      "pool"_a, "stats"_a, "metric"_a, "gains"_a, "samples"_a, "threshold"_a, "keep"_a, "weighted"_a, "seed"_a, "jobs"_a = 0);
 }
 
 }  // namespace hopefear

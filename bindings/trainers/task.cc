@@ -12,12 +12,19 @@ Task::Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metr
     throw nb::value_error("weights and bounds must have one number for each feature");
   for (size_t j = 0; j < features; ++j)
     if (!(lower.data()[j] <= this->initial[j] && this->initial[j] <= upper.data()[j]))
-      throw nb::value_error("an initial weight is outside its bounds");
+      throw InputError(
+          "an initial weight is outside its bounds, or no number: are values of features too large? Divide those features");
 }
 
 const double* rows_of(const Task& task, const In<double>& values) {
   if (values.size() != task.lists.rows()) throw nb::value_error("one number for each row is needed");
   return values.data();
+}
+
+void set_places(Task& task, const Places& places) {
+  if (!places) return;
+  if (places->size() != task.lists.rows()) throw nb::value_error("one place for each row is needed");
+  task.lists.place = places->data();
 }
 
 OnEpoch reporter(const nb::object& callback) {

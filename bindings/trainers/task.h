@@ -25,6 +25,10 @@ struct Task {
 /// One number per row of the lists.
 const double* rows_of(const Task& task, const In<double>& values);
 
+/// Where the user's list has each row; null where rows stand in its order.
+using Places = std::optional<In<int32_t>>;
+void set_places(Task& task, const Places& places);
+
 /// on_epoch(epoch, score, weights, updates) -> whether to go on; None: silent. The callback must outlive the result.
 OnEpoch reporter(const nb::object& callback);
 

@@ -18,6 +18,7 @@
 #include "blocks/block_options.h"
 #include "blocks/sequence_features.h"
 #include "search/cube_pruning.h"
+#include "search/stop.h"
 
 namespace hopefear {
 
@@ -61,6 +62,7 @@ class BlockSearch {
     sorted_.push_back(0);
     cells_[0] = {0, 1};
     for (int32_t l = 1; l <= length_; ++l) {
+      check_stop();
       gaps_.clear();
       if (m_.which().swap) fill_gaps(l);
       cubes_.clear();

@@ -14,4 +14,7 @@ void append_lists(Pool& pool, const std::vector<std::string>& ids, std::span<con
 /// merged(), but candidates stand in the order in which the pools have them: the first is what the first pool says first.
 Pool merged_in_order(const std::vector<const Pool*>& pools);
 
+/// merged() of one pool, and where its list has each of the rows.
+std::pair<Pool, std::vector<int32_t>> canonical(const Pool& pool);
+
 }  // namespace hopefear

@@ -193,6 +193,8 @@ class Merging {
     }
     return std::move(out_);
   }
+  /// Where each row first turned up among the candidates of its sentence.
+  std::vector<int32_t> places() && { return std::move(places_); }
 
  private:
   using Group = std::vector<std::pair<size_t, const Sentence*>>;  // (pool, sentence)
@@ -245,7 +247,7 @@ class Merging {
   }
 
   /// In canonical order, or each where it first turns up; equal ones once.
-  Forest list(const std::vector<Candidate>& candidates) const {
+  Forest list(const std::vector<Candidate>& candidates) {
     std::vector<size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -263,6 +265,7 @@ class Merging {
     std::vector<int32_t> ids;
     std::vector<double> values;
     for (const auto& [first, i] : kept) {
+      places_.push_back(static_cast<int32_t>(first));
       const Candidate& c = candidates[i];
       ids.clear();
       values.clear();
@@ -279,6 +282,7 @@ class Merging {
   const bool in_order_;
   const MergedFeatures ids_;
   Pool out_;
+  std::vector<int32_t> places_;
   std::vector<std::vector<int32_t>> word_maps_;  // of each pool; -1 where a word was not yet seen
 };
 
@@ -286,5 +290,11 @@ class Merging {
 
 Pool merged(const std::vector<const Pool*>& pools) { return Merging(pools, false).run(); }
 Pool merged_in_order(const std::vector<const Pool*>& pools) { return Merging(pools, true).run(); }
+std::pair<Pool, std::vector<int32_t>> canonical(const Pool& pool) {
+  const std::vector<const Pool*> one{&pool};
+  Merging merging(one, false);
+  Pool out = merging.run();
+  return {std::move(out), std::move(merging).places()};
+}
 
 }  // namespace hopefear

@@ -15,6 +15,7 @@ void ForestReader::begin_file(std::string name, Format format, int64_t before) {
   sentences_ += before;
   documents_ = {};
   text_.clear();
+  if (format_ >= Format::kaldi) lattices_.begin_file(file_, lattice_format(format_));
 }
 
 void ForestReader::feed(std::string_view bytes) {
@@ -24,6 +25,7 @@ void ForestReader::feed(std::string_view bytes) {
     case Format::json:
       documents_.feed(bytes, [&](std::string_view prefix, std::string_view text, int64_t line) { json(prefix, text, line); });
       break;
+    default: lattices_.feed(bytes, [&](std::string id) { end_sentence("", std::move(id)); });
   }
 }
 
@@ -38,6 +40,7 @@ void ForestReader::end_file() {
       if (!trim(documents_.rest()).empty())
         throw input_error(file_, documents_.line(), "the JSON text ends too soon. Was the file cut off?");
       break;
+    default: lattices_.end_file([&](std::string id) { end_sentence("", std::move(id)); });
   }
 }
 
@@ -47,8 +50,16 @@ void ForestReader::collect(Pool& pool) {
   for (size_t i = before; i < pool.size(); ++i) validate(pool.sentences[i].forest, "sentence " + std::to_string(i));
 }
 
-void ForestReader::end_sentence(std::string source) {
-  builder_.end_sentence(std::to_string(sentences_++), std::move(source));
+LatticeReader::Format ForestReader::lattice_format(Format format) {
+  return format == Format::kaldi     ? LatticeReader::Format::kaldi
+         : format == Format::openfst ? LatticeReader::Format::openfst
+                                     : LatticeReader::Format::slf;
+}
+
+/// Without an id, it is the number of the sentence.
+void ForestReader::end_sentence(std::string source, std::string id) {
+  builder_.end_sentence(id.empty() ? std::to_string(sentences_) : std::move(id), std::move(source));
+  ++sentences_;
   builder_.take_renumbering();
 }
 

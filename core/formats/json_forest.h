@@ -19,6 +19,9 @@ namespace hopefear {
 /// Cuts a file into JSON documents: one per line, or over several lines. Before a document may stand `id |||`.
 class JsonDocuments {
  public:
+  /// `objects`: a document is an object; what stands around it, the brackets and commas of an array say, is its prefix.
+  explicit JsonDocuments(bool objects = false) : objects_(objects) {}
+
   /// Calls document(prefix, text, first line) for each document that has come to its end.
   template <class Document>
   void feed(std::string_view bytes, Document&& document) {
@@ -34,7 +37,7 @@ class JsonDocuments {
           in_string_ = false;
       } else if (c == '"' && depth_ > 0) {
         in_string_ = true;
-      } else if (c == '{' || c == '[') {
+      } else if (c == '{' || (c == '[' && (depth_ > 0 || !objects_))) {
         if (depth_++ == 0) {
           begin_ = text_.size() - 1;
           first_line_ = line_;
@@ -48,12 +51,14 @@ class JsonDocuments {
   /// What is left over: blanks, unless the file was cut off.
   const std::string& rest() const { return text_; }
   int64_t line() const { return line_; }
+  /// The first line of a document that has not come to its end, or 0.
+  int64_t unfinished() const { return depth_ > 0 ? first_line_ : 0; }
 
  private:
   std::string text_;
   size_t begin_ = 0, depth_ = 0;
   int64_t line_ = 1, first_line_ = 1;
-  bool in_string_ = false, escaped_ = false;
+  bool in_string_ = false, escaped_ = false, objects_ = false;
 };
 
 /// Reads one document and returns the source sentence if it holds one (Travatar); the caller ends the sentence.

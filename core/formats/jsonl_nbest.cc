@@ -7,13 +7,50 @@
 namespace hopefear {
 
 void JsonlNbestReader::end_file() {
-  lines_.end_file([&](std::string_view text) { line(text); });
-  if (lines_.number() == 0) throw input_error(lines_.file(), 0, "the file is empty. Was the program that writes it interrupted?");
+  lines_.end_file([&](std::string_view text) { sentence(text, lines_.number()); });
+  if (const int64_t line = whole_ ? documents_.unfinished() : 0)
+    throw input_error(lines_.file(), line, "the JSON text ends too soon. Was the file cut off?");
+  if (whole_) around(documents_.rest(), true, documents_.line());
+  if (whole_ ? sentences_ == before_ : lines_.number() == 0)
+    throw input_error(lines_.file(), 0, "the file is empty. Was the program that writes it interrupted?");
 }
 
-void JsonlNbestReader::line(std::string_view text) {
+void JsonlNbestReader::document(std::string_view prefix, std::string_view text, int64_t line) {
+  around(prefix, false, line);
+  if (const int64_t at = invalid_utf8(text); at >= 0)
+    throw input_error(lines_.file(), line + std::count(text.begin(), text.begin() + at, '\n'),
+                      "a byte is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8");
+  sentence(text, line);
+}
+
+/// What stands before an object, or after the last one: the brackets and commas of an array, or nothing.
+void JsonlNbestReader::around(std::string_view text, bool last, int64_t line) {
+  const bool first = sentences_ == before_;
+  if (first && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text = trim(text);
+  if (first && text.starts_with('[')) {
+    array_ = Array::open;
+    text = trim(text.substr(1));
+  } else if (array_ == Array::open && !first && !last && text.starts_with(',')) {
+    text = trim(text.substr(1));
+  } else if (array_ == Array::open && !last) {
+    throw input_error(lines_.file(), line, "a comma is missing between two sentences of the array. Write one");
+  }
+  if (last && array_ == Array::open && text.starts_with(']')) {
+    array_ = Array::closed;
+    text = trim(text.substr(1));
+  }
+  if (last && array_ == Array::open && text.empty())
+    throw input_error(lines_.file(), line, "the JSON text ends too soon. Was the file cut off?");
+  if (!text.empty())
+    throw input_error(lines_.file(), line,
+                      "expected an object with the candidates of a sentence, found " + quoted(text) +
+                          (last ? ". Was the file cut off?" : ". Write one per sentence"));
+}
+
+void JsonlNbestReader::sentence(std::string_view text, int64_t line) {
   if (trim(text).empty()) return;
-  Json json(text, lines_.file(), lines_.number());
+  Json json(text, lines_.file(), line);
   std::string key, id, source;
   std::vector<std::string> references;
   bool has_id = false, has_source = false, has_references = false, has_candidates = false, number_id = false;
@@ -55,9 +92,10 @@ void JsonlNbestReader::line(std::string_view text) {
   if (!has_candidates) json.fail("the key \"candidates\" is missing. Give each sentence its candidates");
   if (builder_.candidates() == 0) json.fail("there are no candidates. Give each sentence at least one");
   if (!has_id) id = std::to_string(sentences_);
-  if (by_position_ && number_id && id != std::to_string(sentences_))
-    json.fail("the id is " + id + " where the reference files have line " + std::to_string(sentences_) +
-              " (counted from 0). Put the sentences in order, or the references into the JSON");
+  if (sentences_ == 0 && number_id && id == "1") base_ = 1;
+  if (by_position_ && number_id && id != std::to_string(sentences_ + base_))
+    json.fail("the id is " + id + " where the reference files have line " + std::to_string(sentences_ + base_) +
+              " (counted from " + std::to_string(base_) + "). Put the sentences in order, or the references into the JSON");
   if (!ids_.insert(id).second) json.fail("the id " + quoted(id) + " occurs twice. Keep the candidates of a sentence together");
   ++sentences_;
   builder_.end_sentence(std::move(id), std::move(source), std::move(references));

@@ -10,6 +10,19 @@ namespace {
 
 constexpr size_t kGuesses = 256;
 
+/// As next_field, but any ||| ends a field.
+bool next_loose_field(std::string_view& rest, std::string_view& field, bool& more) {
+  if (!more) return false;
+  const size_t bars = rest.find("|||");
+  more = bars != std::string_view::npos;
+  field = rest.substr(0, bars);
+  rest.remove_prefix(more ? bars + 3 : rest.size());
+  return true;
+}
+
+/// 0-0 1-2, or Marian's soft ones: 0.9,0.1 0.2,0.8
+bool is_alignment(std::string_view field) { return field.find_first_not_of("0123456789-.,:e+ ") == std::string_view::npos; }
+
 }  // namespace
 
 void MosesNbestReader::end_file() {
@@ -36,33 +49,80 @@ void MosesNbestReader::renumber() {
   single_.swap(single);
 }
 
-void MosesNbestReader::line(std::string_view text) {
-  std::string_view id, words, names, score, extra;
+int MosesNbestReader::split(std::string_view text) {
+  fields_.clear();
   bool more = true;
-  int fields = next_field(text, id, more);
-  fields += next_field(text, words, more);
-  fields += next_field(text, names, more);
-  fields += next_field(text, score, more);
-  if (fields < 4)
+  for (std::string_view field; loose_ ? next_loose_field(text, field, more) : next_field(text, field, more);)
+    fields_.push_back(field);
+  return static_cast<int>(fields_.size());
+}
+
+void MosesNbestReader::line(std::string_view text) {
+  const bool first = lines_.number() == 1;
+  int found = split(text);
+  if (found < 4 && first) {  // Moses wrote lists without blanks around ||| once
+    loose_ = true;
+    found = split(text);
+  }
+  if (found < 4)
     fail("expected 4 fields split by \" ||| \" (id, words, features, score), found " +
-         std::to_string(trim(id).empty() && fields == 1 ? 0 : fields) + ". Was the file cut off?");
-  sentence_id(trim(id));
+         std::to_string(trim(fields_[0]).empty() && found == 1 ? 0 : found) +
+         (first ? ". Is this a list as Moses writes it? Name its format if not (--format)" : ". Was the file cut off?"));
+  sentence_id(trim(fields_[0]));
+  std::string_view words = fields_[1];
   if (words.starts_with(' ')) words.remove_prefix(1);  // the separator's own blanks
   if (words.ends_with(' ')) words.remove_suffix(1);
   builder_.add_text(words);
-  features(names);
-  score = trim(score);
-  if (!score.empty()) {
-    double value;
-    switch (parse_number(score, value)) {
-      case Number::good: break;
-      case Number::not_finite:
-        fail("the score " + quoted(score) + " is not finite. Replace it by a finite number (it is not used)");
-        break;
-      case Number::not_a_number: fail("the score " + quoted(score) + " is not a number. Does a word contain \"|||\"?");
-    }
-  }
+  place_fields();
+  features(fields_[2]);
+  check_score(trim(fields_[3]));
   builder_.end_candidate();
+}
+
+/// Brings features and score to the third and fourth place, where Moses has them; reads Marian's word scores on the way.
+void MosesNbestReader::place_fields() {
+  const auto named = [](std::string_view field) { return field.find('=') != std::string_view::npos; };
+  double value;
+  if (named(fields_[2])) {
+    // as it should be
+  } else if (named(fields_[3]) && parse_number(trim(fields_[2]), value) != Number::not_a_number) {  // Travatar
+    std::swap(fields_[2], fields_[3]);
+  } else if (named(fields_[3]) && fields_.size() > 4 && is_alignment(fields_[2])) {
+    fields_.erase(fields_.begin() + 2);
+  }
+  if (fields_.size() > 4 && trim(fields_[2]).starts_with("WordScores=") && named(fields_[3])) {
+    word_scores(fields_[2]);
+    fields_.erase(fields_.begin() + 2);
+  }
+}
+
+void MosesNbestReader::word_scores(std::string_view field) {
+  constexpr std::string_view name = "WordScores";
+  double sum = 0, least = 0;
+  size_t count = 0;
+  for_each_word(trim(field).substr(name.size() + 1), [&](std::string_view token) {
+    const double value = number(token, name);
+    least = count++ ? std::min(least, value) : value;
+    sum += value;
+  });
+  const auto feature = [&](const char* what) { return builder_.feature(std::string(name) + what); };
+  add(feature("_sum"), sum);
+  add(feature("_mean"), count ? sum / static_cast<double>(count) : 0);
+  add(feature("_min"), least);
+}
+
+void MosesNbestReader::check_score(std::string_view score) const {
+  double value;
+  if (score.empty()) return;
+  switch (parse_number(score, value)) {
+    case Number::good: break;
+    case Number::not_finite:
+      fail("the score " + quoted(score) + " is not finite. Replace it by a finite number (it is not used)");
+    case Number::not_a_number:
+      fail("the score " + quoted(score) + " is not a number. " +
+           (lines_.number() == 1 ? "Is this a list as Moses writes it? Name its format if not (--format)"
+                                 : "Does a word contain \"|||\"?"));
+  }
 }
 
 void MosesNbestReader::sentence_id(std::string_view field) {
@@ -75,9 +135,10 @@ void MosesNbestReader::sentence_id(std::string_view field) {
   if (id <= id_)
     fail("sentence " + std::to_string(id) + " comes after sentence " + std::to_string(id_) +
          ". Keep the candidates of a sentence together and the ids in order (sort -s -n), or merge the files");
-  if (id > id_ + 1) {
+  if (id > id_ + 1 && !(id_ < 0 && id == 1)) {
     if (id_ < 0)
-      fail("the first sentence id is " + std::to_string(id) + ", but ids count from 0. Renumber them, or add what is missing");
+      fail("the first sentence id is " + std::to_string(id) +
+           ", but ids count from 0 or 1. Renumber them, or add what is missing");
     fail("sentence " + std::to_string(id_ + 1) + " has no candidates: the ids jump from " + std::to_string(id_) + " to " +
          std::to_string(id) + ". Give each sentence at least one candidate");
   }
@@ -152,7 +213,7 @@ void MosesNbestReader::features(std::string_view field) {
     label = {};
   };
   for_each_word(field, [&](std::string_view token) {
-    if (token.back() == '=') {
+    if (token.back() == '=' || token.back() == ':') {
       flush();
       label = token;
       values_.clear();

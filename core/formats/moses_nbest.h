@@ -1,9 +1,13 @@
-// k-best lists as text, one candidate per line (Moses; cdec and Joshua):
+// k-best lists as text, one candidate per line:
 //
-//   id ||| words ||| name= v v ... name= v ... ||| score [||| more]
-//   id ||| words ||| name=v name=v ... ||| score [||| more]
+//   id ||| words ||| name= v v ... name= v ... ||| score [||| more]                     Moses
+//   id||| words||| name: v v ... name: v ...||| score                                   Moses, old
+//   id ||| words ||| name=v name=v ... ||| score [||| more]                             cdec, Joshua
+//   id ||| words [||| alignment] [||| WordScores= v v ...] ||| name= v ... ||| score    Marian
+//   id ||| words ||| score ||| name=v name=v ...                                        Travatar
 //
-// A name with one value keeps it, one with several becomes name_0, name_1, ... Ids count from 0 without a gap.
+// A name with one value keeps it, one with several becomes name_0, name_1, ...; of Marian's word scores there are sum, mean and
+// min. Ids count from 0 or from 1 without a gap.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,7 +23,10 @@ class MosesNbestReader {
  public:
   explicit MosesNbestReader(PoolBuilder& builder) : builder_(builder) {}
 
-  void begin_file(std::string name) { lines_.begin_file(std::move(name)); }
+  void begin_file(std::string name) {
+    lines_.begin_file(std::move(name));
+    loose_ = false;
+  }
   /// The next bytes of the file, cut anywhere.
   void feed(std::string_view bytes) {
     lines_.feed(bytes, [&](std::string_view text) { line(text); });
@@ -36,6 +43,10 @@ class MosesNbestReader {
   };
 
   void line(std::string_view text);
+  int split(std::string_view text);
+  void place_fields();
+  void word_scores(std::string_view field);
+  void check_score(std::string_view score) const;
   void sentence_id(std::string_view field);
   void features(std::string_view field);
   void values_of(std::string_view name, std::string_view label);
@@ -47,7 +58,9 @@ class MosesNbestReader {
 
   PoolBuilder& builder_;
   Lines lines_;
-  int64_t id_ = -1;  // of the sentence at hand
+  bool loose_ = false;                    // ||| stands without blanks in this file
+  std::vector<std::string_view> fields_;  // of the line at hand
+  int64_t id_ = -1;                       // of the sentence at hand
   Vocab labels_;
   std::vector<Label> several_;
   std::vector<uint8_t> single_;  // per feature: it was written with exactly one value

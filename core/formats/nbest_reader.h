@@ -17,11 +17,14 @@ class NbestReader {
   /// `by_position`: as JsonlNbestReader has it; `stream`: as PoolBuilder has it. Dense are features of 9 candidates in 10.
   NbestReader(bool by_position, bool stream) : builder_(stream, 0.9), moses_(builder_), jsonl_(builder_, by_position) {}
 
-  void begin_file(std::string name, bool json) {
+  enum class Format { moses, jsonl, json };  // json: objects that may go over several lines
+
+  void begin_file(std::string name, Format format) {
+    const bool json = format != Format::moses;
     if (started_ && json != json_) throw input_error(name, 0, "one list is in two formats. Convert it, or merge the files");
     started_ = true;
     json_ = json;
-    json ? jsonl_.begin_file(std::move(name)) : moses_.begin_file(std::move(name));
+    json ? jsonl_.begin_file(std::move(name), format == Format::json) : moses_.begin_file(std::move(name));
   }
   void feed(std::string_view bytes) { json_ ? jsonl_.feed(bytes) : moses_.feed(bytes); }
   void end_file() { json_ ? jsonl_.end_file() : moses_.end_file(); }

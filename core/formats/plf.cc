@@ -112,7 +112,10 @@ class Reader {
   }
 
   void finish() {
-    if (columns_ == 0) fail("the lattice is empty. Leave the sentence out");
+    if (columns_ == 0) {  // (): an empty sentence
+      draft_.end_edge(0);
+      columns_ = 1;
+    }
     draft_.nodes = static_cast<int32_t>(columns_);
     draft_.goal = draft_.nodes - 1;
     for (int32_t& head : draft_.heads) {

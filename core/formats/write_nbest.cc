@@ -10,15 +10,16 @@
 namespace hopefear {
 namespace {
 
-void append_text_lines(std::string& out, const Pool& pool, size_t sentence, const char* equals, const double* w) {
+void append_text_lines(std::string& out, const Pool& pool, size_t sentence, const char* equals, const double* w,
+                       size_t first) {
   const Forest& f = pool.sentences[sentence].forest;
   std::vector<std::pair<int32_t, double>> h;
-  const std::string opening = std::to_string(sentence) + " ||| ";
+  const std::string opening = std::to_string(first + sentence) + " ||| ";
   for (int32_t e = 0; e < f.edges(); ++e) {
     out += opening;
     for (int32_t word : f.edge_words(e))
       if ((*pool.vocab)[word] == "|||")
-        throw InputError("sentence " + std::to_string(sentence) +
+        throw InputError("sentence " + std::to_string(first + sentence) +
                          " has the word \"|||\", which separates fields here. Write JSONL instead");
     append_words(out, *pool.vocab, f.edge_words(e));
     out += " |||";
@@ -38,7 +39,7 @@ void append_text_lines(std::string& out, const Pool& pool, size_t sentence, cons
   }
 }
 
-void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
+void append_json_line(std::string& out, const Pool& pool, size_t sentence, size_t first) {
   const Sentence& s = pool.sentences[sentence];
   const Forest& f = s.forest;
   std::string words;
@@ -49,7 +50,7 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
     append_json_string(out, words);
   };
   out += "{\"id\": ";
-  if (s.id == std::to_string(sentence))
+  if (s.id == std::to_string(first + sentence))
     out += s.id;
   else
     append_json_string(out, s.id);
@@ -70,10 +71,10 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
     out += e ? ", {\"text\": " : "{\"text\": ";
     append_string(f.edge_words(e));
     out += ", \"features\": {";
-    bool first = true;
+    bool opened = false;
     auto pair = [&](const std::string& name, double value) {
-      if (!first) out += ", ";
-      first = false;
+      if (opened) out += ", ";
+      opened = true;
       append_json_string(out, name);
       out += ": ";
       append_number(out, value);
@@ -83,7 +84,7 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
     out += '}';
     if (f.number_width) {
       out += ", \"metrics\": {";
-      first = true;
+      opened = false;
       for (int32_t k = 0; k < f.number_width; ++k) pair(pool.number_names[k], f.number_row(e)[k]);
       out += '}';
     }
@@ -94,13 +95,13 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence) {
 
 }  // namespace
 
-void append_nbest(std::string& out, const Pool& pool, size_t sentence, NbestFormat format, const double* w) {
+void append_nbest(std::string& out, const Pool& pool, size_t sentence, NbestFormat format, const double* w, size_t first) {
   if (!pool.sentences[sentence].forest.is_list())
-    throw InputError("sentence " + std::to_string(sentence) + " is a forest, not a list of candidates. Take its k best first");
+    throw InputError("sentence " + std::to_string(first + sentence) + " is a forest, not a list of candidates. Take its k best first");
   if (format == NbestFormat::jsonl)
-    append_json_line(out, pool, sentence);
+    append_json_line(out, pool, sentence, first);
   else
-    append_text_lines(out, pool, sentence, format == NbestFormat::moses ? "= " : "=", w);
+    append_text_lines(out, pool, sentence, format == NbestFormat::moses ? "= " : "=", w, first);
 }
 
 }  // namespace hopefear

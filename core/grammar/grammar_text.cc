@@ -148,7 +148,7 @@ void GrammarTextReader::read_features(std::string_view field, const Place& place
   for_each_word(field, [&](std::string_view token) {
     const size_t equals = token.rfind('=');
     std::string name(token.substr(0, equals == std::string_view::npos ? 0 : equals));
-    if (equals == std::string_view::npos) name = "tm_" + std::to_string(unnamed++);
+    if (equals == std::string_view::npos) name = "PhraseModel_" + std::to_string(unnamed++);
     if (name.empty()) throw place.fail("feature " + quoted(token) + " has no name");
     double value = 0;
     if (parse_number(token.substr(equals == std::string_view::npos ? 0 : equals + 1), value) != Number::good)

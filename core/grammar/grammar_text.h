@@ -3,7 +3,7 @@
 //   [X] ||| source ||| target ||| features ||| alignment
 //
 // Nonterminals are [X,1] and [X,2] (on the target side also [1] and [2]); features are name=value, or bare numbers, which
-// become tm_0, tm_1, ...; the alignment is 0-0 1-2, counted in symbols, and may be missing. Rules of [S] are glue rules:
+// become PhraseModel_0, PhraseModel_1, ... as in cdec; the alignment is 0-0 1-2, counted in symbols, and may be missing. Rules of [S] are glue rules:
 // they are counted and left out, because decoding brings its own. A word that would be taken for a nonterminal or a
 // separator has a backslash before it.
 #pragma once

@@ -46,6 +46,9 @@ struct RuleTable {
     return {links.data() + link_begin[rule], link_begin[rule + 1] - link_begin[rule]};
   }
   std::span<const float> row(size_t rule) const { return {columns.data() + rule * names.size(), names.size()}; }
+
+  /// The rules that are marked, and the source sides that have some; vocabularies stay whole.
+  RuleTable selected(std::span<const uint8_t> keep) const;
 };
 
 }  // namespace hopefear

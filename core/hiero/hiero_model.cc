@@ -20,7 +20,7 @@ HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std:
     const int32_t found = features->find(name);
     return found < dense_width ? found : -1;
   };
-  lm_id = {id("lm"), id("lm2")};
+  lm_id = {id("lm"), id("lm2"), id("lm3")};
   rule_id = id("rule");
   word_id = id("word");
   glue_id = id("glue");
@@ -28,8 +28,10 @@ HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std:
   unknown_id = id("unknown");
   number_id = id("number");
   name_id = id("name");
+  sentence_id = id("sentence");
   for (const auto& name : arcs) arc_ids.push_back(id(name.c_str()));
-  const std::array own{lm_id[0], lm_id[1], rule_id, word_id, glue_id, identity_id, unknown_id, number_id, name_id};
+  const std::array own{lm_id[0],    lm_id[1],   lm_id[2],  rule_id, word_id,    glue_id,
+                       identity_id, unknown_id, number_id, name_id, sentence_id};
   for (size_t c = 0; c < grammar->width(); ++c)
     if (const int32_t found = id(grammar->names()[c].c_str());
         found >= 0 && std::find(own.begin(), own.end(), found) == own.end())

@@ -15,8 +15,8 @@
 namespace hopefear {
 
 struct HieroModel {
-  /// `names` are the dense features: any of lm, lm2, rule, word, glue, identity, unknown, number, name, and columns of the
-  /// grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids. `arcs` are those of `names`
+  /// `names` are the dense features: any of lm, lm2, lm3, rule, word, glue, identity, unknown, number, name, sentence (1 for each), and
+  /// columns of the grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids. `arcs` are those of `names`
   /// that are scores of the arcs of lattices.
   HieroModel(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
              const std::vector<std::string>& names, const std::vector<std::string>& sparse,
@@ -30,8 +30,8 @@ struct HieroModel {
   int32_t dense_width = 0;
 
   // ids of features; -1: no such feature
-  std::array<int32_t, kMaxLms> lm_id{-1, -1};
-  int32_t rule_id, word_id, glue_id, identity_id, unknown_id, number_id, name_id;
+  std::array<int32_t, kMaxLms> lm_id;
+  int32_t rule_id, word_id, glue_id, identity_id, unknown_id, number_id, name_id, sentence_id;
   std::vector<int32_t> arc_ids;
   std::vector<std::pair<int32_t, int32_t>> columns;  // of the grammar, and their ids
 

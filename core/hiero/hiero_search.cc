@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "search/stop.h"
+
 namespace hopefear {
 
 Forest HieroSearch::run(const HieroSource& source, const double* w, const HieroOptions& options) {
@@ -16,6 +18,7 @@ Forest HieroSearch::run(const HieroSource& source, const double* w, const HieroO
   }
   begin_glue();
   for (int32_t j = 1; j <= length; ++j) {  // column by column: what is looked at was made not long ago
+    check_stop();
     for (int32_t i = j - 1; i >= std::max(0, j - spans_.widest()); --i) span(i, j - i);
     glue(j);
   }
@@ -51,7 +54,7 @@ void HieroSearch::span(int32_t i, int32_t width) {
   item_begin_[here] = static_cast<uint32_t>(items_.size());
   add_words(i, width);
   if (words <= spans_.hierarchical()) add_cells(i, width);
-  const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pop_limit);
+  const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pops(words));
   if (cell >= 0 && words < spans_.hierarchical() && width < spans_.widest()) {
     const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
     if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1, -1});
@@ -160,7 +163,7 @@ void HieroSearch::begin_glue() {
   const int32_t one[] = {slot(0)}, two[] = {slot(0), slot(1)};
   options_.add(one, -1).begins = true;
   options_.add(two, m_.glue_id);
-  options_.add(one, -1).ends = true;
+  options_.add(one, m_.sentence_id).ends = true;
   s_cell_.assign(source_->length() + 1, -1);
 }
 
@@ -172,7 +175,7 @@ void HieroSearch::glue(int32_t j) {
     const int32_t left = s_cell_[k], right = x_cell_[spans_.at(k, j - k)];
     if (left >= 0 && right >= 0) cubes_.push_back({1, 1, {left, right}});
   }
-  s_cell_[j] = fill(0, j, limits_.pop_limit);
+  s_cell_[j] = fill(0, j, limits_.glue_pops());
 }
 
 /// One node at the very end.

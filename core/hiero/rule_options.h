@@ -18,7 +18,7 @@ namespace hopefear {
 
 /// A target side and what follows from it whatever the weights are.
 struct HieroRule {
-  double lm[kMaxLms] = {0, 0};  // what the language models say of its words alone
+  double lm[kMaxLms] = {};     // what the language models say of its words alone
   uint32_t target = 0;          // where its symbols begin
   uint32_t symbols = 0, words = 0;
   uint32_t sparse = 0, sparse_end = 0;

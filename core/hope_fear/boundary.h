@@ -91,16 +91,16 @@ struct Boundary {
   int32_t left = BoundaryAutomaton::kRoot, right = BoundaryAutomaton::kRoot;
 };
 
-/// Joins words and partial translations from left to right and counts the matches that no part has inside itself.
-class BoundaryJoin {
+/// Joins words and partial translations from left to right and finds the matches that no part has inside itself:
+/// found(state, first) for the n-grams that end with `state`, those of order `first` and more that are its suffixes.
+template <class Found>
+class BoundaryJoinTo {
  public:
-  /// `matches` (K of them, order 1 first) is added to.
-  BoundaryJoin(const BoundaryAutomaton& automaton, double* matches) : automaton_(automaton), matches_(matches) {}
+  BoundaryJoinTo(const BoundaryAutomaton& automaton, Found found) : automaton_(automaton), found_(found) {}
 
   void add(int32_t word) {
     state_.right = automaton_.step(state_.right, word);
-    const int32_t order = automaton_.order(state_.right);
-    for (int32_t k = 0; k < order; ++k) matches_[k] += 1.0;
+    found_(state_.right, 1);
     shorten();
     if (open_) extend(word);
     state_.length += 1.0;
@@ -120,7 +120,7 @@ class BoundaryJoin {
     for (size_t i = 0; i < prefix.size(); ++i) {
       state = automaton_.step(state, prefix[i]);
       const int32_t order = automaton_.order(state);
-      for (int32_t k = static_cast<int32_t>(i) + 1; k < order; ++k) matches_[k] += 1.0;
+      found_(state, static_cast<int32_t>(i) + 2);
       if (order <= static_cast<int32_t>(i) + 1) {
         crosses = false;
         break;
@@ -149,9 +149,25 @@ class BoundaryJoin {
   }
 
   const BoundaryAutomaton& automaton_;
-  double* matches_;
+  Found found_;
   Boundary state_;
   bool open_ = true;  // `left` is everything so far
+};
+
+/// Counts matches by order.
+struct CountMatches {
+  const BoundaryAutomaton& automaton;
+  double* matches;
+  void operator()(int32_t state, int32_t first) const {
+    for (int32_t k = first; k <= automaton.order(state); ++k) matches[k - 1] += 1.0;
+  }
+};
+
+class BoundaryJoin : public BoundaryJoinTo<CountMatches> {
+ public:
+  /// `matches` (K of them, order 1 first) is added to.
+  BoundaryJoin(const BoundaryAutomaton& automaton, double* matches)
+      : BoundaryJoinTo(automaton, CountMatches{automaton, matches}) {}
 };
 
 /// n_k of a translation of this length: order 1 first.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "metrics/columns.h"
 
@@ -94,6 +95,27 @@ double RankMetric::value(const Judged& judged, const std::vector<int32_t>& rank)
       std::sort(order.begin(), order.end());
       for (size_t j = 0; j < count && matters(order[j]); ++j) sum += static_cast<double>(j + 1) / order[j];
       return sum / judged.ideal;
+    }
+  }
+  return 0;
+}
+
+double RankMetric::change(const Judged& judged, const std::vector<int32_t>& rank, size_t j, int32_t before) const {
+  const int32_t now = rank[j];
+  const auto counted = [&](int32_t r, double worth) { return matters(r) ? worth : 0.0; };
+  switch (kind_) {
+    case Kind::ndcg: return judged.gain[j] * (counted(now, discount(now)) - counted(before, discount(before))) / judged.ideal;
+    case Kind::recall: return (counted(now, 1) - counted(before, 1)) / judged.ideal;
+    case Kind::mrr: {
+      int32_t others = std::numeric_limits<int32_t>::max();
+      for (size_t e = 0; e < rank.size(); ++e)
+        if (e != j) others = std::min(others, rank[e]);
+      const int32_t first = std::min(others, now), was = std::min(others, before);
+      return counted(first, 1.0 / first) - counted(was, 1.0 / was);
+    }
+    case Kind::map: {
+      const auto place = static_cast<double>(std::count_if(rank.begin(), rank.end(), [&](int32_t r) { return r <= now; }));
+      return (counted(now, place / now) - counted(before, place / before)) / judged.ideal;
     }
   }
   return 0;

@@ -33,6 +33,8 @@ class RankMetric final : public Metric {
   Judged judged(const double* rows, int32_t count) const;
   /// Of an order, by the ranks of the relevant candidates, from 1 on.
   double value(const Judged& judged, const std::vector<int32_t>& rank) const;
+  /// What it changes that relevant candidate j came from rank `before` to rank[j], past a candidate whose rank does not matter.
+  double change(const Judged& judged, const std::vector<int32_t>& rank, size_t j, int32_t before) const;
   /// Whether a change at this rank or below it may change the value.
   bool matters(int32_t rank) const { return k_ == 0 || rank <= k_; }
   /// Of the order by falling scores; ties: the first is first.

@@ -7,7 +7,6 @@
 // no single choice has, of a language model say: then the order is only nearly right, and that is the pruning.
 //
 // Where this differs from the paper:
-// - The neighbour rule, push_neighbours: a place is reached from one predecessor only, so that no set of seen places is kept.
 // - A place gets its exact score before it waits. Scoring only those that reach the front under an estimate was no faster and found
 //   less.
 // - A cube without dimensions is a single place. It does not count as a pop, and it is accepted even when the limit is reached.
@@ -45,6 +44,7 @@ class CubePruning {
     most_ = most;
     count_ = 0;
     queue_.clear();
+    seen_.reset(std::clamp<int64_t>(pop_limit, 64, 1024));
     size_t free = 0;  // places without dimensions that wait
     for (uint32_t cube = 0; cube < count; ++cube) {
       free += dimensions(cubes, cube) == 0;
@@ -71,6 +71,10 @@ class CubePruning {
   size_t capacity() const { return places_.capacity() / stride(); }
 
  private:
+  struct Slot {
+    uint32_t place = std::numeric_limits<uint32_t>::max();
+    bool empty() const { return place == std::numeric_limits<uint32_t>::max(); }
+  };
   struct Waiting {
     double score;
     uint32_t place;
@@ -91,22 +95,39 @@ class CubePruning {
     return row(count_++);
   }
 
-  /// The neighbour rule: one rank more in one dimension, where all ranks behind it are 0. So a place has one predecessor only, the one
-  /// whose last rank that is not 0 is lower by one.
+  /// One rank more in one dimension. A place with one rank that is not 0 has one predecessor; others may have been reached before.
   template <class Cubes>
   void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t place) {
     const size_t count = dimensions(cubes, cube);
-    size_t last = 0;  // rank that is not 0
-    for (size_t k = 1; k < count; ++k)
-      if (row(place)[1 + k] > 0) last = k;
+    size_t raised = 0;  // ranks that are not 0
+    for (size_t k = 0; k < count; ++k) raised += row(place)[1 + k] > 0;
 #pragma GCC unroll 4  // the count is a constant in the inner loops of decoders
     for (size_t k = 0; k < count; ++k) {
-      if (k < last || row(place)[1 + k] + 1 >= cubes.size(cube, k)) continue;
+      const uint32_t rank = row(place)[1 + k] + 1;
+      if (rank >= cubes.size(cube, k)) continue;
       uint32_t* next = add_row();
       std::copy_n(row(place), stride(), next);
-      ++next[1 + k];
-      push(cubes);
+      next[1 + k] = rank;
+      if (raised > (rank > 1 ? 1 : 0) && !unseen())
+        --count_;
+      else
+        push(cubes);
     }
+  }
+
+  /// Whether the last place is new among those that have several predecessors.
+  bool unseen() {
+    const uint32_t last = count_ - 1;
+    const auto hash = [&](uint32_t place) {
+      uint64_t h = 0;
+      for (size_t k = 0; k < stride(); ++k) h = hash_key(h ^ row(place)[k]);
+      return h;
+    };
+    const auto [slot, added] = seen_.insert(
+        hash(last), [&](Slot s) { return std::equal(row(last), row(last) + stride(), row(s.place)); },
+        [&](Slot s) { return hash(s.place); });
+    if (added) slot->place = last;
+    return added;
   }
 
   /// Scores the last place and lets it wait.
@@ -122,6 +143,7 @@ class CubePruning {
   uint32_t count_ = 0;            // places
   std::vector<uint32_t> places_;  // their rows: the cube, then a rank for each dimension
   std::vector<Waiting> queue_;
+  HashTable<Slot> seen_;
 };
 
 /// Nodes of a cell, as numbers of places in a list of nodes.

@@ -5,7 +5,7 @@
 
 namespace hopefear {
 
-inline constexpr size_t kMaxLms = 2;  // language models of one decoder
+inline constexpr size_t kMaxLms = 3;  // language models of one decoder
 
 /// What a word of the source is, besides being a word (Model's text pipeline tells).
 enum class WordKind : uint8_t { word, number, name };

@@ -1,5 +1,7 @@
 // What a trainer reports after each epoch, and the best weights it has met.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -19,6 +21,11 @@ using OnEpoch = std::function<bool(const EpochReport&)>;  // false stops
 struct BestWeights {
   double gain;
   std::vector<double> w;
+  /// Begins with the initial weights. Where they are all zero, what they choose is the order of the lists: anything learnt is better.
+  static BestWeights from(double gain, const std::vector<double>& w) {
+    const bool nothing = std::all_of(w.begin(), w.end(), [](double weight) { return weight == 0; });
+    return {nothing ? -INFINITY : gain, w};
+  }
   void offer(double other_gain, const std::vector<double>& other) {
     if (!(other_gain > gain)) return;
     gain = other_gain;

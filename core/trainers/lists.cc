@@ -72,7 +72,7 @@ OneBest one_best(const Lists& lists, const double* w, int jobs) {
     double top = 0;
     for (int32_t e = 0; e < list.edges(); ++e) {
       const double score = list.edge_score(e, w);
-      if (e == 0 || score > top) {
+      if (e == 0 || score > top || (score == top && lists.before(i, e, candidate[i]))) {
         top = score;
         candidate[i] = e;
       }

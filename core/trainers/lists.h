@@ -22,6 +22,7 @@ struct Lists {
   const double* stats;             // rows * width
   const Metric& metric;
   size_t width;
+  const int32_t* place = nullptr;                // where the user's list has each row, if rows stand in another order
   std::vector<std::unique_ptr<Scorer>> scorers;  // of each sentence, where there are no statistics
 
   size_t sentences() const { return pool.size(); }
@@ -32,9 +33,19 @@ struct Lists {
   const double* row_stats(size_t i, int32_t candidate) const {
     return stats + static_cast<size_t>(row_begin[i] + candidate) * width;
   }
+  /// Whether the user's list has candidate a before b. Of candidates with equal model scores the first one is the best, here as
+  /// wherever weights are used.
+  bool before(size_t i, int32_t a, int32_t b) const { return place ? place[row_begin[i] + a] < place[row_begin[i] + b] : a < b; }
+  /// The best of a list by these model scores.
+  int32_t best(size_t i, const double* scores) const {
+    int32_t top = 0;
+    for (int32_t e = 1; e < candidates(i); ++e)
+      if (scores[e] > scores[top] || (scores[e] == scores[top] && before(i, e, top))) top = e;
+    return top;
+  }
 };
 
-/// The first of the largest values.
+/// The first of the largest values. Where a gain decides, equal candidates are equally good, and the order of rows is as good as any.
 inline int32_t arg_max(const double* values, int32_t count) {
   int32_t best = 0;
   for (int32_t j = 1; j < count; ++j)
@@ -48,7 +59,7 @@ std::vector<double> document_stats(const Lists& lists, const std::vector<int32_t
 /// gradient_j = sum over rows of coefficient * h_j, added in an order that does not depend on `jobs`.
 std::vector<double> weighted_features(const Lists& lists, const double* coefficients, int jobs);
 
-/// The candidate with the largest w.h in each list (ties: the first; -1 for an empty list and for forests), and the statistics
+/// The candidate with the largest w.h in each list (of equals the first in the user's list; -1 for an empty list and for forests), and the statistics
 /// of the document that the best candidates or derivations make.
 struct OneBest {
   std::vector<int32_t> candidate;

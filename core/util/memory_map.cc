@@ -5,13 +5,65 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "util/error.h"
 
 namespace hopefear {
+namespace {
+
+// Whoever reads a mapped file behind its end gets SIGBUS: files are cut off while they are in use. The signal's handler looks
+// here whose file it was; it may call hardly anything.
+struct MappedFile {
+  std::atomic<const std::byte*> data{nullptr};
+  size_t size = 0;
+  char name[240] = {};
+};
+MappedFile mapped[64];
+
+void say(const char* text) { [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text)); }
+
+void bus_error(int number, siginfo_t* about, void*) {
+  const auto* place = static_cast<const std::byte*>(about->si_addr);
+  for (const MappedFile& file : mapped) {
+    const std::byte* data = file.data.load();
+    if (data == nullptr || place < data || place >= data + file.size) continue;
+    say("hopefear: "), say(file.name), say(": was cut off, or cannot be read any more, while it was in use. Copy it again\n");
+    ::_exit(2);
+  }
+  ::signal(number, SIG_DFL);  // not ours: it happens again, and ends the process
+}
+
+void watch(const std::string& path, const std::byte* data, size_t size) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  struct sigaction now{};
+  if (::sigaction(SIGBUS, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) {
+    now = {};
+    now.sa_sigaction = bus_error;
+    now.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGBUS, &now, nullptr);
+  }
+  for (MappedFile& file : mapped) {
+    if (file.data.load() != nullptr) continue;
+    file.size = size;
+    file.name[path.copy(file.name, sizeof file.name - 1)] = 0;
+    file.data = data;
+    return;
+  }
+}
+
+void unwatch(const std::byte* data) {
+  for (MappedFile& file : mapped)
+    if (file.data.load() == data) file.data = nullptr;
+}
+
+}  // namespace
 
 std::shared_ptr<MemoryMap> MemoryMap::file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -27,6 +79,7 @@ std::shared_ptr<MemoryMap> MemoryMap::file(const std::string& path) {
   const int reason = errno;
   ::close(descriptor);
   if (data == MAP_FAILED) throw input_error(path, 0, std::string("cannot be mapped: ") + std::strerror(reason));
+  if (data != nullptr) watch(path, static_cast<std::byte*>(data), size);
   return std::shared_ptr<MemoryMap>(new MemoryMap(static_cast<std::byte*>(data), size));
 }
 
@@ -41,7 +94,9 @@ std::shared_ptr<MemoryMap> MemoryMap::anonymous(size_t bytes) {
 }
 
 MemoryMap::~MemoryMap() {
-  if (data_ != nullptr) ::munmap(data_, size_);
+  if (data_ == nullptr) return;
+  unwatch(data_);
+  ::munmap(data_, size_);
 }
 
 }  // namespace hopefear

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -91,18 +92,12 @@ inline Number parse_number(std::string_view token, double& value) {
   if (begin != end && *begin == '+' && end - begin > 1 && begin[1] != '-') ++begin;
   auto [p, error] = std::from_chars(begin, end, value);
   if (error == std::errc::result_out_of_range && p == end) {
-    long double wide = 0;
-    if (std::from_chars(begin, end, wide).ec == std::errc() && std::fabs(wide) < 1) {
-      value = static_cast<double>(wide);
-      return Number::good;
-    }
-    // beyond long double: the sign of the exponent tells a tiny number from a huge one
-    const size_t e = token.find_first_of("eE");
-    if (e != std::string_view::npos && token.substr(e + 1).starts_with('-')) {
-      value = 0;
-      return Number::good;
-    }
-    return Number::not_finite;
+    // Tiny or huge? C's own function tells; in a locale with decimal commas it would stop too early.
+    const std::string copy(begin, end);
+    char* stopped = nullptr;
+    value = std::strtod(copy.c_str(), &stopped);
+    if (stopped != copy.c_str() + copy.size()) return Number::not_a_number;
+    return std::isfinite(value) ? Number::good : Number::not_finite;
   }
   if (error != std::errc() || p != end) return Number::not_a_number;
   return std::isfinite(value) ? Number::good : Number::not_finite;

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from hopefear.decode.ranking import RankConfig, Ranked, rank_table
-from hopefear.decode.reranking import rerank as _rerank
+from hopefear.decode.reranking import rerank as _rerank, rerank_forests as _rerank_forests
 from hopefear.errors import OptionError
 from hopefear.evaluation.scores import ScoreConfig, Scored, score as _score
 from hopefear.runs.events import Event, Warned
@@ -61,7 +61,16 @@ def score(config: ScoreConfig) -> Scored:
 
 
 @overload
-def rerank(*, weights: PathLike | Mapping[str, float], nbest: PathLike | Sequence[PathLike]) -> list[str]: ...
+def rerank(
+    *,
+    weights: PathLike | Mapping[str, float],
+    nbest: PathLike | Sequence[PathLike],
+    mbr: str | None = None,
+    scale: float = 1.0,
+    jobs: int = 0,
+) -> list[str]: ...
+@overload
+def rerank(*, weights: PathLike | Mapping[str, float], forests: PathLike) -> list[str]: ...
 @overload
 def rerank(
     *,
@@ -76,12 +85,15 @@ def rerank(
     *,
     weights: PathLike | Mapping[str, float],
     nbest: PathLike | Sequence[PathLike] | None = None,
+    forests: PathLike | None = None,
     table: Any = None,
     **columns: Any,
 ) -> list[str] | Ranked:
-    """The best candidate of every sentence of lists; or score and rank of every row of a table: ``hopefear rerank``."""
-    if (nbest is None) == (table is None):
-        raise OptionError("give one of nbest, table.")
+    """The best candidates of lists or forests; or score and rank of every row of a table: ``hopefear rerank``."""
+    if [nbest is not None, forests is not None, table is not None].count(True) != 1:
+        raise OptionError("give one of nbest, forests, table.")
+    if forests is not None:
+        return _rerank_forests(forests, weights, Session(_warn), **columns)
     if nbest is not None:
         return list(_rerank(nbest, weights, Session(_warn), **columns))
     return rank_table(RankConfig(table=table, weights=weights, **columns), Session(_warn))

@@ -91,7 +91,7 @@ def test_missing_scores(capsys: Said) -> None:
     [
         ([*RERANK, "t.csv", "--group", "query"], "t.csv: no column 'query' for --group"),
         (["rerank", "--table", "t.csv", "--weights", "w.txt"], "--table needs --group"),
-        (["rerank", "--weights", "w.txt"], "give one of --nbest, --table"),
+        (["rerank", "--weights", "w.txt"], "give one of --nbest, --forests, --table"),
         ([*RERANK, "t.csv", "--features", "a", "note"], "t.csv:2: note is 'x, \"y\"', which is not a number"),
         ([*RERANK, "ranked.csv"], "ranked.csv: has a column 'score' already. Rename it"),
         (

@@ -134,3 +134,69 @@ def test_output_that_nobody_wants(files: Path) -> None:
     assert process.stderr is not None
     assert b"Broken" not in process.stderr.read()
     process.stderr.close()
+
+
+FOREST = (
+    '{"rules":[1,"[X] ||| a",2,"[X] ||| b",3,"[X] ||| [1] c"],"features":["lm","tm"],"edges":[{"tail":[],"feats":[0,1],'
+    '"rule":1},{"tail":[],"feats":[0,2,1,-3],"rule":2}],"node":{"in_edges":[0,1]},"edges":[{"tail":[0],"feats":[1,1],'
+    '"rule":3}],"node":{"in_edges":[2]}}\n'
+)
+
+
+def test_the_best_strings_of_forests(files: Path, capsys: Said) -> None:
+    Path("forests").write_text(FOREST * 2)
+    assert main(["rerank", "--forests", "forests", "--weights", "weights"]) == 0
+    assert capsys.readouterr() == ("a c\na c\n", "")
+    Path("weights").write_text("lm 1\ntm 0.1\n")
+    assert (
+        main(["rerank", "--forests", "forests", "--weights", "weights", "--nbest-out", "best.nbest", "--k", "5"]) == 0
+    )
+    assert capsys.readouterr() == ("b c\nb c\n", "")
+    assert Path("best.nbest").read_text().splitlines()[:3] == [
+        "0 ||| b c ||| lm= 2 tm= -2 ||| 1.8",
+        "0 ||| a c ||| lm= 1 tm= 1 ||| 1.1",
+        "1 ||| b c ||| lm= 2 tm= -2 ||| 1.8",
+    ]
+
+
+def test_forests_given_as_a_list_are_named_as_such(files: Path, capsys: Said) -> None:
+    import hopefear as hf
+
+    Path("forests").write_text(FOREST)
+    hf.write_forests(hf.read_forests("forests"), "native.forests")
+    for wrong in ("native.forests", "forests"):
+        assert main(["rerank", "--nbest", wrong, "--weights", "weights"]) == 2
+        assert capsys.readouterr().err.rstrip().endswith("forests, not lists. Use --forests in place of --nbest")
+    assert hf.rerank(forests="native.forests", weights={"lm": 1.0, "tm": 0.0}) == ["b c"]
+
+
+def test_the_best_of_lists_as_lists(files: Path, capsys: Said) -> None:
+    assert main(["rerank", "--nbest", "list", "--weights", "weights", "--nbest-out", "out.jsonl", "--k", "1"]) == 0
+    assert capsys.readouterr().out == "das  ist gut\n\n"
+    assert Path("out.jsonl").read_text().count('"text"') == 2
+
+
+def test_minimum_bayes_risk(files: Path, capsys: Said) -> None:
+    from tests.reference.consensus import expected_gains
+
+    texts = ["das  ist gut", "this is good", "it is good"]
+    scores = [1.0, 1.0, 1.0]
+    for metric in ("bleu", "chrf", "ter"):
+        gains = expected_gains(metric, [" ".join(text.split()) for text in texts], [score / 3 for score in scores])
+        code, out, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", metric, "--scale", "0.7")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[0] == texts[gains.index(max(gains))]
+    code, _, err = rerank("lm 1\ntm 1\n", capsys, "--scale", "0.7")
+    assert (code, err) == (2, "hopefear: --scale goes with --mbr only. See: hopefear rerank --help\n")
+    code, _, err = rerank("lm 1\ntm 1\n", capsys, "--mbr", "rouge")
+    assert code == 2 and "rouge" in err
+
+
+def test_minimum_bayes_risk_of_forests(files: Path, capsys: Said) -> None:
+    Path("forests").write_text(FOREST)
+    assert main(["rerank", "--forests", "forests", "--weights", "weights", "--mbr", "bleu", "--scale", "0"]) == 0
+    assert capsys.readouterr().out in ("a c\n", "b c\n")
+    Path("weights").write_text("lm 1\ntm 0.1\n")
+    for metric in ("bleu", "chrf", "ter"):
+        assert main(["rerank", "--forests", "forests", "--weights", "weights", "--mbr", metric, "--scale", "50"]) == 0
+        assert capsys.readouterr() == ("b c\n", "")

@@ -52,7 +52,7 @@ def test_bad_input(forests: Path, capsys: Said) -> None:
     assert rescore(forests, forests / "some") == 0
     assert "1 weight for features that are not there: nobody" in capsys.readouterr().err
     for arguments, message in (
-        ([forests / "others"], "to add. Name some by --features, or --lm"),
+        ([forests / "others"], "to add. Name some by --features, --lm or --scores"),
         ([forests / "others", "--features", forests / "features"], "none of its 1 weight belongs"),
         ([forests / "some", "--lm", "big"], "write NAME=FILE"),
         ([forests / "some", "--lm", "big=nowhere"], "no such file"),
@@ -61,3 +61,24 @@ def test_bad_input(forests: Path, capsys: Said) -> None:
         assert rescore(forests, *arguments) == 2
         said = capsys.readouterr()
         assert message in said.err and len(said.err.splitlines()) == 1 and said.out == ""
+
+
+def test_scores_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line for each candidate of a list, or for each edge of a lattice."""
+    monkeypatch.chdir(tmp_path)
+    Path("list").write_text("0 ||| a ||| lm= 1 ||| 0\n0 ||| b ||| lm= 0 ||| 0\n1 ||| c ||| lm= 0 ||| 0\n")
+    Path("scores").write_text("0\n2.5\n1\n")
+    Path("weights").write_text("lm 1\nx 1\n")
+    command = ["rescore", "--nbest", "list", "--weights", "weights", "--scores", "x=scores", "--out", "out.nbest"]
+    assert main(command) == 0
+    assert capsys.readouterr().out == "b\nc\n"
+    assert Path("out.nbest").read_text().splitlines()[1] == "0 ||| b ||| lm= 0 x= 2.5 ||| 2.5"
+    Path("lat").write_text("u\n0 1 a 1,2,\n0 1 b 1,2,\n1\n")
+    Path("weights").write_text("graph 1\nacoustic 1\nwords 0\nx 1\n")
+    assert main(["rescore", "--forests", "lat", "--weights", "weights", "--scores", "x=scores"]) == 0
+    assert capsys.readouterr().out == "b\n"
+    Path("scores").write_text("1\n")
+    assert main(command) == 2
+    assert "1 scores, but there are 3 candidates or edges" in capsys.readouterr().err

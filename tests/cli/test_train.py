@@ -60,7 +60,7 @@ def test_the_same_bytes_whatever_jobs(task: Path, tmp_path: Path) -> None:
     runs = []
     for jobs, way in ((1, ()), (2, ()), (1, ("--simulate-learners", 3)), (2, ("--simulate-learners", 3))):
         out = tmp_path / f"{jobs}{len(way)}"
-        assert main(arguments(task, "--set", "epochs=2", "--jobs", jobs, *way, "--out", out)) == 0
+        assert main(arguments(task, "--paper-start", "--set", "epochs=2", "--jobs", jobs, *way, "--out", out)) == 0
         runs.append((out / "weights.txt").read_bytes())
     assert runs[0] == runs[1]
     assert runs[2] == runs[3]
@@ -158,3 +158,36 @@ def test_tune_sends_online_trainers_to_train(tmp_path: Path, capsys: Said) -> No
     assert main(["tune", "--nbest", str(tmp_path / "list"), "--trainer", "arow", "--out", str(tmp_path / "run")]) == 2
     assert "hopefear train MODEL --trainer arow" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def _plf(line: str, score: float, other: str | None = None) -> str:
+    """A line as a lattice in PLF; with another word as well at each place, which has the score 0."""
+    columns = []
+    for word in line.split():
+        arcs = [f"('{word}',{score},1)", *([f"('{other}',0,1)"] if other else [])]
+        columns.append(f"({','.join(arcs)},)")
+    return f"({','.join(columns)},)\n" if columns else "()\n"
+
+
+@pytest.mark.parametrize("trainer", ["mira", "kbmira"])
+def test_lattices_with_one_path_are_text(task: Path, tmp_path: Path, trainer: str) -> None:
+    lines = (task / "tune.source").read_text().splitlines()
+    lattices = tmp_path / "tune.plf"
+    lattices.write_text("".join(_plf(line, 0) for line in lines))
+    few = ["--set", "epochs=1"] if trainer == "mira" else ["--iterations", 1, "--kbest", 5]
+    given = arguments(task, *few, "--jobs", 1, trainer=trainer)
+    assert main([*given, "--out", str(tmp_path / "text")]) == 0
+    given[given.index("--source") + 1] = str(lattices)
+    assert main([*given, "--input", "plf", "--out", str(tmp_path / "plf")]) == 0
+    text, plf = (read_weights(tmp_path / name / "weights.txt") for name in ("text", "plf"))
+    assert {name: value for name, value in plf.items() if name != "Feature_0"} == text
+
+
+def test_the_scores_of_lattices_are_learnt(task: Path, tmp_path: Path) -> None:
+    lines = (task / "tune.source").read_text().splitlines()
+    other = lines[0].split()[0]
+    (tmp_path / "tune.plf").write_text("".join(_plf(line, 1, other) for line in lines))
+    given = arguments(task, "--set", "epochs=2", "--jobs", 1, "--out", tmp_path / "run")
+    given[given.index("--source") + 1] = str(tmp_path / "tune.plf")
+    assert main([*given, "--input", "plf"]) == 0
+    assert read_weights(tmp_path / "run" / "weights.txt")["Feature_0"] > 0

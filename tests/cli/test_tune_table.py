@@ -11,6 +11,7 @@ import pytest
 import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.formats import read_weights
+from tests.cli.said import one_line
 
 Said = pytest.CaptureFixture[str]
 TABLE = ["tune", "--table", "t.csv", "--group", "q", "--trainer", "mert"]
@@ -131,8 +132,15 @@ def test_a_candidate_that_is_there_twice(capsys: Said) -> None:
     assert not Path("run").exists()
 
 
-def test_constant_scores_and_leaks_are_warned_of(capsys: Said) -> None:
-    write([{**row, "same": 3, "leak": 2 * row["reward"]} for row in rows()])
+def test_a_score_that_is_constant_is_refused(capsys: Said) -> None:
+    write([{**row, "same": 3} for row in rows()])
+    assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 2
+    assert "t.csv: same is 3 in every row" in one_line(capsys)
+    assert not Path("run").exists()
+
+
+def test_scores_that_are_constant_in_groups_and_leaks_are_warned_of(capsys: Said) -> None:
+    write([{**row, "same": int(row["q"][1:]), "leak": 2 * row["reward"]} for row in rows()])
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 0
     err = capsys.readouterr().err
     assert "leak says the same as the outcome 'reward'" in err

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hopefear.data import verses as module
 from hopefear.data.verses import read_verses, write_verses
 from hopefear.errors import InputError
 
@@ -34,3 +35,13 @@ def test_parts_are_whole_books(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2 + 3 * 4
     for path in tmp_path.iterdir():
         assert path.read_bytes().count(b"\n") == counts[path.name.partition(".")[0]]
+
+
+def test_a_corpus_that_was_cut_off_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verse = module.Verse(1_001_001, "In the beginning", ("In", "the", "beginning"))
+    monkeypatch.setattr(module, "read_verses", lambda: iter([verse]))
+    (tmp_path / "train.source").write_text("half")
+    write_verses(tmp_path)
+    assert (tmp_path / "train.source").read_text() == "In the beginning\n"
+    with pytest.raises(InputError, match="has a corpus already"):
+        write_verses(tmp_path)

@@ -102,7 +102,7 @@ def test_a_higher_pop_limit_finds_no_worse_and_no_limit_the_best(tmp_path: Path)
         decoder = limited(tmp_path, pop_limit, 0)
         scores.append(sum(d.score for d in decoder.decode(lines).viterbi(decoder.weights)))
     assert scores[0] <= scores[2] + 1e-9 and scores[1] <= scores[2] + 1e-9
-    assert scores[0] < scores[2]
+    assert scores[0] <= scores[1] + 1e-9
 
 
 def test_pop_limit_bounds_the_edges_of_a_span(tmp_path: Path) -> None:
@@ -111,8 +111,9 @@ def test_pop_limit_bounds_the_edges_of_a_span(tmp_path: Path) -> None:
     for node in range(forest.node_count - 1):
         span = (int(forest.spans[2 * node]), int(forest.spans[2 * node + 1]))
         per_span[span] = per_span.get(span, 0) + int(forest.edge_begin[node + 1] - forest.edge_begin[node])
-    assert max(count for (begin, _), count in per_span.items() if begin > 0) <= 5
-    assert max(per_span.values()) <= 10  # X and S over the same words
+    for (begin, end), count in per_span.items():
+        most = max(1, round(5 * math.sqrt((end - begin) / 10)))  # of X, by its width
+        assert count <= most + (15 if begin == 0 else 0)  # of S, three times as many
 
 
 def test_best_options_of_a_source_side_are_kept(tmp_path: Path) -> None:

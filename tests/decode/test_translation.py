@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
+from hopefear._core import Pool
 from hopefear.decode import Hiero
-from hopefear.decode.translation import TranslateConfig, translate
-from hopefear.errors import OptionError
+from hopefear.decode.translation import TranslateConfig, _ahead, translate
+from hopefear.errors import InputError, OptionError
 from hopefear.formats import read_forests
 from hopefear.model.directory import Model, write_model
 from hopefear.runs import Session
@@ -60,3 +64,24 @@ def test_forests_appear_at_the_end_or_not_at_all(path: Path, monkeypatch: pytest
 def test_options_that_do_not_go_together() -> None:
     with pytest.raises(OptionError, match="--explain goes with neither"):
         TranslateConfig(model="model", explain=True, nbest=1)
+
+
+def test_ctrl_c_does_not_wait_for_a_long_sentence(tmp_path: Path) -> None:
+    """The signal comes while the core is at work; what it was doing ends unfinished."""
+    rng = random.Random(5)
+    decoder = Hiero(model_of(tmp_path, random_rules(rng, 40), [random_lm(rng, 3)], weights={"lm": 1.0, "word": 0.5}))
+    ends: list[str] = []
+
+    def work(item: tuple[int, list[str]]) -> tuple[list[str], Pool, None]:
+        Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            decoder.translate(item[1], jobs=1)
+            ends.append("it was finished")
+        except InputError as error:
+            ends.append(str(error))
+        return item[1], Pool(), None
+
+    with pytest.raises(KeyboardInterrupt):
+        list(_ahead(work, iter([(0, ["a b c a c b " * 8000])])))
+    assert ends == ["decoding was asked to stop"]
+    assert decoder.translate(["a b c"])  # and it can be used again

@@ -342,7 +342,6 @@ def edges(*tails: list[int]) -> str:
         (MOSES.replace("LM0=-1 ", "LM0=nan "), 'f:9: feature "LM0" has the value "nan"'),
         (MOSES.replace("LM0=-1 ", "LM0 "), 'f:9: the feature "LM0" is not name=value'),
         (MOSES.replace("||| 2", ""), "f:12: expected 3 fields"),
-        ("()", "f:1: the lattice is empty"),
         ("((('a',1,1)", "f:1: the lattice ends too soon"),
         ("((('a',1,2),),)", "f:1: an arc ends at node 2, but the last one is 1"),
         ("((('a',1,0),),)", 'f:1: the word "a" has a distance that is not a whole number from 1 up'),

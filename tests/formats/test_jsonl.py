@@ -62,7 +62,7 @@ def test_reference_files_take_the_place_of_references(tmp_path: Path) -> None:
     pool = read_nbest(write(tmp_path / "n", *SENTENCES), references=tmp_path / "r")
     assert [pool.references(0), pool.references(1)] == [["eins"], ["zwei"]]
     shuffled = [{"id": k, "candidates": SENTENCES[1]["candidates"]} for k in (1, 0)]
-    with pytest.raises(hf.InputError, match=r"n:1: the id is 1 where the reference files have line 0"):
+    with pytest.raises(hf.InputError, match=r"n:2: the id is 0 where the reference files have line 2"):
         read_nbest(write(tmp_path / "n", *shuffled), references=tmp_path / "r")
     assert read_nbest(tmp_path / "n").ids == ["1", "0"]
 

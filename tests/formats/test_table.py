@@ -348,3 +348,9 @@ def test_a_pool_as_a_frame_and_back() -> None:
     assert contents(again) == contents(pool)
     pytest.importorskip("pandas")
     assert pool.to_pandas()["judge"].tolist() == [row[2] for row in ROWS]
+
+
+def test_a_header_that_is_no_csv(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"q,te\rxt,lm\n1,a,2\n")
+    with pytest.raises(hf.InputError, match=r"t\.csv:1: not CSV"):
+        read_table(tmp_path / "t.csv")

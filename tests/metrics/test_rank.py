@@ -13,6 +13,7 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.formats.table import Table, TableSpec
 from hopefear.metrics import Metric, from_text
+from hopefear.train.estimators import resampled
 
 METRICS = {
     "ndcg@3": hf.Ndcg("grade", k=3),
@@ -116,6 +117,18 @@ def test_line_search_against_enumeration(name: str, seed: int, whole: bool) -> N
     at, found, _ = _core.line_search(pool, stats, metric.core, w, d, -np.inf, np.inf)
     assert found == pytest.approx(best)
     assert metric.gain(metric.chosen_stats(pool, w + at * d).sum(axis=0)) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_lists_that_are_there_twice_count_twice(name: str) -> None:
+    """A bootstrap sample has lists several times; their line is traced once."""
+    metric, pool = METRICS[name], graded(3)
+    w, d = np.array([1.0, 0.25]), np.array([-0.5, 1.0])
+    drawn = resampled(pool, np.array([0, 1, 0, 2, 1, 0, 5]))
+    x, gain = _core.error_surface(drawn, metric.stats(drawn), metric.core, w, d)
+    for at in np.linspace(-3, 3, 50):
+        truth = metric.gain(metric.chosen_stats(drawn, w + at * d).sum(axis=0))
+        assert gain[np.searchsorted(x, at, side="right") - 1] == pytest.approx(truth)
 
 
 @pytest.mark.parametrize("name", list(METRICS))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import lzma
 import math
 import shutil
+import subprocess
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hopefear.errors import InputError
+from hopefear.model.align import align_directed
 from hopefear.model.builder import BuildOptions, build
 from hopefear.model.directory import Model
 from hopefear.model.features import SMALL, template_of
@@ -20,6 +23,7 @@ from hopefear.model.inspection import inspect_model
 from hopefear.runs import Session
 from hopefear.runs.events import Event, Note, Progress
 from tests.model.parallel_files import NONE, write
+from tests.orphans import is_running, kill_while, wait_for
 from tests.shared_data import SHARED
 
 
@@ -94,7 +98,7 @@ def test_filtered_to_a_test_set(corpus: Path, model: Model, tmp_path: Path) -> N
 
 
 def test_blocks(corpus: Path, tmp_path: Path) -> None:
-    options = BuildOptions(tokenizer="none", kind="blocks", max_phrase=4)
+    options = BuildOptions(tokenizer="none", kind="blocks", max_phrase=4, min_occurrences=1, min_probability=0)
     build(corpus / "clean.f", corpus / "clean.e", tmp_path / "blocks", options, align=[corpus / "clean.a"])
     model = Model.open(tmp_path / "blocks")
     assert model.kind == "blocks"
@@ -186,3 +190,38 @@ def test_a_build_tells_how_it_goes(tmp_path: Path) -> None:
     silent = tmp_path / "silent"
     build(f, f, silent, NONE)
     assert (silent / "grammar.bin").read_bytes() == (tmp_path / "model" / "grammar.bin").read_bytes()
+
+
+def test_overwriting_removes_only_what_a_build_wrote(tmp_path: Path) -> None:
+    text = write(tmp_path / "text", ["a b"] * 4)
+    build(text, text, tmp_path / "m", BuildOptions(kind="hiero"), lm_text=[text])
+    (tmp_path / "m" / "thesis.txt").write_text("x")
+    (tmp_path / "m" / "run").mkdir()
+    (tmp_path / "m" / "run" / "weights.txt").write_text("lm 1")
+    build(text, text, tmp_path / "m", BuildOptions(kind="blocks"), overwrite=True)
+    assert Model.open(tmp_path / "m").kind == "blocks"
+    found = sorted(path.name for path in (tmp_path / "m").iterdir())
+    assert found == ["grammar.bin", "lm.bin", "model.json", "run", "thesis.txt"]
+    assert (tmp_path / "m" / "run" / "weights.txt").read_text() == "lm 1"
+    (tmp_path / "m" / "model.json").write_text("{")
+    build(text, text, tmp_path / "m", BuildOptions(), overwrite=True)
+    assert Model.open(tmp_path / "m").kind == "hiero" and (tmp_path / "m" / "thesis.txt").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "text"]
+
+
+def test_aligners_die_with_the_build(tmp_path: Path) -> None:
+    lines = [f"a{i} b{i} c{i % 7} d{i % 11}" for i in range(20_000)]
+
+    def work() -> None:
+        opened = subprocess.Popen
+
+        def popen(*args: Any, **more: Any) -> Any:
+            worker = opened(*args, **more)
+            (tmp_path / "child").write_text(f"{worker.pid}\n")
+            return worker
+
+        subprocess.Popen = popen  # type: ignore[misc,assignment]
+        align_directed(lines, lines, "eflomal", 100, 1)
+
+    started = kill_while(work, tmp_path / "child")
+    wait_for(lambda: not is_running(started))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -197,14 +199,14 @@ def test_grammars_of_other_toolkits(tmp_path: Path) -> None:
     )
     grammar = read_grammar(path, run=Session(lambda event: notes.append(event.text)))
     rules = list(iter_rules(grammar))
-    assert grammar.names == ["EgivenFCoherent", "IsSingletonF", "tm_0", "tm_1"]
+    assert grammar.names == ["EgivenFCoherent", "IsSingletonF", "PhraseModel_0", "PhraseModel_1"]
     zeros = dict.fromkeys(grammar.names, 0.0)
     of = Rule("de [X,1]", "of [X,1]", zeros | {"EgivenFCoherent": np.float32(0.4), "IsSingletonF": 1.0}, [(0, 0)])
     assert rules == [
-        Rule("[X,1] ne [X,2] pas", "[X,2] not [X,1]", zeros | {"tm_0": 0.25, "tm_1": np.float32(-1.5e-3)}, []),
+        Rule("[X,1] ne [X,2] pas", "[X,2] not [X,1]", zeros | {"PhraseModel_0": 0.25, "PhraseModel_1": np.float32(-1.5e-3)}, []),
         of,
         Rule("de [X,1]", "'s [X,1]", zeros, [(0, 0)]),
-        Rule("supprimé", "", zeros | {"tm_0": 1.0}, []),
+        Rule("supprimé", "", zeros | {"PhraseModel_0": 1.0}, []),
     ]
     assert notes == ["1 glue rules left out: decoding brings its own", "1 repeated rules left out"]
 
@@ -260,3 +262,16 @@ def test_filtered_to_sentences(grammar: Grammar, max_span: int) -> None:
     }
     assert 0 < len(wanted) < len(grammar)
     assert kept == wanted
+
+
+def test_a_file_that_is_cut_off_while_it_is_mapped(model_path: Path, tmp_path: Path) -> None:
+    """The system's signal becomes one line that names the file."""
+    path = tmp_path / "grammar.bin"
+    path.write_bytes((model_path / "grammar.bin").read_bytes())
+    code = (
+        "import os, sys; from hopefear._core import Grammar; grammar = Grammar.open(sys.argv[1], False, 1); "
+        "os.truncate(sys.argv[1], 0); grammar.columns.sum()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"hopefear: {path}: was cut off") and done.stderr.count("\n") == 1

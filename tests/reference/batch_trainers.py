@@ -24,16 +24,78 @@ def bleu_in_context(context, row):
     return rho * np.prod(m / n) ** (1 / K) * np.exp(min(0, 1 - rho / n[0]))
 
 
-def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, constraints=1):
-    """Cherry and Foster (2012), algorithm 1; with more constraints Chiang et al. (2008)."""
+def plus1(lists, stats, metric):
+    """The metric of each candidate as a document of its own, smoothed."""
+    fixed = [metric.sentence_gains(rows) for rows in stats]
+    return lambda w: fixed
+
+
+def linear(lists, stats, metric):
+    """B(D) + the derivative of B at D, document of the best candidates, in the direction of M such candidates."""
+
+    def at(w):
+        D = document(lists, stats, w)
+        B, t = metric.gain(D), 1e-6
+        if metric.name == "bleu":  # no order without matches
+            K = len(D) // 2
+            D = np.maximum(D, 1)
+            D[:K] = [max(m, 0.3 / 2**k * n) for k, (m, n) in enumerate(zip(D[:K], D[K : 2 * K], strict=True))]
+
+        def slope(b):
+            return (metric.gain(D + t * b) - metric.gain(D - t * b)) / (2 * t)
+
+        return [np.array([B + slope(len(lists) * row) for row in rows]) for rows in stats]
+
+    return at
+
+
+def background(lists, stats, metric, decay=0.999):
+    """The rise of BLEU by the candidate within a fading corpus of hopes, which goes on from call to call."""
+    if metric.name != "bleu":
+        return plus1(lists, stats, metric)
+    words = np.mean([rows[0][-1] for rows in stats])  # of a reference
+    b = np.ones(stats[0].shape[1])
+
+    def at(w):
+        nonlocal b
+        gains = []
+        for h, rows in zip(lists, stats, strict=True):
+            B = np.array([bleu_in_context(b, row) - bleu_in_context(b, 0 * row) for row in rows]) / words
+            gains.append(B)
+            b = decay * b + rows[np.argmax(h @ w + B)]
+        return gains
+
+    return at
+
+
+GAINS = {"plus1": plus1, "linear": linear, "background": background}
+
+
+def averaged(kind, seen, before):
+    """What a pass ends with, and what the next begins with; ``seen`` are the weights after each of its sentences."""
+    now = np.array(seen)
+    if kind == "none":
+        return now[-1], now[-1]
+    if kind == "all":
+        return np.concatenate([before, now]).mean(axis=0) if len(before) else now.mean(axis=0), now[-1]
+    return now.mean(axis=0), now.mean(axis=0) if kind == "running" else now[-1]
+
+
+def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, constraints=1, average="pass", around=None):
+    """Cherry and Foster (2012), algorithm 1; with more constraints Chiang et al. (2008).
+
+    ``around(w)``: gains of all candidates in place of the background's, anew at the beginning of each pass.
+    """
     random, order = SplitMix64(seed), list(range(len(lists)))
     b = np.ones(stats[0].shape[1])
     w = w.copy()
+    before = []
     for _ in range(passes):
         random.shuffle(order)
         seen = []
+        gains = around(w) if around else None
         for i in order:
-            h, B = lists[i], np.array([context_gain(b, row) for row in stats[i]])
+            h, B = lists[i], gains[i] if gains else np.array([context_gain(b, row) for row in stats[i]])
             hope, fear = np.argmax(h @ w + B), np.argmax(h @ w - B)
             if constraints == 1:
                 x, loss = h[hope] - h[fear], B[hope] - B[fear]
@@ -48,8 +110,9 @@ def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, cons
                     w, _ = quadratic.solve(w, np.full(w.size, C), h[hope] - h[rest], B[hope] - B[rest])
             b = decay * b + stats[i][hope]
             seen.append(w)
-        average = np.mean(seen, axis=0)
-        yield score(document(lists, stats, average)), average
+        end, w = averaged(average, seen, before)
+        before += seen
+        yield score(document(lists, stats, end)), end
 
 
 def corpus(lists, stats, choice):
@@ -81,7 +144,7 @@ def beam(lists, stats, gain, w, sign, size):
 
 
 def cmira(lists, stats, score, gain, sentence_gains, w, *, C, epochs, beam_size=0, constraints=1):
-    """Tan et al. (2013), algorithm 1, with Delta_H of lines 11 and 12 from fear to hope."""
+    """Tan et al. (2013), algorithm 1, with Delta_H of lines 11 and 12 from fear to hope; sentence_gains(w) is b'."""
     weights = [w]
     for _ in range(epochs):
         if beam_size:
@@ -90,7 +153,7 @@ def cmira(lists, stats, score, gain, sentence_gains, w, *, C, epochs, beam_size=
             fears = beam(lists, stats, gain, w, -1, size)
             hope, fear = hopes[0], fears[0]
         else:
-            hope, fear = joined(lists, w, sentence_gains)
+            hope, fear = joined(lists, w, sentence_gains(w))
         H_hope, b_hope = corpus(lists, stats, hope)
         if constraints > 1:
             others = [each for each in [*fears, *hopes] if each != hope][: constraints - 1]
@@ -144,10 +207,11 @@ UP_AND_DOWN = {
 }
 
 
-def rampion(lists, stats, score, costs, theta_0, *, loss, eta, C, cccp, passes, order=None):
+def rampion(lists, stats, score, costs_at, theta_0, *, loss, eta, C, cccp, passes, order=None):
     """Gimpel and Smith (2012), algorithm 1, lines 4 to 15. ``order(pass)`` gives the sentences of each pass."""
     theta, N = theta_0.copy(), len(lists)
     for _ in range(cccp):
+        costs = costs_at(theta)
         if loss != "risk":
             up, down = UP_AND_DOWN[loss]
             imputed = [up(h @ theta, c) @ h for h, c in zip(lists, costs, strict=True)]  # lines 5 to 7
@@ -165,22 +229,28 @@ def rampion(lists, stats, score, costs, theta_0, *, loss, eta, C, cccp, passes, 
         yield score(document(lists, stats, theta)), theta
 
 
-def perceptron(lists, S, w, *, iterations, scaled=True, normalize=False, C=None):
-    """Brown (2011), sections 3 to 5; passive-aggressive where C is given."""
+def perceptron(lists, S_at, w, *, iterations, scaled=True, normalize=False, C=None, average="none", mean=None):
+    """Brown (2011), sections 3 to 5; passive-aggressive where C is given. ``S_at(w)`` is anew for each pass."""
     w = w.copy()
+    before = []
     for _ in range(iterations):
+        S, seen = S_at(w), []
         for h, s in zip(lists, S, strict=True):
             oracle, top1 = np.argmax(s), np.argmax(h @ w)
+            seen.append(w)
             if s[oracle] <= s[top1]:
                 continue
             diff = h[oracle] - h[top1]
             if normalize:
                 diff = diff / np.maximum(0.01, abs(h).max(axis=0)) ** 2  # (4), (5)
-            delta = s[oracle] if scaled else 1.0  # (3), (2)
+            delta = max(s[oracle], s[oracle] - s[top1]) if scaled else 1.0  # (3), (2)
             if C is not None:
                 delta = (s[oracle] - s[top1]) / (diff @ diff + 1 / (2 * C))  # (7), (8)
             w = w + delta * diff
-        yield np.mean([s[np.argmax(h @ w)] for h, s in zip(lists, S, strict=True)]), w
+            seen[-1] = w
+        end, w = averaged(average, seen, before)
+        before += seen
+        yield mean(end) if mean else np.mean([s[np.argmax(h @ end)] for h, s in zip(lists, S, strict=True)]), end
 
 
 def pro_pairs(lists, gains, *, samples, threshold, keep, seed):

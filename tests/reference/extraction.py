@@ -223,3 +223,20 @@ def score(pairs: Sequence[Pair], **options: int | bool) -> dict[Rule, Scored]:
             seen[rule],
         )
     return table
+
+
+def probable(
+    pairs: Sequence[Pair], table: dict[Rule, Scored], min_probability: float, min_symmetric: float
+) -> dict[Rule, Scored]:
+    """The rules that are probable enough, and the best of each single word (ties: words that the text has first)."""
+    best: dict[tuple[str, ...], Rule] = {}
+    words = [word for _, target, _ in pairs for word in target]
+    for rule in sorted(table, key=lambda r: (-table[r].count, [words.index(word) for word in r.alpha])):
+        best.setdefault(rule.gamma, rule)
+    kept = {}
+    for rule, scored in table.items():
+        ef, fe = math.exp(scored.phrase_ef), math.exp(scored.phrase_fe)
+        enough = ef >= min_probability * (1 - 1e-6) and math.sqrt(ef * fe) >= min_symmetric * (1 - 1e-6)
+        if enough or (len(rule.gamma) == 1 and best[rule.gamma] == rule):
+            kept[rule] = scored
+    return kept

@@ -15,9 +15,8 @@ def matches(pattern, words, i, j):
     return [((i, k), *rest) for k in range(i + 1, j + 1) for rest in matches(pattern[1:], words, k, j)]
 
 
-def derivations(words, kinds, rules, max_span):
-    """(target words, features) of every derivation; rules are (source, target, values), nonterminals [X] and 1, 2."""
-    n = len(words)
+def parts(words, kinds, rules, max_span):
+    """A function of i and j: (target words, features) of every derivation of X over words[i:j]."""
     known = {word for source, _, _ in rules for word in source}
     alone = {source[0] for source, _, _ in rules if len(source) == 1}
 
@@ -49,6 +48,13 @@ def derivations(words, kinds, rules, max_span):
                 found.append(((word,), Counter({name: 1, "word": 1})))
         return found
 
+    return x
+
+
+def derivations(words, kinds, rules, max_span):
+    """(target words, features) of every derivation; rules are (source, target, values), nonterminals [X] and 1, 2."""
+    x = parts(words, kinds, rules, max_span)
+
     @functools.cache
     def s(j):
         found = list(x(0, j))
@@ -57,7 +63,7 @@ def derivations(words, kinds, rules, max_span):
                 found.append((left + right, _sum(h, g, {"glue": 1})))
         return found
 
-    return s(n)
+    return s(len(words))
 
 
 def _sum(*parts):
@@ -73,3 +79,32 @@ def with_language_models(found, models):
         for name, model in zip(("lm", "lm2"), models, strict=False):
             h = _sum(h, {name: math.log(10) * model.score(" ".join(text))})
         yield text, h
+
+
+def forced(words, kinds, rules, max_span, candidate, weights):
+    """The best way to make the candidate: words left out of the source, of the candidate (the fewest in all), score."""
+    x = parts(words, kinds, rules, max_span)
+
+    def score(h):
+        return sum(weights.get(name, 0.0) * value for name, value in h.items())
+
+    @functools.cache
+    def best(i, k, glued):
+        if i == len(words) and k == len(candidate):
+            return (0, 0.0, 0, 0)  # words left out, -score, of the source, of the candidate
+        found = []
+        if i < len(words):
+            skipped, minus, source, target = best(i + 1, k, glued)
+            found.append((skipped + 1, minus, source + 1, target))
+        if k < len(candidate):
+            skipped, minus, source, target = best(i, k + 1, glued)
+            found.append((skipped + 1, minus, source, target + 1))
+        for j in range(i + 1, len(words) + 1):
+            for text, h in x(i, j):
+                if candidate[k : k + len(text)] == text:
+                    skipped, minus, source, target = best(j, k + len(text), True)
+                    found.append((skipped, minus - score(h) - glued * weights.get("glue", 0.0), source, target))
+        return min(found)
+
+    _, minus, source, target = best(0, 0, False)
+    return source, target, -minus

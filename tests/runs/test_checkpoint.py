@@ -1,5 +1,6 @@
 """State of unfinished work: read as it was saved, or refused in one line."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_arrays_are_read_as_they_were_saved(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ['{"weights": ', "[1, 2]", "", "\xff"])
+@pytest.mark.parametrize("text", ['{"weights": ', "[1, 2]", "", "\xff", "{}", '{"w": 1}', "[" * 100_000])
 def test_damaged_json_is_named(tmp_path: Path, text: str) -> None:
     with Run.open(tmp_path):
         path = tmp_path / "checkpoint" / "replicate-1.json"
@@ -57,3 +58,37 @@ def test_damaged_arrays_are_named(tmp_path: Path) -> None:
     np.savez(path, about=np.array([{}], dtype=object))  # never unpickled
     with pytest.raises(InputError, match=r"a\.npz: not a checkpoint"):
         checkpoint.load_arrays(path)
+
+
+def flips(whole: bytes) -> Iterator[bytes]:
+    """Every byte with one of its bits flipped."""
+    for place in range(len(whole)):
+        yield whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+
+
+def test_no_flipped_bit_changes_a_state(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = {"w": {"lm": 0.125, "größe": -3}, "history": [{"epoch": 1, "score": 31.25}], "why": None}
+    checkpoint.save(path, state)
+    for data in flips(path.read_bytes()):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=r"state\.json: not a checkpoint"):
+            checkpoint.load(path)
+
+
+def test_no_flipped_bit_changes_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "arrays.npz"
+    arrays = {"w": np.arange(9.0), "keys": np.arange(3, dtype=np.uint64)}
+    checkpoint.save_arrays(path, {"epoch": 2}, arrays)
+    refused = 0
+    for data in flips(path.read_bytes()):
+        path.write_bytes(data)
+        try:
+            about, found = checkpoint.load_arrays(path) or ({}, {})
+        except InputError as error:
+            assert str(error).startswith(f"{path}: not a checkpoint") and "\n" not in str(error)
+            refused += 1
+            continue
+        assert about == {"epoch": 2} and found.keys() == arrays.keys()  # the date of a file inside, say
+        assert all(found[name].tobytes() == arrays[name].tobytes() for name in arrays)
+    assert refused > 500

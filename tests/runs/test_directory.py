@@ -1,4 +1,7 @@
 import json
+import os
+import signal
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,6 +12,7 @@ from hopefear.errors import InputError
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run, read_run
 from hopefear.runs.events import Epoch, Event, Note, Warned
+from hopefear.util.atomic import PART
 from hopefear.util.values import plain
 
 
@@ -166,3 +170,26 @@ def test_a_run_killed_before_its_record_was_written_can_be_begun_again(tmp_path:
     with Run.open(tmp_path / "run") as run:
         run.finish({"lm": 1.0}, {})
     assert "start" in (tmp_path / "run" / "log.jsonl").read_text().splitlines()[0]
+
+
+def test_what_a_killed_run_left_half_written_is_removed_by_the_next(tmp_path: Path) -> None:
+    with Run.open(tmp_path):
+        (tmp_path / "checkpoint" / "deep").mkdir()
+    for folder in (tmp_path, tmp_path / "checkpoint", tmp_path / "checkpoint" / "deep"):
+        (folder / f".weights.txt.abcdefgh{PART}").write_text("half")
+    with Run.open(tmp_path, resume=True):
+        assert not list(tmp_path.rglob(f"*{PART}"))
+
+
+def test_a_process_that_outlives_a_run_does_not_lock_it(tmp_path: Path) -> None:
+    run = Run.open(tmp_path)
+    process = os.fork()
+    if process == 0:
+        time.sleep(600)
+        os._exit(0)
+    try:
+        run.close()
+        Run.open(tmp_path, resume=True).close()
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)

@@ -11,6 +11,7 @@ import pytest
 from hopefear.errors import InputError
 from hopefear.train import decoder_command
 from hopefear.train.decoder_command import DecoderCommand
+from tests.orphans import is_running, kill_while, wait_for
 
 
 def test_placeholders_are_filled_in_and_other_braces_stay(tmp_path) -> None:
@@ -108,3 +109,9 @@ def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path, monkeypatch) 
     else:
         os.kill(process, 9)
         raise AssertionError("the child lives on")
+
+
+def test_a_command_ends_when_we_are_killed(tmp_path: Path) -> None:
+    command = DecoderCommand(f": {{weights}}; sleep 600 & echo $! > {tmp_path}/child; wait")
+    started = kill_while(lambda: command.decode({"f": 1.0}, tmp_path / "work"), tmp_path / "child")
+    wait_for(lambda: not is_running(started))

@@ -82,7 +82,7 @@ def test_the_order_of_candidates_tells_nothing() -> None:
     """Where all candidates tie, the best must not win because the table has it first."""
     columns = table(60, [0.0, 0.0])
     columns["s0"][:] = np.round(columns["s0"]) // 2
-    columns["s1"][:] = 0.0
+    columns["s1"][:] = columns["group"]
     order = np.lexsort((-columns["outcome"], columns["group"]))
     found = weigh({name: values[order] for name, values in columns.items()})
     assert found.better_than_chance is None
@@ -218,7 +218,11 @@ def same_outcome(columns: Columns) -> None:
 
 
 def all_constant(columns: Columns) -> None:
-    columns["s0"] = columns["s1"] = np.ones(len(columns["group"]))
+    columns["s0"] = columns["s1"] = columns["group"] * 2.0
+
+
+def one_constant(columns: Columns) -> None:
+    columns["s1"] = np.full(len(columns["group"]), 3.0)
 
 
 @pytest.mark.parametrize(
@@ -229,9 +233,10 @@ def all_constant(columns: Columns) -> None:
         (spoil("outcome", "good"), "good"),
         (spoil("s0", "inf"), "s0"),
         (alone, "one candidate only"),
-        (split, "begins again"),
+        (split, "t.csv:41: group '0.0' begins again, after line 2. Sort"),
         (same_outcome, "nothing to learn"),
         (all_constant, "nothing to weigh"),
+        (one_constant, "s1 is 3 in every row"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(

@@ -6,11 +6,13 @@ import pytest
 import zstandard
 
 from hopefear import InputError
+from hopefear.util import files
 from hopefear.util.files import (
     atomic_folder,
     atomic_write,
     is_plain,
     iter_bytes,
+    iter_lines,
     open_bytes,
     open_text,
     output,
@@ -198,7 +200,7 @@ def test_a_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
         (new / "b").write_text("2")
         raise ZeroDivisionError
     assert [entry.name for entry in path.iterdir()] == ["a"]
-    with atomic_folder(path) as new:
+    with atomic_folder(path, lambda folder: ["a"]) as new:
         (new / "c").write_text("3")
     assert [entry.name for entry in path.iterdir()] == ["c"]
     assert list(tmp_path.iterdir()) == [path]
@@ -210,6 +212,24 @@ def test_a_file_that_can_be_mapped(tmp_path: Path) -> None:
     found = [is_plain(tmp_path / name) for name in ("plain", "packed", "nowhere")]
     assert found == [True, False, False]
     assert not is_plain(tmp_path) and not is_plain("a\0b")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
+    """A file of zeros, and one that grows a thousandfold when it is unpacked."""
+    monkeypatch.setattr(files, "LONGEST", 5 << 20)
+    path = tmp_path / "zeros"
+    data = b"one\n" + bytes(20 << 20)
+    path.write_bytes(gzip.compress(data) if packed else data)
+    lines = iter_lines(path)
+    with pytest.raises(InputError, match=r"zeros:[12]: the line has more than 5 MB\. Is this a text file\?"):
+        for _ in lines:
+            pass
+    with pytest.raises(InputError, match=r"zeros: the line has more than 5 MB"), open_text(path) as file:
+        for _ in file:
+            pass
+    path.write_bytes(b"".join(b"x" * (4 << 20) + b"\n" for _ in range(3)))
+    assert [len(line) for line in iter_lines(path)] == [4 << 20] * 3
 
 
 def test_one_path_or_several(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 import os
 import signal
+import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hopefear.errors import InputError
 from hopefear.util import processes
-from hopefear.util.processes import Say, Task, TaskError, cores, run_tasks
+from hopefear.util.processes import Say, Task, TaskError, close_in_children, close_private, cores, guarded, run_tasks
+from tests.orphans import is_running, kill_while, wait_for
 
 
 def square(number: int, delay: float = 0.0) -> Task:
@@ -65,7 +68,9 @@ def die(say: Say) -> dict[str, Any]:
     [
         (fail(InputError("dev: bad. Mend it")), InputError, "dev: bad. Mend it"),
         (fail(ZeroDivisionError("oh")), TaskError, "ZeroDivisionError: oh"),
-        (die, TaskError, "task 2 was killed by signal 9"),
+        (die, InputError, "task 2 was killed by signal 9"),
+        (fail(MemoryError("much")), MemoryError, "much"),
+        (fail(OSError(28, "No space left", "a file")), OSError, "No space left: 'a file'"),
     ],
 )
 def test_a_failure_ends_the_others(task: Task, error: type[Exception], said: str) -> None:
@@ -79,3 +84,43 @@ def test_a_failure_ends_the_others(task: Task, error: type[Exception], said: str
 
 def test_cores() -> None:
     assert cores() >= 1
+
+
+def test_tasks_die_with_who_started_them(tmp_path: Path) -> None:
+    def task(say: Say) -> dict[str, Any]:
+        (tmp_path / "task").write_text(f"{os.getpid()}\n")
+        time.sleep(600)
+        return {}
+
+    started = kill_while(lambda: run_tasks([task]), tmp_path / "task")
+    wait_for(lambda: not is_running(started))
+
+
+def test_a_group_is_ended_when_its_guardian_finds_us_gone(tmp_path: Path) -> None:
+    def work() -> None:
+        line = f"sleep 600 & echo $! > {tmp_path}/child; wait"
+        with guarded() as first:
+            subprocess.Popen(line, shell=True, start_new_session=True, preexec_fn=first).wait()
+
+    started = kill_while(work, tmp_path / "child")
+    wait_for(lambda: not is_running(started))
+
+
+def test_a_group_outlives_its_guardian_when_all_is_well() -> None:
+    with guarded() as first:
+        other = subprocess.Popen(["sleep", "600"], start_new_session=True, preexec_fn=first)
+    with other:
+        assert other.poll() is None
+        other.kill()
+
+
+def test_a_private_file_is_closed_in_forked_processes(tmp_path: Path) -> None:
+    private = os.open(tmp_path, os.O_RDONLY)
+    close_in_children(private)
+
+    def task(say: Say) -> dict[str, Any]:
+        return {"open": Path(f"/proc/self/fd/{private}").exists()}
+
+    assert run_tasks([task]) == [{"open": False}]
+    close_private(private)
+    assert private not in processes._PRIVATE

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "trainers/averager.h"
+#include "trainers/batch/averaging.h"
 #include "trainers/bounds.h"
 #include "trainers/epoch.h"
 #include "trainers/lists.h"
@@ -15,6 +15,7 @@ struct BatchMiraOptions {
   double C;      // cap of the step; the learning rate eta of the QP with many constraints
   double decay;  // gamma, of the background corpus
   int passes;    // J
+  Average average;
   uint64_t seed;
   int jobs;
 };
@@ -28,8 +29,9 @@ bool mira_step(std::vector<double>& w, const SparseVector& x, double delta_gain,
 using LearnSentence = std::function<int64_t(size_t i, std::vector<double>& w, Averager& averager)>;
 
 /// J passes over the sentences in random order, the weights of each averaged over the pass. Returns the average with the highest gain
-/// over the lists (the initial weights count as pass 0).
+/// over the lists (the initial weights count as pass 0, unless they are all zero). `begin` hears the weights each pass begins with.
 std::vector<double> mira_passes(const Lists& lists, const double* initial, const BatchMiraOptions& options,
-                                const OnEpoch& on_epoch, const LearnSentence& learn);
+                                const OnEpoch& on_epoch, const LearnSentence& learn,
+                                const std::function<void(const std::vector<double>&)>& begin = {});
 
 }  // namespace hopefear

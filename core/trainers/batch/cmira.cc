@@ -19,48 +19,50 @@ struct Corpus {
   double model = 0;  // w.H, H the mean over sentences
 };
 
-/// Lines 3 to 8: the hope and fear of each sentence under BLEU+1, joined. The same pass over the features, since that is what costs,
-/// finds the best candidates under the average of the epoch before.
-void join_sentences(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average,
-                    const std::vector<double>& sentence_gain, int jobs, Corpus& hope, Corpus& fear, Corpus& best) {
-  std::vector<double> hope_model(lists.sentences()), fear_model(lists.sentences());
+/// The scores of all rows under two weights at once, since going through the features is what costs.
+void score_rows(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average, int jobs,
+                std::vector<double>& model, std::vector<double>& averaged) {
   // The two weights of a sparse feature stand side by side, in one cache line.
   std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size() : 0);
   for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     const Forest& list = lists.list(i);
-    const double* gain = sentence_gain.data() + lists.row_begin[i];
-    double best_hope = -INFINITY, best_fear = -INFINITY, best_model = -INFINITY;
     for (int32_t e = 0; e < list.edges(); ++e) {
-      double model = list.dense_score(e, w.data()), averaged = list.dense_score(e, average.data());
-      if (!list.sparse_begin.empty())
-        for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k) {
-          const auto& weights = both[list.sparse_ids[k]];
-          model += list.sparse_values[k] * weights[0];
-          averaged += list.sparse_values[k] * weights[1];
-        }
-      if (model + gain[e] > best_hope) {
-        best_hope = model + gain[e];
-        hope.choice[i] = e;
-        hope_model[i] = model;
-      }
-      if (model - gain[e] > best_fear) {
-        best_fear = model - gain[e];
-        fear.choice[i] = e;
-        fear_model[i] = model;
-      }
-      if (averaged > best_model) {
-        best_model = averaged;
-        best.choice[i] = e;
+      const auto row = static_cast<size_t>(lists.row_begin[i] + e);
+      model[row] = list.dense_score(e, w.data());
+      averaged[row] = list.dense_score(e, average.data());
+      if (list.sparse_begin.empty()) continue;
+      for (int32_t k = list.sparse_begin[e]; k < list.sparse_begin[e + 1]; ++k) {
+        const auto& weights = both[list.sparse_ids[k]];
+        model[row] += list.sparse_values[k] * weights[0];
+        averaged[row] += list.sparse_values[k] * weights[1];
       }
     }
   });
-  for (Corpus* corpus : {&hope, &fear, &best}) corpus->stats = document_stats(lists, corpus->choice);
-  hope.model = fear.model = 0;
-  for (size_t i = 0; i < lists.sentences(); ++i) {
-    hope.model += hope_model[i] / static_cast<double>(lists.sentences());
-    fear.model += fear_model[i] / static_cast<double>(lists.sentences());
-  }
+}
+
+/// The corpus of the candidates that pick(i) chooses, with their model scores.
+template <class Pick>
+void join(const Lists& lists, const std::vector<double>& model, const Pick& pick, int jobs, Corpus& corpus) {
+  parallel_for(lists.sentences(), jobs, [&](size_t i, int) { corpus.choice[i] = lists.candidates(i) ? pick(i) : -1; });
+  corpus.stats = document_stats(lists, corpus.choice);
+  corpus.model = 0;
+  for (size_t i = 0; i < lists.sentences(); ++i)
+    if (corpus.choice[i] >= 0)
+      corpus.model += model[lists.row_begin[i] + corpus.choice[i]] / static_cast<double>(lists.sentences());
+}
+
+/// Lines 3 to 8: each sentence's best by model + sign * gain, joined.
+void join_sentences(const Lists& lists, const std::vector<double>& model, const std::vector<double>& gain, double sign, int jobs,
+                    Corpus& corpus) {
+  const auto pick = [&](size_t i) {
+    const auto begin = static_cast<size_t>(lists.row_begin[i]);
+    int32_t top = 0;
+    for (int32_t e = 1; e < lists.candidates(i); ++e)
+      if (model[begin + e] + sign * gain[begin + e] > model[begin + top] + sign * gain[begin + top]) top = e;
+    return top;
+  };
+  join(lists, model, pick, jobs, corpus);
 }
 
 /// Section 4.3, strategy 2: a stack of the best corpus prefixes under w.H + sign * B, eq. (5) and (6).
@@ -203,22 +205,24 @@ double cmira_step(double delta_gain, double margin, double norm, double C) {
 
 std::vector<double> cmira(const Lists& lists, const double* initial, const Bounds& bounds, const CmiraOptions& options,
                           const OnEpoch& on_epoch) {
-  std::vector<double> sentence_gain(lists.rows());
-  parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) {
-    for (int32_t e = 0; e < lists.candidates(i); ++e)
-      sentence_gain[lists.row_begin[i] + e] = lists.metric.sentence_gain(lists.row_stats(i, e));
-  });
+  SentenceGains gains(lists, options.gain, options.jobs);
   CorpusMira weights(lists, initial, bounds, options);
-  std::vector<double> average = weights.w();
-  BestWeights answer{-INFINITY, average};
+  std::vector<double> average = weights.w(), model(lists.rows()), averaged(lists.rows());
   Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope, best = hope;
+  auto answer = BestWeights::from(lists.metric.gain(one_best(lists, initial, options.jobs).stats.data()), average);
   // Round t finds the hope and fear of epoch t, and judges the average of epoch t - 1.
   for (int t = 1; t <= options.epochs + 1; ++t) {
-    join_sentences(lists, weights.w(), average, sentence_gain, options.jobs, hope, fear, best);
-    answer.offer(lists.metric.gain(best.stats.data()), average);
-    if (t > 1 && !on_epoch({t - 1, lists.metric.score(best.stats.data()), average, weights.updates()})) break;
+    score_rows(lists, weights.w(), average, options.jobs, model, averaged);
+    if (t > 1) {
+      join(lists, averaged, [&](size_t i) { return lists.best(i, averaged.data() + lists.row_begin[i]); }, options.jobs, best);
+      answer.offer(lists.metric.gain(best.stats.data()), average);
+      if (!on_epoch({t - 1, lists.metric.score(best.stats.data()), average, weights.updates()})) break;
+    }
     if (t > options.epochs) break;
     if (options.beam <= 0) {
+      const std::vector<double>& gain = gains.at(model);
+      join_sentences(lists, model, gain, +1, options.jobs, hope);
+      join_sentences(lists, model, gain, -1, options.jobs, fear);
       weights.one_constraint(hope, fear);
     } else {
       const int beam = std::max(options.beam, options.constraints);

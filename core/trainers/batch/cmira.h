@@ -4,15 +4,16 @@
 // the fear corpus E' towards the hope corpus E* by min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and not at all when that is
 // negative.
 #pragma once
+#include "trainers/batch/gains.h"
 #include "trainers/bounds.h"
 #include "trainers/epoch.h"
-#include "trainers/lists.h"
 
 namespace hopefear {
 
 struct CmiraOptions {
   double C;
-  int epochs;  // T
+  GainOptions gain;  // b' of lines 4 and 5; the paper's is plus1
+  int epochs;        // T
   int beam;  // 0: join the sentences' hopes and fears (lines 3 to 8); else section 4.3: the stack size of a beam over the corpus
   int constraints;  // with a beam: this many corpus hypotheses, solved by SMO
   int jobs;

@@ -60,6 +60,12 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
                            const OnEpoch& on_epoch) {
   Difference difference(static_cast<size_t>(lists.features()), bounds);
   std::vector<double> background(lists.width, 1.0);  // b
+  const bool in_background = options.gain == Gain::background;
+  SentenceGains gains(lists, {options.gain, options.mira.decay}, options.mira.jobs);
+  const std::vector<double>* around = nullptr;
+  const auto begin = [&](const std::vector<double>& w) {
+    if (!in_background) around = &gains.at(row_scores(lists, w.data(), options.mira.jobs));
+  };
   Scored scored;
   const auto learn = [&](size_t i, std::vector<double>& w, Averager& averager) -> int64_t {
     const Forest& list = lists.list(i);
@@ -67,7 +73,10 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
     model.resize(static_cast<size_t>(list.edges()));
     gain.resize(model.size());
     edge_scores(list, w.data(), model.data());
-    lists.metric.context_gains(background.data(), lists.row_stats(i, 0), gain.size(), gain.data());
+    if (in_background)
+      lists.metric.context_gains(background.data(), lists.row_stats(i, 0), gain.size(), gain.data());
+    else
+      for (size_t e = 0; e < gain.size(); ++e) gain[e] = gains.words() * (*around)[lists.row_begin[i] + e];
     const int32_t hope = scored.best(1.0), fear = scored.best(-1.0);
     int64_t updates = 0;
     if (options.constraints > 1)
@@ -79,7 +88,7 @@ std::vector<double> kbmira(const Lists& lists, const double* initial, const Boun
     for (size_t s = 0; s < lists.width; ++s) background[s] = options.mira.decay * background[s] + stats[s];
     return updates;
   };
-  return mira_passes(lists, initial, options.mira, on_epoch, learn);
+  return mira_passes(lists, initial, options.mira, on_epoch, learn, begin);
 }
 
 }  // namespace hopefear

@@ -33,8 +33,7 @@ void LineSearch::collect(EnvelopeSource& source, size_t width) {
       }
     }
   }
-  std::sort(events_.begin(), events_.end(),
-            [](const Event& a, const Event& b) { return a.x != b.x ? a.x < b.x : a.index < b.index; });
+  sort_(events_);
 }
 
 void LineSearch::apply(const Event& event, size_t width) {

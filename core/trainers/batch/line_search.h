@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "metrics/metric.h"
+#include "util/sort_by_x.h"
 
 namespace hopefear {
 
@@ -56,7 +57,7 @@ class LineSearch {
  private:
   struct Event {
     double x;
-    uint32_t index;  // into changes_; settles the order of equal x
+    uint32_t index;  // into changes_; of equal x the first is first
   };
   struct Change {
     const double* from;
@@ -68,6 +69,7 @@ class LineSearch {
   std::vector<Change> changes_;
   std::vector<double> stats_;
   std::vector<Piece> pieces_;
+  SortByX<Event> sort_;
 };
 
 }  // namespace hopefear

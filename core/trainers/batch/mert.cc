@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 
+#include "metrics/rank.h"
 #include "trainers/batch/envelopes.h"
 #include "trainers/shuffle.h"
 #include "util/parallel.h"
@@ -30,13 +32,14 @@ std::pair<double, double> allowed(const double* w, const double* d, const Bounds
 class Ascent {
  public:
   Ascent(EnvelopeSource& source, const Metric& metric, const std::vector<Direction>& axes, const Bounds& bounds, int32_t features,
-         const MertOptions& options, Random random, MertStart& start)
+         const MertOptions& options, int random_lines, Random random, MertStart& start)
       : source_(source),
         metric_(metric),
         axes_(axes),
         bounds_(bounds),
         features_(features),
         options_(options),
+        random_lines_(random_lines),
         random_(random),
         start_(start) {}
 
@@ -44,7 +47,7 @@ class Ascent {
   void climb() {
     std::vector<size_t> order = in_order(axes_.size());
     start_.gain = -kInfinity;
-    const size_t lines = order.size() + static_cast<size_t>(options_.random_directions);
+    const size_t lines = order.size() + static_cast<size_t>(random_lines_);
     size_t idle = 0;  // lines in a row that gained nothing: as many as a pass has are enough
     for (int pass = 0; pass < options_.max_passes && idle < lines; ++pass) {
       source_.set_origin(start_.w.data());
@@ -114,6 +117,7 @@ class Ascent {
   const Bounds& bounds_;
   int32_t features_;
   const MertOptions& options_;
+  int random_lines_;  // of a pass
   Random random_;
   MertStart& start_;
   LineSearch line_;
@@ -178,15 +182,26 @@ class Mert {
     for (size_t r : order) ends.push_back(starts_[r].w);
     MertStart& best = starts_[order[0]];
     ascent(best, 0, starts_.size()).relink(ends);
-    for (int round = 0; round < options_.kick_rounds; ++round) kick(best, static_cast<size_t>(round));
+    const size_t enough = cheap() ? patience(lists_.rows(), options_.kick_rounds) : static_cast<size_t>(options_.kick_rounds);
+    size_t idle = 0;  // rounds in a row
+    for (size_t round = 0; idle < enough && round < 10 * enough; ++round) {
+      const double before = best.gain;
+      kick(best, round);
+      idle = best.gain - before < options_.min_gain ? idle + 1 : 0;
+    }
     return std::move(starts_);
   }
 
  private:
   int threads() const { return static_cast<int>(sources_.size()); }
+  /// Lists so small that their surface is rough, and an ascent costs little.
+  bool small() const { return cheap() && lists_.rows() < kManyRows / 4; }
+  /// A line takes time by its rows; of forests and whole orders it takes more.
+  bool cheap() const { return lists_.stats && !dynamic_cast<const RankMetric*>(&lists_.metric); }
   Ascent ascent(MertStart& start, int thread, uint64_t stream) {
-    return Ascent(*sources_[thread], lists_.metric, axes_, bounds_, lists_.features(), options_, Random(options_.seed, stream),
-                  start);
+    const int random_lines = options_.random_directions + (small() ? static_cast<int>(axes_.size()) : 0);
+    return Ascent(*sources_[thread], lists_.metric, axes_, bounds_, lists_.features(), options_, random_lines,
+                  Random(options_.seed, stream), start);
   }
   void tell() {
     const std::lock_guard lock(telling_);
@@ -194,24 +209,38 @@ class Mert {
     if (options_.on_ascent) options_.on_ascent(ascents_);
   }
 
-  /// A round of kicks from the best point so far, a fixed number of them.
+  /// A round of kicks, a fixed number of them. On large lists all are from the best point so far. On small ones that is the first chain,
+  /// and the others go their own way until they stand still, and then begin anew.
   void kick(MertStart& best, size_t round) {
     constexpr size_t kKicks = 4;
-    std::vector<MertStart> kicked(kKicks, best);
+    constexpr int kStale = 12;
+    if (round == 0) {
+      chains_.assign(kKicks, best);
+      stale_.assign(kKicks, 0);
+    }
+    std::vector<int> lines(kKicks);
     parallel_for(kKicks, threads(), [&](size_t k, int thread) {
-      kicked[k].lines = 0;
-      Ascent from = ascent(kicked[k], thread, starts_.size() * 3 + round * kKicks + k);
-      from.kick(options_.kick_share);
+      const uint64_t stream = starts_.size() * 3 + round * kKicks + k;
+      if (k == 0 || !small()) chains_[k] = best;
+      MertStart kicked = chains_[k];
+      kicked.lines = 0;
+      Ascent from = ascent(kicked, thread, stream);
+      const bool anew = small() && stale_[k] >= kStale && k > 0;
+      if (anew)
+        kicked.w = random_start(starts_[0].initial.data(), axes_, bounds_, lists_.features(), Random(~options_.seed, stream));
+      else
+        from.kick(options_.kick_share * (small() ? 1 + 5 * Random(~options_.seed, stream).uniform() : 1));
       from.climb();
+      lines[k] = kicked.lines;
+      stale_[k] = anew || kicked.gain > chains_[k].gain ? 0 : stale_[k] + 1;
+      if (stale_[k] == 0) chains_[k] = kicked;
       tell();
     });
-    for (const MertStart& k : kicked) best.lines += k.lines;
-    for (MertStart& k : kicked)
-      if (k.gain > best.gain) {
-        k.lines = best.lines;
-        k.initial = best.initial;
-        best = std::move(k);
-      }
+    const MertStart before = best;
+    for (const MertStart& chain : chains_)
+      if (chain.gain > best.gain) best = chain;
+    best.initial = before.initial;
+    best.lines = std::accumulate(lines.begin(), lines.end(), before.lines);
   }
 
   const Lists& lists_;
@@ -219,6 +248,8 @@ class Mert {
   const Bounds& bounds_;
   const MertOptions& options_;
   std::vector<MertStart> starts_;
+  std::vector<MertStart> chains_;
+  std::vector<int> stale_;  // kicks in a row that gained nothing, of each chain
   std::unique_ptr<AxisColumns> columns_;
   std::vector<std::unique_ptr<EnvelopeSource>> sources_;
   std::mutex telling_;
@@ -226,6 +257,10 @@ class Mert {
 };
 
 }  // namespace
+
+size_t patience(size_t rows, int kick_rounds) {
+  return static_cast<size_t>(kick_rounds) * std::clamp<size_t>(kManyRows / std::max<size_t>(rows, 1), 1, kMostRounds);
+}
 
 std::vector<MertStart> mert(const Lists& lists, const double* initial, const std::vector<std::vector<double>>& axes,
                             const Bounds& bounds, const MertOptions& options) {

@@ -4,7 +4,9 @@
 //
 // Where we differ from the paper:
 // - The axes are given: Och's coordinates, or the principal axes of the feature differences.
-// - The best end is linked to the ends of the other starts, and kicked at random for some rounds, each kick with an ascent.
+// - The best end is linked to the ends of the other starts, and then kicked at random, each kick with an ascent, until a number of rounds
+//   in a row gained nothing. Small lists are rough and cheap: there the number is larger, four chains of kicks go their own ways, and a
+//   pass has random lines besides the axes.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,13 +21,18 @@ struct MertOptions {
   int restarts;           // from a random mixture of the axes, of either sign, after the start from the initial weights
   int random_directions;  // a pass tries them after the axes
   int max_passes;
-  double min_gain;    // a line that improves by less gained nothing
-  int kick_rounds;    // afterwards: times four random kicks from the best point, each with an ascent
-  double kick_share;  // a kick changes about this share of the sentences
+  double min_gain;  // a line that improves by less gained nothing
+  int kick_rounds;  // rounds of four kicks from the best point, each with an ascent, that gain nothing before it ends; see patience()
+  double kick_share;  // a kick changes about this share of the sentences, on small lists up to six times as much
   uint64_t seed;
   int jobs;
   std::function<void(int)> on_ascent;  // after each ascent, from any thread, one at a time: how many are done
 };
+
+/// Rounds of kicks in a row without gain that are enough: kick_rounds on kManyRows candidates or more, and on smaller lists as many as
+/// take the same time, up to kMostRounds times as many.
+inline constexpr size_t kManyRows = 400'000, kMostRounds = 100;
+size_t patience(size_t rows, int kick_rounds);
 
 struct MertStart {
   std::vector<double> initial, w;

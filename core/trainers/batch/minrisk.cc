@@ -7,20 +7,6 @@
 
 namespace hopefear {
 
-std::vector<double> gain_slope(const Metric& metric, const double* stats) {
-  const auto size = static_cast<size_t>(metric.size());
-  std::vector<double> at(stats, stats + size), slope(size);
-  for (size_t k = 0; k < size; ++k) {
-    const double h = 1e-4 * std::max(1.0, std::abs(stats[k]));
-    at[k] = stats[k] + h;
-    const double above = metric.gain(at.data());
-    at[k] = stats[k] - h;
-    slope[k] = (above - metric.gain(at.data())) / (2 * h);
-    at[k] = stats[k];
-  }
-  return slope;
-}
-
 namespace {
 
 /// P_T of each row, and the entropy of each sentence.

@@ -1,6 +1,6 @@
 // Expected gain and its gradient over lists, the batch form of Chiang (2012), appendix A.1, eq. (22).
 #pragma once
-#include "trainers/lists.h"
+#include "trainers/batch/gains.h"
 
 namespace hopefear {
 
@@ -19,8 +19,5 @@ struct ExpectationOptions {
 
 /// In the corpus form B of (22) is the linear part of the gain at the expected statistics. Takes time linear in the rows.
 Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, const ExpectationOptions& options);
-
-/// The derivative of the gain in the statistics of a document, by central differences: statistics are few.
-std::vector<double> gain_slope(const Metric& metric, const double* stats);
 
 }  // namespace hopefear

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
-#include "trainers/averager.h"
 #include "trainers/difference.h"
 
 namespace hopefear {
@@ -31,48 +31,76 @@ class Ranges {
   std::unordered_map<int32_t, double> sparse_;
 };
 
-/// S(d) of the top candidates, the mean over the lists.
-double mean_objective(const Lists& lists, const double* objective, const std::vector<double>& w, int jobs) {
-  const OneBest top = one_best(lists, w.data(), jobs);
-  double sum = 0;
-  for (size_t i = 0; i < lists.sentences(); ++i)
-    if (top.candidate[i] >= 0) sum += objective[lists.row_begin[i] + top.candidate[i]];
-  return sum / static_cast<double>(std::max<size_t>(1, lists.sentences()));
-}
+/// S of each row, and how well weights do by it.
+class Objective {
+ public:
+  Objective(const Lists& lists, const double* given, const PerceptronOptions& options)
+      : lists_(lists), jobs_(options.jobs), rows_(given) {
+    if (!given) gains_.emplace(lists, options.gain, options.jobs);
+  }
+  /// Around the weights that a pass begins with.
+  void begin_pass(const std::vector<double>& w) {
+    if (gains_) rows_ = gains_->at(row_scores(lists_, w.data(), jobs_)).data();
+  }
+  const double* operator[](size_t i) const { return rows_ + lists_.row_begin[i]; }
+  /// The mean over the lists of S of the top candidates. Gains that move with the weights are no measure: then the metric is.
+  double mean(const std::vector<double>& w) const {
+    const OneBest top = one_best(lists_, w.data(), jobs_);
+    if (gains_ && !gains_->fixed()) return lists_.metric.gain(top.stats.data());
+    double sum = 0;
+    for (size_t i = 0; i < lists_.sentences(); ++i)
+      if (top.candidate[i] >= 0) sum += (*this)[i][top.candidate[i]];
+    return sum / static_cast<double>(std::max<size_t>(1, lists_.sentences()));
+  }
+
+ private:
+  const Lists& lists_;
+  const int jobs_;
+  const double* rows_;
+  std::optional<SentenceGains> gains_;
+};
 
 }  // namespace
 
 std::vector<double> perceptron(const Lists& lists, const double* objective, const double* initial, const Bounds& bounds,
                                const PerceptronOptions& options, const OnEpoch& on_epoch) {
   std::vector<double> w(initial, initial + lists.features()), scores;
-  BestWeights best{mean_objective(lists, objective, w, options.jobs), w};
+  Objective of_rows(lists, objective, options);
+  of_rows.begin_pass(w);
+  auto best = BestWeights::from(of_rows.mean(w), w);
   Difference difference(w.size(), bounds);
+  Averaging averaging(options.average, w.size());
   int64_t updates = 0;
-  for (int iteration = 1; iteration <= options.iterations; ++iteration) {
-    for (size_t i = 0; i < lists.sentences(); ++i) {
-      const Forest& list = lists.list(i);
-      const int32_t count = list.edges();
-      if (count == 0) continue;
-      const double* S = objective + lists.row_begin[i];
-      const int32_t oracle = arg_max(S, count);
-      scores.resize(static_cast<size_t>(count));
-      edge_scores(list, w.data(), scores.data());
-      const int32_t top1 = arg_max(scores.data(), count);
-      const double loss = S[oracle] - S[top1];  // (7)
-      if (loss <= 0) continue;
-      SparseVector x = difference.between(list, oracle, top1);
-      if (options.normalize) {  // (4)
-        const Ranges r(list);
-        for (size_t k = 0; k < x.ids.size(); ++k) x.values[k] /= r[x.ids[k]] * r[x.ids[k]];
-      }
-      double delta = options.scaled ? S[oracle] : 1.0;                                          // (3), (2)
-      if (options.passive_aggressive) delta = loss / (x.squared_norm() + 1 / (2 * options.C));  // (8)
-      step(w, x, delta, bounds, nullptr);                                                       // (6)
-      ++updates;
+  const auto learn = [&](size_t i) {
+    const Forest& list = lists.list(i);
+    const double* S = of_rows[i];
+    const int32_t oracle = arg_max(S, list.edges());
+    scores.resize(static_cast<size_t>(list.edges()));
+    edge_scores(list, w.data(), scores.data());
+    const int32_t top1 = lists.best(i, scores.data());
+    const double loss = S[oracle] - S[top1];  // (7)
+    if (loss <= 0) return;
+    SparseVector x = difference.between(list, oracle, top1);
+    if (options.normalize) {  // (4)
+      const Ranges r(list);
+      for (size_t k = 0; k < x.ids.size(); ++k) x.values[k] /= r[x.ids[k]] * r[x.ids[k]];
     }
-    const double now = mean_objective(lists, objective, w, options.jobs);
-    best.offer(now, w);
-    if (!on_epoch({iteration, now, w, updates})) break;
+    double delta = options.scaled ? std::max(S[oracle], loss) : 1.0;                          // (3), (2)
+    if (options.passive_aggressive) delta = loss / (x.squared_norm() + 1 / (2 * options.C));  // (8)
+    step(w, x, delta, bounds, &averaging.averager());                                         // (6)
+    ++updates;
+  };
+  for (int iteration = 1; iteration <= options.iterations; ++iteration) {
+    if (iteration > 1) of_rows.begin_pass(w);
+    for (size_t i = 0; i < lists.sentences(); ++i) {
+      if (lists.candidates(i) == 0) continue;
+      learn(i);
+      averaging.averager().next();
+    }
+    const std::vector<double> ended = averaging.end_pass(w);
+    const double now = of_rows.mean(ended);
+    best.offer(now, ended);
+    if (!on_epoch({iteration, now, ended, updates})) break;
   }
   return best.w;
 }

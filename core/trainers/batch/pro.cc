@@ -16,11 +16,10 @@ struct Pair {
   int32_t better, worse;
 };
 
-std::vector<Pair> sample(const Lists& lists, size_t i, const ProOptions& options) {
+std::vector<Pair> sample(const Lists& lists, const double* gains, size_t i, const ProOptions& options) {
   const int32_t count = lists.candidates(i);
   if (count < 2) return {};  // nothing to compare
-  std::vector<double> gain(static_cast<size_t>(count));
-  for (int32_t e = 0; e < count; ++e) gain[e] = lists.metric.sentence_gain(lists.row_stats(i, e));
+  const double* gain = gains + lists.row_begin[i];
   Random random(options.seed, i);
   std::vector<Pair> pairs;
   for (int s = 0; s < options.samples; ++s) {
@@ -38,9 +37,9 @@ std::vector<Pair> sample(const Lists& lists, size_t i, const ProOptions& options
 
 }  // namespace
 
-PairMatrix sample_pairs(const Lists& lists, const ProOptions& options) {
+PairMatrix sample_pairs(const Lists& lists, const double* gains, const ProOptions& options) {
   std::vector<std::vector<Pair>> kept(lists.sentences());
-  parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) { kept[i] = sample(lists, i, options); });
+  parallel_for(lists.sentences(), options.jobs, [&](size_t i, int) { kept[i] = sample(lists, gains, i, options); });
   PairMatrix out;
   Difference difference(static_cast<size_t>(lists.features()), Bounds{});
   for (size_t i = 0; i < kept.size(); ++i)
@@ -50,6 +49,7 @@ PairMatrix sample_pairs(const Lists& lists, const ProOptions& options) {
       out.values.insert(out.values.end(), x.values.begin(), x.values.end());
       out.begin.push_back(static_cast<int64_t>(out.ids.size()));
       out.gain_difference.push_back(pair.difference);
+      out.weight.push_back(options.weighted ? pair.difference : 1.0);
     }
   return out;
 }
@@ -65,8 +65,8 @@ double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, 
       double margin = 0;
       for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k) margin += pairs.values[k] * w[pairs.ids[k]];
       // log(1 + exp(-m)) without overflow
-      value[b] += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
-      factor[r] = -1.0 / (1.0 + std::exp(margin));
+      value[b] += pairs.weight[r] * (margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin);
+      factor[r] = -pairs.weight[r] / (1.0 + std::exp(margin));
     }
   });
   std::fill(gradient, gradient + features, 0.0);
@@ -74,7 +74,9 @@ double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, 
   for (double v : value) total += v;
   for (size_t r = 0; r < pairs.rows(); ++r)
     for (int64_t k = pairs.begin[r]; k < pairs.begin[r + 1]; ++k) gradient[pairs.ids[k]] += factor[r] * pairs.values[k];
-  const double scale = pairs.rows() ? 1.0 / static_cast<double>(pairs.rows()) : 0.0;
+  double weights = 0;
+  for (double weight : pairs.weight) weights += weight;
+  const double scale = weights > 0 ? 1 / weights : 0.0;
   for (size_t j = 0; j < features; ++j) gradient[j] *= scale;
   return total * scale;
 }

@@ -11,6 +11,7 @@ struct PairMatrix {
   std::vector<int32_t> ids;
   std::vector<double> values;
   std::vector<double> gain_difference;
+  std::vector<double> weight;  // of each pair in the loss
   size_t rows() const { return begin.size() - 1; }
 };
 
@@ -18,15 +19,16 @@ struct ProOptions {
   int samples;       // Gamma
   double threshold;  // least difference in sentence gain
   int keep;          // Xi
+  bool weighted;     // a pair counts by its difference in gain; the paper counts all alike
   uint64_t seed;
   int jobs;
 };
 
 /// The sampler: from each list Gamma random pairs, those that differ enough in sentence gain, and of these the Xi with the largest
 /// difference. Sentences have streams of their own, so the result does not depend on `jobs`.
-PairMatrix sample_pairs(const Lists& lists, const ProOptions& options);
+PairMatrix sample_pairs(const Lists& lists, const double* gains, const ProOptions& options);
 
-/// sum over pairs and their mirror images of log(1 + exp(-w.x)) / rows, and its gradient.
+/// The weighted mean over pairs (and their mirror images) of log(1 + exp(-w.x)), and its gradient.
 double pair_log_loss(const PairMatrix& pairs, const double* w, size_t features, double* gradient, int jobs);
 
 }  // namespace hopefear

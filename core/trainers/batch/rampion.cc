@@ -68,7 +68,7 @@ std::vector<double> tangent(const Lists& lists, const double* costs, const std::
 
 }  // namespace
 
-std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds,
+std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const double* initial, const Bounds& bounds,
                             const RampionOptions& options, const OnEpoch& on_epoch) {
   const Loss& loss = loss_by_name(options.loss);
   const auto features = static_cast<size_t>(lists.features());
@@ -78,6 +78,7 @@ std::vector<double> rampion(const Lists& lists, const double* costs, const doubl
   std::vector<size_t> order = in_order(lists.sentences());
   std::vector<double> scores, coefficients;
   int64_t updates = 0;
+  const double* costs = nullptr;
   const auto learn = [&](size_t i, const std::vector<double>& up) {
     const Forest& list = lists.list(i);
     const auto count = static_cast<size_t>(list.edges());
@@ -97,6 +98,7 @@ std::vector<double> rampion(const Lists& lists, const double* costs, const doubl
     if (!x.ids.empty()) ++updates;
   };
   for (int iteration = 1; iteration <= options.cccp; ++iteration) {
+    costs = costs_at(theta.w());
     const std::vector<double> up = tangent(lists, costs, theta.w(), loss, options.jobs);
     for (int pass = 0; pass < options.passes; ++pass) {
       if (options.shuffle) shuffle(order, random);
@@ -107,6 +109,18 @@ std::vector<double> rampion(const Lists& lists, const double* costs, const doubl
     if (!on_epoch({iteration, score, theta.w(), updates})) break;
   }
   return theta.w();
+}
+
+std::vector<double> rampion(const Lists& lists, const GainOptions& gain, double alpha, const double* initial,
+                            const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch) {
+  SentenceGains gains(lists, gain, options.jobs);
+  std::vector<double> costs(lists.rows());
+  const auto costs_at = [&](const std::vector<double>& w) {
+    const std::vector<double>& worth = gains.at(row_scores(lists, w.data(), options.jobs));
+    for (size_t r = 0; r < costs.size(); ++r) costs[r] = alpha * (1 - worth[r]);
+    return costs.data();
+  };
+  return rampion(lists, costs_at, initial, bounds, options, on_epoch);
 }
 
 }  // namespace hopefear

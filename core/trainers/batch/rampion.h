@@ -4,6 +4,7 @@
 // stochastic subgradient descent go over the convex rest. The l2 term (line 11) pulls towards theta_0; a weight feels it when
 // its feature is next seen and at the end of a pass, which is the same thing at the cost of the features touched.
 #pragma once
+#include "trainers/batch/gains.h"
 #include "trainers/batch/losses.h"
 #include "trainers/bounds.h"
 #include "trainers/epoch.h"
@@ -22,8 +23,15 @@ struct RampionOptions {
   int jobs;
 };
 
-/// costs: one per row, e.g. 10 (1 - BLEU+1). Reports after each CCCP iteration; returns the weights it ends with.
-std::vector<double> rampion(const Lists& lists, const double* costs, const double* initial, const Bounds& bounds,
+/// One cost per row, e.g. 10 (1 - BLEU+1), around the weights that a CCCP iteration begins with.
+using CostsAt = std::function<const double*(const std::vector<double>& w)>;
+
+/// Costs alpha (1 - gain).
+std::vector<double> rampion(const Lists& lists, const GainOptions& gain, double alpha, const double* initial,
+                            const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch);
+
+/// Reports after each CCCP iteration; returns the weights it ends with.
+std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const double* initial, const Bounds& bounds,
                             const RampionOptions& options, const OnEpoch& on_epoch);
 
 }  // namespace hopefear

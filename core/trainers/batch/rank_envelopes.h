@@ -12,6 +12,7 @@ namespace hopefear {
 class RankEnvelopes final : public ListEnvelopes {
  public:
   RankEnvelopes(const Lists& lists, const RankMetric& metric, const AxisColumns* columns);
+  /// Lists come in their order: the first of several equal ones before the others.
   void envelope(size_t i, std::vector<Piece>& pieces) override;
 
  private:
@@ -19,13 +20,21 @@ class RankEnvelopes final : public ListEnvelopes {
     double x;
     int32_t up, down;  // relevant candidates by number: who gains a rank, who loses one; -1: one whose rank does not matter
   };
+  bool same_lines(size_t i, size_t j) const;
+  void trace(size_t i);
   void collect(size_t i, const RankMetric::Judged& judged);
+  double change(const RankMetric::Judged& judged, const Crossing& one);
 
   const RankMetric& metric_;
-  std::vector<RankMetric::Judged> judged_;   // of each list
-  std::vector<std::vector<double>> values_;  // of each list, the statistics of its pieces
-  std::vector<int32_t> number_, rank_;       // of a candidate among the relevant ones, or -1; ranks of these
+  std::vector<RankMetric::Judged> judged_;  // of each list
+  std::vector<size_t> twin_;  // of each list, the first with the same grades: bootstrap samples have each list several times
+  std::vector<std::vector<double>> begin_, values_;  // of each list, where its pieces begin, and their statistics
+  std::vector<int32_t> rank_;                        // of the relevant candidates
   std::vector<Crossing> crossings_;
+  SortByX<Crossing> sort_;
+  // The retrieved candidates of a list: their lines, and their numbers among the relevant ones, or -1.
+  std::vector<double> height_, slope_;
+  std::vector<int32_t> number_;
 };
 
 }  // namespace hopefear

@@ -26,12 +26,17 @@ PARAMS = [
         default="european",
         help="none: words are separated by blanks already. [european]",
     ),
-    click.Option(["--keep-case"], is_flag=True, help="Do not lower-case."),
+    click.Option(["--keep-case"], is_flag=True, help="Do not lower-case. [lower case; translate restores capitals]"),
     click.Option(
         ["--strip-punctuation"],
         type=click.Choice(["none", "source", "target", "both"]),
         default="none",
         help="Sides without punctuation, as in speech. [none]",
+    ),
+    Many(
+        ["--domains"],
+        metavar="NAME",
+        help="A name for each pair of files: small ones get a language model of their own.",
     ),
     Many(["--align"], type=InputFile(), help="Word alignments of your own, 0-0 1-2 ..., one file per source file."),
     click.Option(
@@ -48,7 +53,16 @@ PARAMS = [
     count("--max-phrase", 0, "Words of an initial phrase; 0 is 10, for blocks 8.", least=0, most=15),
     count("--max-symbols", 5, "Symbols on the source side of a rule.", most=15),
     count("--max-options", 50, "Rules kept per source side; 0 is all.", least=0),
-    count("--min-count", 1, "Phrase pairs seen less often are dropped."),
+    click.Option(
+        ["--min-probability"],
+        type=float,
+        metavar="P",
+        help="Rules with a smaller p(e|f) are dropped; 0 keeps all. [0, for blocks 0.03]",
+    ),
+    click.Option(
+        ["--min-symmetric"], type=float, default=0.0, metavar="P", help="The same for sqrt(p(e|f) p(f|e)). [0]"
+    ),
+    count("--min-count", "1, for blocks 2", "Phrase pairs seen less often are dropped."),
     count("--min-rule-count", 1, "Rules with nonterminals seen less often are dropped."),
     click.Option(["--loose"], is_flag=True, help="Phrases may begin and end with unaligned words."),
     count("--lex-frequency", 0, "Occurrences of a word with lex features of its own; 0: 1 in 16,000.", least=0),

@@ -26,10 +26,16 @@ class Console:
 
     def note(self, text: str) -> None:
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(self._safe(text), err=True)
 
     def warn(self, text: str) -> None:
-        click.echo(f"warning: {text}", err=True)
+        click.echo(f"warning: {self._safe(text)}", err=True)
+
+    @staticmethod
+    def _safe(text: str) -> str:
+        from hopefear.util.files import printable
+
+        return "\n".join(map(printable, text.split("\n")))
 
     @contextmanager
     def listener(self) -> Iterator[Listener]:

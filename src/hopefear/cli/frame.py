@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
+from click.types import StringParamType
 
 from hopefear.cli.console import Console
 from hopefear.cli.options import InputFile, Many, count, read_config, spread
@@ -44,19 +46,40 @@ def shared_options() -> list[click.Parameter]:
     ]
 
 
+class Text(StringParamType):
+    """A word that a shell completes: a trainer's name, or else the name of a file."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        if param.name != "trainer":
+            return [CompletionItem(incomplete, type="file")]
+        from hopefear.trainers import TRAINERS
+
+        names = {each.name: each.what for each in reversed(TRAINERS) if each.name.startswith(incomplete)}
+        return [CompletionItem(name, help=names[name]) for name in sorted(names)]
+
+
 class Command(click.Command):
     """A click command whose help has examples and whose options may take several values."""
 
     def __init__(self, *args: Any, examples: str = "", **attrs: Any) -> None:
         super().__init__(*args, **{**attrs, "context_settings": dict(CONTEXT)})
         self.params += shared_options()
+        for param in self.params:
+            if param.type is click.STRING:
+                param.type = Text()
         self.examples = textwrap.dedent(examples).strip("\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # a shell completes what is not finished
+            return super().parse_args(ctx, args)
         many = {flag for param in self.params if isinstance(param, Many) for flag in param.opts}
         with ctx.scope(cleanup=False):  # so that an error knows whose it is
             arguments = spread(args, many)
         return super().parse_args(ctx, arguments)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        found = super().shell_complete(ctx, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]  # further values of an option that takes many
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = [(not EVERY.isdisjoint(param.opts), param.get_help_record(ctx)) for param in self.get_params(ctx)]

@@ -53,7 +53,7 @@ def _lines(about: dict[str, Any]) -> list[str]:
         ("alignment", "given" if options["own_alignment"] else f"{options['aligner']}, {counts['links']:,} links"),
         ("rules", f"{counts['rules']:,} of {counts['rules_seen']:,} seen, {counts['source_sides']:,} source sides"),
     ]
-    for name, ngrams in zip(("lm", "lm2"), counts["ngrams"], strict=False):
+    for name, ngrams in zip(("lm", "lm2", "lm3"), counts["ngrams"], strict=False):
         rows.append((name, f"order {len(ngrams)}, n-grams " + ", ".join(f"{n:,}" for n in ngrams)))
     for name, got in about.get("perplexity", {}).items():
         unknown = f"{got['unknown']:,} of {got['tokens']:,} tokens unknown, {got['without_unknown']:.2f} without them"

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import shell_complete
 
 import hopefear
 from hopefear.cli.frame import CONTEXT, write_examples
@@ -32,6 +33,9 @@ COMMANDS = {
     "Score and rerank": {
         "score": "Score outputs against references; several outputs are compared with the first.",
         "rerank": "Print the best candidate of every sentence under given weights.",
+        "features": "Add columns of evidence to every candidate of a list.",
+        "combine": "Make one list of the lists of several systems.",
+        "convert": "Convert lists, forests, lattices and weights from one format to another.",
     },
     "Look": {
         "report": "Show runs in a page: what they are worth, and what to do next.",
@@ -39,6 +43,8 @@ COMMANDS = {
     },
     "Models": {
         "build": "Build a translation model from parallel text.",
+        "import": "Make a model of a grammar, language model and weights of Joshua, cdec or Moses.",
+        "export": "Write a model as files of Moses' chart decoder or of cdec.",
         "inspect": "Show what is in a model.",
         "train": "Learn the weights of a model from sentences and their references.",
         "translate": "Translate text with a model; also candidate lists and forests.",
@@ -51,6 +57,7 @@ COMMANDS = {
         "generate": "Make candidate lists with references, to try things out.",
     },
 }
+COMPLETE = "_HOPEFEAR_COMPLETE"  # what a shell asks: bash_source, bash_complete, zsh_source, ...
 NAMES = {name: line for section in COMMANDS.values() for name, line in section.items()}
 
 EXAMPLES = """\
@@ -76,12 +83,17 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in NAMES:
+        if args[0] == "help" and not ctx.resilient_parsing:  # hopefear help, hopefear help tune
+            args = [*args[1:2], "--help"]
+            if args == ["--help"]:
+                click.echo(ctx.get_help())
+                ctx.exit()
+        if args[0] not in NAMES and not ctx.resilient_parsing:
             raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], NAMES)}", ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
+        if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(2)
         return super().parse_args(ctx, args)
@@ -118,6 +130,8 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point. Returns the exit code."""
+    if not _open_streams():
+        return 2
     for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", newline="\n")
@@ -125,6 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminated)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if asked := os.environ.get(COMPLETE):
+            return shell_complete(cli, {}, "hopefear", COMPLETE, asked)
+        if sys.stdout is None:  # it was closed by who started us
+            raise OSError(errno.EBADF, "cannot be written", "standard output")
         with cli.make_context("hopefear", list(given)) as ctx:
             cli.invoke(ctx)
         sys.stdout.flush()
@@ -133,6 +151,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.exit_code
     except BaseException as error:  # the last stop of every error
         return _report(error, " ".join(["hopefear", *given[:1]]))
+
+
+def _open_streams() -> bool:
+    """Closed streams are opened on nothing, so that no file gets their number; whether there is a standard output."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        click.echo("hopefear: standard output is closed. Send it to a file, or to /dev/null", err=True)
+    return sys.stdout is not None
 
 
 def _terminated(number: int, frame: object) -> None:
@@ -146,8 +176,10 @@ def _report(error: BaseException, command: str) -> int:
     if isinstance(error, BrokenPipeError):  # the reader had enough: nothing to say, and nothing more to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    from hopefear.util.files import printable
+
     code, text = explain(error, command)
-    click.echo("hopefear: " + " ".join(text.split()), err=True)
+    click.echo("hopefear: " + printable(" ".join(text.split())), err=True)
     return code
 
 
@@ -164,7 +196,7 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
     if isinstance(error, InputError):
         return 2, str(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return 130, "interrupted. A run that had begun goes on with --resume."
+        return 130, f"interrupted.{_resumed(command)}"
     if isinstance(error, MemoryError):
         return 1, "out of memory. Try fewer --jobs, or fewer candidates."
     if isinstance(error, OSError) and error.filename is not None:
@@ -179,8 +211,19 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
             return 2, f"{name}: permission denied. Check who may read or write it."
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return 1, "the disk is full. Free some space; a run that had begun goes on with --resume."
+        return 1, f"the disk is full. Free some space.{_resumed(command)}"
+    if isinstance(error, OSError):
+        why = (error.strerror or str(error)).lower()
+        return 1, f"the system could not read or write: {why}. Check disk and memory."
     return 1, f"{type(error).__name__}: {error} (this is a defect; HOPEFEAR_DEBUG=1 shows where it happened)"
+
+
+def _resumed(command: str) -> str:
+    """What to do after an interruption, where the command can go on."""
+    name = command.removeprefix("hopefear").strip()
+    found = importlib.import_module(f"hopefear.cli.{name}").command if name in NAMES else None
+    can = found is not None and any("--resume" in param.opts for param in found.params)
+    return " A run that had begun goes on with --resume." if can else ""
 
 
 def _usage(error: click.UsageError) -> str:
@@ -204,7 +247,8 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _with_help(text: str, path: str) -> str:
-    return f"{text.rstrip('.')}{'' if text.endswith('?') else '.'} See: {path} --help"
+    text = f"{text.rstrip('.')}{'' if text.endswith('?') else '.'}"
+    return text if "See: " in text else f"{text} See: {path} --help"
 
 
 if __name__ == "__main__":

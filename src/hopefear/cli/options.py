@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from hopefear.util.words import one_of
 
@@ -25,6 +26,10 @@ def no_such_file(path: str) -> str:
     folder, name = Path(path).parent, Path(path).name
     if not folder.is_dir():
         return f"{path}: no such file: there is no directory {str(folder)!r}. Check the path."
+    from hopefear.metrics import METRICS
+
+    if path in METRICS:
+        return f"{path}: no such file. If it is a metric, write --metric {path}; each has a --metric of its own."
     close = difflib.get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
     return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Check the path.")
 
@@ -48,6 +53,9 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
         if not os.access(path, os.R_OK):
             raise FileError(f"{path}: {os.strerror(errno.EACCES).lower()}. Make it readable.", ctx)
         return path
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        return [CompletionItem(incomplete, type="file")]
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -74,6 +82,13 @@ def count(flag: str, default: int | str, text: str, least: int = 1, most: int | 
     """An option that takes a whole number. A default given as text is only shown: the value is then None."""
     value = default if isinstance(default, int) else None
     return click.Option([flag], type=Whole(least, most), default=value, metavar="N", help=f"{text} [{default}]")
+
+
+CLUSTER = click.Option(
+    ["--cluster"],
+    metavar="ADDRESS",
+    help="Work on a Ray cluster; auto: the one at hand, local: the cores of this machine.",
+)
 
 
 class Many(click.Option):

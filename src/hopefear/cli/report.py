@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Positional, count
+from hopefear.cli.options import FileError, InputFile, Positional, count
+from hopefear.util.words import some
+
+
+class RunFolder(InputFile):
+    """The directory of a run; its ``run.json`` will do as well."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        path = Path(super().convert(value, param, ctx))
+        if path.name == "run.json":
+            path = path.parent
+        if not (path / "run.json").is_file():
+            runs = sorted(str(found.parent) for found in path.glob("*/run.json")) if path.is_dir() else []
+            cure = f"There is one in {some(runs)}" if runs else "Give the --out of a tune or train"
+            raise FileError(f"{value}: is not the directory of a run: it has no run.json. {cure}.", ctx)
+        return str(path)
+
 
 PARAMS = [
-    Positional(["runs"], nargs=-1, required=True, type=InputFile(folders=True), metavar="RUN [RUN...]"),
+    Positional(["runs"], nargs=-1, required=True, type=RunFolder(folders=True), metavar="RUN [RUN...]"),
     click.Option(["--out"], default="report.html", metavar="FILE", help="The page to write. [report.html]"),
     count("--sentences", 24, "Sentences to pick from, with their clouds and trees.", least=0, most=500),
     click.Option(

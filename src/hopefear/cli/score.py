@@ -34,6 +34,11 @@ class Outputs(InputFile):
 PARAMS = [
     Positional(["hyp"], nargs=-1, type=Outputs(), metavar="HYP [HYP...]"),
     Many(["--refs"], type=InputFile(), help="References: one file per translator."),
+    click.Option(
+        ["--format"],
+        metavar="NAME",
+        help="Score the first candidates of lists of this format; list: seen from the file.",
+    ),
     Many(["--table"], type=InputFile(), help="Tables instead: their best candidates are scored."),
     click.Option(["--group"], metavar="COLUMN", help="Of a table: rows with the same value here compete."),
     click.Option(["--by"], metavar="COLUMN", help="The highest value here is the best. [score, or the first row]"),

@@ -11,7 +11,7 @@ import click
 
 from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Many, Positional, count
+from hopefear.cli.options import CLUSTER, InputFile, Many, Positional, count
 
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
@@ -25,6 +25,12 @@ PARAMS = [
     Many(["--test-refs"], type=InputFile(), help="Their references."),
     Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
     click.Option(
+        ["--input"],
+        type=click.Choice(["text", "plf"]),
+        default="text",
+        help="Source lines of text, or word lattices in PLF, one per line; their scores are features too. [text]",
+    ),
+    click.Option(
         ["--features"],
         metavar="WHICH",
         help="small: the dense features; large: lex features as well; or templates, e.g. lex,group. "
@@ -33,8 +39,10 @@ PARAMS = [
     click.Option(
         ["--initial"],
         type=InputFile(folders=True),
-        help="Weights to start from: a file, or a model, for those it was built with. "
-        "[1 for language models and phrases]",
+        help="Weights to start from: a file, or a model, for its own. [those of MODEL]",
+    ),
+    click.Option(
+        ["--paper-start"], is_flag=True, help="Start from 1 for language models and phrases and 0 for all else."
     ),
     click.Option(
         ["--holdout"],
@@ -50,7 +58,7 @@ PARAMS = [
     ),
     count("--learners", 0, "How many learners; 0 is one per core.", least=0),
     count("--simulate-learners", 0, "So many async learners, taking turns in one process; deterministic.", least=0),
-    click.Option(["--cluster"], metavar="ADDRESS", help="Learners on a Ray cluster; auto: the one at hand."),
+    CLUSTER,
     count("--pop-limit", "200", "Of the decoder: rule applications kept per span; 0 is all. Blocks: 40.", least=0),
     count("--max-options", "20", "Of the decoder: target sides kept per source side; 0 is all. Blocks: 10.", least=0),
     count("--kbest", "200", "Of batch trainers: candidates per sentence and iteration.", least=2),
@@ -81,6 +89,7 @@ def command(console: Console, json: bool, **options: Any) -> None:
     Online trainers (sgd, mira, arow, minrisk, perceptron) decode a sentence, search hope and fear in its forest,
     update, and go on; the averaged weights translate the development data after each epoch, and the best epoch is
     kept. The other trainers go round a loop of decoding and learning. BLEU is that of tokens as the model makes them.
+    If nothing that was learnt translates the development data better than the model's own weights, these are kept.
 
     The same input, seed and options give the same weights, whatever --jobs is; only --parallel async without
     --simulate-learners does not.
@@ -103,6 +112,9 @@ def _print(final: Mapping[str, Any]) -> None:
             click.echo(f"bleu {part}  {final[part]['bleu']:.2f}")
         return
     rows = [["bleu", *parts]]
-    for name, scores in (("before", final["before"]), (f"after, epoch {final['epoch']}", final)):
+    ways = [("before", final["before"]), (f"after, epoch {final['epoch']}", final)]
+    if "untrained" in final:
+        ways.insert(0, ("untrained model", final["untrained"]))
+    for name, scores in ways:
         rows.append([name, *(f"{scores[part]['bleu']:.2f}" for part in parts)])
     click.echo(table(rows))

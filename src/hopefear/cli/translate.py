@@ -10,10 +10,19 @@ import click
 
 from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Positional, count
+from hopefear.cli.options import CLUSTER, InputFile, Positional, count
+
+
+def _redirect(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
+    if value:
+        raise click.UsageError(
+            f"the text comes from standard input: hopefear translate {ctx.params['model']} < {value[0]}", ctx
+        )
+
 
 PARAMS = [
     Positional(["model"], required=True, type=InputFile(folders=True), metavar="MODEL"),
+    click.Argument(["source"], nargs=-1, required=False, callback=_redirect, expose_value=False, metavar="< SOURCE"),
     click.Option(["--weights"], type=InputFile(), help="Weights, e.g. the weights.txt of a run. [those of the model]"),
     count("--nbest", 0, "Print the N best candidates per sentence, as a candidate list.", least=0),
     click.Option(
@@ -27,10 +36,16 @@ PARAMS = [
     click.Option(["--forests"], metavar="FILE", help="Write all forests to this file as well; it appears at the end."),
     count("--max-edges", 0, "With --forests: the best N edges of each forest; 0 is all.", least=0),
     click.Option(["--explain"], is_flag=True, help="Print derivations: which rule said what, and what it cost."),
-    click.Option(["--tokens"], is_flag=True, help="Print tokens with blanks between them, not running text."),
+    click.Option(
+        ["--tokens"],
+        is_flag=True,
+        help="Print the model's tokens with blanks between them, not running text with capitals.",
+    ),
     count("--pop-limit", "200", "Rule applications kept per span; 0 is all. Blocks: 40 per place.", least=0),
     count("--max-options", "20", "Target sides kept per source side; 0 is all. Blocks: 10.", least=0),
     count("--max-span", 0, "Source words below a rule with nonterminals; 0 is as in the model.", least=0),
+    CLUSTER,
+    click.Option(["--ship-model"], is_flag=True, help="With --cluster: send the model; else all open it by its path."),
 ]
 
 EXAMPLES = """

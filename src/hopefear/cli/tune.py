@@ -11,7 +11,7 @@ import click
 
 from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Many, count, table_options
+from hopefear.cli.options import CLUSTER, InputFile, Many, count, table_options
 
 if TYPE_CHECKING:
     from hopefear.metrics import Metric
@@ -19,14 +19,20 @@ if TYPE_CHECKING:
 
 PARAMS = [
     *table_options(),
-    Many(["--nbest"], type=InputFile(), help="Candidate lists: parts of one, or lists of the same sentences."),
+    Many(["--nbest"], type=InputFile(folders=True), help="Candidate lists: parts of one, or of the same sentences."),
     click.Option(
         ["--forests"], type=InputFile(folders=True), help="Forests or lattices instead: a file, or a folder of them."
     ),
+    click.Option(["--format"], metavar="NAME", help="Format of lists or forests (see convert). [seen from the file]"),
     click.Option(
         ["--decoder-command"],
         metavar="CMD",
         help="A decoder to run again and again, with {weights} and {nbest} for its files.",
+    ),
+    click.Option(
+        ["--scorer-command"],
+        metavar="CMD",
+        help="A program that scores new candidates, with {candidates}, {sources} and {scores} for its files.",
     ),
     click.Option(["--decoder-timeout"], type=float, metavar="SECONDS", help="Longest time for one decoding."),
     count("--iterations", "10", "Decodings to learn from, with --decoder-command."),
@@ -42,9 +48,8 @@ PARAMS = [
     ),
     click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
     Many(["--set"], metavar="NAME=VALUE", help="Options of the trainer; hopefear trainers NAME lists them."),
-    click.Option(
+    Many(
         ["--metric"],
-        multiple=True,
         metavar="NAME",
         help="What to optimise: bleu, chrf, ter, ..., or a column. More are reported only. [the outcome, or bleu]",
     ),
@@ -62,6 +67,7 @@ PARAMS = [
     count("--bag", "none", "Fits on resampled sentences, of which the mean is taken."),
     Many(["--dev-nbest"], type=InputFile(), help="Score and choose on these lists instead."),
     Many(["--dev-refs"], type=InputFile(), help="Their references."),
+    CLUSTER,
     click.Option(["--resume"], is_flag=True, help="Go on with a run that was interrupted."),
     click.Option(["--overwrite"], is_flag=True, help="Replace a run that is there already."),
     click.Option(["--json"], is_flag=True, help="The scores as JSON."),

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from hopefear._core import Forest, Pool, Vocab
 
+Counts = NDArray[np.int64]
+
 _NOTHING = -9  # an empty place in a table of words
 
 
@@ -46,32 +48,10 @@ def forest(
     kind = rng.choice(3, size=count, p=[0.15, 0.35, 0.5])
     arity = np.where(width == 1, 0, np.where((width > 3) & (kind == 0), 1, kind))
 
-    def pick(w: NDArray[np.int64], s: NDArray[np.int64]) -> NDArray[np.int64]:
-        return span_index[w, s] * per_span + rng.integers(0, per_span, size=count)
-
-    # A rule with one gap translates one or two words beside it; one with two gaps joins them.
-    beside = np.minimum(rng.integers(1, 3, size=count), width - 1)
-    after = rng.random(count) < 0.5  # the words come after the gap
-    cut = rng.integers(1, np.maximum(width, 2))
-    first_width = np.select([arity == 1, arity == 2], [width - beside, cut], 1)
-    first = pick(first_width, start + np.where((arity == 1) & ~after, beside, 0))
-    second = pick(np.where(arity == 2, width - cut, 1), np.where(arity == 2, start + cut, start))
-    tail_table = np.stack([first, second], axis=1)
-
-    # Every source word has a few translations of its own, the first ones more often; a rule with two gaps may add a
-    # common word.
-    covered = np.select([arity == 0, arity == 1], [width, beside], 0)
+    tail_table, beside, after = _tails(rng, span_index, per_span, arity, width, start)
     from_word = start + np.where((arity == 1) & after, width - beside, 0)
-    option = (rng.random((count, 3)) ** 2 * 6).astype(np.int64)
-    own = (10 + (from_word[:, None] + np.arange(3)) * 6 + option) % len(vocab)
-    own = np.where(np.arange(3) < covered[:, None], own, _NOTHING)
-    common = rng.integers(0, min(10, len(vocab)), size=count)
-    own[:, 0] = np.where((arity == 2) & (rng.random(count) < 0.3), common, own[:, 0])
-    swap = (arity == 2) & (rng.random(count) < 0.2)
-    table = np.full((count, 5), _NOTHING, dtype=np.int64)
-    table[:, 0] = np.select([(arity == 1) & after, swap, arity == 2], [-1, -2, -1], _NOTHING)
-    table[:, 1:4] = own
-    table[:, 4] = np.select([(arity == 1) & ~after, swap, arity == 2], [-1, -1, -2], _NOTHING)
+    covered = np.select([arity == 0, arity == 1], [width, beside], 0)
+    table = _said(rng, len(vocab), arity, after, from_word, covered)
 
     # The goal: one edge for each node of the whole span.
     top = np.arange(nodes - per_span, nodes)
@@ -84,24 +64,68 @@ def forest(
     h = rng.normal(size=(total, dense))
     h *= 0.5
 
-    def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
-        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-
     present = table != _NOTHING
     return Forest.from_arrays(
         edge_begin.astype(np.int32),
-        offsets(arity),
+        _offsets(arity),
         tail_table[np.arange(2) < arity[:, None]].astype(np.int32),
-        offsets(present.sum(axis=1)),
+        _offsets(present.sum(axis=1)),
         table[present].astype(np.int32),
         h,
         vocab,
         features,
-        sparse_begin=offsets(np.full(total, 2)) if sparse else None,
+        sparse_begin=_offsets(np.full(total, 2)) if sparse else None,
         sparse_ids=rng.integers(dense, dense + sparse, size=2 * total).astype(np.int32) if sparse else None,
         sparse_values=np.ones(2 * total) if sparse else None,
         spans=np.concatenate([spans.ravel(), [0, n]]).astype(np.int32),
     )
+
+
+def _tails(
+    rng: np.random.Generator, span_index: Counts, per_span: int, arity: Counts, width: Counts, start: Counts
+) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+    """Two nodes for each edge, of which it uses as many as it has gaps; the words beside one gap; if they follow it.
+
+    A rule with one gap translates one or two words beside it; one with two gaps joins them.
+    """
+    count = len(arity)
+
+    def pick(w: Counts, s: Counts) -> Counts:
+        return span_index[w, s] * per_span + rng.integers(0, per_span, size=count)
+
+    beside = np.minimum(rng.integers(1, 3, size=count), width - 1)
+    after = rng.random(count) < 0.5  # the words come after the gap
+    cut = rng.integers(1, np.maximum(width, 2))
+    first_width = np.select([arity == 1, arity == 2], [width - beside, cut], 1)
+    first = pick(first_width, start + np.where((arity == 1) & ~after, beside, 0))
+    second = pick(np.where(arity == 2, width - cut, 1), np.where(arity == 2, start + cut, start))
+    return np.stack([first, second], axis=1), beside, after
+
+
+def _offsets(lengths: Counts) -> NDArray[np.int32]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+
+def _said(
+    rng: np.random.Generator, words: int, arity: Counts, after: NDArray[np.bool_], from_word: Counts, covered: Counts
+) -> Counts:
+    """What each edge says: words, and -1 and -2 for its gaps.
+
+    Every source word has a few translations of its own, the first ones more often; a rule with two gaps may add a
+    common word.
+    """
+    count = len(arity)
+    option = (rng.random((count, 3)) ** 2 * 6).astype(np.int64)
+    own = (10 + (from_word[:, None] + np.arange(3)) * 6 + option) % words
+    own = np.where(np.arange(3) < covered[:, None], own, _NOTHING)
+    common = rng.integers(0, min(10, words), size=count)
+    own[:, 0] = np.where((arity == 2) & (rng.random(count) < 0.3), common, own[:, 0])
+    swap = (arity == 2) & (rng.random(count) < 0.2)
+    table = np.full((count, 5), _NOTHING, dtype=np.int64)
+    table[:, 0] = np.select([(arity == 1) & after, swap, arity == 2], [-1, -2, -1], _NOTHING)
+    table[:, 1:4] = own
+    table[:, 4] = np.select([(arity == 1) & ~after, swap, arity == 2], [-1, -1, -2], _NOTHING)
+    return table
 
 
 def vocabulary(words: int) -> Vocab:

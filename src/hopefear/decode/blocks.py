@@ -177,7 +177,7 @@ class Blocks:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         corpus = self.corpus(lines)
         texts = self._core.translate(corpus, self.ready(None, len(corpus), jobs), *self.limits, jobs)
-        return texts if tokens else list(map(self.model.target_text.detokenize, texts))
+        return texts if tokens else self.model.running_text(texts, lines)
 
 
 def read_block_weights(path: PathLike) -> Mapping[str, float]:

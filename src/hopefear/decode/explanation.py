@@ -10,6 +10,7 @@ from hopefear.model.features import SMALL, template_of
 MEANING = {
     "lm": "how well the translation reads (log probability)",
     "lm2": "the same, by the second language model",
+    "lm3": "the same, by the third language model",
     "phrase_ef": "how often these source sides are translated so (log)",
     "phrase_fe": "how often these target sides stand for such source sides (log)",
     "lexical_ef": "how well the words fit, from source to target (log)",

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from hopefear._core import Examples, HieroDecoder, Pool, Vocab
 from hopefear.decode.explanation import explanation
-from hopefear.errors import InputError
+from hopefear.errors import InputError, input_error
+from hopefear.formats.forests import plf_lattices
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
@@ -36,13 +37,14 @@ class Hiero:
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]
-    pop_limit: int = 200  #: rule applications kept per span; 0: all
+    pop_limit: int = 200  #: rule applications kept of a span of 10 words, fewer of narrow ones; 0: all
     max_options: int = 20  #: target sides kept of one source side; 0: all
     max_span: int = 0  #: source words below a rule with nonterminals; 0: as in extraction
     templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
     rescore_edges: int = 2000  #: edges of a forest to which templates of neighbouring words are added; 0: all
     rescore_limit: int = 100  #: edges then kept per node; 0: all
     arcs: tuple[str, ...] = ()  #: features of lattices: what their arcs score
+    input: str = "text"  #: or plf: lines are lattices
     _core: HieroDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +53,7 @@ class Hiero:
             object.__setattr__(self, "weights", self.model.weights)
         if self.max_span == 0:
             object.__setattr__(self, "max_span", int(self.model.info["options"].get("max_phrase") or 10))
-        dense = list(self.model.info.get("features", SMALL))
+        dense = self.model.dense_names
         if self.templates is None:
             named = {template_of(name) for name, value in self.weights.items() if name not in dense and value != 0.0}
             known = {template_of(name) for name in self.model.sparse_names} if named else set()
@@ -90,6 +92,9 @@ class Hiero:
         """
         plain = TextPipeline("none", False, False).as_dict()
         names = [*(name for name in SMALL if name not in PROBABILITIES), *grammar.names]
+        if strangers := [name for name, value in weights.items() if value and name not in names]:
+            finding = f"a weight is for {strangers[0]!r}, and no feature of the grammar or the decoder is called so"
+            raise InputError(f"{finding}. The grammar has {', '.join(grammar.names) or 'none'}")
         info = {
             "kind": "hiero",
             "options": {},
@@ -103,7 +108,7 @@ class Hiero:
     @property
     def dense_names(self) -> list[str]:
         """The features that every edge has."""
-        return list(self.model.info.get("features", SMALL))
+        return [*self.model.dense_names, *self.arcs]
 
     @property
     def feature_names(self) -> list[str]:
@@ -113,6 +118,10 @@ class Hiero:
     @property
     def _limits(self) -> tuple[int, int, int, int, int]:
         return self.pop_limit, self.max_options, self.max_span, self.rescore_edges, self.rescore_limit
+
+    def _read(self, lines: Iterable[str] | Pool, first: int = 0) -> Iterable[str] | Pool:
+        """Lines of PLF as lattices."""
+        return lines if self.input == "text" or isinstance(lines, Pool) else plf_lattices(list(lines), "source", first)
 
     def _lattices(self, pool: Pool) -> tuple[Pool, str]:
         """Lattices over words as the model has them, and the kinds of these words."""
@@ -144,6 +153,7 @@ class Hiero:
         ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does, before the forest is written out: that is cheaper.
         """
         w = self.weights if weights is None else weights
+        lines = self._read(lines, first)
         if isinstance(lines, Pool):
             return self._core.decode_lattices(*self._lattices(lines), w, self._limits, max_edges, beam, jobs)
         sentences = self.model.source_text.sentences(lines, first)
@@ -161,6 +171,7 @@ class Hiero:
     ) -> Pool:
         """Lists of the k best of each line: ``decode(lines).kbest(weights, k)`` without keeping the forests."""
         w = self.weights if weights is None else weights
+        lines = self._read(lines, first)
         if isinstance(lines, Pool):
             return self._core.kbest_lattices(*self._lattices(lines), w, k, distinct, self._limits, jobs)
         sentences = self.model.source_text.sentences(lines, first)
@@ -170,18 +181,21 @@ class Hiero:
         """Sentences to learn from: lines, and for each reference a list of as many lines."""
         words = [[self.model.target_text.tokens(line) for line in one] for one in references]
         each = [list(one) for one in zip(*words, strict=True)]
+        if isinstance(lattices := self._read(lines), Pool):
+            return self._core.lattice_examples(*self._lattices(lattices), each, self._limits)
         return self._core.examples(*self.model.source_text.sentences(lines), each, self._limits)
 
     def opener(self) -> Callable[[], Hiero]:
         """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
-        options = {name: getattr(self, name) for name in ("pop_limit", "max_options", "max_span", "templates")}
-        return partial(_opened, str(self.model.path.resolve()), options)
+        names = ("pop_limit", "max_options", "max_span", "templates", "arcs", "input")
+        options = {name: getattr(self, name) for name in names}
+        return partial(_opened, str(self.model.path.resolve()), self.model.info["checksum"], options)
 
     def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]:
         """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
         pool = self.kbest(lines, 1, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
-        return texts if tokens else list(map(self.model.target_text.detokenize, texts))
+        return texts if tokens else self.model.running_text(texts, () if isinstance(lines, Pool) else lines)
 
     def explain(self, line: str) -> str:
         """The best derivation of a line as a tree: which rule said what, and what it cost."""
@@ -189,5 +203,8 @@ class Hiero:
         return explanation(pool[0].viterbi(self.weights), pool.source(0).split(), self.weights)
 
 
-def _opened(path: str, options: Mapping[str, Any]) -> Hiero:
-    return Hiero(Model.open(path, verify=False), **options)
+def _opened(path: str, checksum: str, options: Mapping[str, Any]) -> Hiero:
+    model = Model.open(path, verify=False)
+    if model.info["checksum"] != checksum:
+        raise input_error(path, None, "another model lies here than where the run was started. Copy that one")
+    return Hiero(model, **options)

@@ -1,43 +1,115 @@
-"""The best candidates of lists under given weights, in bounded memory: what ``hopefear rerank`` does."""
+"""The best candidates of lists and forests under given weights: what ``hopefear rerank`` does."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Vocab
-from hopefear.formats.nbest import iter_nbest
-from hopefear.formats.weights import check_names, read_weights
+from hopefear._core import Pool, Vocab
+from hopefear.decode.consensus import CONSENSUS, best_by_consensus, best_places
+from hopefear.formats.forests import read_forests
+from hopefear.formats.kinds import explained
+from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
+from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, PathsLike
+from hopefear.util.files import PathLike, PathsLike, path_list
+from hopefear.util.values import check_choice
 from hopefear.util.words import plural, some
 
+TOGETHER = 64  # sentences
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
 
 
-def rerank(nbest: PathsLike, weights: PathLike | Mapping[str, float], run: Session = SILENT) -> Iterator[str]:
+def rerank(
+    nbest: PathsLike,
+    weights: PathLike | Mapping[str, float],
+    run: Session = SILENT,
+    *,
+    format: str | None = None,
+    mbr: str | None = None,
+    scale: float = 1.0,
+    nbest_out: PathLike | None = None,
+    k: int = 100,
+    jobs: int = 0,
+) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
+    With the name of a metric as ``mbr``, the best has the highest expected gain (``hopefear.decode.consensus``).
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
-    list has an error.
+    list has an error. With ``nbest_out``, which takes the lists into memory, the ``k`` best of each are written there.
     """
-    named, path = (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
-    known = _Known(named)
+    if mbr is not None:
+        check_choice("mbr", mbr, CONSENSUS)
+    named, path = _named(weights)
+    if nbest_out is not None:
+        pool = read_nbest(nbest, format=format)
+        _write_best(pool, matched_numbers(path, named, pool.feature_names)[0], nbest_out, k)
+    known = _Known(path, named)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
-        for sentence in iter_nbest(nbest):
-            scores = sentence.forest.scores(known.vector(sentence.forest.features))
-            best.write(sentence.text(int(scores.argmax())) + "\n")
-            update()
-        known.check(path, run)
+        with explained(lists=path_list(nbest)):
+            sentences = iter_nbest(nbest, format)
+            while some_of_them := list(islice(sentences, TOGETHER)):
+                lists = [sentence.forest for sentence in some_of_them]
+                w = known.vector(lists[-1].features)
+                if mbr is None:
+                    places = [int(one.scores(w).argmax()) for one in lists]
+                else:
+                    places = best_places(lists, w, mbr, scale, jobs)
+                for sentence, place in zip(some_of_them, places, strict=True):
+                    best.write(sentence.text(place) + "\n")
+                    update()
+        known.check(run)
     except BaseException:
         best.close()
         raise
     return _lines(best)
+
+
+def rerank_forests(
+    forests: PathLike,
+    weights: PathLike | Mapping[str, float],
+    run: Session = SILENT,
+    *,
+    format: str | None = None,
+    mbr: str | None = None,
+    scale: float = 1.0,
+    nbest_out: PathLike | None = None,
+    k: int = 100,
+    jobs: int = 0,
+) -> list[str]:
+    """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list.
+
+    With the name of a metric as ``mbr``, the string of the highest expected gain instead.
+    """
+    if mbr is not None:
+        check_choice("mbr", mbr, CONSENSUS)
+    named, path = _named(weights)
+    run.progress("rerank")(text="read")
+    pool = read_forests(forests, format=format)
+    known = _Known(path, named, "the forests, which have")
+    w = known.vector(pool.features)[: len(pool.features)]
+    known.check(run)
+    if nbest_out is not None:
+        _write_best(pool, known.weights, nbest_out, k, jobs)
+    if mbr is not None:
+        return best_by_consensus(pool, w, mbr, scale, jobs=jobs)
+    return [derivation.text for derivation in pool.viterbi(w, jobs)]
+
+
+def _named(weights: PathLike | Mapping[str, float]) -> tuple[Mapping[str, float], PathLike]:
+    """Weights, and what they are called in messages."""
+    return (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
+
+
+def _write_best(pool: Pool, weights: Mapping[str, float], path: PathLike, k: int, jobs: int = 0) -> None:
+    w = weight_vector(weights, pool.feature_names)
+    write_nbest(pool.kbest(w, k, distinct=True, jobs=jobs), path, weights=weights)
 
 
 def _lines(file: tempfile.SpooledTemporaryFile[str]) -> Iterator[str]:
@@ -50,13 +122,16 @@ def _lines(file: tempfile.SpooledTemporaryFile[str]) -> Iterator[str]:
 class _Known:
     """Weights as a vector over the features that a list has shown so far."""
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        self.weights = weights
+    def __init__(self, path: PathLike, weights: Mapping[str, float], whose: str = "the list, which has") -> None:
+        self.path, self.weights, self.whose = path, weights, whose
+        self.note: str | None = None
         self.names: list[str] = []
         self._values: NDArray[np.float64] = np.zeros(16)
 
     def vector(self, features: Vocab) -> NDArray[np.float64]:
         count = len(features)
+        if not self.names:
+            self.weights, self.note = matched_numbers(self.path, self.weights, [features[k] for k in range(count)])
         if count > len(self._values):
             self._values = np.concatenate([self._values, np.zeros(count)])
         for number in range(len(self.names), count):
@@ -64,10 +139,12 @@ class _Known:
             self._values[number] = self.weights.get(features[number], 0.0)
         return self._values
 
-    def check(self, path: PathLike, run: Session) -> None:
+    def check(self, run: Session) -> None:
         """Weights without a feature, and features without a weight."""
-        whose = f"the list, which has {some(self.names)}. Use the weights of this model" if self.names else None
-        if strangers := check_names(path, self.weights, self.names, "that the list does not have", whose):
+        if self.note:
+            run.warn(self.note)
+        whose = f"{self.whose} {some(self.names)}. Use the weights of this model" if self.names else None
+        if strangers := check_names(self.path, self.weights, self.names, "that the list does not have", whose):
             run.warn(strangers)
         if without := [name for name in self.names if name not in self.weights]:
             run.warn(f"{plural(len(without), 'feature')} of the list without a weight, taken as 0: {some(without)}")

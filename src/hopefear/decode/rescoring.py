@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool, Rescorer
-from hopefear.errors import input_error
+from hopefear.errors import OptionError, input_error
+from hopefear.formats.foreign import Input
 from hopefear.formats.forests import read_forests, write_forests
-from hopefear.formats.weights import check_names, read_weights
+from hopefear.formats.lattices import with_features
+from hopefear.formats.nbest import read_nbest, write_nbest
+from hopefear.formats.weights import check_names, matched_numbers, read_weights
 from hopefear.model.features import template_of
 from hopefear.model.language_model import LanguageModel
 from hopefear.runs.session import SILENT, Session
@@ -50,8 +53,11 @@ def rescore(
 class RescoreConfig:
     """The options of ``hopefear rescore``, by the same names."""
 
-    forests: PathLike
     weights: PathLike
+    forests: PathLike | None = None
+    nbest: Sequence[PathLike] = ()  # lists instead
+    format: str | None = None
+    scores: Sequence[tuple[str, PathLike]] = ()  # feature and file: a line for each candidate or edge
     features: PathLike | None = None  # None: those that the weights name
     lm: Sequence[tuple[str, PathLike]] = ()  # feature and file
     sources: PathLike | None = None
@@ -59,25 +65,53 @@ class RescoreConfig:
     out: PathLike | None = None
     jobs: int = 0
 
+    def __post_init__(self) -> None:
+        if (self.forests is None) == (not self.nbest):
+            raise OptionError("give one of --forests, --nbest.")
+
 
 def rescore_files(config: RescoreConfig, run: Session = SILENT) -> Iterator[str]:
     """The best translations of forests in files with more features; the new forests go to ``out``."""
     models = {name: LanguageModel.read(path) for name, path in config.lm}
-    weights = read_weights(config.weights)
-    pool = read_forests(config.forests, sources=config.sources)
+    if config.forests is not None:
+        pool = read_forests(config.forests, None, config.format, config.sources)
+    else:
+        pool = read_nbest(list(config.nbest), None, config.format, config.sources)
+    if config.scores:
+        pool = _with_scores(pool, config.scores)
     there = pool.feature_names
+    weights, note = matched_numbers(config.weights, read_weights(config.weights), there)
+    if note:
+        run.warn(note)
     names = _new(weights if config.features is None else read_lines(config.features), set(there))
-    if not names and not models:
+    if not names and not models and not config.scores:
         where = path_name(config.weights if config.features is None else config.features)
-        raise input_error(where, None, f"no feature of {', '.join(TEMPLATES)} to add. Name some by --features, or --lm")
+        cure = "Name some by --features, --lm or --scores"
+        raise input_error(where, None, f"no feature of {', '.join(TEMPLATES)} to add. {cure}")
     known, whose = [*there, *names, *models], f"these forests, which have {some(there)}"
     if strangers := check_names(config.weights, weights, known, "that are not there", whose):
         run.warn(strangers)
-    pool = rescore(pool, weights, names, models, config.pop_limit, config.jobs)
+    if names or models:
+        pool = rescore(pool, weights, names, models, config.pop_limit, config.jobs)
     for best in pool.viterbi(weights, config.jobs):
         yield best.text
     if config.out is not None:
-        write_forests(pool, config.out)
+        if config.forests is not None:
+            write_forests(pool, config.out)
+        else:
+            write_nbest(pool, config.out, weights=weights)
+
+
+def _with_scores(pool: Pool, scores: Sequence[tuple[str, PathLike]]) -> Pool:
+    """Scores from files, one for each candidate or edge, as features."""
+    count = int(pool.edge_offsets()[-1])
+    columns = np.zeros((count, len(scores)))
+    for k, (name, path) in enumerate(scores):
+        data = Input(path)
+        if len(data.lines) != count:
+            data.fail(None, f"{len(data.lines)} scores, but there are {count} candidates or edges. Write one for each")
+        columns[:, k] = [data.number(line, text.strip(), f"the score {name}") for line, text in data.lines]
+    return with_features(pool, [name for name, _ in scores], columns)
 
 
 def _new(names: Iterable[str], there: set[str]) -> list[str]:

@@ -3,7 +3,8 @@
     for piece in translate(TranslateConfig(model="model", nbest=100), "dev.source"):
         sys.stdout.write(piece)
 
-A text is decoded in blocks; a block is decoded while the one before it is written, and two are held in memory.
+A text is decoded in blocks; a block is decoded while the one before it is written, and two are held in memory. On a
+cluster, blocks are decoded wherever there is a core, and come back in order.
 """
 
 from __future__ import annotations
@@ -14,23 +15,26 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
-from hopefear._core import Pool, format_nbest
+from hopefear._core import Pool, format_nbest, stop_decoding
 from hopefear.decode import Decoder, decoder_for
 from hopefear.decode.blocks import Blocks, read_block_weights
 from hopefear.decode.hiero import Hiero
-from hopefear.errors import OptionError
+from hopefear.errors import OptionError, input_error
 from hopefear.formats.forests import forest_writer, plf_lattices
 from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
 from hopefear.runs.session import SILENT, Session
+from hopefear.util import cluster
 from hopefear.util.files import PathLike, iter_lines, path_name
 
 BLOCK = 256  # sentences decoded at a time
 FOREST_BLOCK = 32
 
-Work = TypeVar("Work")
+Item = tuple[int, list[str]]  # the number of lines before a block, and its lines
+Decoded = tuple[list[str], Pool, Pool | None]  # the lines of a block, their lists, their forests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +53,17 @@ class TranslateConfig:
     pop_limit: int | None = None  # None: the decoder's own
     max_options: int | None = None
     max_span: int = 0
+    cluster: str | None = None  # auto, local, or the address of a Ray cluster
+    ship_model: bool = False  # to the machines of the cluster; else they open it under the same path
     jobs: int = 0
 
     def __post_init__(self) -> None:
         if self.explain and (self.nbest or self.forests or self.input == "plf"):
             raise OptionError("--explain goes with neither --nbest nor --forests nor --input plf.")
+        if self.cluster and (self.explain or self.forests):
+            raise OptionError("--explain and --forests are for one machine. Leave out --cluster.")
+        if self.ship_model and not self.cluster:
+            raise OptionError("--ship-model goes with --cluster only.")
 
 
 def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SILENT) -> Generator[str, None, None]:
@@ -65,7 +75,8 @@ def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SI
         start = list(itertools.islice(blocks, 1))
         arcs = tuple(plf_lattices(start[0] if start else [], path_name(source)).feature_names)
         blocks = itertools.chain(start, blocks)
-    decoder = _decoder(config, model, arcs, run)
+    weights = model.weights if config.weights is None else _weights(config.weights, model, arcs, run)
+    decoder = _decoder(config, model, arcs, weights, run)
     if config.explain:
         if not isinstance(decoder, Hiero):
             raise OptionError("--explain is for hierarchical models only.")
@@ -78,15 +89,23 @@ def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SI
             writer.add(decoder.decode([]))
         update = run.progress("translate")
         update(0)
-        for done, (lists, forests) in _ahead(partial(_decoded, config, decoder, path_name(source)), blocks):
-            yield _candidates(decoder, lists) if config.nbest else _translations(decoder, lists, config.tokens)
+        name, items, done = path_name(source), _numbered(blocks), 0
+        if config.cluster:
+            stack.enter_context(cluster.joined(config.cluster))
+            results = _on_cluster(config, model, arcs, name, items, run)
+        else:
+            results = _ahead(partial(_decoded, config, decoder, name), items)
+        for lines, lists, forests in results:
+            yield _candidates(decoder, lists) if config.nbest else _translations(config, decoder.model, lines, lists)
             if writer is not None and forests is not None:
                 writer.add(forests)
+            done += len(lines)
             update(done)
 
 
-def _decoder(config: TranslateConfig, model: Model, arcs: tuple[str, ...], run: Session) -> Decoder:
-    weights = model.weights if config.weights is None else _weights(config.weights, model, arcs, run)
+def _decoder(
+    config: TranslateConfig, model: Model, arcs: tuple[str, ...], weights: Mapping[str, float], run: Session
+) -> Decoder:
     decoder = decoder_for(model, weights, config.pop_limit, config.max_options, config.max_span)
     if config.input != "plf":
         return decoder
@@ -113,34 +132,80 @@ def _blocks(lines: Iterator[str], size: int) -> Iterator[list[str]]:
         yield block
 
 
-def _decoded(
-    config: TranslateConfig, decoder: Decoder, name: str, first: int, lines: list[str]
-) -> tuple[Pool, Pool | None]:
-    """The lists of a block, and its forests if they are asked for."""
+def _numbered(blocks: Iterator[list[str]]) -> Iterator[Item]:
+    first = 0
+    for lines in blocks:
+        yield first, lines
+        first += len(lines)
+
+
+def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -> Decoded:
+    """The lines of a block, its lists, and its forests if they are asked for."""
+    first, lines = item
     block: Any = lines if config.input == "text" else plf_lattices(lines, name, first)
     k, jobs = max(config.nbest, 1), config.jobs
     if config.forests is None:
-        return decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
+        return lines, decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
     pool = decoder.decode(block, max_edges=config.max_edges, first=first, jobs=jobs)
-    return pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, config.distinct, jobs), pool
+    return lines, pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, config.distinct, jobs), pool
 
 
-def _ahead(work: Callable[[int, list[str]], Work], blocks: Iterator[list[str]]) -> Iterator[tuple[int, Work]]:
-    """``work(lines before, block)`` of each block with the number of lines then done, in order.
-
-    A block is worked on while the caller writes the one before it.
-    """
-    with ThreadPoolExecutor(1) as thread:
-        waiting: tuple[int, Future[Work]] | None = None
-        done = 0
-        for block in blocks:
-            future = thread.submit(work, done, block)
-            done += len(block)
+def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[Decoded]:
+    """``work`` of each item, in order; an item is worked on while the caller writes the one before it."""
+    waiting: Future[Decoded] | None = None
+    thread = ThreadPoolExecutor(1)
+    try:
+        for item in items:
+            future = thread.submit(work, item)
             if waiting is not None:
-                yield waiting[0], waiting[1].result()
-            waiting = done, future
+                yield waiting.result()
+            waiting = future
         if waiting is not None:
-            yield waiting[0], waiting[1].result()
+            yield waiting.result()
+    except BaseException:  # after Ctrl-C, or if nobody reads on, a long sentence is not waited for
+        stop_decoding(True)
+        raise
+    finally:
+        thread.shutdown(cancel_futures=True)
+        stop_decoding(False)
+
+
+def _on_cluster(
+    config: TranslateConfig, model: Model, arcs: tuple[str, ...], name: str, items: Iterator[Item], run: Session
+) -> Iterator[Decoded]:
+    """What ``_ahead`` yields, decoded on the cluster that this process has joined."""
+    weights = Path(config.weights).resolve() if config.weights is not None else None
+    prepare = partial(
+        _far,
+        replace(config, model=str(model.path.resolve()), weights=None, cluster=None, ship_model=False, jobs=1),
+        str(model.info["checksum"]),
+        cluster.shipped(model.path, [*model.info["files"], "model.json"]) if config.ship_model else {},
+        cluster.shipped(weights.parent, [weights.name]) if weights is not None else {},
+        arcs,
+        name,
+    )
+    return cluster.in_order(prepare, items, run.warn)
+
+
+def _far(
+    config: TranslateConfig,
+    checksum: str,
+    files: Mapping[str, Any],
+    weights: Mapping[str, Any],
+    arcs: tuple[str, ...],
+    name: str,
+) -> Callable[[Item], Decoded]:
+    """On a worker: the decoder, from the files that were sent or else from the same path."""
+    model = Model.open(cluster.received(files, f"model-{checksum}") if files else config.model, verify=bool(files))
+    if model.info["checksum"] != checksum:
+        raise input_error(
+            config.model, None, "is another model than where the work began. Copy it, or add --ship-model"
+        )
+    found: Mapping[str, float] = model.weights
+    if weights:
+        folder = cluster.received(weights, f"weights-{next(iter(weights.values())).hex()}")
+        found = _weights(folder / next(iter(weights)), model, arcs, SILENT)
+    return partial(_decoded, config, _decoder(config, model, arcs, found, SILENT), name)
 
 
 def _candidates(decoder: Decoder, lists: Pool) -> str:
@@ -153,6 +218,8 @@ def _candidates(decoder: Decoder, lists: Pool) -> str:
     return "".join(lines)
 
 
-def _translations(decoder: Decoder, lists: Pool, tokens: bool) -> str:
+def _translations(config: TranslateConfig, model: Model, lines: list[str], lists: Pool) -> str:
     texts = [lists.text(i, 0) for i in range(len(lists))]
-    return "".join(f"{text if tokens else decoder.model.target_text.detokenize(text)}\n" for text in texts)
+    if not config.tokens:
+        texts = model.running_text(texts, lines if config.input == "text" else ())
+    return "".join(f"{text}\n" for text in texts)

@@ -62,7 +62,8 @@ def diagnose(
 ) -> list[Finding]:
     """All findings about weights that were learnt from the lists of a pool.
 
-    Without ``initial``, before means the first candidate of each list. ``history`` has a record with a ``score`` for
+    Without ``initial``, before means the first candidate of each list; of forests nothing is known then, and so nothing
+    is said of gains. ``history`` has a record with a ``score`` for
     each epoch of a trainer that goes on from epoch to epoch; leave it out for one that does not (mert). Of forests,
     only the weights and the outcome are examined.
     """
@@ -71,6 +72,8 @@ def diagnose(
     found += [*examine_weights(pool, w), *_history(history, metric)]
     if not np.all(np.isfinite(w)):
         return found  # no best translations under such weights
+    if initial is None and not pool.is_lists:
+        return found
     w0 = weight_vector(initial or {}, pool.feature_names)
     found += examine_outcome(_chosen(pool, w0, jobs), _chosen(pool, w, jobs), metric, seed=seed, jobs=jobs)
     if holdout is not None and len(holdout):

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
+from hopefear.formats.kinds import explained
+from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric, from_text
 from hopefear.metrics.tokenizers import line_tokenizer
@@ -67,6 +69,9 @@ class ScoreConfig:
 
     hyp: Sequence[PathLike | tuple[str, Sequence[PathLike]]] = ()  # systems: a file, or a name and a file per replicate
     refs: Sequence[PathLike] = ()
+    format: str | None = (
+        None  # systems are lists of this format (list: seen from the file), scored by their first candidates
+    )
     table: Sequence[Any] = ()  # instead: tables, whose best candidates are scored
     group: str | None = None
     by: str | None = None  # the column that says which candidate is best
@@ -180,6 +185,11 @@ def score(config: ScoreConfig) -> Scored:
         from hopefear.evaluation.table_scores import score_tables
 
         return score_tables(config)
+    with explained(texts=[*(file for _, files in config.systems for file in files), *config.refs]):
+        return _score_texts(config)
+
+
+def _score_texts(config: ScoreConfig) -> Scored:
     metrics = config.metrics
     references = [read_lines(path) for path in config.refs]
     for path, lines in zip(config.refs, references, strict=True):
@@ -188,9 +198,16 @@ def score(config: ScoreConfig) -> Scored:
         if len(lines) != len(references[0]):
             finding = f"has {len(lines)} lines, but {path_name(config.refs[0])} has {len(references[0])}"
             raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
-    systems = [System(name, [read_lines(file) for file in files]) for name, files in config.systems]
+    systems = [System(name, [_output(config, file) for file in files]) for name, files in config.systems]
     how: dict[str, Any] = {name: getattr(config, name) for name in ("tests", "samples", "seed", "jobs")}
     return Scored(config, systems, metrics, [evaluate(systems, references, metric, **how) for metric in metrics])
+
+
+def _output(config: ScoreConfig, file: PathLike) -> list[str]:
+    """The lines of an output, or the first candidates of a list if its format was named."""
+    if config.format is None:
+        return read_lines(file)
+    return [one.text(0) for one in iter_nbest(file, None if config.format == "list" else config.format, config.refs)]
 
 
 def evaluate(

@@ -19,7 +19,7 @@ from hopefear.report.svg import Curve
 from hopefear.train.model_loop import fit_in_loop
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.data import Corpus, Task
-from hopefear.trainers.online.base import Online
+from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find
 
@@ -70,6 +70,7 @@ def trained(
         templates = ("lex",) if features == "large" else ()
         decoder = Hiero(on.model, on.model.weights, templates=templates)
         task = Task(decoder, *(Corpus(part.sources, part.raw) for part in (learn, choose)))
+        start = paper_weights(decoder.feature_names)
         team = Learners(parallel, learners, simulate=parallel == "async")
         more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team}
         learner = kind(seed=seed, jobs=lab.jobs, **own, **more)
@@ -77,10 +78,10 @@ def trained(
         session = lab.training(f"{label}, seed {seed}", rounds)
         if isinstance(learner, BatchTrainer):
             folder = lab.scratch(label, key)
-            found = fit_in_loop(learner, task, iterations=rounds, k=k, run=replace(session, folder=folder))
+            found = fit_in_loop(learner, task, start, iterations=rounds, k=k, run=replace(session, folder=folder))
             shutil.rmtree(folder, ignore_errors=True)
         else:
-            found = learner.fit(task, run=session)
+            found = learner.fit(task, start, run=session)
         cpu = time.process_time() - began
         used = templates if any(value for name, value in found.weights.items() if "(" in name) else ()
         return {

@@ -13,6 +13,7 @@ from hopefear.experiments.base import Claim, Figure, Lab, Outcome, Table, all_of
 from hopefear.experiments.tasks import TranslationTask, tasks
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
+from hopefear.model.builder import BLOCK_COUNT, BLOCK_PROBABILITY
 from hopefear.report.svg import Curve
 from hopefear.runs.events import Epoch
 from hopefear.runs.record import checksum
@@ -22,12 +23,14 @@ from hopefear.util.files import atomic_write, iter_lines
 
 PAPER = "Tillmann and Zhang 2006"
 NOTE = (
-    "Blocks of our own extraction from the whole training text, up to 8 words, seen at least twice; the paper's block "
-    "set was filtered by rules that it does not give, and has blocks seen once. BLEU of training sentences is the mean "
-    "of BLEU+1. Unless the size is full, a part of the training text is learnt from, for fewer iterations than the "
-    "paper's 30. Replicates differ in the order of the sentences and in the random alternatives. Decoded with is the "
-    "mean of the weights after each iteration."
+    "Blocks of our own extraction from the whole training text, up to 8 words, seen at least twice, with p(e|f) of "
+    "0.03 or more; the paper's block set was filtered by rules that it does not give, and has blocks seen once. BLEU "
+    "of training sentences is the mean of BLEU+1. Unless the size is full, a part of the training text is learnt from, "
+    "for fewer iterations than the paper's 30. Replicates differ in the order of the sentences and in the random "
+    "alternatives. Decoded with is the mean of the weights after each iteration."
 )
+#: How the blocks are filtered.
+FILTER = {"min_occurrences": BLOCK_COUNT, "min_probability": BLOCK_PROBABILITY}
 #: Reordering, features, and the paper's BLEU on its training and test data.
 ROWS = (
     ("monotone", "bleu", 0.542, None),
@@ -64,11 +67,11 @@ def _sample(lab: Lab, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _key(lab: Lab, task: TranslationTask) -> dict[str, Any]:
-    return {"files": [checksum(path)["sha256"] for path in task.files], "size": lab.size}
+    return {"files": [checksum(path)["sha256"] for path in task.files], "size": lab.size, "blocks": FILTER}
 
 
 def _model(lab: Lab, task: TranslationTask, pairs: list[tuple[str, str]]) -> Model:
-    path = lab.out / "models" / f"blocks-{task.name}" if lab.data else lab.out / "models" / f"blocks-{lab.size}"
+    path = lab.out / "models" / f"blocks-{BLOCK_PROBABILITY}-{task.name if lab.data else lab.size}"
     if not path.exists():
         lab.run.note(f"building blocks from {len(pairs):,} pairs of {task.name}")
         text = path.with_name(path.name + ".text")
@@ -76,7 +79,7 @@ def _model(lab: Lab, task: TranslationTask, pairs: list[tuple[str, str]]) -> Mod
             text.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(text.with_suffix(f".{side}")) as file:
                 file.writelines(pair[side] + "\n" for pair in pairs)
-        options = BuildOptions(kind="blocks", strip_punctuation=task.strip, min_occurrences=2)
+        options = BuildOptions(kind="blocks", strip_punctuation=task.strip, **FILTER)  # type: ignore[arg-type]
         build(text.with_suffix(".0"), text.with_suffix(".1"), path, options, jobs=lab.jobs, run=lab.run)
     return Model.open(path, jobs=lab.jobs)
 

@@ -1,4 +1,4 @@
-"""Forests: the native file, and those of Moses, cdec, Travatar, Cicada and PLF (docs/formats.md)."""
+"""Forests: the native file, those of decoders, PLF, and lattices of recognisers (docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,25 @@ from hopefear.util.files import (
     path_name,
 )
 
-FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf")
-_JSON = ("cdec", "travatar", "cicada")
+FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf", "kaldi", "openfst", "slf")
+_LATTICES = ("kaldi", "openfst", "slf")  # with a table of symbols: kaldi:words.txt
 
 
-def _check(format: str | None) -> None:
-    if format is not None and format not in FOREST_FORMATS:
-        raise InputError(f"forests: no format is called {format!r}. Choose one of {', '.join(FOREST_FORMATS)}")
+def _check(format: str | None, known: Sequence[str] = FOREST_FORMATS) -> None:
+    if format is None:
+        return
+    name, colon, _ = format.partition(":")
+    if name not in known or (colon and name not in _LATTICES):
+        raise InputError(f"forests: no format is called {format!r}. Choose one of {', '.join(known)}")
+
+
+def _parser(format: str | None) -> tuple[ForestParser, str | None]:
+    """A reader, which knows the table of symbols behind the format's colon, and the format's name."""
+    parser = ForestParser()
+    name, _, symbols = (format or "").partition(":")
+    if symbols:
+        parser.symbols(b"".join(iter_bytes(symbols)), path_name(symbols))
+    return parser, name or None
 
 
 def read_forests(
@@ -64,7 +76,7 @@ def read_forests(
         files = _numbered(Path(path)) if folder else list(path)  # type: ignore[arg-type]
         if not files:
             raise InputError("forests: no file was named. Name at least one")
-        parser, pool = ForestParser(), Pool()
+        (parser, format), pool = _parser(format), Pool()
         for number, file in enumerate(files, 1):
             for _ in _parsed(parser, file, format):
                 parser.collect(pool)
@@ -79,7 +91,7 @@ def read_forests(
 
 
 def _numbered(folder: Path) -> list[PathLike]:
-    """The files of a folder whose names begin with their sentence's number; none may be missing."""
+    """The files of a folder whose names begin with their sentence's number, none missing; or lattices, by name."""
     found: dict[int, Path] = {}
     try:
         names = sorted(file.name for file in folder.iterdir())
@@ -95,6 +107,8 @@ def _numbered(folder: Path) -> list[PathLike]:
             raise input_error(path_name(folder), None, finding)
         found[number] = folder / name
     if not found:
+        if lattices := [name for name in names if re.search(r"\.(slf|lat|htk|fst)(\.|$)", name)]:
+            return [folder / name for name in lattices]
         raise input_error(
             path_name(folder), None, 'no file is called after a sentence, as "0.json.gz" is. Check the path'
         )
@@ -106,6 +120,7 @@ def _numbered(folder: Path) -> list[PathLike]:
 
 
 def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
+    parser, format = _parser(format)
     if format in (None, "native") and os.fspath(path) != "-":
         try:
             with Path(path).open("rb") as file:
@@ -114,7 +129,7 @@ def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
             native = False  # iter_bytes says why
         if native:
             return read_forest_file(os.fsdecode(path), path_name(path), verify)
-    parser, pool = ForestParser(), Pool()
+    pool = Pool()
     pieces = iter_bytes(path)
     start = b""
     for piece in pieces:
@@ -177,14 +192,38 @@ def _parsed_pieces(parser: ForestParser, path: PathLike, pieces: Iterator[bytes]
 def _recognised(path: PathLike, start: bytes) -> str:
     if start[:1] == b"(":
         return "plf"
+    if start.startswith(b"VERSION=") or (start[:1] == b"#" and b"\nVERSION=" in start[:65536]):
+        return "slf"
     if start[:1] == b"#":
         return "moses"
+    if _KALDI.match(start):
+        return "kaldi"
+    if _OPENFST.match(start):
+        return "openfst"
     if start[:1] == b"{" or re.match(rb"[0-9]+ \|\|\| *\{", start):
         return "cdec"  # or one of its cousins: the keys tell
     if start.startswith(FOREST_MAGIC):
         raise input_error(path_name(path), None, "a native file holds all sentences. Name the file, not its folder")
     finding = f"{start[:20].decode('utf-8', 'backslashreplace')!r} is not how a file of forests begins"
     raise input_error(path_name(path), 1, f"{finding}. Name its format: {', '.join(FOREST_FORMATS)}")
+
+
+_KALDI = re.compile(rb"\S+ *\r?\n[0-9]+\s+[0-9]+\s+\S+(\s+\S+)?\s+[-+0-9.e]+,[-+0-9.e]+")
+_OPENFST = re.compile(rb"[0-9]+[ \t]+[0-9]+[ \t]+\S+([ \t]+\S+){0,2}[ \t]*\r?(\n|$)")
+
+
+_JSON = re.compile(rb'([0-9]+ *\|\|\| *)?\{\s*"(rules|nodes|features)":\s*\[')
+
+
+def forests_begin(path: PathLike, start: bytes | None = None) -> bool:
+    """Whether a file, whose first bytes may be known already, begins as files of forests do."""
+    start = next(iter_bytes(path), b"") if start is None else start
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(FOREST_MAGIC) or text[:1] == b"(" or text.startswith((b"# target", b"VERSION=")):
+        return True
+    if text[:1] == b"#":
+        return b"\nVERSION=" in text[:65536]
+    return any(shape.match(text) for shape in (_JSON, _KALDI, _OPENFST))
 
 
 @contextmanager
@@ -224,7 +263,7 @@ def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
     and ``cdec`` unless the name has a suffix such as .json, are folders with one file per sentence. What a format
     cannot say is an InputError, and then nothing is written.
     """
-    _check(format)
+    _check(format, FOREST_FORMATS[:6])
     if format == "native":
         _no_packing(path)
         try:

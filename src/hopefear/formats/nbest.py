@@ -1,22 +1,28 @@
-"""k-best lists: Moses text, cdec and Joshua text, JSONL (docs/formats.md)."""
+"""k-best lists: text of Moses and its kin, JSON, and what other programs write (docs/formats.md)."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
+from hopefear.formats.foreign import FOREIGN, Candidate, Input, Listed, recognised, statistics
+from hopefear.formats.forests import forests_begin
 from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector
-from hopefear.util.files import PathLike, PathsLike, iter_bytes, output, path_list, path_name
+from hopefear.util.files import PathLike, PathsLike, iter_bytes, output, path_list, path_name, read_references
 
+#: Formats that are written as well, and those that are read in addition. Some take an argument: ``flat:10``.
 NBEST_FORMATS = ("moses", "cdec", "jsonl")
+LIST_FORMATS = (*NBEST_FORMATS, "joshua", "marian", "travatar", "json", *FOREIGN)
 
 
-def _check(format: str | None) -> None:
-    if format is not None and format not in NBEST_FORMATS:
-        raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")
+def _check(format: str | None, known: Sequence[str] = LIST_FORMATS) -> None:
+    if format is not None and format.partition(":")[0] not in known:
+        raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(known)}")
 
 
 def _as_list(paths: PathsLike) -> list[PathLike]:
@@ -36,7 +42,7 @@ def read_nbest(
 ) -> Pool:
     """The candidates of a tuning set, with the references in these files.
 
-    ``format`` is ``moses``, ``cdec`` (Joshua's too) or ``jsonl``; without it, the first character of the file tells.
+    ``format`` is one of ``LIST_FORMATS``; without it, the beginning of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
     are joined under their ids without duplicates, those of the first file first. ``progress`` is called from time to
     time with the number of bytes read so far. Raises InputError with file, line and cure.
@@ -56,7 +62,7 @@ def read_nbest(
         pool = Pool()
         done = 0
         for path in files:
-            for size in _parsed(parser, path, format):
+            for size in _parsed(parser, path, format, references):
                 parser.collect(pool)
                 done += size
                 if progress is not None:
@@ -67,28 +73,102 @@ def read_nbest(
     return pool
 
 
-def _parsed(parser: NbestParser, path: PathLike, format: str | None) -> Iterator[int]:
+def _parsed(
+    parser: NbestParser, path: PathLike, format: str | None, references: PathsLike | None = None
+) -> Iterator[int]:
     """Reads a file, with a pause after each piece of it that tells the size of the piece."""
     _check(format)
-    started = False
-    for piece in iter_bytes(path):
-        if piece and not started:
-            start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-            parser.begin_file(path_name(path), format or ("jsonl" if start == b"{" else "moses"))
-            started = True
+    if os.path.isdir(path):  # noqa: PTH112
+        yield from _foreign(parser, Input(path), format or _folder(path), references)
+        return
+    pieces = iter_bytes(path)
+    start = next((piece for piece in pieces if piece), b"")
+    format = format or _recognised(path, start)
+    pieces = itertools.chain([start], pieces)
+    if format.partition(":")[0] in FOREIGN or format.startswith("travatar:"):
+        yield from _foreign(parser, Input(path, pieces=pieces), format, references)
+        return
+    parser.begin_file(path_name(path), format)
+    for piece in pieces:
         parser.feed(piece)
         yield len(piece)
-    if not started:
-        parser.begin_file(path_name(path), format or "moses")
     parser.end_file()
     yield 0
 
 
-def iter_nbest(paths: PathsLike, format: str | None = None) -> Iterator[NbestSentence]:
+def _foreign(parser: NbestParser, data: Input, format: str, references: PathsLike | None) -> Iterator[int]:
+    """A list of another program, by way of JSONL."""
+    name, _, data.argument = format.partition(":")
+    if references is not None and name in ("flat", "nemo"):
+        data.sentences = len(read_references(references)[0])
+    read = FOREIGN.get(name, _with_statistics)
+    parser.begin_file(data.name, "jsonl")
+    for one in read(data):
+        line = one.encoded()
+        parser.feed(line)
+        yield len(line)
+    parser.end_file()
+    yield 0
+
+
+def _with_statistics(data: Input) -> Iterator[Listed]:
+    """A list of Travatar with the file of ``batch-tune -stat_in``: a line of statistics for each candidate."""
+    parser = NbestParser(stream=True)
+    parser.begin_file(data.name, "moses")
+    for piece in data.pieces or iter_bytes(data.path):
+        parser.feed(piece)
+    parser.end_file()
+    parser.finish()
+    given = Input(data.argument)
+    rows = iter(given.lines)
+    for sentence in parser.ready():
+        one = Listed(int(sentence.id))
+        forest, names = sentence.forest, sentence.forest.features
+        for j in range(len(sentence)):
+            line, text = next(rows, (0, ""))
+            if not text.strip():
+                given.fail(line or None, "there are fewer lines than candidates. Use the statistics of this list")
+            values = [given.number(line, value, "a statistic") for value in text.split()]
+            features = {names[k]: float(value) for k, value in enumerate(forest.dense[j])}
+            if forest.sparse_begin.size:
+                for k in range(forest.sparse_begin[j], forest.sparse_begin[j + 1]):
+                    features[names[int(forest.sparse_ids[k])]] = float(forest.sparse_values[k])
+            one.candidates.append(Candidate(sentence.text(j), features, statistics(values)))
+        yield one
+    if next(rows, None) is not None:
+        given.fail(None, "there are more lines than candidates. Use the statistics of this list")
+
+
+def _folder(path: PathLike) -> str:
+    """The format of a folder."""
+    names = {entry.name for entry in Path(path).iterdir()}
+    if "1best_recog" in names or any("output." in name for name in names):
+        return "espnet"
+    if names & {"acwt", "lmwt", "ac_cost", "lm_cost"}:
+        return "kaldi-nbest"
+    raise input_error(path_name(path), None, "is a folder. Name its format: espnet or kaldi-nbest; or a file in it")
+
+
+def _recognised(path: PathLike, piece: bytes) -> str:
+    """The format of a list that begins with these bytes."""
+    start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if forests_begin(path, piece):
+        raise input_error(path_name(path), None, "has forests, not lists. Use --forests in place of --nbest")
+    if found := recognised(start):
+        return found
+    first = start.partition(b"\n")[0].rstrip()
+    if start[:1] == b"[" or (start[:1] == b"{" and first[-1:] in b"{[,:"):
+        return "json"
+    return "jsonl" if start[:1] == b"{" else "moses"
+
+
+def iter_nbest(
+    paths: PathsLike, format: str | None = None, references: PathsLike | None = None
+) -> Iterator[NbestSentence]:
     """One sentence at a time, in bounded memory, with the text of each candidate as the file has it."""
     parser = NbestParser(stream=True)
     for path in _as_list(paths):
-        for _ in _parsed(parser, path, format):
+        for _ in _parsed(parser, path, format, references):
             yield from parser.ready()
     parser.finish()
     yield from parser.ready()
@@ -102,7 +182,7 @@ def write_nbest(
     Without ``format`` it is JSONL if the name contains ``.jsonl``, else Moses' format. ``weights`` fill the score
     column of Moses and cdec lists; features that they do not name count nothing.
     """
-    _check(format)
+    _check(format, NBEST_FORMATS)
     if format is None:
         format = "jsonl" if ".jsonl" in os.path.basename(os.fspath(path)) else "moses"  # noqa: PTH119
     if format != "jsonl" and pool.number_names:
@@ -118,15 +198,16 @@ def read_lists(
     references: Sequence[PathLike] = (),
     progress: Callable[[int], object] | None = None,
     sources: PathLike | None = None,
+    format: str | None = None,
 ) -> tuple[Pool, bool]:
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
 
     def first_id(path: PathLike) -> str:
         try:
-            return next((sentence.id for sentence in iter_nbest(path)), str(path))
+            return next((sentence.id for sentence in iter_nbest(path, format, references or None)), str(path))
         except InputError:  # a part in the middle, whose ids do not count from 0
             return str(path)
 
     merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
-    pool = read_nbest(list(nbest), list(references) or None, sources=sources, merge=merge, progress=progress)
+    pool = read_nbest(list(nbest), list(references) or None, format, sources, merge, progress)
     return pool, merge

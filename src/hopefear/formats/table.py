@@ -3,13 +3,14 @@
     pool = Pool.from_table("scores.csv", group="prompt", outcome="reward")
     pool = Pool.from_table(frame, group="query", features=["bm25", "dense*"], outcome=["grade"])
 
-CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads them many times as fast, and is needed
-for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and columns hold
-lists. How files become columns is in ``hopefear.formats.table_files``.
+CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads JSON lines many times as fast, and is
+needed for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and
+columns hold lists. How files become columns is in ``hopefear.formats.table_files``.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ MISSING = ("error", "drop", "indicator")
 EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
 TRUTH = {"true": 1.0, "false": 0.0}
 BLOCK = 1 << 16  # rows that are brought into the pool at once
+PIECE = 1 << 13  # groups that are searched for duplicates at once
 DIFFERENT = 0.9  # share of the rows with a value of their own: two rows that agree in such a column are one row twice
 LEAK = 1 - 1e-9  # correlation with the outcome within groups
 
@@ -102,15 +104,15 @@ class Table:
         return row if self.owner is None else int(self.owner[row])
 
     def taken(self, order: NDArray[np.int64]) -> Table:
-        """The table with these rows, in this order; messages speak of the rows of this one."""
+        """The table with these rows, in this order; messages speak of the rows of this one. Nothing is copied yet."""
         owner = order if self.owner is None else self.owner[order]
-        return Table(
-            {name: self.columns[name][order] for name in self.columns},
-            self.name,
-            self.line_of,
-            owner=owner,
-            duplicates=self.duplicates,
-        )
+        return Table(_Taken(self, order), self.name, self.line_of, owner=owner, duplicates=self.duplicates)
+
+    def part(self, name: str, rows: slice) -> Column:
+        """Some rows of a column, where possible without making an array of all of it."""
+        part = getattr(self.columns, "part", None)
+        found: Column = part(name, rows) if part is not None else self.columns[name][rows]
+        return found
 
     def column(self, name: str, what: str) -> Column:
         if name not in self.columns:
@@ -144,13 +146,20 @@ class Table:
 
     def is_numeric(self, name: str) -> bool:
         """Whether a column looks like numbers: what its first rows have is numbers or nothing."""
-        column = self.columns[name]
+        column = self.part(name, slice(0, min(self.rows, 1000)))
         if column.dtype.kind in "fiub":
             return True
         if column.dtype.kind != "O":
             return False
-        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column[:1000]]
+        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column]
         return None not in values and not all(math.isnan(value) for value in values if value is not None)
+
+    def has_lists(self, name: str) -> bool:
+        """Whether the first value of a column is a list."""
+        if self.rows == 0 or self.part(name, slice(0, 1)).dtype.kind != "O":
+            return False
+        first = next((value for value in self.columns[name] if value is not None), None)
+        return isinstance(first, list | tuple | np.ndarray)
 
     def feature_names(self, spec: TableSpec) -> list[str]:
         """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
@@ -167,36 +176,49 @@ class Table:
             found += [name for name in hits if name not in found and name not in other - {pattern}]
         return found
 
+    def refuse_constant(self, spec: TableSpec) -> None:
+        """Complains about a feature that is the same number in all rows."""
+        for name in self.feature_names(spec) if self.rows > 1 else ():
+            first = _as_number(self.part(name, slice(0, 1))[0])
+            for begin in range(0, self.rows, BLOCK):
+                column = self.part(name, slice(begin, min(begin + BLOCK, self.rows)))
+                if column.dtype.kind not in "fiub":
+                    column = np.array([_as_number(value) for value in column], dtype=np.float64)
+                if not (column == first).all():
+                    break
+            else:
+                finding = f"{name} is {first:g} in every row, so it cannot tell candidates apart"
+                raise input_error(self.name, None, f"{finding}. Name the columns to use with --features")
+
     def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
         """A column of labels as numbers, and the labels in the order in which they appear."""
+        codes, labels, begin = self._stretches(name)
+        return np.repeat(codes, np.diff(begin)), labels
+
+    def _stretches(self, name: str) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
+        """Of each stretch of rows with the same label its number; the labels; first rows, the end at last."""
         column = self.column(name, "--group")
-        if column.dtype.kind in "fiub":
-            if column.dtype.kind == "f" and np.isnan(column).any():
-                raise self.error(int(np.flatnonzero(np.isnan(column))[0]), f"the group {name!r} is missing. Fill it")
-            values, first, codes = np.unique(column, return_index=True, return_inverse=True)
-            order = np.argsort(first, kind="stable")
-            return np.argsort(order, kind="stable")[codes], [_label(value) for value in values[order]]
+        ends = np.flatnonzero(column[1:] != column[:-1]) + 1
+        begin = np.concatenate([[0], ends, [len(column)]]) if len(column) else np.zeros(1, dtype=np.int64)
         labels: dict[str, int] = {}
-        begin = np.concatenate([[0], np.flatnonzero(column[1:] != column[:-1]) + 1])
-        codes = np.empty(len(begin), dtype=np.int64)
-        for number, (row, value) in enumerate(zip(begin.tolist(), column[begin], strict=True)):
+        codes = np.empty(len(begin) - 1, dtype=np.int64)
+        for number, (row, value) in enumerate(zip(begin[:-1].tolist(), column[begin[:-1]].tolist(), strict=True)):
             if _is_missing(value) or value == "":
                 raise self.error(row, f"the group {name!r} is missing. Fill it")
             codes[number] = labels.setdefault(_label(value), len(labels))
-        return np.repeat(codes, np.diff([*begin, len(column)])), list(labels)
+        return codes, list(labels), begin
 
     def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
         """The labels of the groups and their first rows, the end at last. Complains about groups in pieces."""
-        codes, labels = self.codes(name)
-        begin = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1, [len(codes)]])
-        if len(begin) - 1 > len(labels):
+        codes, labels, begin = self._stretches(name)
+        if len(codes) > len(labels):
             seen: dict[int, int] = {}
-            for row in begin[:-1].tolist():
-                if codes[row] in seen:
-                    before = self.place(seen[codes[row]])
-                    finding = f"group {labels[codes[row]]!r} begins again, after {before}. Sort the rows by {name!r}"
+            for code, row in zip(codes.tolist(), begin.tolist(), strict=False):
+                if code in seen:
+                    before = self.place(seen[code])
+                    finding = f"group {labels[code]!r} begins again, after {before}. Sort the rows by {name!r}"
                     raise self.error(row, finding)
-                seen[codes[row]] = row
+                seen[code] = row
         return labels, begin
 
     def pool(self, spec: TableSpec, warn: Warn | None = None) -> Pool:
@@ -205,8 +227,7 @@ class Table:
 
     def flat(self, spec: TableSpec) -> Table:
         """The table with one row per candidate: columns of lists are unrolled."""
-        wide = {name: self.columns[name] for name in self.columns if spec.wants(name)}
-        wide = {name: column for name, column in wide.items() if _has_lists(column)}
+        wide = {name: self.columns[name] for name in self.columns if spec.wants(name) and self.has_lists(name)}
         if not wide:
             return self
         first = next(iter(wide))
@@ -224,15 +245,41 @@ class Table:
         for name in self.columns:
             if name in wide:
                 columns[name] = _column(item for value in wide[name] for item in value)
-            elif name in spec.words or not _has_lists(self.columns[name]):
+            elif name in spec.words or not self.has_lists(name):
                 columns[name] = np.repeat(self.columns[name], counts)
         return Table(
             columns, self.name, self.line_of, owner=np.repeat(np.arange(self.rows), counts), duplicates=self.duplicates
         )
 
 
+class _Taken(Mapping[str, Column]):
+    """The columns of a table in another order, put into it when they are asked for."""
+
+    def __init__(self, table: Table, order: NDArray[np.int64]) -> None:
+        self.table, self.order = table, order
+
+    def __getitem__(self, name: str) -> Column:
+        found: Column = self.table.columns[name][self.order]
+        return found
+
+    def part(self, name: str, rows: slice) -> Column:
+        order = self.order[rows]
+        first, last = (int(order.min()), int(order.max()) + 1) if len(order) else (0, 0)
+        found: Column = self.table.part(name, slice(first, last))[order - first]
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.table.columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.table.columns)
+
+    def __len__(self) -> int:
+        return len(self.table.columns)
+
+
 class _Builder:
-    """From columns to a pool."""
+    """From columns to a pool. Whole columns are looked at one after the other, and go into the pool block by block."""
 
     def __init__(self, table: Table, spec: TableSpec, warn: Warn) -> None:
         self.table, self.spec, self.warn = table, spec, warn
@@ -240,14 +287,75 @@ class _Builder:
             raise input_error(table.name, None, "there are no rows. Give a table with one row per candidate")
         self.labels, self.begin = table.groups(spec.group)
         self.names = table.feature_names(spec)
-        self.features = [table.numbers(name, "--features") for name in self.names]
-        self.outcome = [self._outcome(name) for name in spec.outcome]
+        self.converted: dict[str, Numbers] = {}  # columns of other things than numbers
+        self.gone: dict[int, NDArray[np.bool_]] = {}  # of a feature, where it is missing
+        self._look()
+
+    def _part(self, name: str, rows: slice, what: str = "--features") -> Numbers:
+        """Some rows of a column as numbers; complains about text and infinite values."""
+        if name not in self.converted:
+            found = self.table.part(name, rows) if name in self.table.columns else self.table.column(name, what)
+            if found.dtype.kind in "fiub":
+                values = found.astype(np.float64, copy=False)
+                if np.isinf(values).any():
+                    self.table.numbers(name, what)  # says where
+                return values
+            self.converted[name] = self.table.numbers(name, what)
+        return self.converted[name][rows]
+
+    def _parts(self, name: str, what: str = "--features") -> Iterator[tuple[int, int, slice, Numbers]]:
+        """A column block by block: first and last group, rows, values."""
+        for first, last in self._blocks():
+            rows = slice(int(self.begin[first]), int(self.begin[last]))
+            yield first, last, rows, self._part(name, rows, what)
+
+    def _look(self) -> None:
+        """Complains about what is no number, missing, or there twice, and warns of leaks."""
+        hashes = _RowHashes(self.begin)
+        outcome = {name: self._outcome(name) for name in self.spec.outcome}  # centred
+        leaks: dict[str, list[str]] = {name: [] for name in outcome}
+        for j, name in enumerate(self.names):
+            add = hashes.column()
+            square, cross = 0.0, dict.fromkeys(outcome, 0.0)
+            for first, last, rows, values in self._parts(name):
+                add(rows, values)
+                if (gone := np.isnan(values)).any():
+                    self.gone.setdefault(j, np.zeros(self.table.rows, dtype=np.bool_))[rows] = gone
+                other = self._centred(first, last, values) if outcome else values
+                square += _dot(other, other)
+                for key, aim in outcome.items():
+                    cross[key] += _dot(aim[rows], other)
+            for key, aim in outcome.items():
+                norm = math.sqrt(_dot(aim, aim) * square)
+                if norm > 0 and abs(cross[key]) > LEAK * norm:
+                    leaks[key].append(name)
+        if self.gone and self.spec.missing == "error":
+            self._complain()
+        if not self.table.duplicates:
+            for name in () if self.spec.text else outcome:
+                add = hashes.column()
+                for _, _, rows, values in self._parts(name):
+                    add(rows, values)
+            self._no_duplicates(hashes)
+        for key, found in leaks.items():
+            if found:
+                words = "says" if len(found) == 1 else "say"
+                self.warn(
+                    f"{self.table.name}: {some(found)} {words} the same as the outcome {key!r}. "
+                    "Did the outcome leak into the features? Leave it out with --features"
+                )
+
+    def _centred(self, first: int, last: int, values: Numbers) -> Numbers:
+        """The differences from the mean of each of these groups."""
+        values = np.nan_to_num(values)
+        begin = self.begin[first : last + 1]
+        sizes = np.diff(begin)
+        values -= np.repeat(np.add.reduceat(values, begin[:-1] - begin[0]) / sizes, sizes)
+        return values
 
     def pool(self) -> Pool:
-        keep, holes = self._missing()
-        if not self.table.duplicates:
-            self._no_duplicates()
-        self._leaks()
+        holes = list(self.gone) if self.spec.missing == "indicator" else []
+        keep = ~np.logical_or.reduce(list(self.gone.values())) if self.gone and not holes else None
         pool = Pool()
         for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:
             pool.features.add(name)
@@ -265,7 +373,7 @@ class _Builder:
                 [self.labels[first + i] for i in full.tolist()],
                 np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
                 self._dense(rows, kept, holes),
-                _stacked([column[rows][kept] for column in self.outcome], len(kept)),
+                _stacked([self._part(name, rows)[kept] for name in self.spec.outcome], len(kept)),
                 [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
                 [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
             )
@@ -285,10 +393,10 @@ class _Builder:
             first = last
 
     def _dense(self, rows: slice, kept: NDArray[np.int64], holes: Sequence[int]) -> Numbers:
-        dense = np.empty((len(kept), len(self.features) + len(holes)))
-        for j, column in enumerate(self.features):
-            dense[:, j] = column[rows][kept]
-        for k, j in enumerate(holes, len(self.features)):
+        dense = np.empty((len(kept), len(self.names) + len(holes)))
+        for j, name in enumerate(self.names):
+            dense[:, j] = self._part(name, rows)[kept]
+        for k, j in enumerate(holes, len(self.names)):
             gone = np.isnan(dense[:, j])
             dense[:, k] = gone
             dense[gone, j] = 0.0
@@ -304,43 +412,41 @@ class _Builder:
         return [text for text in found if text.strip()]
 
     def _outcome(self, name: str) -> Numbers:
-        values = self.table.numbers(name, "--outcome")
-        if np.isnan(values).any():
-            row = int(np.flatnonzero(np.isnan(values))[0])
-            raise self.table.error(
-                row, f"{name} is missing. Every candidate needs its outcome: fill it, or cut the row"
-            )
-        return values
+        """The differences of an outcome from its group's mean; none may be missing."""
+        found = np.empty(self.table.rows)
+        for first, last, rows, values in self._parts(name, "--outcome"):
+            if np.isnan(values).any():
+                row = rows.start + int(np.flatnonzero(np.isnan(values))[0])
+                cure = "Every candidate needs its outcome: fill it, or cut the row"
+                raise self.table.error(row, f"{name} is missing. {cure}")
+            found[rows] = self._centred(first, last, values)
+        return found
 
-    def _missing(self) -> tuple[NDArray[np.bool_] | None, list[int]]:
-        """Which rows stay (None: all), and which features get an indicator."""
-        gaps = {j: np.isnan(column) for j, column in enumerate(self.features)}
-        gaps = {j: gone for j, gone in gaps.items() if gone.any()}
-        if not gaps:
-            return None, []
-        if self.spec.missing == "indicator":
-            return None, list(gaps)
-        if self.spec.missing == "drop":
-            return ~np.logical_or.reduce(list(gaps.values())), []
-        count = sum(int(gone.sum()) for gone in gaps.values())
-        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in gaps.items())
+    def _complain(self) -> None:
+        """The first missing number, and how many there are."""
+        count = sum(int(gone.sum()) for gone in self.gone.values())
+        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in self.gone.items())
         more = f", as are {count - 1} more" if count > 1 else ""
         cure = "Fill it, or say --missing drop (leave the candidate out) or indicator (0, and a feature that says so)"
         raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
 
-    def _no_duplicates(self) -> None:
+    def _no_duplicates(self, hashes: _RowHashes) -> None:
         """Complains about a candidate that stands in its group twice.
 
         With a text that is: the same text and features. Without one, the same row, where some column of numbers hardly
         ever repeats itself; grades of 1 to 5 may well be the same for two candidates.
         """
-        columns = [*self.features, *([] if self.spec.text else self.outcome)]
-        twice = _equal_rows(columns, np.repeat(np.arange(len(self.labels)), np.diff(self.begin)))
+        names = [*self.names, *(() if self.spec.text else self.spec.outcome)]
+        twice = hashes.pairs()
         if not twice:
             return
+        whole = slice(0, self.table.rows)
+        for name in names:
+            column = self._part(name, whole)
+            twice = [pair for pair in twice if _equal(column[pair[0]], column[pair[1]])]
         if self.spec.text:
             others = [self.table.column(self.spec.text, "--text")]
-        elif any(len(np.unique(column)) >= DIFFERENT * len(column) for column in columns):
+        elif twice and any(len(np.unique(self._part(name, whole))) >= DIFFERENT * self.table.rows for name in names):
             used = {self.spec.group, *self.names, *self.spec.outcome}
             others = [self.table.columns[name] for name in self.table.columns if name not in used]
         else:
@@ -350,49 +456,44 @@ class _Builder:
                 finding = f"the same candidate as {self.table.place(first)}"
                 raise self.table.error(row, f"{finding}. Leave one out, or add a column of text that tells them apart")
 
-    def _leaks(self) -> None:
-        """Warns about features that say the same as an outcome."""
-        sizes = np.diff(self.begin)
-        if int(sizes.max()) < 2:
-            return
 
-        def centred(column: Numbers) -> Numbers:
-            values = np.nan_to_num(column)
-            return values - np.repeat(np.add.reduceat(values, self.begin[:-1]) / sizes, sizes)
+class _RowHashes:
+    """Which rows of a group may agree in all columns of numbers: those whose hashes do."""
 
-        for name, values in zip(self.spec.outcome, self.outcome, strict=True):
-            aim = centred(values)
-            found = []
-            for feature, column in zip(self.names, self.features, strict=True):
-                other = centred(column)
-                norm = math.sqrt(float(aim @ aim) * float(other @ other))
-                if norm > 0 and abs(float(aim @ other)) > LEAK * norm:
-                    found.append(feature)
-            if found:
-                words = "says" if len(found) == 1 else "say"
-                self.warn(
-                    f"{self.table.name}: {some(found)} {words} the same as the outcome {name!r}. "
-                    "Did the outcome leak into the features? Leave it out with --features"
-                )
+    def __init__(self, begin: NDArray[np.int64]) -> None:
+        self.begin = begin  # of the groups
+        self.hashes = np.zeros(int(begin[-1]), dtype=np.uint64)
+        self._random = np.random.default_rng(0)
+
+    def column(self) -> Callable[[slice, Numbers], None]:
+        """To add a column, some rows after the other."""
+        factor = self._random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
+
+        def add(rows: slice, values: Numbers) -> None:
+            bits = (values + 0.0).view(np.uint64)  # -0 is 0
+            bits ^= bits >> np.uint64(29)
+            bits *= factor
+            bits ^= bits >> np.uint64(32)
+            self.hashes[rows] += bits
+
+        return add
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Rows, each with one before it in its group that it may agree with."""
+        found = []
+        for first, last in itertools.pairwise(range(0, len(self.begin) - 1 + PIECE, PIECE)):
+            begin = self.begin[first : last + 1]
+            owner = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+            hashes = self.hashes[begin[0] : begin[-1]]
+            order = np.lexsort((hashes, owner))
+            again = (hashes[order][1:] == hashes[order][:-1]) & (owner[1:] == owner[:-1])
+            start = int(begin[0])
+            found += [(start + int(order[at]), start + int(order[at + 1])) for at in np.flatnonzero(again)]
+        return sorted(found, key=lambda pair: pair[1])
 
 
-def _equal_rows(columns: Sequence[Numbers], owner: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Rows of a group that agree in all columns, each with one before that it agrees with; found by a hash."""
-    random = np.random.default_rng(0)
-    hashes = owner.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for column in columns:
-        bits = (column + 0.0).view(np.uint64)  # -0 is 0
-        bits ^= bits >> np.uint64(29)
-        bits *= random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
-        hashes += bits ^ (bits >> np.uint64(32))
-    order = np.argsort(hashes, kind="stable")
-    again = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
-    found: list[tuple[int, int]] = []
-    for at in again.tolist():
-        first, row = int(order[at]), int(order[at + 1])
-        if owner[first] == owner[row] and all(_equal(column[first], column[row]) for column in columns):
-            found.append((first, row))
-    return sorted(found, key=lambda pair: pair[1])
+def _dot(a: Numbers, b: Numbers) -> float:
+    return float(np.einsum("i,i", a, b))  # in this thread, unlike @
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -425,13 +526,6 @@ def _as_number(value: Any) -> float | None:
 def _label(value: Any) -> str:
     """A group's name: 3 and 3.0 are the same."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _has_lists(column: Column) -> bool:
-    if column.dtype.kind != "O":
-        return False
-    first = next((value for value in column if value is not None), None)
-    return isinstance(first, list | tuple | np.ndarray)
 
 
 def _stacked(columns: Sequence[Numbers], rows: int) -> Numbers:

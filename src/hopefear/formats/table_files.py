@@ -1,4 +1,4 @@
-"""Files of tables, in and out: CSV, TSV, JSON lines with or without pyarrow; Parquet and Arrow (Feather) with it."""
+"""Files of tables, in and out: CSV and TSV by the core, JSON lines with or without pyarrow, Parquet and Arrow by it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Column, Table, as_objects
-from hopefear.util.files import PathLike, open_bytes, open_text, os_error, output, path_name
+from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name
+from hopefear.util.processes import give_back_memory
 
 PACKED = (".gz", ".xz", ".zst")
 KINDS = {
@@ -30,8 +33,7 @@ KINDS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-MISSING_NUMBERS = ["", *(["NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "NULL", "Null", "null", "None", "none"])]
-ROWS = 20_000  # that Python's own reader takes at a time
+JSON_BLOCK = 1 << 22  # bytes that pyarrow takes at a time
 
 
 def is_path(source: Any) -> bool:
@@ -52,6 +54,18 @@ def _pyarrow() -> Any:
     except ImportError:
         return None
     return pyarrow
+
+
+@contextmanager
+def _from_the_system(pyarrow: Any) -> Iterator[None]:
+    """Memory that goes back to the system when a table is done with: pyarrow's own allocator keeps it."""
+    before = pyarrow.default_memory_pool()
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    try:
+        yield
+    finally:
+        pyarrow.set_memory_pool(before)
+        give_back_memory()
 
 
 def kind_of(path: PathLike) -> str:
@@ -83,14 +97,27 @@ class _ArrowColumns(Mapping[str, Column]):
         self.table = table
 
     def __getitem__(self, name: str) -> Column:
-        types, column = pyarrow_for("This table").types, self.table.column(name)
+        return self._array(self.table.column(name))
+
+    def part(self, name: str, rows: slice) -> Column:
+        """Some rows of a column; the others are not touched."""
+        return self._array(self.table.column(name).slice(rows.start, rows.stop - rows.start))
+
+    def _array(self, column: Any) -> Column:
+        types = pyarrow_for("This table").types
         if types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if types.is_decimal(column.type) or (column.null_count and types.is_integer(column.type)):
             column = column.cast("float64", safe=False)
         if types.is_boolean(column.type):
             column = column.cast("float64") if column.null_count else column.cast("int8")
-        found: Column = column.to_numpy()
+        if (
+            types.is_integer(column.type) or types.is_floating(column.type)
+        ) and not column.null_count:  # one piece is not copied
+            pieces = [_view(piece) for piece in column.chunks] or [np.zeros(0, column.type.to_pandas_dtype())]
+            found: Column = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        else:
+            found = column.to_numpy()
         if found.dtype == np.float16:
             found = found.astype(np.float64)
         return found
@@ -103,6 +130,13 @@ class _ArrowColumns(Mapping[str, Column]):
 
     def __contains__(self, name: object) -> bool:
         return name in self.table.column_names
+
+
+def _view(array: Any) -> Column:
+    """Numbers of which none is missing, where they are. (pyarrow's to_numpy loads pandas, if that is installed.)"""
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    found: Column = np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+    return found
 
 
 def from_arrow(table: Any, name: str, line_of: Callable[[int], int] | None = None) -> Table:
@@ -121,85 +155,62 @@ def _distinct(names: Sequence[str], name: str) -> None:
 
 
 def _read_csv(path: PathLike, words: Sequence[str]) -> Table:
-    """With pyarrow if it is there; else, and to find the place of a fault, by Python's own reader."""
-    packed = os.fspath(path) == "-" or os.fspath(path).endswith(PACKED)
-    data = open_bytes(path).read() if packed else None
+    """By the core; what it does not understand by Python's own reader, which says where the fault is."""
+    name = path_name(path)
+    kept = open_bytes(path).read() if os.fspath(path) == "-" else None  # it cannot be read again
+
+    def pieces() -> Iterator[bytes]:
+        return iter_bytes(path) if kept is None else iter([kept])
 
     def opened() -> IO[str]:
-        if data is None:
-            return open_text(path)
-        return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="\n")
+        return open_text(path) if kept is None else io.TextIOWrapper(io.BytesIO(kept), "utf-8-sig", newline="\n")
 
     with opened() as file:
-        first = file.readline()
-    delimiter = _delimiter(path, first)
+        delimiter = _delimiter(path, file.readline())
 
     def line_of(row: int) -> int:
         with opened() as file:
-            return next(itertools.islice(_records(file, delimiter, path_name(path)), row + 1, None))[0]
+            return next(itertools.islice(_records(file, delimiter, name), row + 1, None))[0]
 
-    if _pyarrow() is not None:
-        table = _arrow_csv(path, data, delimiter, next(csv.reader([first], delimiter=delimiter), []), words)
-        if table is not None:
-            return from_arrow(table, path_name(path), line_of)
     with opened() as file:
-        return Table(
-            _python_csv(_records(file, delimiter, path_name(path)), path_name(path), words), path_name(path), line_of
-        )
+        header = next(_records(file, delimiter, name), (0, []))[1]
+    if not header:
+        raise input_error(name, None, "the file is empty. The first line of a table names its columns")
+    _distinct(header, name)
+    columns = _core_csv(pieces, delimiter, header, words)
+    if columns is None:
+        with opened() as file:
+            columns = _python_csv(_records(file, delimiter, name), words)
+    return Table(columns, name, line_of)
+
+
+def _core_csv(
+    pieces: Callable[[], Iterator[bytes]], delimiter: str, header: Sequence[str], words: Sequence[str]
+) -> dict[str, Column] | None:
+    """The columns, or None if the file is not well formed."""
+    text = [name in words for name in header]
+    while True:
+        parser = CsvColumns(delimiter, text)
+        for piece in pieces():
+            parser.feed(piece)
+        if not parser.finish():
+            return None
+        if not parser.late:
+            break
+        for j in parser.late:
+            text[j] = True
+    try:
+        return {
+            name: as_objects(parser.texts(j)) if parser.is_text(j) else parser.numbers(j)
+            for j, name in enumerate(header)
+        }
+    except UnicodeDecodeError:
+        return None
 
 
 def _delimiter(path: PathLike, first: str) -> str:
     tabs = os.fspath(path).partition(".tsv")[1] or ("\t" in first and "," not in first)
     return "\t" if tabs else ","
-
-
-def _arrow_csv(path: PathLike, data: bytes | None, delimiter: str, header: Sequence[str], words: Sequence[str]) -> Any:
-    """The file by pyarrow, or None if it does not understand it."""
-    pyarrow: Any = _pyarrow()
-    import pyarrow.csv as fast
-
-    quotes = _quotes(path, data)
-    if quotes % 2:
-        return None
-
-    def read(types: Mapping[str, Any]) -> Any:
-        source = os.fspath(path) if data is None else pyarrow.BufferReader(data)
-        return fast.read_csv(
-            source,
-            parse_options=fast.ParseOptions(delimiter=delimiter, newlines_in_values=quotes > 0),
-            convert_options=fast.ConvertOptions(null_values=MISSING_NUMBERS, column_types=types),
-        )
-
-    try:
-        return read(dict.fromkeys(words, pyarrow.string()))
-    except (pyarrow.ArrowInvalid, OSError):
-        pass
-    try:  # types are guessed from the first block: a later one may say otherwise
-        table = read(dict.fromkeys(header, pyarrow.string()))
-    except (pyarrow.ArrowInvalid, OSError):
-        return None
-    for number, name in enumerate(table.column_names):
-        if name not in words:
-            table = table.set_column(number, name, _guessed(table.column(number), pyarrow))
-    return table
-
-
-def _guessed(column: Any, pyarrow: Any) -> Any:
-    import pyarrow.compute as compute
-
-    gone = compute.is_in(column, value_set=pyarrow.array(MISSING_NUMBERS))
-    try:
-        return compute.if_else(gone, None, column).cast("float64")
-    except pyarrow.ArrowInvalid:
-        return column
-
-
-def _quotes(path: PathLike, data: bytes | None) -> int:
-    """How many there are: none, and no value has a line break; odd, and one is open at the end."""
-    if data is not None:
-        return data.count(b'"')
-    with Path(path).open("rb") as file:
-        return sum(piece.count(b'"') for piece in iter(lambda: file.read(1 << 22), b""))
 
 
 def _records(file: IO[str], delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -222,29 +233,21 @@ def _records(file: IO[str], delimiter: str, name: str) -> Iterator[tuple[int, li
         raise input_error(name, None, finding) from None
 
 
-def _python_csv(records: Iterator[tuple[int, list[str]]], name: str, words: Sequence[str]) -> dict[str, Column]:
-    _, header = next(records, (0, []))
-    if not header:
-        raise input_error(name, None, "the file is empty. The first line of a table names its columns")
-    _distinct(header, name)
-    pieces: list[list[Column]] = [[] for _ in header]
-    while block := list(itertools.islice(records, ROWS)):
-        for label, values, found in zip(header, zip(*(row for _, row in block), strict=True), pieces, strict=True):
-            found.append(as_objects(values) if label in words else _guess(values))
-    columns: dict[str, Column] = {}
-    for label, found in zip(header, pieces, strict=True):
-        columns[label] = np.concatenate(found) if found else as_objects([])
-    return columns
+def _python_csv(records: Iterator[tuple[int, list[str]]], words: Sequence[str]) -> dict[str, Column]:
+    _, header = next(records)
+    columns = zip(*(row for _, row in records), strict=True)
+    found = {name: as_objects(values) for name, values in zip(header, columns, strict=False)}
+    table = Table({name: found.get(name, as_objects([])) for name in header})
+    numbers = [name for name in header if name not in words and table.rows and table.is_numeric(name)]
+    return {name: _numbers(column) if name in numbers else column for name, column in table.columns.items()}
 
 
-def _guess(values: Sequence[str]) -> Column:
-    if any("_" in value for value in values):  # Python reads 1_000 as a number
-        return as_objects(values)
+def _numbers(column: Column) -> Column:
+    """Numbers, if all of them are."""
     try:
-        whole = np.array(values, dtype=np.float64)
-        return whole if not any(value[:1] == "0" and value[1:2].isdigit() for value in values) else as_objects(values)
+        return column.astype(np.float64)
     except ValueError:
-        return as_objects(values)
+        return column
 
 
 # JSON lines ----------------------------------------------------------------------------------------------------------
@@ -256,16 +259,8 @@ def _read_jsonl(path: PathLike) -> Table:
     def line_of(row: int) -> int:
         return next(itertools.islice(_objects(path), row, None))[0]
 
-    pyarrow = _pyarrow()
-    if pyarrow is not None and os.fspath(path) != "-":
-        import pyarrow.json as fast
-
-        try:
-            with open_bytes(path) as file:
-                options = fast.ReadOptions(block_size=1 << 24)
-                return from_arrow(fast.read_json(file, options), name, line_of)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
-            pass
+    if _pyarrow() is not None and os.fspath(path) != "-" and (table := _arrow_jsonl(path)) is not None:
+        return from_arrow(table, name, line_of)
     columns: dict[str, list[Any]] = {}
     for count, (_, row) in enumerate(_objects(path)):
         for label, value in row.items():
@@ -274,6 +269,28 @@ def _read_jsonl(path: PathLike) -> Table:
             if len(values) <= count:
                 values.append(None)
     return Table({label: _typed(values) for label, values in columns.items()}, name, line_of)
+
+
+def _arrow_jsonl(path: PathLike) -> Any:
+    """The file by pyarrow, or None if it does not understand it; block by block, so that memory stays small."""
+    pyarrow: Any = _pyarrow()
+    import pyarrow.json as fast
+
+    tables, rest = [], b""
+    options = fast.ReadOptions(block_size=2 * JSON_BLOCK)
+    with _from_the_system(pyarrow), open_bytes(path) as file:
+        try:
+            while block := file.read(JSON_BLOCK):
+                whole, end, tail = block.rpartition(b"\n")
+                if end:
+                    tables.append(fast.read_json(pyarrow.BufferReader(rest + whole + end), options))
+                    rest = b""
+                rest += tail
+            if rest.strip() or not tables:
+                tables.append(fast.read_json(pyarrow.BufferReader(rest), options))
+            return pyarrow.concat_tables(tables, promote_options="permissive")
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError):
+            return None
 
 
 def _objects(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -309,9 +326,7 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
         raise os_error(path, FileNotFoundError(2, "No such file"))
     try:
         if kind == "parquet":
-            import pyarrow.parquet as parquet
-
-            return from_arrow(parquet.read_table(os.fspath(path)), path_name(path))
+            return from_arrow(_read_parquet(path), path_name(path))
         with pyarrow.memory_map(os.fspath(path)) as file:
             start = file.read(6)
         with pyarrow.memory_map(os.fspath(path)) as file:
@@ -320,6 +335,19 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
     except (pyarrow.ArrowException, OSError) as error:
         finding = f"cannot be read ({' '.join(str(error).split())[:200]})"
         raise input_error(path_name(path), None, f"{finding}. Is it whole, and what its name says?") from None
+
+
+def _read_parquet(path: PathLike) -> Any:
+    """Column by column: all at once would hold the packed file in memory beside what is in it."""
+    pyarrow: Any = _pyarrow()
+    import pyarrow.parquet as parquet
+
+    with _from_the_system(pyarrow), parquet.ParquetFile(os.fspath(path), pre_buffer=False) as file:
+        names = list(dict.fromkeys(file.schema_arrow.names))
+        if len(names) < len(file.schema_arrow.names):
+            return file.read()  # two columns of one name, which is refused later
+        columns = [file.read(columns=[name]).column(0) for name in names]
+        return pyarrow.table(columns, names=names)
 
 
 # Back again ----------------------------------------------------------------------------------------------------------

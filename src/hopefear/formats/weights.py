@@ -67,9 +67,28 @@ def check_names(
     return finding if strangers else None
 
 
+#: Sections of moses.ini before Moses 2, and what the lists of that time call their features.
+_OLD_SECTIONS = {
+    "weight-d": "d",
+    "weight-l": "lm",
+    "weight-t": "tm",
+    "weight-w": "w",
+    "weight-i": "I",
+    "weight-generation": "g",
+    "weight-lex": "lex",
+    "weight-lr": "lr",
+    "weight-e": "e",
+}
+
+
 def read_weights(path: PathLike) -> dict[str, float]:
-    """The weights in a file. ``#`` opens a comment; of a moses.ini only the section ``[weight]`` is read."""
-    weights: dict[str, float] = {}
+    """The weights in a file. ``#`` opens a comment; of a moses.ini only the section ``[weight]`` is read, or the
+    sections ``[weight-d]``, ``[weight-l]``, ... of an old one.
+
+    A name that comes again as ``name= v`` has several values, as in Moses' ``run1.dense``: ``name_0``, ``name_1``, ...
+    """
+    given: dict[str, list[float]] = {}
+    lists: set[str] = set()  # names that may come again
     name = path_name(path)
     section: str | None = None
     for number, line in enumerate(iter_lines(path), 1):
@@ -79,18 +98,79 @@ def read_weights(path: PathLike) -> dict[str, float]:
         if len(words) == 1 and words[0].startswith("[") and words[0].endswith("]"):
             section = words[0][1:-1]
             continue
-        if section not in (None, "weight"):
+        if section not in (None, "weight", *_OLD_SECTIONS):
             continue
         try:
-            for feature, value in _entries(words):
-                if feature in weights:
+            if section in _OLD_SECTIONS:
+                words = [f"{_OLD_SECTIONS[section]}=", *words]
+            more = words[0].endswith("=") and (len(words) == 2 or section in _OLD_SECTIONS)
+            for feature, value in _entries(words) if len(words) <= 2 or not more else _each(words):
+                if feature in given and not (more and feature in lists):
                     raise ValueError(f"the weight of {feature[:40]!r} is given twice. Keep one")
-                weights[feature] = value
+                lists |= {feature} if more else set()
+                given.setdefault(feature, []).append(value)
         except ValueError as error:
             raise input_error(name, number, str(error)) from None
-    if not weights:  # also an empty file
+    if not given:  # also an empty file
         raise input_error(name, None, 'no weights in this file. Write lines such as "LM0 0.5"')
+    weights: dict[str, float] = {}
+    for feature, values in given.items():
+        for numbered, value in _numbered(feature, values):
+            if numbered in weights:
+                raise input_error(name, None, f"the weight of {numbered[:40]!r} is given twice. Keep one")
+            weights[numbered] = value
     return weights
+
+
+def _each(words: list[str]) -> list[tuple[str, float]]:
+    """Several values of one name."""
+    return [(words[0][:-1], _number(word, words[0][:-1])) for word in words[1:]]
+
+
+def _numbered(feature: str, values: Sequence[float]) -> list[tuple[str, float]]:
+    """``name`` for one value, ``name_0``, ``name_1``, ... for several."""
+    return [(feature, values[0])] if len(values) == 1 else [(f"{feature}_{k}", v) for k, v in enumerate(values)]
+
+
+def matched_numbers(
+    path: PathLike, weights: Mapping[str, float], names: Iterable[str]
+) -> tuple[Mapping[str, float], str | None]:
+    """Weights whose numbers count from where those of the features do, and a word about it if that was not so.
+
+    Moses numbers the values of one feature from 1 in hypergraphs (``TM0_1``) and from 0 elsewhere. Where both sides
+    have the same number of values, they are the same values; where they do not, this is an InputError.
+    """
+    if isinstance(weights, ManyWeights):
+        return weights, None
+    here, there = _by_stem(weights), _by_stem(names)
+    renamed: dict[str, str] = {}
+    for stem in here.keys() & there.keys():
+        mine, theirs = here[stem], there[stem]
+        starts = mine[0], theirs[0]
+        if starts not in ((0, 1), (1, 0)) or min(len(mine), len(theirs)) < 2:
+            continue
+        if any(numbers != list(range(numbers[0], numbers[0] + len(numbers))) for numbers in (mine, theirs)):
+            continue
+        if len(mine) != len(theirs):
+            finding = (
+                f"{stem} has the numbers {mine[0]} to {mine[-1]} here and {theirs[0]} to {theirs[-1]} in the features"
+            )
+            raise input_error(path_name(path), None, f"{finding}. Renumber the weights")
+        renamed |= {f"{stem}_{k}": f"{stem}_{k - starts[0] + starts[1]}" for k in mine}
+    if not renamed:
+        return weights, None
+    example = min(renamed)
+    note = f"numbers begin at another one than those of the features: {example} is {renamed[example]}, and so on"
+    return {renamed.get(name, name): value for name, value in weights.items()}, f"{path_name(path)}: {note}"
+
+
+def _by_stem(names: Iterable[str]) -> dict[str, list[int]]:
+    """The numbers that stand behind each name, ascending."""
+    found: dict[str, list[int]] = {}
+    for name in names:
+        if match := re.fullmatch(r"(.+)_(0|[1-9][0-9]{0,8})", name):
+            found.setdefault(match[1], []).append(int(match[2]))
+    return {stem: sorted(numbers) for stem, numbers in found.items()}
 
 
 def _words(line: str) -> list[str]:
@@ -110,9 +190,7 @@ def _entries(words: list[str]) -> list[tuple[str, float]]:
         values = [_number(word, first[:-1]) for word in words[1:]]
         if not values:
             raise ValueError(f"the weight of {first[:-1][:40]!r} is missing. Write a number after it")
-        return (
-            [(first[:-1], values[0])] if len(values) == 1 else [(f"{first[:-1]}_{k}", v) for k, v in enumerate(values)]
-        )
+        return _numbered(first[:-1], values)
     if len(words) == 2 and not first.endswith("="):  # name value
         return [(first, _number(words[1], first))]
     if len(words) == 1 and "=" in first[1:]:  # name=value

@@ -11,6 +11,7 @@ from hopefear.errors import InputError, OptionError
 from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
+from hopefear.metrics.counts import BleuCounts
 from hopefear.metrics.external import External
 from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
 from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
@@ -23,7 +24,7 @@ METRICS: dict[str, type[Metric]] = {
     metric.name: metric
     for metric in (
         *(Bleu, Chrf, Ter, Wer, RougeS, External),
-        *(Precision, Recall, FBeta, Rate),
+        *(BleuCounts, Precision, Recall, FBeta, Rate),
         *(Ndcg, Mrr, Map, RecallAt),
     )
 }
@@ -31,6 +32,7 @@ METRICS: dict[str, type[Metric]] = {
 __all__ = [
     "METRICS",
     "Bleu",
+    "BleuCounts",
     "Chrf",
     "External",
     "FBeta",
@@ -88,6 +90,9 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
     name, rest = split_text(text, columns)
     if name not in METRICS:
         known = [*METRICS, *columns]
+        if "," in text and all(one.partition("@")[0] in known for one in text.split(",")):
+            each = " ".join(f"--metric {one}" for one in text.split(","))
+            raise OptionError(f"--metric {text}: several metrics are named one by one: {each}.")
         raise OptionError(f"--metric: there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")
     fields: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(METRICS[name])}  # type: ignore[arg-type]
     options: dict[str, Any] = {}

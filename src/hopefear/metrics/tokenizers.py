@@ -42,6 +42,8 @@ def preparation(tokenize: str, lowercase: bool) -> Preparation:
             return text.lower() if lowercase else text
         return line(text)
 
+    if tokenize == "char":  # each character is a word, blanks are none: the words can be cut one by one
+        return Preparation(line)
     return Preparation(word, reads_line_breaks=True) if tokenize == "13a" else Preparation(line, wordwise=False)
 
 

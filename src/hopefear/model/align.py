@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
+from hopefear.util.processes import die_with
 from hopefear.util.values import check_choice
 
 ALIGNERS = ("fastalign", "eflomal")
@@ -69,6 +70,7 @@ def align_directed(
 ) -> NDArray[np.int32]:
     """For each target word, all sentences in a row, the number of its source word, or -1."""
     command = [sys.executable, "-m", "hopefear.model.align", aligner, str(iterations), str(seed), str(len(source))]
+    command.append(str(os.getpid()))
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as worker:
         if workers is not None:
@@ -90,7 +92,9 @@ def align_directed(
         raise InputError("word alignment needs the package sil-thot. Install it, or give alignments of your own")
     words = sum(line.count(" ") + 1 for line in target)
     if worker.returncode or said != _DONE or len(links) != words:
-        raise RuntimeError(f"word alignment failed: exit code {worker.returncode}, {len(links)} of {words} words")
+        code = worker.returncode
+        how = f"it was killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
+        raise InputError(f"word alignment failed: {how}. Is the memory enough? Try --jobs 1, or shorter --max-words")
     return links
 
 
@@ -146,4 +150,5 @@ def _model(aligner: str, seed: int) -> Any:
 
 
 if __name__ == "__main__":
+    die_with(int(sys.argv[5]))
     _work(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.stdin.buffer, sys.stdout.buffer)

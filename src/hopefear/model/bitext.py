@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hopefear.errors import InputError, input_error
 from hopefear.model.text import TextPipeline
@@ -17,8 +17,10 @@ class Bitext:
 
     source: list[str] = field(default_factory=list)
     target: list[str] = field(default_factory=list)
+    spelled: list[str] = field(default_factory=list)  #: the target side before lower-casing, if it is lower-cased
     links: list[str] = field(default_factory=list)  #: alignments as they stand in their file, if there is one
     places: list[tuple[str, int]] = field(default_factory=list)  #: file and line of each alignment
+    ends: list[int] = field(default_factory=list)  #: after each file, the number of pairs so far
     lines: int = 0  #: pairs read
     skipped: Counter[str] = field(default_factory=Counter)  #: reason -> pairs
 
@@ -42,10 +44,12 @@ def read_bitext(
         counts = f"{len(source)} source, {len(target)} target" + (f", {len(align)} alignment" if align else "")
         raise InputError(f"{counts} files were named. Each source file needs its target file, in the same order")
     bitext = Bitext()
+    as_spelled = replace(target_text, lowercase=False)
     for i, files in enumerate(zip(source, target, strict=True)):
         for number, lines in _in_step([*files, *align[i : i + 1]]):
             bitext.lines += 1
-            f, e = source_text.tokens(lines[0]), target_text.tokens(lines[1])
+            f, spelled = source_text.tokens(lines[0]), as_spelled.tokens(lines[1])
+            e = [word.lower() for word in spelled] if target_text.lowercase else spelled
             if not f or not e:
                 bitext.skipped["an empty side"] += 1
             elif max(len(f), len(e)) > max_words:
@@ -53,9 +57,12 @@ def read_bitext(
             else:
                 bitext.source.append(" ".join(f))
                 bitext.target.append(" ".join(e))
+                if target_text.lowercase:
+                    bitext.spelled.append(" ".join(spelled))
                 if align:
                     bitext.links.append(lines[2])
                     bitext.places.append((path_name(align[i]), number))
+        bitext.ends.append(len(bitext))
     if not bitext.source:
         why = ", ".join(f"{count} with {reason}" for reason, count in bitext.skipped.items()) or "the files are empty"
         raise input_error(path_name(source[0]) if source else "source", None, f"no sentence pair can be used ({why})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,10 @@ from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleT
 from hopefear.errors import InputError
 from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
-from hopefear.model.directory import KINDS, check_out, write_model
+from hopefear.model.casing import Casing
+from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
+from hopefear.model.rule_filter import filter_rules
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, output, path_list
@@ -23,6 +26,8 @@ from hopefear.util.values import check_choice
 _SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time
 SIDES = ("none", "source", "target", "both")
+#: Chosen on development data: docs/blocks.md.
+BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.03
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class BuildOptions:
     tokenizer: str = "european"  #: or "none": words are separated by blanks already
     lowercase: bool = True
     strip_punctuation: str = "none"  #: "none", "source", "target" or "both"
+    domains: tuple[str, ...] = ()  #: a name for each pair of files: small ones get a language model of their own
     max_words: int = 100  #: longer sentences are left out
     aligner: str = "fastalign"  #: or "eflomal"
     align_iterations: int = 5
@@ -40,9 +46,11 @@ class BuildOptions:
     max_source_symbols: int = 5  #: of a rule; blocks have no such limit
     min_hole: int = 1  #: source words that a nonterminal covers at least
     tight: bool = True  #: words at the edges of initial phrases are aligned; blocks may have unaligned edges
-    min_occurrences: int = 1  #: phrase pairs seen less often are dropped
+    min_occurrences: int | None = None  #: phrase pairs seen less often are dropped; None: 1, for blocks BLOCK_COUNT
     min_hierarchical: int = 1  #: the same for rules with nonterminals
     max_options: int = 50  #: rules kept per source side, by p(e|f); 0: all
+    min_probability: float | None = None  #: p(e|f) of a rule that is kept; None: 0, for blocks BLOCK_PROBABILITY
+    min_symmetric: float = 0.0  #: the same for sqrt(p(e|f) p(f|e))
     lm_order: int = 5
     lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
     lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
@@ -55,6 +63,11 @@ class BuildOptions:
             ("aligner", self.aligner, alignment.ALIGNERS),
         ):
             check_choice(name, value, known)
+        if self.domains and self.kind != "hiero":
+            raise InputError("domains are for hierarchical models. Leave them out, or build --kind hiero")
+        for name in self.domains:
+            if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
+                raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
         for name, number, low, high in (
             ("max_words", self.max_words, 1, 1000),
             ("align_iterations", self.align_iterations, 1, 1000),
@@ -64,6 +77,13 @@ class BuildOptions:
         ):
             if not low <= number <= high:
                 raise InputError(f"{name}: {number} is not between {low} and {high}")
+        usual = (BLOCK_COUNT, BLOCK_PROBABILITY) if self.kind == "blocks" else (1, 0.0)
+        for name, default in zip(("min_occurrences", "min_probability"), usual, strict=True):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, default)
+        for name in ("min_probability", "min_symmetric"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}: {getattr(self, name)} is not between 0 and 1")
 
     def pipeline(self, side: str) -> TextPipeline:
         return TextPipeline(self.tokenizer, self.lowercase, self.strip_punctuation in (side, "both"))
@@ -115,6 +135,8 @@ def build(
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
     """
     options = options or BuildOptions()
+    if options.domains and len(options.domains) != (files := len(path_list(source))):
+        raise InputError(f"{len(options.domains)} domains, {files} source files. Give one name per pair of files")
     report = BuildReport(Path(out))
     check_out(report.model, overwrite)
     source_text, target_text = options.pipeline("source"), options.pipeline("target")
@@ -132,9 +154,13 @@ def build(
             file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
 
     with report.step("language model"):
-        models = [_language_model(bitext.target, "lm", options, jobs, run)]
-        if lm_text:
-            models.append(_language_model(read_text(lm_text, target_text), "lm2", options, jobs, run))
+        texts = [
+            bitext.target,
+            *([read_text(lm_text, target_text)] if lm_text else []),
+            *_small_domains(bitext, options.domains),
+        ]
+        models = [_language_model(*each, options, jobs, run) for each in zip(texts, LM_NAMES, strict=False)]
+        casing = Casing.learn(bitext.spelled, jobs)
     counts = _counts(text, bitext)
     del bitext
     with report.step("extract"):
@@ -150,15 +176,18 @@ def build(
     report.counts = counts | extracted
     report.counts |= {"rules": len(grammar), "source_sides": grammar.sides}
     report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-    info = {
+    info: dict[str, Any] = {
         "kind": options.kind,
         "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
         "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
         "weights": _weights(options, len(models)),
+        "features": [*features.SMALL, *LM_NAMES[2 : len(models)]],
         "counts": report.counts,
     }
+    if casing is not None:
+        info["casing"] = casing.as_dict()
     with report.step("write"):
-        write_model(out, info, grammar, models, sparse, overwrite)
+        write_model(out, info, grammar, models, sparse, overwrite, casing)
     return report
 
 
@@ -175,9 +204,19 @@ def _counts(text: ParallelText, bitext: Bitext) -> dict[str, Any]:
 
 
 def _weights(options: BuildOptions, models: int) -> dict[str, float]:
-    """The weights to start from: two language models share the weight of one."""
+    """The weights to start from: several language models share the weight of one."""
     weights = {name: w for name, w in features.DEFAULT_WEIGHTS.items() if name != "glue" or options.kind == "hiero"}
-    return weights if models == 1 else weights | {"lm": weights["lm"] / 2, "lm2": weights["lm"] / 2}
+    return weights | dict.fromkeys(LM_NAMES[:models], weights["lm"] / models)
+
+
+def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:
+    """The target sides of domains that are at most half of the text; a larger one is nearly the whole."""
+    begins = [0, *bitext.ends]
+    found = [bitext.target[begins[i] : begins[i + 1]] for i in range(len(names))]
+    for name, lines in zip(names, found, strict=True):
+        if not lines:
+            raise InputError(f"domain {name}: none of its pairs can be used. Check its files, or leave the domain out")
+    return [lines for lines in found if 2 * len(lines) <= len(bitext)]
 
 
 def _align(text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session) -> None:
@@ -214,6 +253,7 @@ def _extract(text: ParallelText, options: BuildOptions, jobs: int, run: Session)
         raise InputError(
             "no rule could be extracted: the word alignment has no usable links. Check that the files are parallel"
         )
+    table = filter_rules(table, options.min_probability or 0.0, options.min_symmetric)
     return table, {"rule_occurrences": extractor.instances, "rules_seen": extractor.rules}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,17 @@ from typing import Any
 from hopefear import __version__
 from hopefear._core import FeatureTemplates, Grammar, checksum, file_checksum
 from hopefear.errors import InputError, input_error
+from hopefear.model.casing import Casing
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
-from hopefear.util.files import PathLike, atomic_folder, read_lines
+from hopefear.util.files import PathLike, atomic_folder, read_lines, sweep
 
 VERSION = 1
 KINDS = ("hiero", "blocks")
+#: The features of language models, and the names of their files.
+LM_NAMES = ("lm", "lm2", "lm3")
 _FORMAT = "hopefear model"
 
 
@@ -30,8 +33,9 @@ class Model:
     path: Path
     info: dict[str, Any]  #: model.json
     grammar: Grammar
-    language_models: tuple[LanguageModel, ...]  #: features lm and lm2
-    sparse_names: tuple[str, ...]  #: of features.txt; the i-th has the id len(SMALL) + i
+    language_models: tuple[LanguageModel, ...]  #: features lm, lm2, lm3
+    sparse_names: tuple[str, ...]  #: of features.txt; the i-th has the id len(dense_names) + i
+    casing: Casing | None = None  #: how output is spelled
 
     @classmethod
     def open(cls, path: PathLike, verify: bool = True, jobs: int = 0) -> Model:
@@ -43,10 +47,13 @@ class Model:
         if "grammar.bin" not in info["files"]:
             raise input_error(folder, None, "has no grammar.bin. Build it again")
         grammar = Grammar.open(str(folder / "grammar.bin"), verify, jobs)
-        names = [name for name in ("lm.bin", "lm2.bin") if name in info["files"]]
+        names = [f"{name}.bin" for name in LM_NAMES if f"{name}.bin" in info["files"]]
         models = tuple(LanguageModel.open(folder / name, verify) for name in names)
         sparse = tuple(read_lines(folder / "features.txt")) if "features.txt" in info["files"] else ()
-        return cls(folder, info, grammar, models, sparse)
+        casing = None
+        if "casing" in info and "case.bin" in info["files"]:
+            casing = Casing.from_dict(LanguageModel.open(folder / "case.bin", verify), info["casing"])
+        return cls(folder, info, grammar, models, sparse, casing)
 
     @property
     def kind(self) -> str:
@@ -69,29 +76,53 @@ class Model:
         """How output was tokenised, and how it is put together again."""
         return TextPipeline.from_dict(self.info["text"]["target"])
 
+    def running_text(self, translations: Sequence[str], sources: Sequence[str] = ()) -> list[str]:
+        """Tokens of the target side as running text, spelled as the model's text is.
+
+        ``sources``: the lines that were translated; they tell how words are spelled that the model has never seen.
+        """
+        if self.casing is not None:
+            as_spelled = replace(self.source_text, lowercase=False)
+            words = [as_spelled.tokens(line) for line in sources] or [[] for _ in translations]
+            pairs = zip(translations, words, strict=True)
+            translations = [" ".join(self.casing.spell(text.split(), source)) for text, source in pairs]
+        return [self.target_text.detokenize(text) for text in translations]
+
     @property
     def weights(self) -> dict[str, float]:
         """The weights to start from."""
         return {name: float(value) for name, value in self.info["weights"].items()}
 
     @property
+    def dense_names(self) -> list[str]:
+        """The features that every rule has, in the order of their ids."""
+        return list(self.info.get("features", SMALL))
+
+    @property
     def feature_names(self) -> list[str]:
         """All names in the order of their ids."""
-        return [*SMALL, *self.sparse_names]
+        return [*self.dense_names, *self.sparse_names]
 
-    def templates(self, chosen: Iterable[str] | None = None, first: int = len(SMALL)) -> FeatureTemplates:
-        """The sparse features of some templates (all if not said), ready for a decoder; ids count from ``first``."""
+    def templates(self, chosen: Iterable[str] | None = None, first: int | None = None) -> FeatureTemplates:
+        """The sparse features of some templates (all if not said), ready for a decoder.
+
+        Ids count from ``first``, by default after the dense features.
+        """
         names = list(self.sparse_names)
         if chosen is not None:
             wanted = set(chosen)
             if unknown := wanted - {template_of(name) for name in names}:
                 raise InputError(f"{self.path}: has no features of the template {min(unknown)!r}. Build it with them")
             names = [name if template_of(name) in wanted else "" for name in names]
-        return FeatureTemplates(names, first, self.grammar, str(self.path / "features.txt"))
+        return FeatureTemplates(
+            names, len(self.dense_names) if first is None else first, self.grammar, str(self.path / "features.txt")
+        )
 
 
 def _read_info(folder: Path) -> dict[str, Any]:
     path = folder / "model.json"
+    if not folder.is_dir():
+        sweep(folder.parent)  # a kill while it was replaced may have left it aside
     if not folder.is_dir():
         raise input_error(folder, None, "no such model directory. Make one: hopefear build")
     try:
@@ -115,7 +146,9 @@ def _is_complete(info: Mapping[str, Any]) -> bool:
         for side in ("source", "target"):
             TextPipeline.from_dict(info["text"][side])
         plain = all(Path(name).name == name and about["bytes"] >= 0 for name, about in info["files"].items())
-        numbers = all(isinstance(value, int | float) for value in info["weights"].values())
+        numbers = all(
+            isinstance(value, int | float) for value in [*info["weights"].values(), *info.get("casing", {}).values()]
+        )
         return plain and numbers and info["kind"] in KINDS
     except (KeyError, TypeError, AttributeError, InputError):
         return False
@@ -144,15 +177,18 @@ def write_model(
     language_models: Sequence[LanguageModel],
     sparse_names: Sequence[str],
     overwrite: bool = False,
+    casing: Casing | None = None,
 ) -> None:
     """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts."""
     out = Path(out)
     check_out(out, overwrite)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_folder(out) as folder:
+    with atomic_folder(out, _ours) as folder:
         write_grammar(grammar, folder / "grammar.bin")
-        for name, model in zip(("lm.bin", "lm2.bin"), language_models, strict=False):
-            model.save(folder / name)
+        for name, model in zip(LM_NAMES, language_models, strict=False):
+            model.save(folder / f"{name}.bin")
+        if casing is not None:
+            casing.model.save(folder / "case.bin")
         if sparse_names:
             text = "".join(name + "\n" for name in sparse_names)
             (folder / "features.txt").write_bytes(text.encode())
@@ -161,14 +197,24 @@ def write_model(
             for path in sorted(folder.iterdir())
         }
         head = {"format": _FORMAT, "version": VERSION, "hopefear": __version__}
-        whole: dict[str, Any] = {**head, **info, "features": list(SMALL), "files": files}
+        whole: dict[str, Any] = {**head, "features": list(SMALL), **info, "files": files}
         whole["checksum"] = _info_checksum(whole)
         text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
         (folder / "model.json").write_bytes(text.encode())
 
 
+def _ours(folder: Path) -> list[str]:
+    """What a model directory has from us, by its own list; of one that is damaged, what every model has."""
+    try:
+        names = list(_read_info(folder)["files"])
+    except InputError:
+        names = ["grammar.bin", "lm.bin", "lm2.bin", "features.txt"]
+    return [*names, "model.json"]
+
+
 def check_out(out: Path, overwrite: bool) -> None:
     """An output that exists is only replaced when that was asked for, and only if it is a model."""
+    sweep(out.parent)
     if not out.exists():
         return
     if out.is_dir() and not any(out.iterdir()):

@@ -51,6 +51,7 @@ SMALL = (
 )
 #: The columns of a grammar that are features.
 PROBABILITIES = ("phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe")
+
 #: Where decoding starts without training: about the mean of what tuning found (docs/model-directory.md).
 DEFAULT_WEIGHTS = {
     "lm": 1.0,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hopefear.model.bitext import read_text
-from hopefear.model.directory import Model
+from hopefear.model.directory import LM_NAMES, Model
 from hopefear.model.features import template_of
 from hopefear.model.grammar import iter_rules, write_grammar_text
 from hopefear.runs.session import SILENT, Session
@@ -55,7 +55,7 @@ def inspect_model(
     if perplexity:
         lines = read_text(perplexity, model.target_text)
         about["perplexity"] = {}
-        for name, language_model in zip(("lm", "lm2"), model.language_models, strict=False):
+        for name, language_model in zip(LM_NAMES, model.language_models, strict=False):
             got = language_model.evaluate(lines, jobs)
             about["perplexity"][name] = {
                 "perplexity": got.perplexity,

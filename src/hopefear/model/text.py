@@ -33,7 +33,7 @@ _ELISIONS = (
     "|dell|nell|sull|dall|all|coll|quell|quest|bell|sant|un|v|gl|dev|anch|com|dov|cos"  # Italian
 )
 _INNER_APOSTROPHE = re.compile("(?<=[^\\W_])[\u2019\u02bc\u00b4\u2018`](?=[^\\W_])")
-_SENTENCE_ENDS = frozenset(".?!…")
+SENTENCE_ENDS = frozenset(".?!…")
 _CLOSING = frozenset([".", ",", ";", ":", "!", "?", ")", "]", "}", "%", "…", "»", "”", "...", ".."])
 _OPENING = frozenset(["(", "[", "{", "¿", "¡", "«", "“"])
 _QUOTES = frozenset(['"'])
@@ -82,7 +82,7 @@ def clean(line: str) -> str:
     return " ".join(line.split())
 
 
-def _has_word_character(token: str) -> bool:
+def has_word_character(token: str) -> bool:
     return any(c.isalnum() for c in token)
 
 
@@ -145,7 +145,7 @@ class TextPipeline:
                 kind = "number"
             elif inside and word[0].isupper():
                 kind = "name"
-            inside = _has_word_character(word) or (inside and word not in _SENTENCE_ENDS)
+            inside = has_word_character(word) or (inside and word not in SENTENCE_ENDS)
             result.append((word.lower() if self.lowercase else word, kind))
         return result
 
@@ -167,7 +167,7 @@ class TextPipeline:
                 piece = _INNER_APOSTROPHE.sub("'", piece)
             tokens = _token_pattern().findall(piece)
             if self.strip_punctuation:
-                tokens = [t for t in tokens if _has_word_character(t)]
+                tokens = [t for t in tokens if has_word_character(t)]
         if self.lowercase:
             tokens = [t.lower() for t in tokens]
         return [t for t in tokens if t]

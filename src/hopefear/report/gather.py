@@ -7,8 +7,6 @@ need it are left out and the report says so. Of a run that is not finished there
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,7 +157,8 @@ class Reader:
             return
         run.parts = _parts(run.record, self._pool(run.record, files))
         if "dev_nbest" in files:
-            dev = read_lists(files["dev_nbest"], files.get("dev_refs", []))[0]
+            format = run.record.settings.get("format") if "nbest" in files else None
+            dev = read_lists(files["dev_nbest"], files.get("dev_refs", []), format=format)[0]
             run.parts = {"train": run.parts.pop("dev"), "dev": dev, **run.parts}
 
     def _pool(self, record: RunRecord, files: dict[str, list[str]]) -> Pool:
@@ -169,10 +168,11 @@ class Reader:
         )
         if key not in self._pools:
             references, sources = files.get("refs", []), next(iter(files.get("sources", [])), None)
+            format = record.settings.get("format")
             if "forests" in files:
-                self._pools[key] = read_forests(files["forests"][0], references or None, sources=sources)
+                self._pools[key] = read_forests(files["forests"][0], references or None, format, sources)
             elif "nbest" in files:
-                self._pools[key] = read_lists(files["nbest"], references, sources=sources)[0]
+                self._pools[key] = read_lists(files["nbest"], references, sources=sources, format=format)[0]
             elif "table" in files:
                 spec = TableSpec(**record.settings["table"])
                 self._pools[key] = read_table(files["table"][0], spec).pool(spec)
@@ -249,14 +249,14 @@ def _kept(path: Path) -> dict[str, Kept]:
     """Statistics of all sentences; none from a damaged file: the scores are in the record."""
     found = {}
     try:
-        with np.load(path, allow_pickle=False) as held:
-            for part in ("dev", "test"):
-                if f"{part}_after" in held:
-                    before, after = (held[f"{part}_{when}"].astype(np.float64) for when in ("before", "after"))
-                    if before.shape != after.shape or after.shape[1:] != (2 * Bleu().max_order + 1,):
-                        return {}
-                    found[part] = Kept(before, after, str(held[f"{part}_references"]))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        held = checkpoint.read_npz(path)
+        for part in ("dev", "test"):
+            if f"{part}_after" in held:
+                before, after = (held[f"{part}_{when}"].astype(np.float64) for when in ("before", "after"))
+                if before.shape != after.shape or after.shape[1:] != (2 * Bleu().max_order + 1,):
+                    return {}
+                found[part] = Kept(before, after, str(held[f"{part}_references"]))
+    except (OSError, InputError, ValueError, KeyError):
         return {}
     return found
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear.errors import InputError, input_error
+from hopefear._core import checksum
+from hopefear.errors import input_error
 from hopefear.util.files import atomic_write
 from hopefear.util.values import plain
 
@@ -22,10 +21,11 @@ CURE = "Delete it, or start again with --overwrite"
 
 
 def save(path: Path, state: Mapping[str, Any]) -> None:
-    """Keep a state as JSON."""
+    """Keep a state as JSON, with a checksum."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    kept = plain(dict(state))
     with atomic_write(path) as file:
-        json.dump(plain(dict(state)), file, ensure_ascii=False, allow_nan=False)
+        json.dump({"checksum": _checksum(kept), **kept}, file, ensure_ascii=False, allow_nan=False)
 
 
 def load(path: Path) -> dict[str, Any] | None:
@@ -34,30 +34,50 @@ def load(path: Path) -> dict[str, Any] | None:
         state = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except ValueError as error:
-        raise InputError(f"{path}: not a checkpoint ({error}). {CURE}") from None
-    if not isinstance(state, dict):
-        raise InputError(f"{path}: not a checkpoint. {CURE}")
+    except (ValueError, RecursionError) as error:
+        raise input_error(path, None, f"not a checkpoint ({error}). {CURE}") from None
+    if not isinstance(state, dict) or state.pop("checksum", None) != _checksum(state):
+        raise input_error(path, None, f"not a checkpoint: its checksum is wrong. {CURE}")
     return state
+
+
+def _checksum(state: Mapping[str, Any]) -> str:
+    return f"{checksum(json.dumps(state, sort_keys=True).encode()):016x}"
 
 
 def save_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Keep arrays, and what is to be said about them, in one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = np.frombuffer(json.dumps(plain(dict(about))).encode(), np.uint8)
+    head = {"about": plain(dict(about)), "arrays": sorted(arrays)}
+    text = np.frombuffer(json.dumps(head).encode(), np.uint8)
     with atomic_write(path, "wb") as file:
         np.savez(file, about=text, **arrays)  # type: ignore[arg-type]
 
 
 def load_arrays(path: Path) -> tuple[dict[str, Any], Arrays] | None:
     """What ``save_arrays`` kept, or None."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+    if not path.exists():
         return None
+    arrays = read_npz(path)
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
-            return dict(json.loads(arrays.pop("about").tobytes())), arrays
-    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        head = json.loads(arrays.pop("about").tobytes())
+        if head["arrays"] != sorted(arrays):
+            raise ValueError("arrays are missing")
+        return dict(head["about"]), arrays
+    except (ValueError, KeyError, TypeError) as error:
         raise input_error(path, None, f"not a checkpoint ({error}). {CURE}") from None
+
+
+def read_npz(path: Path) -> Arrays:
+    """All arrays of a file of NumPy, compared with their checksums, which NumPy itself does not do."""
+    try:
+        with zipfile.ZipFile(path) as whole:
+            damaged = whole.testzip()
+        if damaged is not None:
+            raise ValueError(f"{damaged} has a wrong checksum")
+        with np.load(path, allow_pickle=False) as held:
+            return {name: held[name] for name in held.files}
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # a damaged header can mean anything
+        raise input_error(path, None, f"not a checkpoint ({' '.join(str(error).split())}). {CURE}") from None

@@ -26,10 +26,14 @@ from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
-from hopefear.util.files import atomic_write
+from hopefear.util.files import atomic_write, sweep
+from hopefear.util.processes import close_in_children, close_private
 from hopefear.util.values import plain
 
 _OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
+
+
+_DYING = 1.0  # seconds that the processes of a killed run may need to be gone
 
 
 class Run:
@@ -63,6 +67,7 @@ class Run:
         wanted: dict[str, Any] = plain(settings or {})
         lock = _locked(path)
         try:
+            sweep(path, deep=True)
             old = _old_record(path)
             if old is None or (overwrite and not resume):
                 _clear(path)
@@ -74,7 +79,7 @@ class Run:
                 run.log("resume")
             return run
         except BaseException:
-            os.close(lock)
+            close_private(lock)
             raise
 
     @staticmethod
@@ -164,7 +169,7 @@ class Run:
 
     def close(self) -> None:
         if self._lock >= 0:
-            os.close(self._lock)
+            close_private(self._lock)
             self._lock = -1
 
     def __enter__(self) -> Run:
@@ -188,8 +193,11 @@ class RunConfig:
     jobs: int = 0
     command: Sequence[str] = ()  # as it was typed, for the record
 
-    def check_out(self) -> None:
+    def check_out(self, session: Session) -> None:
+        """Says early what ``open_run`` would refuse; and that there is nothing to go on with."""
         Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
+        if self.resume and not (Path(self.out) / "run.json").exists():
+            session.warn(f"--resume: there is no run in {self.out}, so a new one begins")
 
     def open_run(self, kind: str, settings: Mapping[str, Any]) -> Run:
         how = {"resume": self.resume, "overwrite": self.overwrite}
@@ -255,14 +263,20 @@ def _clear(path: Path) -> None:
 
 def _locked(path: Path) -> int:
     lock = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise InputError(f"{path}: another process is at work in it. Wait for it, or take another --out") from None
-    except OSError:  # a file system without locks
-        pass
-    return lock
+    until = time.monotonic() + _DYING
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < until:
+                time.sleep(0.02)
+                continue
+            os.close(lock)
+            raise InputError(f"{path}: another process is at work in it. Wait for it, or take another --out") from None
+        except OSError:  # a file system without locks
+            pass
+        close_in_children(lock)  # or one that outlives us would keep the directory locked
+        return lock
 
 
 def _now() -> str:

@@ -32,6 +32,7 @@ from hopefear._core import Pool, set_sources
 from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
+from hopefear.util.processes import guarded
 
 Number = int | float
 
@@ -116,29 +117,11 @@ class DecoderCommand:
 
     def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
         line = self.line(work, iteration, parameters)
-        output = "stdout" if "{nbest}" in self.command else "nbest"
-        with (work / output).open("wb") as out, (work / "stderr").open("wb") as err:
-            process = subprocess.Popen(
-                line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-            )
-            try:
-                code = process.wait(self.timeout)
-            except subprocess.TimeoutExpired:
-                _end_group(process)
-                raise DecoderError(
-                    f"{who}: no answer within {self.timeout:g} seconds, so it was ended. "
-                    f"Give it longer (--decoder-timeout), then go on with --resume{_last_words(work)}"
-                ) from None
-            except BaseException:  # Ctrl-C: leave nothing running
-                _end_group(process)
-                raise
-        if code:
-            how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
-            empty = (work / "weights.txt").stat().st_size == 0
-            cure = "It may need weights to begin with: give --initial" if empty else "Mend it, then go on with --resume"
-            raise DecoderError(f"{who}: {how}. {cure}{_last_words(work)}")
+        empty = (work / "weights.txt").stat().st_size == 0
+        cure = "It may need weights to begin with: give --initial" if empty else "Mend it, then go on with --resume"
+        run_command(line, work, "stdout" if "{nbest}" in self.command else "nbest", self.timeout, who, cure)
         if not (work / "nbest").exists():
-            raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Mend it{_last_words(work)}")
+            raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Mend it{last_words(work)}")
 
     def _read(self, work: Path, who: str, like: Pool | None) -> Pool:
         file = work / "nbest"
@@ -152,8 +135,8 @@ class DecoderCommand:
                 wanted = [str(i) for i in range(len(read_lines(self.references[0])))]
             missing = _missing(file, wanted) if wanted is not None else None
             if missing:
-                raise DecoderError(f"{who}: {missing}{_last_words(work)}") from None
-            raise DecoderError(f"{who}: {error}{_last_words(work)}") from None
+                raise DecoderError(f"{who}: {missing}{last_words(work)}") from None
+            raise DecoderError(f"{who}: {error}{last_words(work)}") from None
         if self.sources is not None:
             lines = read_lines(self.sources)
             if len(lines) != len(pool):
@@ -168,6 +151,28 @@ class DecoderCommand:
         if like is not None:
             _same_sentences(pool, like, f"{who}: {path_name(file)}")
         return pool
+
+
+def run_command(line: str, work: Path, output: str, timeout: float | None, who: str, cure: str) -> None:
+    """Run a line of shell in a process group of its own; its standard output goes to ``output`` in ``work``."""
+    with (work / output).open("wb") as out, (work / "stderr").open("wb") as err, guarded() as first:
+        process = subprocess.Popen(
+            line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, preexec_fn=first
+        )
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            _end_group(process)
+            raise DecoderError(
+                f"{who}: no answer within {timeout:g} seconds, so it was ended. "
+                f"Give it longer (--decoder-timeout), then go on with --resume{last_words(work)}"
+            ) from None
+        except BaseException:  # Ctrl-C: leave nothing running
+            _end_group(process)
+            raise
+    if code:
+        how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
+        raise DecoderError(f"{who}: {how}. {cure}{last_words(work)}")
 
 
 def _same_sentences(pool: Pool, like: Pool, where: str) -> None:
@@ -211,7 +216,7 @@ def _missing(file: Path, wanted: Sequence[str]) -> str | None:
     return f"{path_name(file)}: {_missing_text(missing, len(wanted))}" if missing and len(found) > 0 else None
 
 
-def _last_words(work: Path) -> str:
+def last_words(work: Path) -> str:
     """The last lines of its standard error, as the end of a message of one line."""
     with (work / "stderr").open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))

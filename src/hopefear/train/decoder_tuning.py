@@ -20,6 +20,7 @@ from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand, Number
 from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
+from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
 from hopefear.train.tuning import Replicate, Scores, TuneConfig, Tuned, describe, finish, metrics_for, random_initial
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
@@ -33,10 +34,13 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     assert config.decoder_command is not None
     kind = find_batch(config.trainer)
     options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
-    config.check_out()
+    config.check_out(Session(listen))
     parameters = read_parameters(config.params) if config.params else []
     decoder = DecoderCommand(config.decoder_command, tuple(config.refs), config.sources, config.decoder_timeout)
     decoder.check([parameter.name for parameter in parameters])
+    scorer = ScorerCommand(config.scorer_command, config.decoder_timeout) if config.scorer_command else None
+    if scorer is not None:
+        scorer.check()
     weights = read_weights(config.initial) if config.initial else None
     if config.random_init and weights is None:
         raise InputError("--random-init draws weights around given ones. Give --initial")
@@ -50,13 +54,15 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
         raise OptionError("with --decoder-command there is one --metric.")
     trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     iterations = config.iterations or ITERATIONS
-    loop = OuterLoop(trainer, decoder, iterations, holdout=config.holdout, seed=config.seed)
+    source = ScoredDecoder(decoder, scorer) if scorer is not None else decoder
+    loop = OuterLoop(trainer, source, iterations, holdout=config.holdout, seed=config.seed)
     given = {"every": config.retune_every, "evaluations": config.max_evaluations}
     ascent = CoordinateAscent(seed=config.seed, **{name: value for name, value in given.items() if value is not None})
     recipe = describe(trainer)
     inputs = record_inputs({name: getattr(config, name) for name in ("refs", "sources", "initial", "params")})
     settings = {
         "decoder_command": config.decoder_command,
+        **({"scorer_command": config.scorer_command} if scorer is not None else {}),
         **recipe,
         "seed": config.seed,
         "iterations": iterations,

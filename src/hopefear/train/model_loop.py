@@ -53,7 +53,7 @@ def fit_in_loop(
     """Learn the weights of a decoder with a batch trainer; the folder of the run is the memory of the loop."""
     begun = time.perf_counter()
     names, dense = task.decoder.feature_names, len(task.decoder.dense_names)
-    start = initial_weights(names, initial).tolist()
+    start = initial_weights(names, initial, task).tolist()
     weights = {name: value for j, (name, value) in enumerate(zip(names, start, strict=True)) if j < dense or value}
     decoder = ModelDecoder(task.decoder, task.corpus, k, trainer.jobs)
     looped = OuterLoop(trainer, decoder, iterations, seed=trainer.seed).run(weights, run)
@@ -68,6 +68,11 @@ def fit_in_loop(
         history.append(one)
     if task.dev is not None:
         best = max(range(len(history)), key=lambda place: (history[place]["score"], -place))
+    warnings = list(looped.warnings)
+    if best == 0 and len(history) > 1:
+        warnings.append(
+            f"no iteration is better than the weights it began with ({history[0]['score']:.2f}); these are kept"
+        )
     return Result(
         weights=dict(looped.decoded[best].weights),
         score=history[best]["score"],
@@ -76,5 +81,5 @@ def fit_in_loop(
         seconds=time.perf_counter() - begun,
         epoch=best,
         initial=weights,
-        warnings=list(looped.warnings),
+        warnings=warnings,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ def finish(run: Run, session: Session, trainer: Trainer, task: Task, test: Corpu
             with atomic_write(run.path / "examples.json") as file:
                 json.dump(_examples(corpus, old, new), file, ensure_ascii=False, indent=1)
     final["before"] = before
+    final |= {"untrained": result.details["untrained"]} if "untrained" in result.details else {}
     with atomic_write(run.path / "stats.npz", "wb") as stats:
         np.savez_compressed(stats, **kept)
     for warning in (*result.warnings, *map(str, findings)):
@@ -55,6 +56,30 @@ def finish(run: Run, session: Session, trainer: Trainer, task: Task, test: Corpu
     run.record.epochs = result.history
     run.record.initial = {name: value for name, value in result.initial.items() if value}
     run.finish(result.weights, final)
+
+
+def better_than_untrained(task: Task, test: Corpus | None, result: Result, jobs: int) -> Result:
+    """The result, or the model's own weights if they translate the development data better.
+
+    What training began with may be something else than these weights: then their scores are in the details.
+    """
+    own = task.decoder.model.weights
+    if all(own.get(name, 0.0) == result.initial.get(name, 0.0) for name in {*own, *result.initial}):
+        return result  # they took part when the best epoch was chosen
+    scores: dict[str, Any] = {}
+    for part, corpus in (("dev", task.dev or task.corpus), ("test", test)):
+        if corpus is not None:
+            made = Translations.of(task.decoder, corpus, own, jobs)
+            scores[part] = {"bleu": made.score, "length_ratio": made.length_ratio}
+    result = replace(result, details={**result.details, "untrained": scores})
+    untrained, learnt = scores["dev"]["bleu"], result.score
+    if task.dev is None:
+        learnt = Translations.of(task.decoder, task.corpus, result.weights, jobs).score
+    if untrained <= learnt:
+        return result
+    finding = f"training ended at {learnt:.2f}, and the untrained model has {untrained:.2f}: its weights are kept"
+    warnings = [*result.warnings, f"{finding}. Start from them, without --initial and --paper-start"]
+    return replace(result, weights=own, score=untrained, epoch=0, warnings=warnings)
 
 
 def _examples(corpus: Corpus, old: Translations, new: Translations) -> list[dict[str, Any]]:

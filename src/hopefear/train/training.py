@@ -10,12 +10,13 @@ loop of decoding and learning. Data, records, scores before and after and the ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError, OptionError, input_error
+from hopefear.formats.forests import plf_lattices
 from hopefear.formats.weights import check_names, read_many_weights, read_weights
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
@@ -27,21 +28,22 @@ from hopefear.runs.session import Session
 from hopefear.train.holdout import split_corpus
 from hopefear.train.loop import LOOP_DEFAULTS
 from hopefear.train.model_loop import fit_in_loop
-from hopefear.train.outcome import finish, finish_blocks
+from hopefear.train.outcome import better_than_untrained, finish, finish_blocks
 from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Task
-from hopefear.trainers.online.base import Online
+from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find, options_from
+from hopefear.util.files import read_lines
 from hopefear.util.processes import cores
 from hopefear.util.values import plain
 from hopefear.util.words import plural
 
 KBEST, ITERATIONS = 200, 10  # of batch trainers
 #: Options that do nothing with costmargin, which has some of them among its own.
-NOT_FOR_BLOCKS = ("features", "initial", "pop_limit", "max_options", "iterations", "kbest")
+NOT_FOR_BLOCKS = ("features", "initial", "paper_start", "pop_limit", "max_options", "iterations", "kbest")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,8 @@ class TrainConfig(RunConfig):
     set: Mapping[str, Any] | Sequence[str] = ()
     features: str | None = None
     initial: str | None = None
+    paper_start: bool = False
+    input: str = "text"  # or "plf": the sources are lattices
     holdout: float = 0.1
     parallel: str | None = None
     learners: int = 0
@@ -74,6 +78,8 @@ class TrainConfig(RunConfig):
         for part in ("dev", "test"):
             if bool(getattr(self, f"{part}_source")) != bool(getattr(self, f"{part}_refs")):
                 raise OptionError(f"--{part}-source and --{part}-refs go together.")
+        if self.paper_start and self.initial:
+            raise OptionError("--paper-start and --initial are two places to begin. Leave one out.")
         if self.simulate_learners and (self.cluster or self.parallel not in (None, "async")):
             raise OptionError("--simulate-learners goes with neither --cluster nor another --parallel.")
         if self.cluster and self.parallel == "none":
@@ -97,7 +103,7 @@ class TrainConfig(RunConfig):
         defaults = LOOP_DEFAULTS.get(self.trainer, {}) if issubclass(kind, BatchTrainer) else {}
         if issubclass(kind, Costmargin):
             for name in NOT_FOR_BLOCKS:
-                if getattr(self, name) is not None:
+                if getattr(self, name) not in (None, False):
                     cure = f"Use --set {name}=VALUE" if name in Costmargin.__dataclass_fields__ else "Leave it out"
                     raise OptionError(f"--{name.replace('_', '-')} is not for costmargin. {cure}")
         return kind(seed=self.seed, jobs=self.jobs, **{**defaults, **options})
@@ -131,7 +137,7 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
     """Learn the weights of a model and leave a run directory."""
     session = Session(listen)
     trainer = config.make_trainer()
-    config.check_out()
+    config.check_out(session)
     given = _read(config, trainer, session)
     inputs = record_inputs({**{name: getattr(config, name) for name in INPUTS}, "initial": given.initial})
     settings = _settings(config, trainer, given, [one["sha256"] for one in inputs])
@@ -151,8 +157,11 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
             result = fit_in_loop(trainer, task, given.weights, iterations=iterations, k=k, run=session)
         else:
             result = trainer.fit(task, given.weights, run=session)
-        end = finish_blocks if isinstance(trainer, Costmargin) else finish
-        end(run, session, trainer, task, given.test, result)
+        if isinstance(trainer, Costmargin):
+            finish_blocks(run, session, trainer, task, given.test, result)
+        else:
+            result = better_than_untrained(task, given.test, result, trainer.jobs)
+            finish(run, session, trainer, task, given.test, result)
         return Trained(run.path, run.record.final, result)
 
 
@@ -175,6 +184,9 @@ def _settings(config: TrainConfig, trainer: Trainer, given: Inputs, inputs: Sequ
     if isinstance(trainer, Costmargin):
         return settings
     assert isinstance(decoder, Hiero | Blocks)
+    settings["paper_start"] = config.paper_start
+    if config.input != "text":
+        settings["input"] = config.input
     settings["features"] = [decoder.features] if isinstance(decoder, Blocks) else list(decoder.templates or ())
     settings |= {"pop_limit": decoder.pop_limit, "max_options": decoder.max_options}
     if isinstance(trainer, Online):
@@ -192,8 +204,15 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
         finding = f"is a model of {model.kind}, and costmargin learns block sequences"
         raise input_error(model.path, None, f"{finding}. Build one: hopefear build --kind blocks")
     decoder = Blocks(model, {}, features="none", lms=False) if blocks else decoder_of(config, trainer, model)
+    if config.input == "plf":
+        if not isinstance(decoder, Hiero):
+            raise OptionError("--input plf is for hierarchical models only.")
+        lattices = plf_lattices(read_lines(config.source), config.source)
+        decoder = replace(decoder, arcs=tuple(lattices.feature_names), input="plf")
     weights, initial = _initial(config)
-    if weights is not None:
+    if config.paper_start:
+        weights = paper_weights(decoder.feature_names)
+    elif weights is not None:
         whose = f"{model.path}. Use the weights of this model"
         strangers = check_names(initial or "", weights, decoder.feature_names, "that are not trained", whose)
         if strangers:
@@ -203,14 +222,19 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None
     if dev is None and not blocks:
         corpus, dev = split_corpus(corpus, config.holdout, config.seed)
-    task = Task(decoder, _with_words(config.source, corpus, model, session), dev)
+    task = Task(decoder, _with_words(config.source, corpus, model, session, config.input == "plf"), dev)
     if isinstance(trainer, Costmargin):
         trainer.check(task)
+    else:
+        for path, part in ((config.source, corpus), (config.dev_source or config.source, dev)):
+            if part is not None and (warning := _built_from(path, part, model)):
+                session.warn(warning)
+                break
     return Inputs(model, task, test, weights, initial)
 
 
 def _initial(config: TrainConfig) -> tuple[dict[str, float] | None, str | None]:
-    """The weights to start from, and their file."""
+    """The weights to start from and their file, if they are not those of the model."""
     if config.initial and Path(config.initial).is_dir():
         return Model.open(config.initial, jobs=config.jobs).weights, str(Path(config.initial) / "model.json")
     return (read_weights(config.initial), config.initial) if config.initial else (None, None)
@@ -234,18 +258,39 @@ def decoder_of(config: TrainConfig, trainer: Trainer, model: Model) -> Hiero | B
     return Hiero(model, model.weights, templates=() if wrong else templates, **limits)
 
 
-def _with_words(path: str, corpus: Corpus, model: Model, session: Session) -> Corpus:
+def _with_words(path: str, corpus: Corpus, model: Model, session: Session, lattices: bool = False) -> Corpus:
     """Without empty sentences: there is nothing to learn from them."""
+    tokens = model.source_text.tokens
     full = [
         i
         for i, line in enumerate(corpus.lines)
-        if model.source_text.tokens(line) and any(one[i].strip() for one in corpus.references)
+        if tokens(line.strip("() \t") if lattices else line) and any(one[i].strip() for one in corpus.references)
     ]
     if not full:
         raise InputError(f"{path}: no line has a word and a reference. There is nothing to learn from")
     if len(full) < len(corpus):
         session.note(f"{plural(len(corpus) - len(full), 'sentence')} without words or references left out")
     return corpus.subset(full)
+
+
+def _built_from(path: str, corpus: Corpus, model: Model) -> str | None:
+    """A warning if most of the sentences seem to stand in the text that the model was built from.
+
+    That is so if its language model, which is not pruned, has every n-gram of a reference. Short sentences do not tell.
+    """
+    if not model.language_models or model.info["options"].get("lm_prune"):
+        return None
+    lm, long, seen = model.language_models[0], 0, 0
+    for line in corpus.references[0][:2000]:
+        words = model.target_text.tokens(line)
+        if len(words) > lm.order:
+            long += 1
+            found = lm.full_scores(" ".join(words))
+            seen += all(one.ngram_length >= min(i + 2, lm.order) for i, one in enumerate(found))
+    if long < 10 or seen <= long / 2:
+        return None
+    finding = f"{path}: {seen} of {long} longer sentences seem to be text that {model.path} was built from"
+    return f"{finding}, which it knows by heart: scores are too good, and weights too. Use text that it has not seen"
 
 
 def _shown(listen: Listener) -> Listener:

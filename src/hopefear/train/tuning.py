@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, stdev
@@ -26,10 +26,12 @@ from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.diagnosis import Finding, diagnose
 from hopefear.evaluation.scores import score_of
 from hopefear.formats import read_forests, read_lists, read_weights
+from hopefear.formats.kinds import explained
 from hopefear.formats.pool import reduce
+from hopefear.formats.references import case_warning
 from hopefear.formats.table import TableSpec, read_table
-from hopefear.formats.weights import check_names
-from hopefear.metrics import METRICS, Metric, from_text
+from hopefear.formats.weights import check_names, matched_numbers
+from hopefear.metrics import METRICS, Metric, from_text, split_text
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run, RunConfig
 from hopefear.runs.events import Epoch, Event, Listener, Progress
@@ -40,8 +42,10 @@ from hopefear.train.estimators import Auto, bagged_trainer
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
+from hopefear.util import cluster
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
+from hopefear.util.words import one_of
 
 Weights = dict[str, float]
 Scores = dict[str, dict[str, float]]  # part -> metric -> score
@@ -54,6 +58,7 @@ class TuneConfig(RunConfig):
     trainer: str
     nbest: Sequence[str] = ()
     forests: str | None = None
+    format: str | None = None  # of lists or forests; None: seen from the files
     decoder_command: str | None = None
     table: Any = None  # a file, a frame or a dict of arrays
     group: str | None = None
@@ -75,7 +80,9 @@ class TuneConfig(RunConfig):
     bag: int | None = None
     dev_nbest: Sequence[str] = ()
     dev_refs: Sequence[str] = ()
+    cluster: str | None = None  # replicates on a Ray cluster: auto, local or an address
     # with a decoder in the loop; None: not given
+    scorer_command: str | None = None  # also with lists
     decoder_timeout: float | None = None
     iterations: int | None = None
     sources: str | None = None
@@ -98,7 +105,8 @@ class TuneConfig(RunConfig):
             ("--decoder-command", self.decoder_command, loop),
             ("--table", from_table, ("group", "features", "text", "references", "outcome", "missing")),
             ("--nbest, --forests and --decoder-command", not from_table, ("refs", "sources")),
-            ("--nbest and --forests", self.nbest or self.forests, ("dev_nbest", "dev_refs")),
+            ("--nbest and --decoder-command", self.nbest or self.decoder_command, ("scorer_command",)),
+            ("--nbest and --forests", self.nbest or self.forests, ("format", "dev_nbest", "dev_refs")),
             ("--params", self.params, ("retune_every", "max_evaluations")),
             ("--dev-nbest", self.dev_nbest, ("dev_refs",)),
         ):
@@ -108,6 +116,8 @@ class TuneConfig(RunConfig):
 
         if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
             raise OptionError("--cv, --bag and --trainer auto go with lists, forests and tables only.")
+        if self.decoder_command and self.cluster:
+            raise OptionError("--cluster goes with lists, forests and tables only: the decoder command runs here.")
         if (self.cv is not None and self.cv < 2) or (self.bag is not None and self.bag < 1):
             raise OptionError("--cv takes 2 folds or more, --bag one fit or more.")
 
@@ -115,6 +125,11 @@ class TuneConfig(RunConfig):
     def metrics(self) -> tuple[str, ...]:
         """The first is optimised, all are reported."""
         return tuple(self.metric) or tuple(self.outcome) or ("bleu",)
+
+    @property
+    def framed(self) -> bool:
+        """Whether the table is an object in memory and no file."""
+        return self.table is not None and not isinstance(self.table, str | os.PathLike)
 
     @property
     def spec(self) -> TableSpec:
@@ -175,83 +190,115 @@ def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
         from hopefear.train.decoder_tuning import tune_decoder
 
         return tune_decoder(config, listen)
+    session = Session(listen)
+    task = _task(config, session)
+    inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not config.framed})
+    with config.open_run("tune", _settings(config, task, [one["sha256"] for one in inputs])) as run:
+        if not run.finished:
+            _record(run, config, task, inputs)
+        return _tuned(config, task, run, listen)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is learnt, from what, and how; read and checked."""
+
+    pool: Pool
+    parts: dict[str, Pool]  # train or dev is learnt from, dev is scored, holdout is kept aside
+    trainer: BatchTrainer
+    others: Sequence[Metric]
+    choose_l2: bool
+    initial: Mapping[str, float] | None
+
+    @property
+    def learnt_from(self) -> Pool:
+        return self.parts.get("train", self.parts["dev"])
+
+
+def _task(config: TuneConfig, session: Session) -> _Task:
     kind = Auto if config.trainer == "auto" else find_batch(config.trainer)
     options = options_from(kind, config.set)
-    config.check_out()
-    session = Session(listen)
-    weights = read_weights(config.initial) if config.initial else None
+    config.check_out(session)
+    initial: Mapping[str, float] | None = read_weights(config.initial) if config.initial else None
     pool = _read(config, session)
+    if config.scorer_command:
+        pool = _scored(config, pool, session)
     metric, *others = metrics_for(config, pool)
+    if not (metric.columns or metric.lowercase) and (warning := case_warning(pool)):
+        session.warn(warning)
     trainer: BatchTrainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     choose_l2 = bool(config.cv) and hasattr(trainer, "l2") and "l2" not in options
     if config.bag:
         trainer = bagged_trainer(trainer, config.bag)
     parts = _parts(config, pool, metric, session)
-    if config.initial and weights:
-        names = pool.feature_names
+    if config.initial and initial:
+        initial, note = matched_numbers(config.initial, initial, pool.feature_names)
+        if note:
+            session.warn(note)
         whose = "the lists. Use the weights of this model"
-        if strangers := check_names(config.initial, weights, names, "that the lists do not have", whose):
+        if strangers := check_names(config.initial, initial, pool.feature_names, "that the lists do not have", whose):
             session.warn(strangers)
-    recipe = describe(trainer)
-    frame = config.table is not None and not isinstance(config.table, str | os.PathLike)
-    inputs = record_inputs({name: getattr(config, name) for name in INPUTS if name != "table" or not frame})
+    return _Task(pool, parts, trainer, others, choose_l2, initial)
+
+
+def _settings(config: TuneConfig, task: _Task, inputs: Sequence[str]) -> dict[str, Any]:
+    """Everything that decides the result."""
     settings = {
-        **recipe,
+        **describe(task.trainer),
         "seed": config.seed,
         "replicates": config.replicates,
         "holdout": config.holdout,
         **({"cv": config.cv} if config.cv else {}),
         "random_init": config.random_init,
-        "inputs": [one["sha256"] for one in inputs],
+        "inputs": list(inputs),
     }
-    if others:
-        settings["others"] = [plain(one.record()) for one in others]
+    if config.format:
+        settings["format"] = config.format
+    if config.scorer_command:
+        settings["scorer_command"] = config.scorer_command
+    if task.others:
+        settings["others"] = [plain(one.record()) for one in task.others]
     if config.table is not None:
         settings["table"] = asdict(config.spec)
-    if frame:
-        settings["frame"] = hashlib.sha256(reduce(pool)[1][0]).hexdigest()
-    with config.open_run("tune", settings) as run:
-        aside = parts.get("holdout")
-        if not run.finished:
-            run.record.trainer, run.record.metric, run.record.measure = recipe.values()
-            run.record.inputs = inputs
-            run.record.sentences = {part: len(sentences) for part, sentences in parts.items()}
-            run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
-            run.save()
-        session = run.session(shown(listen, config, metric, trainer.epochs_at_most))
-        learnt_from = parts.get("train", parts["dev"])
-        more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
-        if config.cv and not run.finished:
-            trainer, more["cv"] = cross_validated(trainer, learnt_from, weights, config.cv, choose_l2, session)
-        tuned = fit_replicates(
-            trainer,
-            parts,
-            weights,
-            random_init=config.random_init,
-            replicates=config.replicates,
-            others=others,
-            run=session,
+    if config.framed:
+        settings["frame"] = hashlib.sha256(reduce(task.pool)[1][0]).hexdigest()
+    return settings
+
+
+def _record(run: Run, config: TuneConfig, task: _Task, inputs: list[dict[str, Any]]) -> None:
+    """What is known before anything is learnt."""
+    aside = task.parts.get("holdout")
+    run.record.trainer, run.record.metric, run.record.measure = describe(task.trainer).values()
+    run.record.inputs = inputs
+    run.record.sentences = {part: len(sentences) for part, sentences in task.parts.items()}
+    run.record.holdout = {"share": config.holdout, "ids": aside.ids if aside is not None else []}
+    run.save()
+
+
+def _tuned(config: TuneConfig, task: _Task, run: Run, listen: Listener) -> Tuned:
+    """The fits, what they are worth, and what may be wrong with them."""
+    trainer, aside = task.trainer, task.parts.get("holdout")
+    metric = trainer.metric
+    session = run.session(shown(listen, config, metric, trainer.epochs_at_most))
+    more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
+    if config.cv and not run.finished:
+        trainer, more["cv"] = cross_validated(
+            trainer, task.learnt_from, task.initial, config.cv, task.choose_l2, session
         )
-        if aside is not None and not run.finished:
-            best = tuned.best.weights
-            more["baselines"] = baselines(learnt_from, aside, metric, best, weights, config.seed, config.jobs)
-        tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
-        if run.finished:
-            return tuned
-        session.progress(f"tune {config.trainer}")(text="diagnosis")
-        history = tuned.best.history if kind.name != "mert" else ()
-        found = diagnose(
-            parts.get("train", parts["dev"]),
-            metric,
-            tuned.best.weights,
-            weights,
-            holdout=aside,
-            history=history,
-            seed=config.seed,
-            jobs=config.jobs,
-        )
-        finish(run, session, tuned, [one for one in found if one.code != "unknown-feature"])  # which was said already
+    how: dict[str, Any] = {name: getattr(config, name) for name in ("random_init", "replicates")}
+    how["on_cluster"] = config.cluster
+    tuned = fit_replicates(trainer, task.parts, task.initial, others=task.others, run=session, **how)
+    best, chance = tuned.best.weights, {"seed": config.seed, "jobs": config.jobs}
+    if aside is not None and not run.finished:
+        more["baselines"] = baselines(task.learnt_from, aside, metric, best, task.initial, **chance)
+    tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
+    if run.finished:
         return tuned
+    session.progress(f"tune {config.trainer}")(text="diagnosis")
+    history = tuned.best.history if trainer.name != "mert" else ()
+    found = diagnose(task.learnt_from, metric, best, task.initial, holdout=aside, history=history, **chance)
+    finish(run, session, tuned, [one for one in found if one.code != "unknown-feature"])  # which was said already
+    return tuned
 
 
 #: Options that name files, and so the roles of a run's inputs.
@@ -272,11 +319,14 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
 def _read(config: TuneConfig, session: Session) -> Pool:
     """What is learnt from."""
     if config.forests:
-        return read_forests(config.forests, list(config.refs) or None, sources=config.sources)
+        with explained(forests=[config.forests], texts=config.refs):
+            return read_forests(config.forests, list(config.refs) or None, config.format, config.sources)
     if config.table is None:
-        return read_candidates(config.nbest, config.refs, session, config.sources)
+        return read_candidates(config.nbest, config.refs, session, config.sources, config.format)
     session.progress("read")(text=f"{config.table}" if isinstance(config.table, str) else "table")
     table = read_table(config.table, config.spec)
+    table.column(config.spec.group, "--group")
+    table.flat(config.spec).refuse_constant(config.spec)
     pool = table.pool(config.spec, session.warn)
     sizes = np.diff(pool.row_begin())
     if int(sizes.max()) < 2:
@@ -287,10 +337,24 @@ def _read(config: TuneConfig, session: Session) -> Pool:
     return pool
 
 
-def read_candidates(nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None) -> Pool:
+def _scored(config: TuneConfig, pool: Pool, session: Session) -> Pool:
+    """Lists with the scores of a command."""
+    from hopefear.train.scorer_command import ScorerCommand
+
+    assert config.scorer_command is not None
+    session.progress("score")(text="--scorer-command")
+    scorer = ScorerCommand(config.scorer_command)
+    scorer.check()
+    return scorer.scored(pool)
+
+
+def read_candidates(
+    nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None, format: str | None = None
+) -> Pool:
     """Lists from files, with progress and a word if they were merged."""
     update = session.progress("read", megabytes(nbest))
-    pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources)
+    with explained(lists=nbest, texts=refs):
+        pool, merged = read_lists(nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources, format)
     if merged:
         session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
     return pool
@@ -302,8 +366,9 @@ def _parts(config: TuneConfig, pool: Pool, metric: Metric, session: Session) -> 
     learn, aside = split(pool, config.holdout, config.seed)
     parts = {"dev": learn}
     if config.dev_nbest:
-        parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session)}
-        need_references(parts["dev"], metric)
+        form = config.format if config.nbest else None
+        parts = {"train": learn, "dev": read_candidates(config.dev_nbest, config.dev_refs, session, format=form)}
+        need_references(parts["dev"], metric, "--dev-refs")
     if aside is not None:
         parts["holdout"] = aside
     elif config.holdout:
@@ -324,6 +389,10 @@ def metric_for(text: str, config: TuneConfig, pool: Pool | None = None) -> Metri
     """A metric by its name. One that is none of ours is a column of the lists, or will be."""
     name, _, rest = text.partition(":")
     columns = pool.number_names if pool is not None else [name] if name not in METRICS else []
+    if pool is not None and not columns and split_text(text)[0] not in METRICS and "," not in text:
+        finding = f"there is no metric {name!r}, and the candidates have no columns of numbers.{one_of(name, METRICS)}"
+        cure = 'Scores of your own come as "metrics" in JSON lines, or with --table and --outcome'
+        raise OptionError(f"--metric: {finding} {cure}.")
     metric = from_text(text, config.lowercase, config.tokenize, columns)
     if pool is not None and metric.name == "external" and "scale=" not in rest:
         # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
@@ -332,13 +401,13 @@ def metric_for(text: str, config: TuneConfig, pool: Pool | None = None) -> Metri
     return metric
 
 
-def need_references(pool: Pool, metric: Metric) -> None:
+def need_references(pool: Pool, metric: Metric, option: str = "--refs") -> None:
     """Complain about the first sentence without a reference, if the metric needs them."""
     if metric.columns:
         return
     without = next((i for i in range(len(pool)) if not pool.references(i)), None)
     if without is not None:
-        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give --refs")
+        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give {option}")
 
 
 def describe(trainer: BatchTrainer) -> dict[str, Any]:
@@ -378,6 +447,18 @@ def random_initial(initial: Mapping[str, float], seed: int) -> Weights:
     return {name: float(random.normal(mu, abs(mu) / 2)) for name, mu in initial.items()}
 
 
+def _far_away(
+    learnt: Callable[[int, int, Say], dict[str, Any]],
+) -> Callable[[], Callable[[int], tuple[list[dict[str, Any]], dict[str, Any]]]]:
+    """For a worker of a cluster: a replicate, and what it said meanwhile."""
+
+    def work(number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        said: list[dict[str, Any]] = []
+        return said, learnt(number, 1, said.append)
+
+    return lambda: work
+
+
 def fit_replicates(
     trainer: BatchTrainer,
     parts: Mapping[str, Pool],
@@ -386,6 +467,7 @@ def fit_replicates(
     random_init: bool = False,
     replicates: int = 1,
     others: Sequence[Metric] = (),
+    on_cluster: str | None = None,
     run: Session = SILENT,
 ) -> Tuned:
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
@@ -413,32 +495,43 @@ def fit_replicates(
     def known(number: int) -> dict[str, Any] | None:
         return checkpoint.load(run.folder / f"replicate-{number + 1}.json") if run.folder is not None else None
 
-    def replicate(number: int) -> Task:
-        def task(say: Say) -> dict[str, Any]:
-            if known(number) is not None:
-                return {}
-            own = replace(trainer, seed=seed + number, jobs=threads)
-            begin = random_initial(start, seed + number) if random_init and start is not None else start
-            result = own.fit(learn_from, begin, run=Session(lambda event: say(plain(event.plain()))))
-            weights = {name: float(weight) for name, weight in result.weights.items()}
-            found = {
-                "seed": seed + number,
-                "weights": weights,
-                "scores": scores(weights, threads),
-                "history": plain(result.history),
-                "warnings": result.warnings,
-            }
-            if run.folder is None:
-                return found
-            checkpoint.save(run.folder / f"replicate-{number + 1}.json", found)
-            return {}
+    def learnt(number: int, threads: int, say: Say) -> dict[str, Any]:
+        own = replace(trainer, seed=seed + number, jobs=threads)
+        begin = random_initial(start, seed + number) if random_init and start is not None else start
+        result = own.fit(learn_from, begin, run=Session(lambda event: say(plain(event.plain()))))
+        weights = {name: float(weight) for name, weight in result.weights.items()}
+        return {
+            "seed": seed + number,
+            "weights": weights,
+            "scores": scores(weights, threads),
+            "history": plain(result.history),
+            "warnings": result.warnings,
+        }
 
-        return task
+    def kept(number: int, found: dict[str, Any]) -> dict[str, Any]:
+        if run.folder is None:
+            return found
+        checkpoint.save(run.folder / f"replicate-{number + 1}.json", found)
+        return {}
+
+    def replicate(number: int) -> Task:
+        return lambda say: {} if known(number) is not None else kept(number, learnt(number, threads, say))
 
     def hear(number: int, said: Mapping[str, Any]) -> None:
         run.tell(Event.restored(said).within(replicate=number + 1))
 
-    results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
+    if on_cluster:
+        missing = [number for number in range(replicates) if known(number) is None]
+        with cluster.joined(on_cluster):
+            results = []
+            for number, (said, found) in zip(
+                missing, cluster.in_order(_far_away(learnt), missing, run.warn), strict=True
+            ):
+                for each in said:
+                    hear(number, each)
+                results.append(kept(number, found))
+    else:
+        results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
     if run.folder is not None:
         results = [known(number) or {} for number in range(replicates)]
     known_before = start is not None or all(pool.is_lists for pool in parts.values())

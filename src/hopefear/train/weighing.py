@@ -25,11 +25,12 @@ from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
 from hopefear.formats.letor import is_letor, read_letor
-from hopefear.formats.table import Table, TableSpec, read_table
+from hopefear.formats.table import PIECE, Table, TableSpec, read_table
 from hopefear.formats.trec import GRADE, GROUP, RETRIEVED, read_trec
 from hopefear.metrics import METRICS, External, Metric, from_text, split_text
 from hopefear.runs.session import Session
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
+from hopefear.util.processes import give_back_memory
 from hopefear.util.values import plain
 from hopefear.util.words import plural, some
 
@@ -185,10 +186,24 @@ def weighed(config: WeighConfig, session: Session) -> Weighed:
 def read_pool(config: WeighConfig) -> Pool:
     """The candidates of the table, in an order that says nothing about them."""
     table = config.read().flat(config.spec)
-    column = table.column(config.spec.group, "--group")
-    group = np.concatenate([[0], np.cumsum(column[1:] != column[:-1])]) if len(column) else np.zeros(0)
-    order = np.lexsort((np.random.default_rng([config.seed, 29]).random(len(group)), group))
-    return table.taken(order).pool(config.spec)
+    order = _shuffled(table.groups(config.spec.group)[1], config.seed)
+    pool = table.taken(order).pool(config.spec)
+    if not config.judged:  # features of LETOR files may well be silent
+        table.refuse_constant(config.spec)
+    del table, order
+    give_back_memory()
+    return pool
+
+
+def _shuffled(begin: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The rows in an order that is random inside each group; ``begin``: their first rows, the end at last."""
+    random = np.random.default_rng([seed, 29])
+    order = np.arange(int(begin[-1]))
+    for first in range(0, len(begin) - 1, PIECE):
+        ends = begin[first : first + PIECE + 1]
+        group = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        order[ends[0] : ends[-1]] = ends[0] + np.lexsort((random.random(len(group)), group))
+    return order
 
 
 def metric_for(config: WeighConfig, pool: Pool) -> Metric:

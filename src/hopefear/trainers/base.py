@@ -15,6 +15,7 @@ anew while it is trained. Online trainers take both. The same options, data and 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ from hopefear.metrics import Metric
 from hopefear.runs.session import Session
 
 Vector = NDArray[np.float64]
+Places = NDArray[np.int32]
 
 
 def option(default: Any, help: str, *, paper: Any = None, least: float | None = None) -> Any:
@@ -54,6 +56,10 @@ class Result:
     details: dict[str, Any] = field(default_factory=dict)  # what only this trainer has to say
     warnings: list[str] = field(default_factory=list)  # one line each
     file: Path | None = None  # where the weights lie, if they are too many to be kept in memory
+
+    def _repr_html_(self) -> str:
+        shown: str = importlib.import_module("hopefear.display").result_html(self)
+        return shown
 
 
 class _Docs:
@@ -112,22 +118,23 @@ class Trainer(ABC):
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-def prepared(pool: Pool) -> Pool:
-    """The candidates in canonical order, without duplicates; refuses what nothing can be learnt from.
+def prepared(pool: Pool) -> tuple[Pool, Places | None]:
+    """The candidates in canonical order, without duplicates, and the place of each in its list.
 
-    A result therefore does not depend on the order of lines in a list.
+    A result therefore does not depend on the order of lines in a list, but where model scores are equal: then the
+    first candidate of the list is the best one, as wherever weights are used. Refuses what nothing can be learnt from.
     """
     if len(pool) == 0:
         raise InputError("there are no sentences to learn from")
     if len(pool.features) == 0:
         raise InputError("the candidates have no features: there is nothing to learn")
     if not pool.is_lists:
-        return pool
-    merged = _core.merged([pool])
+        return pool, None
+    merged, places = _core.canonical(pool)
     rows = merged.row_begin()
     if rows[-1] == 0 or int(np.diff(rows).max()) < 2:
         raise InputError("every sentence has one candidate only: there is nothing to learn. Make longer lists")
-    return merged
+    return merged, places
 
 
 def refuse_equal(pool: Pool, stats: Vector, metric: Metric) -> None:

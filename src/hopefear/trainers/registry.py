@@ -79,17 +79,20 @@ def settable(trainer: type[Trainer]) -> dict[str, dataclasses.Field[Any]]:
 def options_from(trainer: type[Trainer], given: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
     """Options of a trainer: a mapping, or ``name=value`` texts, in the types of the fields."""
     known = settable(trainer)
-    pairs = given.items() if isinstance(given, Mapping) else [_pair(one) for one in given]
+    pairs = list(given.items() if isinstance(given, Mapping) else map(_pair, given))
     found: dict[str, Any] = {}
-    for key, value in pairs:
+    for at, (key, value) in enumerate(pairs):
         name = key.strip().replace("-", "_")
         shown = f"--set {key}" if value is None else f"--set {key}={value}"
         if name in ELSEWHERE:
             raise OptionError(f"{shown}: use --{name}.")
-        if name not in known or value is None:
+        if value is None:
+            after = [text for text, value in pairs[at + 1 : at + 2] if value is None]
+            meant = f" Did you mean --set {key}={after[0]}?" if after and name in known else one_of(name, known)
+            raise OptionError(f"{shown}: write --set name=value.{meant}")
+        if name not in known:
             cure = one_of(name, known) or f" See: hopefear trainers {trainer.name}."
-            what = f"{trainer.name} has no option {name!r}." if value is not None else "write --set name=value."
-            raise OptionError(f"{shown}: {what}{cure}")
+            raise OptionError(f"{shown}: {trainer.name} has no option {name!r}.{cure}")
         found[name] = value_of(value.strip(), known[name].default, f"--set {name}") if isinstance(value, str) else value
     return found
 

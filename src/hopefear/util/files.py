@@ -1,99 +1,35 @@
-"""Files: read plain or packed, as their first bytes tell; written so that they appear whole or not at all."""
+"""Files: read plain or packed, as their first bytes tell; written packed if their name says so."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from hopefear.errors import InputError, input_error
+from hopefear.util.atomic import (
+    PathLike as PathLike,
+    atomic_file as atomic_file,
+    atomic_folder as atomic_folder,
+    atomic_write as atomic_write,
+    sweep as sweep,
+    umask as umask,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-PathLike = str | os.PathLike[str]
 PathsLike = PathLike | Sequence[PathLike]
 
 PACKED = (".gz", ".xz", ".zst")
 
 CHUNK = 1 << 20
-
-
-@contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
-    """A file to write (``"w"``: UTF-8 text, ``"wb"``: bytes) that takes the place of ``path`` when the block ends well.
-
-    Until then it is a hidden file beside ``path``; after an error it is gone and ``path`` is as it was.
-    """
-    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    if path.exists() and not path.is_file():  # /dev/stdout, a pipe: nothing to replace
-        with path.open(mode, encoding=encoding, newline=newline) as file:
-            yield file
-        return
-    path = Path(os.path.realpath(path))  # a link stays a link
-    name = ""
-    try:
-        try:
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(path)) from None
-        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
-            yield file
-            file.flush()
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        if name:
-            with suppress(OSError):
-                Path(name).unlink()
-        raise
-
-
-@contextmanager
-def atomic_folder(path: PathLike) -> Iterator[Path]:
-    """A folder to fill that takes the place of ``path`` when the block ends well.
-
-    Until then it is in a hidden folder beside ``path``; after an error it is gone and ``path`` is as it was.
-    """
-    path = Path(os.path.realpath(path))
-    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
-    try:
-        new = aside / "new"
-        new.mkdir()
-        yield new
-        for each in [*new.iterdir(), new]:
-            descriptor = os.open(each, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-        if not path.exists():
-            new.rename(path)
-            return
-        path.rename(aside / "old")
-        try:
-            new.rename(path)
-        except BaseException:
-            (aside / "old").rename(path)
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def umask() -> int:
-    with suppress(OSError, ValueError, StopIteration):  # reading it leaves it alone, unlike os.umask
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)
-    return 0o022
+LONGEST = 64 << 20  # bytes of a line; what has more is no text
 
 
 def path_list(paths: PathsLike) -> list[PathLike]:
@@ -104,10 +40,15 @@ def path_list(paths: PathsLike) -> list[PathLike]:
 def path_name(path: PathLike) -> str:
     """A path as messages show it: one line, always printable."""
     name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
-    return name.encode("utf-8", "backslashreplace").decode().translate(_CONTROL)
+    return printable(name.encode("utf-8", "backslashreplace").decode())
 
 
-_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), 127]}
+def printable(text: str) -> str:
+    """Text of others for a terminal: control characters, which could move the cursor or worse, are spelled out."""
+    return text.translate(_CONTROL)
+
+
+_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
 
 _CURES = {
     errno.ENOENT: "no such file or folder. Check the path",
@@ -129,6 +70,8 @@ def iter_bytes(path: PathLike) -> Iterator[bytes]:
     try:
         with _open_raw(path) as file:
             data = file.read(CHUNK)
+            if data.startswith(_UTF16):
+                raise input_error(path_name(path), None, "is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8")
             for magic, name, decompressor in _PACKERS:
                 if data.startswith(magic):
                     yield from _unpack(path, file, data, name, decompressor())
@@ -143,6 +86,8 @@ def iter_bytes(path: PathLike) -> Iterator[bytes]:
 @contextmanager
 def _open_raw(path: PathLike) -> Iterator[BinaryIO]:
     if os.fspath(path) == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed. Give it a file: < FILE")
         yield sys.stdin.buffer
         return
     try:
@@ -176,6 +121,7 @@ _PACKERS: list[tuple[bytes, str, Callable[[], Callable[[], Any]]]] = [
     (b"\xfd7zXZ\x00", "xz", _xz),
     (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
 ]
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LARGEST = 4 << 20  # of an unpacked piece
 _ZSTD_PIECES = (1 << 8, 1 << 12)  # zstandard cannot bound what comes out, so bound what goes in
 
@@ -189,6 +135,12 @@ def is_plain(path: PathLike) -> bool:
             return not file.read(6).startswith(tuple(magic for magic, _, _ in _PACKERS))
     except (OSError, ValueError):
         return False
+
+
+def packed_in_name_only(path: PathLike) -> str:
+    """The ending of a name that says packed, of a file that is not; else nothing."""
+    ending = Path(path).suffix
+    return ending if ending in PACKED and is_plain(path) else ""
 
 
 def _unpack(
@@ -287,7 +239,12 @@ class _Text(io.TextIOWrapper):
         return self._checked(lambda: super(_Text, self).readline(size))
 
     def __next__(self) -> str:  # type: ignore[override]
-        return self._checked(super().__next__)
+        line = self.readline(LONGEST + 1)
+        if len(line) > LONGEST:
+            raise _too_long(self._named, None)
+        if not line:
+            raise StopIteration
+        return line
 
 
 def open_text(path: PathLike) -> TextIO:
@@ -295,26 +252,34 @@ def open_text(path: PathLike) -> TextIO:
     return _Text(path)
 
 
-def iter_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a text file without their ends.
+def iter_lines(path: PathLike, pieces: Iterator[bytes] | None = None) -> Iterator[str]:
+    """The lines of a text file without their ends; ``pieces`` are its bytes, if it has been opened already.
 
     Lines end at ``\\n`` only. A ``\\r`` at the end of a line goes with it; one inside a line is a blank.
     """
     rest: list[bytes] = []  # of a line whose end has not come yet
+    length = 0  # of the rest
     done = 0  # lines handed out
     start = b"\xef\xbb\xbf"
-    for piece in iter_bytes(path):
+    for piece in iter_bytes(path) if pieces is None else pieces:
         if b"\n" not in piece:
             rest.append(piece)
+            length += len(piece)
+            if length > LONGEST:
+                raise _too_long(path, done + 1)
             continue
         block, _, tail = piece.rpartition(b"\n")
         block = b"".join([*rest, block])
-        rest = [tail]
+        rest, length = [tail], len(tail)
         yield from _decoded(path, done, block.removeprefix(start))
         start = b""
         done += block.count(b"\n") + 1
     if last := b"".join(rest):
         yield from _decoded(path, done, last.removeprefix(start))
+
+
+def _too_long(path: PathLike, line: int | None) -> InputError:
+    return input_error(path_name(path), line, f"the line has more than {LONGEST >> 20} MB. Is this a text file?")
 
 
 def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:
@@ -324,6 +289,8 @@ def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:
         line = done + 1 + block.count(b"\n", 0, error.start)
         byte = error.start - block.rfind(b"\n", 0, error.start)
         finding = f"byte {byte} is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8"
+        if ending := packed_in_name_only(path):
+            finding = f"neither text nor what a name in {ending} says. Copy the file or make it again"
         raise input_error(path_name(path), line, finding) from None
     if "\r" in text:
         return [line.removesuffix("\r").replace("\r", " ") for line in text.split("\n")]

@@ -7,14 +7,16 @@ finishes first. A single task is forked too: then Ctrl-C is heard while it is de
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import json
 import os
 import selectors
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hopefear.errors import InputError
@@ -26,8 +28,86 @@ Task = Callable[[Say], dict[str, Any]]
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # where the system's own libraries survive a fork
 
 
+_PRIVATE: set[int] = set()  # open files that forked processes do not keep
+
+
+def close_in_children(descriptor: int) -> None:
+    """Forked processes close this file when they begin; whoever opened it closes it by :func:`close_private`."""
+    _PRIVATE.add(descriptor)
+
+
+def close_private(descriptor: int) -> None:
+    _PRIVATE.discard(descriptor)
+    with suppress(OSError):  # a lock ends at once, even if a forked process still has the file
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
+def _close_private() -> None:
+    for descriptor in _PRIVATE:
+        with suppress(OSError):
+            os.close(descriptor)
+    _PRIVATE.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_private)
+
+
+def die_with(parent: int) -> None:
+    """This process is killed when its parent is: then nothing goes on in the dark. Linux only."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+@contextmanager
+def guarded() -> Iterator[Callable[[], object] | None]:
+    """A guard for a process group: it kills the group if we are killed.
+
+        with guarded() as first, Popen(command, start_new_session=True, preexec_fn=first) as process: ...
+
+    A small process waits beside us. The new process tells it its number before it does anything else, so that there is
+    no moment at which it has no guard. Where processes cannot be forked there is none.
+    """
+    if not FORKS:
+        yield None
+        return
+    read, write = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        try:
+            os.setsid()  # Ctrl-C is not for it
+            os.closerange(0, read)
+            os.closerange(read + 1, os.sysconf("SC_OPEN_MAX"))
+            heard = b""
+            while not heard.endswith(b"x") and (piece := os.read(read, 64)):
+                heard += piece
+            if heard and not heard.endswith(b"x"):
+                os.killpg(int(heard), signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.close(read)
+    try:
+        yield lambda: os.write(write, b"%d" % os.getpid())
+    finally:
+        os.write(write, b"x")
+        os.close(write)
+        os.waitpid(guard, 0)
+
+
 class TaskError(RuntimeError):
     """A task failed for no fault of the user's."""
+
+
+#: What a task can fail with, by the word for it in its pipe.
+_ERRORS: dict[str, type[Exception]] = {
+    "input": InputError,
+    "memory": MemoryError,
+    "system": OSError,
+    "failed": TaskError,
+}
 
 
 def cores() -> int:
@@ -67,7 +147,7 @@ def run_tasks(
                         elif kind == "done":
                             results[i] = value
                         else:
-                            raise InputError(value) if kind == "input" else TaskError(value)
+                            raise _ERRORS[kind](*value)
                     if not data:  # the task has closed its end
                         selector.unregister(key.fd)
                         _reap(i, *children.pop(i), finished=i in results)
@@ -85,23 +165,22 @@ def _reap(task: int, process: int, pipe: int, finished: bool) -> None:
     _, status = os.waitpid(process, 0)
     if not finished:
         code = os.waitstatus_to_exitcode(status)
-        how = (
-            f"was killed by signal {-code}; is the memory enough? Try fewer --jobs"
-            if code < 0
-            else f"ended with {code}"
-        )
-        raise TaskError(f"task {task + 1} {how}")
+        if code < 0:
+            raise InputError(f"task {task + 1} was killed by signal {-code}; is the memory enough? Try fewer --jobs")
+        raise TaskError(f"task {task + 1} ended with {code}")
 
 
 def _fork(task: Task) -> tuple[int, int]:
     sys.stdout.flush()
     sys.stderr.flush()
     read, write = os.pipe()
+    parent = os.getpid()
     process = os.fork()
     if process:
         os.close(write)
         return process, read
     try:
+        die_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.close(read)
         with os.fdopen(write, "wb") as pipe:
@@ -113,11 +192,22 @@ def _fork(task: Task) -> tuple[int, int]:
             try:
                 send("done", task(lambda said: send("said", said)))
             except InputError as error:
-                send("input", str(error))
+                send("input", [str(error)])
+            except MemoryError as error:
+                send("memory", [str(error)])
+            except OSError as error:
+                name = None if error.filename is None else os.fsdecode(error.filename)
+                send("system", [error.errno, error.strerror or str(error), *([name] if name else [])])
             except Exception as error:
                 if os.environ.get("HOPEFEAR_DEBUG"):
                     traceback.print_exc()
-                send("failed", f"{type(error).__name__}: {error}")
+                send("failed", [f"{type(error).__name__}: {error}"])
     except BaseException:  # the parent is gone
         os._exit(1)
     os._exit(0)
+
+
+def give_back_memory() -> None:
+    """Memory that is free goes back to the system now; glibc keeps it, and much would be taken beside it."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -21,5 +21,6 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
 
 def one_of(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    spelled = {other.lower(): other for other in known if other != name}
+    close = difflib.get_close_matches(name.lower(), list(spelled), n=1, cutoff=0.6)
+    return f" Did you mean {spelled[close[0]]!r}?" if close else ""

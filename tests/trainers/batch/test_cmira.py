@@ -12,20 +12,19 @@ from tests.trainers.twins import best_of, epochs, same, setting
 
 
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)
-@pytest.mark.parametrize("sparse", [0, 3])
-def test_as_the_algorithm_is_printed(metric, sparse) -> None:
+@pytest.mark.parametrize(
+    ("gain", "sparse"), [("plus1", 0), ("plus1", 3), ("linear", 0), ("linear", 3), ("background", 0)]
+)
+def test_as_the_algorithm_is_printed(metric, gain, sparse) -> None:
     for seed in range(5):
         pool, stats, w, lower, upper = setting(seed, metric, sparse)
         ours, best = epochs(
-            _core.cmira, pool, stats, metric.core, w, lower, upper, C=0.05, epochs=12, beam=0, constraints=1, jobs=1
-        )
-        gains = split(pool, metric.sentence_gains(stats))
-        same(
-            ours,
-            batch_trainers.cmira(
-                matrices(pool), split(pool, stats), metric.score, metric.gain, gains, w, C=0.05, epochs=12
-            ),
-        )
+            _core.cmira, pool, stats, metric.core, w, lower, upper,
+            C=0.05, gain=gain, decay=0.999, epochs=12, beam=0, constraints=1, jobs=1,
+        )  # fmt: skip
+        lists, rows = matrices(pool), split(pool, stats)
+        gains_at = batch_trainers.GAINS[gain](lists, rows, metric)
+        same(ours, batch_trainers.cmira(lists, rows, metric.score, metric.gain, gains_at, w, C=0.05, epochs=12))
         assert best.tolist() == best_of(pool, stats, metric, w, ours).tolist()
 
 
@@ -35,8 +34,8 @@ def test_a_beam_over_the_corpus(beam, constraints) -> None:
     for seed in range(2):
         pool, stats, w, lower, upper = setting(seed, bleu)
         ours, _ = epochs(
-            _core.cmira, pool, stats, bleu.core, w, lower, upper, C=0.5, epochs=3, beam=beam,
-            constraints=constraints, jobs=1,
+            _core.cmira, pool, stats, bleu.core, w, lower, upper, C=0.5, gain="plus1", decay=1.0, epochs=3,
+            beam=beam, constraints=constraints, jobs=1,
         )  # fmt: skip
         twin = batch_trainers.cmira(
             matrices(pool), split(pool, stats), bleu.score, bleu.gain, None, w, C=0.5, epochs=3,
@@ -59,8 +58,9 @@ def test_a_wide_beam_finds_the_hope_and_fear_of_all_corpora() -> None:
         fear = max(every, key=lambda each: each[0] @ w - bleu.gain(each[1]))
         x, loss = hope[0] - fear[0], bleu.gain(hope[1]) - bleu.gain(fear[1])
         ours, _ = epochs(
-            _core.cmira, pool, stats, bleu.core, w, -inf, inf, C=0.2, epochs=1, beam=1000, constraints=1, jobs=1
-        )
+            _core.cmira, pool, stats, bleu.core, w, -inf, inf,
+            C=0.2, gain="plus1", decay=1.0, epochs=1, beam=1000, constraints=1, jobs=1,
+        )  # fmt: skip
         expected = w + max(0, min(0.2, (loss - w @ x) / (x @ x))) * x if x.any() else w  # one corpus is both
         assert ours[0][1] == pytest.approx((w + expected) / 2, abs=1e-12)  # line 13 averages from w_0 on
 

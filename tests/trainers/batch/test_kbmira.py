@@ -7,16 +7,19 @@ from tests.reference import batch_trainers, quadratic
 from tests.trainers.pools import QUALITY, matrices, random_pool, split
 from tests.trainers.twins import best_of, epochs, same, setting
 
+AVERAGES = ("pass", "none", "running", "all")
+
 
 @pytest.mark.parametrize("sparse", [0, 3])
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)
 def test_as_the_algorithm_is_printed(metric, sparse) -> None:
     for seed in range(5):
         pool, stats, w, lower, upper = setting(seed, metric, sparse)
-        options = {"C": 0.05, "decay": 0.95, "passes": 4, "seed": seed}
+        options = {"C": 0.05, "decay": 0.95, "passes": 4, "seed": seed, "average": AVERAGES[seed % len(AVERAGES)]}
         ours, best = epochs(
-            _core.kbmira, pool, stats, metric.core, w, lower, upper, constraints=1, epsilon=0.01, jobs=1, **options
-        )
+            _core.kbmira, pool, stats, metric.core, w, lower, upper,
+            gain="background", constraints=1, epsilon=0.01, jobs=1, **options,
+        )  # fmt: skip
 
         def sentence_gain(context, row, metric=metric):
             return metric.sentence_gains(row[None, :])[0]
@@ -27,13 +30,46 @@ def test_as_the_algorithm_is_printed(metric, sparse) -> None:
         assert best.tolist() == best_of(pool, stats, metric, w, ours).tolist()
 
 
+@pytest.mark.parametrize("gain", ["plus1", "linear"])
+@pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter()], ids=lambda metric: metric.name)
+def test_other_gains_are_those_around_the_beginning_of_a_pass(metric, gain) -> None:
+    for seed in range(3):
+        pool, stats, w, lower, upper = setting(seed, metric)
+        options = {"C": 0.05, "decay": 0.95, "passes": 4, "seed": seed}
+        ours, _ = epochs(
+            _core.kbmira, pool, stats, metric.core, w, lower, upper,
+            gain=gain, average="pass", constraints=1, epsilon=0.01, jobs=1, **options,
+        )  # fmt: skip
+        lists, rows = matrices(pool), split(pool, stats)
+        words = np.mean([each[0][-1] for each in rows]) if metric.name == "bleu" else 1.0
+        gains_at = batch_trainers.GAINS[gain](lists, rows, metric)
+
+        def around(w, gains_at=gains_at, words=words):
+            return [words * each for each in gains_at(w)]
+
+        same(ours, batch_trainers.kbmira(lists, rows, metric.score, None, w, around=around, **options), 1e-6)
+
+
 @pytest.mark.parametrize("constraints", [2, 4])
 def test_many_constraints_by_a_general_solver(constraints) -> None:
     bleu = hf.Bleu()
     for seed in range(2):
         pool, stats, w, lower, upper = setting(seed, bleu)
         options = {"C": 0.05, "decay": 0.95, "passes": 2, "seed": seed, "constraints": constraints}
-        ours, _ = epochs(_core.kbmira, pool, stats, bleu.core, w, lower, upper, epsilon=1e-10, jobs=1, **options)
+        ours, _ = epochs(
+            _core.kbmira,
+            pool,
+            stats,
+            bleu.core,
+            w,
+            lower,
+            upper,
+            gain="background",
+            average="pass",
+            epsilon=1e-10,
+            jobs=1,
+            **options,
+        )
         twin = batch_trainers.kbmira(
             matrices(pool), split(pool, stats), bleu.score, batch_trainers.bleu_in_context, w, **options
         )
@@ -48,7 +84,7 @@ def test_one_step_solves_its_quadratic_program() -> None:
         inf, h, b = np.full(3, np.inf), matrices(pool)[0], QUALITY.sentence_gains(QUALITY.stats(pool))
         ours, _ = epochs(
             _core.kbmira, pool, stats, QUALITY.core, w, -inf, inf,
-            C=0.1, decay=1.0, passes=1, constraints=1, epsilon=0.01, seed=1, jobs=1,
+            C=0.1, gain="background", decay=1.0, passes=1, average="pass", constraints=1, epsilon=0.01, seed=1, jobs=1,
         )  # fmt: skip
         hope, fear = np.argmax(h @ w + b), np.argmax(h @ w - b)
         expected, _ = quadratic.solve(w, np.full(3, 0.1), (h[hope] - h[fear])[None, :], (b[hope] - b[fear])[None])
@@ -62,7 +98,8 @@ def test_bounds_hold_after_every_pass() -> None:
     for constraints in (1, 3):
         ours, _ = epochs(
             _core.kbmira, pool, stats, bleu.core, np.array([0.0, 0.1, 0.3]), lower, upper,
-            C=0.5, decay=0.999, passes=5, constraints=constraints, epsilon=0.01, seed=1, jobs=1,
+            C=0.5, gain="background", decay=0.999, passes=5, average="pass", constraints=constraints, epsilon=0.01,
+            seed=1, jobs=1,
         )  # fmt: skip
         for _, w in ours:
             assert (lower - 1e-12 <= w).all()

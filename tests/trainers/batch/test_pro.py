@@ -15,7 +15,8 @@ def test_pairs_are_sampled_as_the_paper_says(keep) -> None:
         pool = random_pool(seed, sentences=8, candidates=7, sparse=3)
         stats = bleu.stats(pool)
         gains = split(pool, bleu.sentence_gains(stats))
-        ours = _core.sample_pairs(pool, stats, bleu.core, 60, 0.05, keep, seed, 1)
+        weighted = seed == 1
+        ours = _core.sample_pairs(pool, stats, bleu.core, bleu.sentence_gains(stats), 60, 0.05, keep, weighted, seed, 1)
         x, differences = batch_trainers.pro_pairs(
             matrices(pool), gains, samples=60, threshold=0.05, keep=keep, seed=seed
         )
@@ -24,8 +25,9 @@ def test_pairs_are_sampled_as_the_paper_says(keep) -> None:
         assert differences.min() >= 0.05
         w = np.random.default_rng(seed).normal(size=x.shape[1])
         value, gradient = ours.log_loss(w)
-        assert value == pytest.approx(np.log1p(np.exp(-(x @ w))).mean())
-        assert gradient == pytest.approx(-(x / (1 + np.exp(x @ w))[:, None]).mean(axis=0))
+        share = (differences if weighted else np.ones(len(x))) / (differences.sum() if weighted else len(x))
+        assert value == pytest.approx(share @ np.log1p(np.exp(-(x @ w))))
+        assert gradient == pytest.approx(-share @ (x / (1 + np.exp(x @ w))[:, None]))
 
 
 def test_the_classifier_is_fitted_to_the_end() -> None:

@@ -28,10 +28,29 @@ def test_rampion_as_the_algorithm_is_printed(loss) -> None:
         costs, options, rest = settings(pool, stats, bleu, loss)
         ours, last = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
         lists, rows = matrices(pool), split(pool, stats)
-        twin = batch_trainers.rampion(lists, rows, bleu.score, split(pool, costs), w, **options)
+        fixed = split(pool, costs)
+        twin = batch_trainers.rampion(lists, rows, bleu.score, lambda _, fixed=fixed: fixed, w, **options)
         # A weight is shrunk when it is next used: within a pass some lag by a sentence's share of eta C.
         same(ours, twin, tolerance=1e-9 if loss not in SMOOTH else 1e-5)
         assert last.tolist() == ours[-1][1].tolist()
+
+
+@pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter()], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("gain", ["plus1", "linear", "background"])
+def test_costs_are_those_around_the_beginning_of_an_iteration(gain, metric) -> None:
+    for seed in range(3):
+        pool, stats, w, lower, upper = setting(seed, metric)
+        _, options, rest = settings(pool, stats, metric, "ramp3")
+        ours, _ = epochs(
+            _core.rampion, pool, stats, metric.core, None, w, lower, upper, gain=gain, alpha=5.0, **options, **rest
+        )
+        lists, rows = matrices(pool), split(pool, stats)
+        gains_at = batch_trainers.GAINS[gain](lists, rows, metric)
+
+        def costs_at(w, gains_at=gains_at):
+            return [5 * (1 - each) for each in gains_at(w)]
+
+        same(ours, batch_trainers.rampion(lists, rows, metric.score, costs_at, w, **options), 1e-9)
 
 
 def test_rampion_in_random_order() -> None:
@@ -46,7 +65,11 @@ def test_rampion_in_random_order() -> None:
         return list(sentences)
 
     lists, rows = matrices(pool), split(pool, stats)
-    same(ours, batch_trainers.rampion(lists, rows, bleu.score, split(pool, costs), w, **options, order=order), 1e-9)
+    same(
+        ours,
+        batch_trainers.rampion(lists, rows, bleu.score, lambda _: split(pool, costs), w, **options, order=order),
+        1e-9,
+    )
 
 
 def test_rampion_with_sparse_features_and_a_strong_pull() -> None:
@@ -54,7 +77,9 @@ def test_rampion_with_sparse_features_and_a_strong_pull() -> None:
     pool, stats, w, lower, upper = setting(5, bleu, sparse=3)
     costs, options, rest = settings(pool, stats, bleu, "ramp3", C=20.0)
     ours, _ = epochs(_core.rampion, pool, stats, bleu.core, costs, w, lower, upper, **options, **rest)
-    twin = batch_trainers.rampion(matrices(pool), split(pool, stats), bleu.score, split(pool, costs), w, **options)
+    twin = batch_trainers.rampion(
+        matrices(pool), split(pool, stats), bleu.score, lambda _: split(pool, costs), w, **options
+    )
     same(ours, twin, tolerance=1e-9)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,3 +96,15 @@ def test_nothing_changed_is_the_pool_itself() -> None:
     assert found.pool is pool
     assert found.initial.tolist() == [0.25] * 3
     assert found.weights(np.arange(3.0)) == {"f000": 0.0, "f001": 1.0, "f002": 2.0}
+
+
+@pytest.mark.parametrize("trainer", [hf.Mert, hf.Minrisk, hf.Logloss])
+def test_values_that_overflow_are_the_users_to_mend(trainer: Kind, tmp_path: Path) -> None:
+    lines = [
+        f"{i} ||| {w} ||| f= {v} g= {i} ||| 0\n" for i in range(12) for w, v in (("a", "1e307"), ("b", i), ("c", 7))
+    ]
+    (tmp_path / "list").write_text("".join(lines))
+    (tmp_path / "ref").write_text("a\n" * 12)
+    pool = hf.read_nbest(tmp_path / "list", [tmp_path / "ref"])
+    with suppress(hf.InputError):
+        assert all(map(math.isfinite, trainer().fit(pool).weights.values()))

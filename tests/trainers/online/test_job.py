@@ -62,7 +62,7 @@ def chosen(decoder: Hiero, task: Path) -> Task:
 @pytest.mark.parametrize("trainer", [each for each in TRAINERS if issubclass(each, Online)], ids=lambda one: one.name)
 def test_every_trainer_learns(tune: Task, trainer: type[Online]) -> None:
     """It translates what it learns from better than before; two dozen sentences promise no more."""
-    trained = trainer(epochs=2).fit(replace(tune, dev=tune.corpus))
+    trained = trainer(epochs=2).fit(replace(tune, dev=tune.corpus), {"lm": 0.2, "phrase_ef": 0.2})
     before, *after = trained.history
     assert before["epoch"] == 0
     assert [one["epoch"] for one in after] == [1, 2]
@@ -70,6 +70,17 @@ def test_every_trainer_learns(tune: Task, trainer: type[Online]) -> None:
     assert after[-1]["sentences"] == 24
     assert any(name.startswith("lex(") for name in trained.weights)
     assert trained.weights["lm"] != 1.0
+
+
+def test_it_begins_where_the_model_stands_and_never_ends_below(tune: Task) -> None:
+    harmful = Sgd(epochs=2, eta=1e6).fit(replace(tune, dev=tune.corpus))
+    own = tune.decoder.model.weights
+    assert {name: harmful.initial[name] for name in own} == own
+    assert (harmful.epoch, harmful.score) == (0, harmful.initial_score)
+    assert {name: harmful.weights[name] for name in own} == own
+    assert "no epoch is better than the weights it began with" in harmful.warnings[0]
+    blind = Sgd(epochs=1, eta=1e6).fit(tune)  # without development data the last epoch is the one
+    assert blind.epoch == 1 and "worse than those it began with" in blind.warnings[0]
 
 
 @every_way

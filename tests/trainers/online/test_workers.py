@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from hopefear.decode import Hiero
+from hopefear.errors import InputError
 from hopefear.runs.events import Event, Warned
 from hopefear.runs.session import Session
 from hopefear.trainers import Task
-from hopefear.trainers.online import workers as workers_module
+from hopefear.trainers.online import teams, workers as workers_module
+from hopefear.trainers.online.base import initial_weights
 from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.online.workers import pack, unpack
 from tests.models import corpus
@@ -41,3 +44,98 @@ def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypat
     assert trained.history[0]["sentences"] == 23
     assert trained.warnings == [event.text for event in heard if isinstance(event, Warned)]
     assert "sentence 6 killed 3 learners: it is left out" in trained.warnings
+
+
+def test_a_killer_in_a_batch_is_blamed_alone(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Sentences that go in batches: the others of the batch are learnt from, and the cause of death is told."""
+    answer = workers_module.Server.answer
+
+    def deadly(self: Any, header: dict[str, Any], pieces: Any) -> Any:
+        if header["ask"] == "learn" and 5 in header["sentences"]:
+            raise MemoryError("no room")
+        return answer(self, header, pieces)
+
+    monkeypatch.setattr(workers_module.Server, "answer", deadly)
+    monkeypatch.setattr(workers_module.Processes.__init__, "__defaults__", (8,))
+    trained = Mira(epochs=2, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
+    assert [one["sentences"] for one in trained.history] == [23, 23]
+    left_out = [text for text in trained.warnings if "left out" in text]
+    assert left_out == ["sentence 6 killed 3 learners: it is left out"]
+    assert any(text.endswith("died and was replaced: MemoryError: no room") for text in trained.warnings)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_learners_that_cannot_be_started_end_the_run(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Any, *args: Any) -> None:
+        raise RuntimeError("no such model here")
+
+    monkeypatch.setattr(workers_module.Server, "__init__", broken)
+    with pytest.raises(InputError, match=r"could not be started, 3 times: RuntimeError: no such model here"):
+        Mira(epochs=1, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
+
+
+def test_learners_that_die_of_everything_end_the_run(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = workers_module.Server.answer
+
+    def deadly(self: Any, header: dict[str, Any], pieces: Any) -> Any:
+        if header["ask"] == "learn":
+            raise MemoryError
+        return answer(self, header, pieces)
+
+    monkeypatch.setattr(workers_module.Server, "answer", deadly)
+    heard: list[Event] = []
+    with pytest.raises(InputError, match=r"learners? (died|each).*|killed 3 learners each"):
+        Mira(epochs=1, learners=Learners("async", 2)).fit(
+            Task(decoder, corpus(task, "tune")), run=Session(heard.append)
+        )
+    assert "MemoryError" in str(heard) and len(heard) < 200
+
+
+def test_a_stopped_learner_is_named_and_then_replaced(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, stopped = workers_module.Server.answer, task / "stopped"
+    stopped.unlink(missing_ok=True)
+
+    def stop(self: Any, header: dict[str, Any], pieces: Any) -> Any:
+        if header["ask"] == "learn" and not stopped.exists():
+            stopped.touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return answer(self, header, pieces)
+
+    monkeypatch.setattr(workers_module.Server, "answer", stop)
+    monkeypatch.setattr(teams, "MURMUR", 0.5)
+    monkeypatch.setattr(teams, "PATIENCE", 1.5)
+    trained = Mira(epochs=1, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
+    assert trained.history[0]["sentences"] == 24
+    assert any("has not answered" in text and "is stopped" in text for text in trained.warnings)
+    assert any("died and was replaced: no answer for" in text for text in trained.warnings)
+
+
+def test_a_group_that_is_terminated_says_nothing(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """SIGTERM reaches learners too; they die of it without a traceback."""
+    tuning = corpus(task, "tune")
+    names = decoder.feature_names
+    w = initial_weights(names)
+    old = signal.signal(signal.SIGTERM, lambda number, frame: (_ for _ in ()).throw(KeyboardInterrupt()))
+    try:
+        processes = workers_module.Processes(
+            lambda: Mira().learner(w, names, True), decoder.examples(tuning.lines, tuning.references)
+        )
+        processes.start(0, Snapshot.of(Mira().learner(w, names, True)))
+        processes.ask(0, {"ask": "ready"})
+        assert processes.wait(60) == [(0, ({}, []))]
+        os.kill(processes.pids[0], signal.SIGTERM)
+        assert processes.wait(60) == [(0, teams.Died("killed by signal 15; is the memory enough?"))]
+        processes.close()
+    finally:
+        signal.signal(signal.SIGTERM, old)
+    assert capfd.readouterr().err == ""

@@ -22,7 +22,7 @@ from hopefear.metrics import Bleu, Metric, from_text
 from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
-from hopefear.trainers.base import Result, Trainer, Vector, option, prepared, refuse_equal
+from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prepared, refuse_equal
 from hopefear.trainers.batch.reparameterize import Parameters
 
 APPROXIMATE = (
@@ -36,6 +36,7 @@ class Problem:
     """Candidates over the features that are learnt, their statistics, and where the weights may go."""
 
     pool: Pool
+    places: Places | None  # where the user's list has each row: the first of equals is the best
     stats: Vector | None  # of lists; forests have none
     metric: Metric
     initial: Vector
@@ -57,7 +58,7 @@ class Problem:
 
     def document(self, w: Vector) -> Vector:
         """The statistics of the document that the best candidates or derivations make."""
-        return _core.one_best(self.pool, self.stats, self.metric.core, w, self.jobs)[1]
+        return _core.one_best(self.pool, self.stats, self.metric.core, w, self.jobs, self.places)[1]
 
     def score(self, w: Vector) -> float:
         """The metric of that document."""
@@ -130,6 +131,7 @@ class BatchTrainer(Trainer):
             part = replace(
                 problem,
                 pool=lists,
+                places=None,
                 stats=stats,
                 initial=aligned(w),
                 lower=aligned(problem.lower),
@@ -158,14 +160,14 @@ class BatchTrainer(Trainer):
             )
         begun = time.perf_counter()
         forests = not data.is_lists
-        pool = self.prepare(data)
+        pool, places = self.prepare(data)
         sample = pool
         if forests:  # scales are those of likely derivations
             start = dict.fromkeys(pool.feature_names, self.start_at) | dict(initial or {})
             sample = pool.kbest(start, 100, distinct=True, jobs=self.jobs)
         parameters = Parameters.of(self, pool, sample, initial, self.start_at)
         history = _History(self, run or SILENT)
-        problem = self.problem(parameters, history, forests)
+        problem = self.problem(parameters, places, history, forests)
         initial_score = problem.score(problem.initial)
         if initial is None and not problem.initial.any():  # nothing is weighed yet: what the lists say first
             initial_score = float("nan") if forests else self.metric.score(_first(data, self.metric, self.jobs))
@@ -189,20 +191,23 @@ class BatchTrainer(Trainer):
             warnings=warnings,
         )
 
-    def prepare(self, pool: Pool) -> Pool:
+    def prepare(self, pool: Pool) -> tuple[Pool, Places | None]:
         """The candidates in canonical order; sparse features relative to what most candidates of a list have."""
-        pool = prepared(pool)
+        pool, places = prepared(pool)
         if not pool.is_lists:
-            return self.metric.prepared(pool)
-        return _core.centred(pool, self.jobs) if self.differences_only else pool
+            return self.metric.prepared(pool), None
+        return _core.centred(pool, self.jobs) if self.differences_only else pool, places
 
-    def problem(self, parameters: Parameters, history: _History, forests: bool = False) -> Problem:
+    def problem(
+        self, parameters: Parameters, places: Places | None, history: _History, forests: bool = False
+    ) -> Problem:
         stats = None
         if not forests:
             stats = self.metric.stats(parameters.pool, self.jobs)
             refuse_equal(parameters.pool, stats, self.metric)
         return Problem(
             pool=parameters.pool,
+            places=places,
             stats=stats,
             metric=self.metric,
             initial=parameters.initial,

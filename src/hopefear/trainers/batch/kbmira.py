@@ -2,14 +2,15 @@
 
 Objective, sentence by sentence: 1/2 ||w' - w||^2 + C max_d (B(hope) - B(d) - w'.(h(hope) - h(d))), with hope = argmax
 w.h + B, fear = argmax w.h - B. B is the metric in the context of a background corpus of the hope candidates seen so
-far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence).
-With ``constraints`` = 1 the step is closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many
-best, hope and fear candidates makes a quadratic program, solved by SMO (``core/smo.h``): what Tan et al. (2013) call
-MIRA_1.
+far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence). The
+other values of ``gain`` are taken around the weights that a pass begins with. With ``constraints`` = 1 the step is
+closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many best, hope and fear candidates makes a
+quadratic program, solved by SMO (``core/trainers/smo.h``): what Tan et al. (2013) call MIRA_1.
 
 The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
-lists. On lattices and forests hope and fear are searched for in the whole forest (Chiang 2012, section 5), one
-constraint a sentence. Deviations: none known.
+lists (``average=all``: over all passes so far). Initial weights that are all zero do not compete. On lattices and
+forests hope and fear are searched for in the whole forest (Chiang 2012, section 5), one constraint per sentence.
+Deviations: none known.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import AVERAGES, SentenceGain, average_option, choice, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kbmira(BatchTrainer):
+class Kbmira(SentenceGain):
     """Batch MIRA with hope and fear."""
 
     name: ClassVar[str] = "kbmira"
@@ -34,25 +36,32 @@ class Kbmira(BatchTrainer):
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
+    gain: str = gain_option("background", "background")
     C: float = option(0.01, "the largest step", paper=0.01, least=0)
-    decay: float = option(0.999, "of the background corpus, after each sentence", paper=0.999, least=0)
     passes: int = option(60, "over the lists", paper=60, least=1)
+    average: str = average_option("pass", "pass")
     constraints: int = option(
         1, "best, hope and fear candidates each; more than 1: MIRA_1", paper="1; MIRA_1: 10", least=1
     )
 
     approximation: str = option("forest", "on forests, hope and fear by: forest (reranking), linear (BLEU) or kbest")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self, "average", AVERAGES)
+
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         w = _core.kbmira(
             *problem.task,
             *problem.space,
             C=self.C,
-            decay=self.decay,
+            **self.gain_options,
             passes=self.passes,
+            average=self.average,
             constraints=self.constraints,
             epsilon=0.01,
             seed=self.seed,
+            places=problem.places,
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )
@@ -60,7 +69,7 @@ class Kbmira(BatchTrainer):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         if problem.metric != Bleu(problem.metric.lowercase, problem.metric.tokenize):
-            raise InputError("trainer kbmira: on forests hope and fear are those of BLEU. Take lists for other metrics")
+            return super().learn_forests(problem)  # hope and fear on forests are those of BLEU
         if self.constraints > 1:
             raise InputError("trainer kbmira: constraints > 1 works on lists only")
         w = _core.forest_mira(
@@ -70,6 +79,7 @@ class Kbmira(BatchTrainer):
             C=self.C,
             decay=self.decay,
             passes=self.passes,
+            average=self.average,
             approximation=self.approximation,
             seed=self.seed,
             jobs=self.jobs,

@@ -1,8 +1,9 @@
 """Log loss: conditional likelihood of the oracle. Och and Ney (2002); Gimpel and Smith (2012), example 2, section 3.4.
 
 Objective: - sum_i log p(oracle_i | f_i) + l2 ||w - w_0||^2 / 2, p ~ exp(w.h), over the candidates of a list; the
-oracle is the candidate with the best sentence metric, which stands for the unreachable reference (10). ``latent``
-sums over all candidates that are equally good (latent log loss, (9) softened). L-BFGS.
+oracle is the candidate with the best ``gain``, which stands for the unreachable reference (10). ``latent`` sums over
+all candidates that are equally good (latent log loss, (9) softened). L-BFGS; three times where the gain moves with
+the weights.
 
 Deviations: the loss is divided by the number of sentences, so that l2 means the same for every set.
 """
@@ -14,12 +15,13 @@ from typing import Any, ClassVar
 
 from hopefear import _core
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain
 from hopefear.trainers.batch.quasi_newton import minimize
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logloss(BatchTrainer):
+class Logloss(SentenceGain):
     """Conditional log-likelihood of the best candidates."""
 
     name: ClassVar[str] = "logloss"
@@ -32,30 +34,35 @@ class Logloss(BatchTrainer):
     iterations: int = option(100, "of L-BFGS", least=1)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        assert problem.stats is not None
-        costs = 1 - problem.metric.sentence_gains(problem.stats)
         loss = "latentlog" if self.latent else "log"
         share = 1 / len(problem.pool)
-        epoch = 0
+        epoch, going = 0, True
+        w = problem.initial
 
         def objective(w: Vector) -> tuple[float, Vector]:
             value, gradient = _core.pool_loss(*problem.task, costs, w, loss, self.jobs)
             return share * value, share * gradient
 
         def on_iteration(w: Vector) -> bool:
-            nonlocal epoch
+            nonlocal epoch, going
             epoch += 1
-            return epoch % 5 != 0 or problem.report(epoch, problem.score(w), w, {})
+            going = epoch % 5 != 0 or problem.report(epoch, problem.score(w), w, {})
+            return going
 
-        w = minimize(
-            objective,
-            problem.initial,
-            problem.lower,
-            problem.upper,
-            l1=self.l1,
-            l2=self.l2,
-            iterations=self.iterations,
-            on_iteration=on_iteration,
-        )
+        for _ in range(1 if self.gain == "plus1" else 3):  # which candidates are the oracles moves with the weights
+            costs = 1 - self.row_gains(problem, w)
+            w = minimize(
+                objective,
+                w,
+                problem.lower,
+                problem.upper,
+                towards=problem.initial,
+                l1=self.l1,
+                l2=self.l2,
+                iterations=self.iterations,
+                on_iteration=on_iteration,
+            )
+            if not going:
+                break
         problem.report(epoch + 1, problem.score(w), w, {})
         return w, {"loss": objective(w)[0]}

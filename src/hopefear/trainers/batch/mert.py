@@ -9,7 +9,10 @@ Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
 - The lines of a pass are not the coordinates but the principal axes of the features' differences within a list.
   Translation features rise and fall together (with the length), so coordinate lines leave a narrow ridge at once.
 - After all starts the best one is searched towards the ends of the others, then kicked: four random steps that change a
-  tenth of the sentences, an ascent from each, the best is kept; ``kicks`` times.
+  tenth of the sentences or more, an ascent from each, the best is kept; until ``kicks`` rounds in a row gained nothing.
+  Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many). Below
+  100,000, where few sentences make a rough surface, a pass has as many random lines as axes, kicks are larger, and only
+  one of the four is from the best point: the others go their own ways, and begin anew when they stand still.
 - Sparse features keep their initial weights, but for the ``sparse`` that vary most: MERT is for a few dozen features.
 - Weights have no scale here: the result is scaled to sum of absolute values 1, unless a weight is frozen or bounded.
 """
@@ -39,12 +42,12 @@ class Mert(BatchTrainer):
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
     orders: ClassVar[bool] = True
 
-    restarts: int = option(20, "random starts besides the initial weights", paper=20, least=0)
+    restarts: int = option(4, "random starts besides the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
     random_directions: int = option(0, "random lines per pass besides the axes", least=0)
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
     sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
-    kicks: int = option(8, "rounds of four kicks from the best point", least=0)
+    kicks: int = option(2, "rounds of four kicks in a row that gain nothing before it ends; small lists: more", least=0)
 
     @property
     def epochs_at_most(self) -> int | None:

@@ -1,7 +1,7 @@
 """Minimum risk. Smith and Eisner (2006); Chiang (2012), appendix A, in batch form on lists.
 
 Objective: the expected gain under P_T(d) ~ exp(w.h(d) / T), minus the l2 and l1 terms. ``expectation=corpus`` takes
-the metric of the expected statistics of the corpus, ``sentence`` the mean of the expected sentence metric. The
+the metric of the expected statistics of the corpus, ``sentence`` the mean of the expected ``gain`` of a sentence. The
 gradient is (22), 1/T (E[Bh] - E[B]E[h]), with B the linear part of the gain at the expected statistics; one pass over
 the candidates. T falls from ``temperature`` to ``final_temperature`` in ``anneal`` steps (annealing; T -> 0 is the
 metric of the best candidates), with L-BFGS at each.
@@ -18,9 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
-from hopefear.errors import InputError
+from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain, choice
 from hopefear.trainers.batch.quasi_newton import minimize
 
 #: Expected gain, entropy and gradient at (w, T).
@@ -28,7 +29,7 @@ Risk = Callable[[Vector, float], tuple[float, float, Vector]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Minrisk(BatchTrainer):
+class Minrisk(SentenceGain):
     """Expected metric by L-BFGS, annealed."""
 
     name: ClassVar[str] = "minrisk"
@@ -46,25 +47,31 @@ class Minrisk(BatchTrainer):
     l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
     iterations: int = option(60, "of L-BFGS at each temperature", least=1)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self, "expectation", ("corpus", "sentence"))
+
     @property
     def epochs_at_most(self) -> int | None:
         return self.anneal * self.iterations
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        if self.expectation not in ("corpus", "sentence"):
-            raise InputError(f"trainer minrisk: expectation must be corpus or sentence, not {self.expectation}")
-        assert problem.stats is not None
-        gains = problem.metric.sentence_gains(problem.stats)
+        corpus = self.expectation == "corpus"
 
-        def risk(w: Vector, T: float) -> tuple[float, float, Vector]:
-            return _core.expected_gain(
-                *problem.task, gains, w, T, self.expectation == "corpus", self.entropy, self.jobs
-            )
+        def around(w: Vector) -> Risk:
+            gains = self.row_gains(problem, w)  # which the corpus form does not look at
 
-        return self.anneal_down(problem, lambda _: risk)
+            def risk(v: Vector, T: float) -> tuple[float, float, Vector]:
+                return _core.expected_gain(*problem.task, gains, v, T, corpus, self.entropy, self.jobs)
+
+            return risk
+
+        return self.anneal_down(problem, around, again=0 if corpus or self.gain == "plus1" else 2)
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """B is linear BLEU around the document of the best derivations, anew at each temperature and twice more."""
+        if not isinstance(problem.metric, Bleu):
+            return super().learn_forests(problem)
         warnings: list[str] = []
 
         def around(w: Vector) -> Risk:

@@ -1,7 +1,8 @@
 """Perceptron with passive-aggressive updates. Brown (2011), sections 4 and 5: the final algorithm.
 
 As ``perceptron``, but the step is PA-II (Crammer et al. 2006): delta = loss / (||Phi_oracle - Phi_top1||^2 + 1 /
-(2C)) with loss = S(oracle) - S(top1), eq. (6) to (8). Deviations: none known.
+(2C)) with loss = S(oracle) - S(top1), eq. (6) to (8). Deviations: those of ``perceptron``, averaging and the objective.
+The paper's final algorithm is ``average=none sentence_objective=rouge-s``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """PRO: pairwise ranking optimisation. Hopkins and May (2011).
 
 Objective: logistic loss of a classifier that tells the better of two candidates by h(better) - h(worse). From each
-list ``samples`` random pairs are drawn, those kept that differ by ``threshold`` in the sentence metric (BLEU+1), and
-of these the ``keep`` with the largest difference. A pair and its mirror image have the same loss and are counted
-once.
+list ``samples`` random pairs are drawn, those kept that differ by ``threshold`` in the gain (BLEU+1), and of these
+the ``keep`` with the largest difference. A pair and its mirror image have the same loss and are counted once; with
+``weighted`` a pair counts by its difference.
 
 The classifier is fitted by L-BFGS with l2 towards zero, then mixed with the weights before it: ``interpolation`` *
 new + (1 - ``interpolation``) * old, ``resample`` times with fresh samples. The paper mixes 0.1 to 0.9 between
@@ -21,21 +21,24 @@ import numpy as np
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain, gain_option
 from hopefear.trainers.batch.quasi_newton import minimize
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pro(BatchTrainer):
+class Pro(SentenceGain):
     """Pairwise ranking with a logistic classifier."""
 
     name: ClassVar[str] = "pro"
     paper: ClassVar[str] = "Hopkins and May 2011"
     what: ClassVar[str] = "logistic loss over sampled pairs of candidates"
 
+    gain: str = gain_option("plus1")
     samples: int = option(5000, "pairs drawn from each list", paper=5000, least=1)
     threshold: float = option(0.05, "least difference in the sentence metric", paper=0.05, least=0)
     keep: int = option(50, "pairs kept of each list", paper=50, least=1)
+    weighted: bool = option(False, "a pair counts by its difference", paper=False)
     l2: float = option(1e-4, "strength of the l2 term, in units of the mean loss", least=0)
     l1: float = option(0.0, "strength of the l1 term", least=0)
     interpolation: float = option(1.0, "share of the new weights in each round", paper=0.1, least=0)
@@ -45,8 +48,10 @@ class Pro(BatchTrainer):
         w = problem.initial
         pairs = 0
         for number in range(1, self.resample + 1):
+            gains = self.row_gains(problem, w)
+            seed = self.seed * 1_000_003 + number
             matrix = _core.sample_pairs(
-                *problem.task, self.samples, self.threshold, self.keep, self.seed * 1_000_003 + number, self.jobs
+                *problem.task, gains, self.samples, self.threshold, self.keep, self.weighted, seed, self.jobs
             )
             pairs = len(matrix)
             if pairs == 0:

@@ -1,12 +1,18 @@
-"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, for every loss of ``core/losses.h``.
+"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, for every loss of ``core/trainers/batch/losses.h``.
 
 Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The default is ramp loss 3, eq. (8): - max
-(score - cost) + max (score + cost), with cost = ``alpha`` (1 - BLEU+1). The concave part is fixed by its tangent at
-the start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest.
-On lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
+(score - cost) + max (score + cost), with cost = ``alpha`` (1 - gain). The concave part is fixed by its tangent at the
+start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest. On
+lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
 taken anew in each of ``rounds`` rounds, and theta_0 with it.
 
-Deviations: none on lists. The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``.
+The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations:
+
+- ``gain=linear``: the cost comes from the first-order change of the corpus's metric around the best candidates at the
+  start of each CCCP iteration; ``plus1`` is the paper's BLEU+1, whose output is too short.
+- ``eta`` is 0.0003; the paper fixed 0.0001 "early on and did little tuning to it". On unseen lists (five folds as one
+  document, length ratio in brackets): es-en-kbest 32.7 (0.97) as printed, 32.8 (1.00) with linear, 33.7 (0.99) with
+  the larger step too, kbmira 33.4; es-en-neural, 1000 sentences, 36.8 (0.97), 37.5 (1.00), 37.3 (1.00), kbmira 37.1.
 """
 
 from __future__ import annotations
@@ -17,12 +23,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear import _core
+from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.gains import SentenceGain, gain_option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rampion(BatchTrainer):
+class Rampion(SentenceGain):
     """Structured ramp loss by the concave-convex procedure."""
 
     name: ClassVar[str] = "rampion"
@@ -31,9 +39,10 @@ class Rampion(BatchTrainer):
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
+    gain: str = gain_option("linear")
     loss: str = option("ramp3", "one of " + " ".join(name for name, _ in _core.loss_names()), paper="ramp3")
     alpha: float = option(10.0, "cost = alpha (1 - sentence metric)", paper=10, least=0)
-    eta: float = option(0.0001, "step size", paper=0.0001, least=0)
+    eta: float = option(0.0003, "step size", paper=0.0001, least=0)
     C: float = option(1.0, "strength of the l2 term towards the initial weights", paper=1, least=0)
     l1: float = option(0.0, "strength of an l1 term towards the initial weights", least=0)
     cccp: int = option(10, "T', CCCP iterations", paper=10, least=1)
@@ -41,12 +50,12 @@ class Rampion(BatchTrainer):
     shuffle: bool = option(False, "go through the sentences in random order", paper=False)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
-        assert problem.stats is not None
-        costs = self.alpha * (1 - problem.metric.sentence_gains(problem.stats))
-        return self.descend(problem, costs)
+        return self.descend(problem, None)
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """Costs are linear BLEU on edges, per reference word, around the best derivations of each round's start."""
+        if not isinstance(problem.metric, Bleu):
+            return super().learn_forests(problem)
         pool = problem.pool
         details: dict[str, Any] = {}
         words = [np.mean([len(text.split()) for text in pool.references(i)] or [1]) for i in range(len(pool))]
@@ -58,13 +67,15 @@ class Rampion(BatchTrainer):
             details["warnings"] = warnings
         return w, details
 
-    def descend(self, problem: Problem, costs: Vector) -> tuple[Vector, dict[str, Any]]:
+    def descend(self, problem: Problem, costs: Vector | None) -> tuple[Vector, dict[str, Any]]:
         w = _core.rampion(
             problem.pool,
             problem.stats,
             problem.metric.core,
             costs,
             *problem.space,
+            **self.gain_options,
+            alpha=self.alpha,
             loss=self.loss,
             eta=self.eta,
             C=self.C,
@@ -73,10 +84,13 @@ class Rampion(BatchTrainer):
             passes=self.passes,
             seed=self.seed,
             shuffle=self.shuffle,
+            places=problem.places,
             jobs=self.jobs,
             on_epoch=problem.on_epoch,
         )
         if not np.all(np.isfinite(w)):
             return w, {}
+        if costs is None:
+            costs = self.alpha * (1 - self.row_gains(problem, w))
         value, _ = _core.pool_loss(problem.pool, problem.stats, problem.metric.core, costs, w, self.loss, self.jobs)
         return w, {"loss": value}

@@ -30,7 +30,6 @@ Where the paper is silent, or we differ:
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -52,7 +51,7 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Result, Trainer, Vector, option
 from hopefear.trainers.blocks.relevant_sets import RelevantSets, alternatives
 from hopefear.trainers.data import Task
-from hopefear.util.files import umask
+from hopefear.util.files import atomic_file
 
 if TYPE_CHECKING:
     from hopefear.decode.blocks import Blocks
@@ -254,17 +253,8 @@ class _Training:
 
 def write_named(learner: CostMargin, path: Path) -> int:
     """The weights by name, whole or not at all; returns how many are not 0."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    aside = Path(name)
-    try:
-        count = learner.write_weights(name)
-        aside.chmod(0o666 & ~umask())
-        os.fsync(handle)
-        aside.replace(path)
-        return int(count)
-    finally:
-        os.close(handle)
-        aside.unlink(missing_ok=True)
+    with atomic_file(path) as aside:
+        return int(learner.write_weights(str(aside)))
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,14 @@ Table 1: a trainer's name stands for an algorithm and its usual objective, optio
 says how several of them work together. What one learner does at a sentence, and where the paper is silent, is in
 ``core/trainers/online/learner.h``; the epochs around it are in ``job.py``.
 
-Defaults are those of section 7: eta 0.01, hope with mu = -1, forest reranking, ten epochs. The weights of the two
-language models and the two phrase probabilities begin at 1 and all others at 0; in AROW the learning rates of these
-four begin at 0.01. One deviation: hope and fear are searched for among the 50 best edges per source word
-(``edges_per_word``), not in everything the decoder kept; 0 asks for that.
+Defaults are those of section 7: eta 0.01, hope with mu = -1, forest reranking, ten epochs; in AROW the learning rates
+of the language models and phrase probabilities begin at 0.01. Deviations:
+
+- Weights begin where the model's own are, so that nobody ends below where they stood. The paper's start, 1 for the two
+  language models and the two phrase probabilities and 0 for all others, is ``initial=paper_weights(names)``.
+- The weights it began with take part when the best epoch is chosen.
+- Hope and fear are searched for among the 50 best edges per source word (``edges_per_word``), not in everything the
+  decoder kept; 0 asks for that.
 """
 
 from __future__ import annotations
@@ -28,14 +32,19 @@ from hopefear.trainers.data import Task
 from hopefear.trainers.online.teams import PARALLEL, Learners
 
 #: Features that have to be initialised carefully (section 7).
-CAREFUL = ("lm", "lm2", "phrase_ef", "phrase_fe")
+CAREFUL = ("lm", "lm2", "lm3", "phrase_ef", "phrase_fe")
 
 
-def initial_weights(names: Sequence[str], given: Mapping[str, float] | None = None) -> Vector:
-    """The weights of section 7, or those given; what they do not name starts at 0."""
-    if given is not None:
-        return start_vector(names, given)
-    return np.array([1.0 if name in CAREFUL else 0.0 for name in names])
+def paper_weights(names: Sequence[str]) -> dict[str, float]:
+    """The weights that training begins with in section 7."""
+    return {name: float(name in CAREFUL) for name in names}
+
+
+def initial_weights(names: Sequence[str], given: Mapping[str, float] | None = None, data: object = None) -> Vector:
+    """The weights given, or those of the model, or without a model the paper's; what they do not name starts at 0."""
+    if given is None:
+        given = data.decoder.model.weights if isinstance(data, Task) else paper_weights(names)
+    return start_vector(names, given)
 
 
 @dataclass(frozen=True, kw_only=True)

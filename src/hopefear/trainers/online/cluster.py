@@ -15,39 +15,24 @@ from typing import Any
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Header, Reply
+from hopefear.trainers.online.teams import Died, Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
+from hopefear.util.cluster import free_cores, total_cores
 
 BATCH = 8
 
 
-def connect(address: str, learners: int) -> None:
-    """Join the cluster at an address; ``auto``: the one this machine belongs to, or a new one of this machine alone."""
-    try:
-        import ray  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        raise InputError("a cluster needs Ray. Install it: pip install 'hopefear[cluster]'") from None
-    if ray.is_initialized():
-        return
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    if address != "auto":
-        _knock(address)
-        ray.init(address=address, **quiet)
-        return
-    try:
-        ray.init(address="auto", **quiet)
-    except ConnectionError:
-        ray.init(num_cpus=learners, include_dashboard=False, **quiet)
+def check_cpus(learners: int) -> None:
+    """Say at once that learners would wait for CPUs that the cluster does not have."""
+    if (cpus := int(total_cores())) < learners:
+        need = f"{learners} learners need one each"
+        raise InputError(f"the cluster has {cpus} CPUs, and {need}. Take fewer, or add nodes")
 
 
-def _knock(address: str) -> None:
-    """Say at once that nobody is there: Ray itself would try for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    try:
-        with socket.create_connection((host, int(port)), timeout=10):
-            pass
-    except (OSError, ValueError, OverflowError) as error:
-        raise InputError(f"no cluster at {address} ({error}). Start one: ray start --head") from None
+def _last_line(error: Exception) -> str:
+    """Of Ray's long messages the line that has the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if lines else ''}"
 
 
 class _Actor:
@@ -56,10 +41,17 @@ class _Actor:
     def __init__(
         self, make: Callable[[], tuple[_core.Learner, _core.Examples]], header: Header, pieces: list[bytes]
     ) -> None:
-        learner, examples = make()
+        self.failed = ""
+        try:
+            learner, examples = make()
+        except InputError as error:  # no model here, or another one: it would be so the next time too
+            self.failed = f"{socket.gethostname()}: {error}"
+            return
         self.server = Server(learner, examples, Snapshot.unpack(header, pieces))
 
     def answer(self, header: Header, *packets: bytes) -> tuple[Header, bytes]:
+        if self.failed:
+            return {"failed": self.failed}, b""
         try:
             head, pieces = self.server.answer(header, [piece for packet in packets for piece in unpack(packet)[1]])
             return head, pack({}, pieces)
@@ -90,9 +82,9 @@ class Actors:
         head, letters = self.actors[k].answer.options(num_returns=2).remote(header, *packets)
         self.open[head] = k, letters
 
-    def wait(self) -> list[tuple[int, Reply | None]]:
-        ready, _ = self.ray.wait(list(self.open), num_returns=1)
-        answers: list[tuple[int, Reply | None]] = []
+    def wait(self, seconds: float) -> list[tuple[int, Reply | Died]]:
+        ready, _ = self.ray.wait(list(self.open), num_returns=1, timeout=seconds)
+        answers: list[tuple[int, Reply | Died]] = []
         for one in ready:
             k, letters = self.open.pop(one)
             try:
@@ -100,11 +92,15 @@ class Actors:
                 if "failed" in header:
                     raise InputError(header["failed"])
                 pieces = [letters] if "learnt" in header else unpack(self.ray.get(letters))[1]
-            except self.ray.exceptions.RayError:  # the actor, or its whole machine, is gone
-                answers.append((k, None))
+            except self.ray.exceptions.RayError as error:  # the actor, or its whole machine, is gone
+                answers.append((k, Died(_last_line(error))))
                 continue
             answers.append((k, (header, pieces)))
         return answers
+
+    def state(self, k: int) -> str:
+        free = int(free_cores())
+        return f"it is at work, or waits for a CPU: {free} are free on the cluster"
 
     def close(self) -> None:
         for actor in self.actors.values():

@@ -1,9 +1,10 @@
 """A training job: epochs over the sentences, a score after each, the best epoch kept, checkpoints.
 
 After each epoch the averaged weights are scored: they translate the development data, or choose from fixed candidates.
-The weights of the best epoch are returned; without development data, those of the last. What a checkpoint holds is
-enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a job that was killed
-and resumed ends with the same bits as one that was not.
+The weights of the best epoch are returned, or those it began with if no epoch was better. Without development data they
+are those of the last epoch, and a warning says if they translate what was learnt from worse than before. What a
+checkpoint holds is enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a
+job that was killed and resumed ends with the same bits as one that was not.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 MOVED = 8  # weights that moved most are told
 RUNAWAY = 1e9  # no weight of use is as large
+KEPT = "these are kept. Give it more sentences, or lower eta"
 
 
 class Data(Protocol):
@@ -44,6 +46,9 @@ class Data(Protocol):
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
         """The score of weights on development data, and what else there is to say; nothing if there is none."""
+
+    def train_score(self, w: Vector, jobs: int) -> float:
+        """The score of weights on what is learnt from."""
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         """Something that can be sent to another machine and makes names and examples there."""
@@ -66,6 +71,9 @@ class Translated:
         now = Translations.of(self.task.decoder, self.task.dev, w, jobs)
         return {"score": now.score, "length_ratio": now.length_ratio}
 
+    def train_score(self, w: Vector, jobs: int) -> float:
+        return Translations.of(self.task.decoder, self.task.corpus, w, jobs).score
+
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         return partial(_open, self.task.decoder.opener(), self.task.corpus)
 
@@ -79,18 +87,22 @@ class Candidates:
     """Fixed lists, lattices or forests; their own best candidates are the development data."""
 
     def __init__(self, pool: Pool) -> None:
-        self.pool = prepared(pool)
+        self.pool, self.places = prepared(pool)
         self.names = self.pool.feature_names
         self.dense = len(self.names)
         if without := [i for i in range(len(self.pool)) if not self.pool.references(i)]:
             raise InputError(f"sentence {self.pool.ids[without[0]]} has no reference, and hope and fear need BLEU")
-        if self.pool.is_lists:
-            refuse_equal(self.pool, Bleu().stats(self.pool), Bleu())
+        self.stats = Bleu().stats(self.pool) if self.pool.is_lists else None
+        if self.stats is not None:
+            refuse_equal(self.pool, self.stats, Bleu())
         self.examples = _core.pool_examples(self.pool)
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
-        best = self.pool.kbest(w, 1, jobs=jobs)
-        return {"score": Bleu().score(Bleu().stats(best, jobs).sum(axis=0))}
+        return {"score": self.train_score(w, jobs)}
+
+    def train_score(self, w: Vector, jobs: int) -> float:
+        _, document = _core.one_best(self.pool, self.stats, Bleu().core, w, jobs, self.places)
+        return Bleu().score(document)
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:
         raise InputError("candidates are learnt from on one machine. Leave out the cluster")
@@ -109,7 +121,7 @@ def fit(trainer: Online, data: Task | Pool, initial: Mapping[str, float] | None,
     if not isinstance(data, Pool | Task):
         raise InputError(f"trainer {trainer.name} learns from a Task or a Pool, not from {type(data).__name__}")
     source = Candidates(data) if isinstance(data, Pool) else Translated(data)
-    w = initial_weights(source.names, initial)
+    w = initial_weights(source.names, initial, data)
     job = _Job(trainer, source, w, run)
     job.team = _team(trainer, source, w, job.warn)
     try:
@@ -127,9 +139,11 @@ def _team(trainer: Online, data: Data, w: Vector, warn: Callable[[str], None]) -
         return Threads(trainer, data.examples, data.names, w, how, count, trainer.jobs)
     snapshots = [Snapshot.of(trainer.learner(w, data.names, True)) for _ in range(count)]
     if cluster is not None:
-        from hopefear.trainers.online.cluster import Actors, connect
+        from hopefear.trainers.online.cluster import Actors, check_cpus
+        from hopefear.util.cluster import connect
 
         connect(cluster, count)
+        check_cpus(count)
         return Crew(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
     from hopefear.trainers.online.workers import Processes
 
@@ -230,6 +244,7 @@ class _Job:
                 epoch, tally = epoch + 1, Tally()
                 self.keep(epoch, tally)
         w = self.best if self.best is not None else self.initial
+        self._compare(w)
         scores = {one["epoch"]: one["score"] for one in self.history}
         return Result(
             weights=named(self.data.names, w, self.data.dense),
@@ -263,7 +278,7 @@ class _Job:
         record |= tally.figures()
         record["moved"] = {self.data.names[j]: float(average[j] - before[j]) for j in _largest(average - before)}
         # Without development data the last epoch is the one.
-        better = now is None or self.best is None or record["score"] > self._best_score()
+        better = now is None or record["score"] > self._best_score()
         self.history.append(record)
         if better:
             self.best, self.best_epoch = average, epoch
@@ -272,6 +287,17 @@ class _Job:
 
     def _best_score(self) -> float:
         return float(next(one["score"] for one in self.history if one["epoch"] == self.best_epoch))
+
+    def _compare(self, w: Vector) -> None:
+        """Warn of training that did not help."""
+        if any(one["epoch"] == 0 for one in self.history):
+            if self.best_epoch == 0 and len(self.history) > 1:
+                self.warn(f"no epoch is better than the weights it began with ({self._best_score():.2f}); {KEPT}")
+        elif self.best is not None:
+            before, after = (self.data.train_score(one, self.trainer.jobs) for one in (self.initial, w))
+            if after < before:
+                finding = f"these weights are worse than those it began with, {after:.2f} against {before:.2f}"
+                self.warn(f"{finding} on what was learnt from. Keep development data aside to choose the epoch on")
 
 
 def _largest(change: Vector) -> list[int]:

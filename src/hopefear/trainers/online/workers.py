@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ import numpy as np
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Header, Reply, described
+from hopefear.trainers.online.teams import Died, Header, Reply, described
+from hopefear.util.processes import die_with
 
 
 class Server:
@@ -72,12 +74,16 @@ class Processes:
         self.pids: dict[int, int] = {}
 
     def start(self, k: int, snapshot: Snapshot) -> None:
+        if not hasattr(os, "fork"):
+            raise InputError("learners in processes need a system that forks. Take --simulate-learners, or a cluster")
         self._end(k)
         ours, theirs = Pipe()
         sys.stdout.flush()
         sys.stderr.flush()
+        leader = os.getpid()
         pid = os.fork()
         if pid == 0:
+            die_with(leader)
             ours.close()
             for pipe in self.pipes.values():  # or the others would not notice that the leader is gone
                 pipe.close()
@@ -90,6 +96,7 @@ class Processes:
         code = 0
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the leader's business
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             server = Server(self.make(), self.examples, snapshot)
             while True:
                 question = pipe.recv_bytes()
@@ -100,8 +107,11 @@ class Processes:
                 pipe.send_bytes(answer)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             pass
-        except BaseException:
-            traceback.print_exc()
+        except BaseException as error:
+            if os.environ.get("HOPEFEAR_DEBUG"):
+                traceback.print_exc()
+            with suppress(OSError, MemoryError):
+                pipe.send_bytes(pack({"died": f"{type(error).__name__}: {error}".rstrip(": ")}, []))
             code = 1
         os._exit(code)
 
@@ -109,29 +119,41 @@ class Processes:
         with suppress(BrokenPipeError, ConnectionResetError):  # wait() will tell
             self.pipes[k].send_bytes(pack(header, pieces))
 
-    def wait(self) -> list[tuple[int, Reply | None]]:
-        ready = wait(list(self.pipes.values()))
-        answers: list[tuple[int, Reply | None]] = []
+    def wait(self, seconds: float) -> list[tuple[int, Reply | Died]]:
+        ready = wait(list(self.pipes.values()), seconds)
+        answers: list[tuple[int, Reply | Died]] = []
         for k, pipe in list(self.pipes.items()):
             if pipe in ready:
                 try:
                     reply = unpack(pipe.recv_bytes())
                 except (EOFError, ConnectionResetError):
-                    answers.append((k, None))
+                    answers.append((k, Died(self._end(k))))
                     continue
                 if "failed" in reply[0]:
                     raise InputError(reply[0]["failed"])
-                answers.append((k, reply))
+                answers.append((k, Died(reply[0]["died"]) if "died" in reply[0] else reply))
         return answers
 
-    def _end(self, k: int) -> None:
+    def state(self, k: int) -> str:
+        with suppress(OSError, KeyError, IndexError):
+            letter = Path(f"/proc/{self.pids[k]}/stat").read_text().rpartition(")")[2].split()[0]
+            if letter in "Tt":
+                return f"its process {self.pids[k]} is stopped. Let it go on: kill -CONT {self.pids[k]}"
+        return f"its process {self.pids.get(k)} is at work"
+
+    def _end(self, k: int) -> str:
+        """No more learner k; what it died of."""
         if k not in self.pids:
-            return
+            return "it was not there"
         self.pipes.pop(k).close()
         pid = self.pids.pop(k)
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        gone, status = os.waitpid(pid, os.WNOHANG)
+        if not gone:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        return f"killed by signal {-code}; is the memory enough?" if code < 0 else f"it ended with {code}"
 
     def close(self) -> None:
         for k in list(self.pids):

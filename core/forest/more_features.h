@@ -1,0 +1,12 @@
+// The same candidates with more features.
+#pragma once
+#include "forest/pool.h"
+
+namespace hopefear {
+
+/// Lists with a feature more for each of `names`, whose values are the columns of a matrix with a line per row of the pool. The new
+/// features stand among the sparse ones, whatever their values, so that pools with the same vocabulary of features stay comparable;
+/// the vocabulary learns the names. A feature that a candidate has already is an InputError.
+Pool with_columns(const Pool& pool, const std::vector<std::string>& names, const double* values, int jobs);
+
+}  // namespace hopefear

@@ -1,0 +1,430 @@
+#include "hiero/forced_decoding.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "forest/each_sentence.h"
+#include "search/source.h"
+#include "util/id_map.h"
+#include "util/text.h"
+#include "util/words.h"
+
+namespace hopefear {
+namespace {
+
+enum Feature { kRule = 4, kWord, kGlue, kIdentity, kUnknown, kNumber, kName, kFeatures };
+
+}  // namespace
+
+const std::vector<std::string>& ForcedDecoder::features() {
+  static const std::vector<std::string> names{"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule", "word",
+                                              "glue",      "identity",  "unknown",    "number",     "name"};
+  return names;
+}
+
+const std::vector<std::string>& ForcedDecoder::columns() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = features();
+    all.insert(all.end(), {"skipped_source", "skipped_target", "missing"});
+    return all;
+  }();
+  return names;
+}
+
+ForcedDecoder::ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span)
+    : grammar_(std::move(grammar)), weights_(std::move(weights)), max_span_(max_span) {
+  if (weights_.size() != kFeatures) throw InputError("forced decoding needs a weight for each of its features");
+  if (max_span < 1) throw InputError("max_span must be at least 1");
+  for (size_t c = 0; c < column_.size(); ++c) column_[c] = grammar_->column(features()[c]);
+}
+
+/// What applies to one source, over the words that some candidates have.
+class ForcedDecoder::Sentence {
+ public:
+  /// `words`: the different words of the candidates.
+  Sentence(const ForcedDecoder& decoder, std::string_view source, std::string_view kinds, const Vocab& vocab,
+           std::span<const int32_t> words)
+      : d_(decoder), g_(*decoder.grammar_) {
+    for (int32_t word : words) {
+      const int32_t local = local_.add(static_cast<uint32_t>(word));
+      if (const int32_t id = g_.target_vocab()->find(vocab[word]); id >= 0) by_target_.add(static_cast<uint32_t>(id), local);
+    }
+    for_each_word(source, [&](std::string_view word) { texts.emplace_back(word); });
+    for (const std::string& word : texts) source_.push_back(g_.source_vocab()->find(word));
+    for (int32_t i = 0; i < length(); ++i) {
+      begin_ = i;
+      tails_.clear();
+      walk(Grammar::kRoot, i);
+      add_copy(i, static_cast<size_t>(i) < kinds.size() ? kinds[i] : 'w', vocab);
+    }
+    std::stable_sort(applications.begin(), applications.end(), [](const Application& a, const Application& b) {
+      return std::pair(a.j - a.i, a.i) < std::pair(b.j - b.i, b.i);
+    });
+  }
+
+  /// A target side. Symbols are words of ours, or -1 and -2 for the nonterminals.
+  struct Rule {
+    double score;
+    int64_t rule;  // of the grammar; -1: a copy
+    int32_t extra = -1;
+    uint32_t begin, end;  // in symbols
+  };
+  /// A source side over [i, j), with the spans of its nonterminals.
+  struct Application {
+    int32_t i, j, side;
+    int32_t tail[2][2];
+    int32_t tails;
+  };
+
+  int32_t length() const { return static_cast<int32_t>(source_.size()); }
+  int32_t words() const { return local_.size(); }
+  int32_t local(int32_t word) const { return local_.find(static_cast<uint32_t>(word)); }
+  std::span<const int32_t> target(const Rule& rule) const { return {symbols_.data() + rule.begin, rule.end - rule.begin}; }
+
+  std::vector<std::string> texts;
+  std::vector<Application> applications;             // shorter spans first
+  std::vector<Rule> rules;                           // side after side
+  std::vector<std::pair<uint32_t, uint32_t>> sides;  // their rules
+
+ private:
+  /// All source sides that begin at begin_, from a node of the trie and the place behind it.
+  void walk(uint32_t node, int32_t at) {
+    const auto [first, end] = g_.rules_of(node);
+    if (first != end && (tails_.empty() || at - begin_ <= d_.max_span_)) apply(at, side(first, end));
+    if (!g_.has_children(node)) return;
+    if (at < length() && source_[at] >= 0)
+      if (const uint32_t next = g_.child(node, source_[at]); next != Grammar::kNone) walk(next, at + 1);
+    if (tails_.size() == 2) return;
+    const uint32_t next = g_.child(node, kX);
+    if (next == Grammar::kNone) return;
+    for (int32_t to = at + 1; to <= std::min(length(), begin_ + d_.max_span_); ++to) {
+      tails_.push_back({at, to});
+      walk(next, to);
+      tails_.pop_back();
+    }
+  }
+
+  void apply(int32_t at, int32_t side) {
+    if (sides[side].first == sides[side].second) return;
+    Application a{begin_, at, side, {{0, 0}, {0, 0}}, static_cast<int32_t>(tails_.size())};
+    for (size_t t = 0; t < tails_.size(); ++t) a.tail[t][0] = tails_[t].first, a.tail[t][1] = tails_[t].second;
+    applications.push_back(a);
+  }
+
+  /// The rules of a source side whose words the candidates have.
+  int32_t side(uint32_t first, uint32_t end) {
+    const int32_t next = static_cast<int32_t>(sides.size()), found = side_of_.add(first, next);
+    if (found != next) return found;
+    const auto begin = static_cast<uint32_t>(rules.size());
+    for (uint32_t rule = first; rule < end; ++rule) {
+      const auto symbols = static_cast<uint32_t>(symbols_.size());
+      bool known = true;
+      double words = 0;
+      for (int32_t symbol : g_.target(rule)) {
+        const int32_t own = symbol < 0 ? symbol : by_target_.find(static_cast<uint32_t>(symbol));
+        known = known && (symbol < 0 || own >= 0);
+        words += symbol >= 0;
+        symbols_.push_back(own);
+      }
+      if (!known) {
+        symbols_.resize(symbols);
+        continue;
+      }
+      double score = d_.weights_[kRule] + d_.weights_[kWord] * words;
+      for (size_t c = 0; c < d_.column_.size(); ++c)
+        if (d_.column_[c] >= 0) score += d_.weights_[c] * g_.row(rule)[d_.column_[c]];
+      rules.push_back({score, rule, -1, symbols, static_cast<uint32_t>(symbols_.size())});
+    }
+    sides.emplace_back(begin, static_cast<uint32_t>(rules.size()));
+    return found;
+  }
+
+  /// A number, a name, or a word that no rule translates alone.
+  void add_copy(int32_t i, char letter, const Vocab& vocab) {
+    const WordKind kind = word_kind(letter);
+    int32_t extra = kind == WordKind::number ? kNumber : kind == WordKind::name ? kName : -1;
+    if (extra < 0) {
+      const uint32_t node = source_[i] < 0 ? Grammar::kNone : g_.child(Grammar::kRoot, source_[i]);
+      const auto [first, end] = node == Grammar::kNone ? std::pair(0u, 0u) : g_.rules_of(node);
+      if (first != end) return;
+      extra = source_[i] < 0 ? kUnknown : kIdentity;
+    }
+    const int32_t word = vocab.find(texts[i]), own = word < 0 ? -1 : local(word);
+    if (own < 0) return;
+    const auto symbols = static_cast<uint32_t>(symbols_.size());
+    symbols_.push_back(own);
+    sides.emplace_back(static_cast<uint32_t>(rules.size()), static_cast<uint32_t>(rules.size()) + 1);
+    rules.push_back({d_.weights_[kWord] + d_.weights_[extra], -1, extra, symbols, symbols + 1});
+    applications.push_back({i, i + 1, static_cast<int32_t>(sides.size()) - 1, {{0, 0}, {0, 0}}, 0});
+  }
+
+  const ForcedDecoder& d_;
+  const Grammar& g_;
+  IdMap local_, by_target_, side_of_;
+  std::vector<int32_t> source_, symbols_;
+  int32_t begin_ = 0;
+  std::vector<std::pair<int32_t, int32_t>> tails_;
+};
+
+/// The best derivation of one candidate after the other.
+class ForcedDecoder::Parse {
+ public:
+  struct Item {
+    int32_t i, j, k, l;
+    double score;
+    uint32_t rule;
+    int32_t child[2];  // items, by the order of the source side; -1: none
+  };
+
+  Parse(const ForcedDecoder& decoder, const Sentence& sentence) : d_(decoder), s_(sentence), n_(sentence.length()) {}
+
+  void run(std::span<const int32_t> words) {
+    read(words);
+    choose_rules();
+    items_.clear();
+    cells_.assign(static_cast<size_t>(n_ + 1) * (n_ + 1), {0, 0});
+    place_.assign(static_cast<size_t>(m_ + 1) * (m_ + 1), -1);
+    for (size_t a = 0; a < s_.applications.size();) {
+      const auto begin = static_cast<int32_t>(items_.size());
+      const int32_t i = s_.applications[a].i, j = s_.applications[a].j;
+      for (; a < s_.applications.size() && s_.applications[a].i == i && s_.applications[a].j == j; ++a) apply(s_.applications[a]);
+      cells_[i * (n_ + 1) + j] = {begin, static_cast<int32_t>(items_.size())};
+      for (size_t t = begin; t < items_.size(); ++t) place_[items_[t].k * (m_ + 1) + items_[t].l] = -1;
+    }
+    join();
+  }
+
+  const std::vector<int32_t>& parts() const { return parts_; }
+  const Item& item(int32_t t) const { return items_[t]; }
+
+  void columns(double* out) const {
+    std::fill(out, out + ForcedDecoder::columns().size(), 0.0);
+    for (int32_t part : parts_) add_features(part, out);
+    out[kGlue] = std::max(0.0, static_cast<double>(parts_.size()) - 1);
+    out[kFeatures] = skipped_source_;
+    out[kFeatures + 1] = skipped_target_;
+    out[kFeatures + 2] = skipped_source_ + skipped_target_ > 0;
+  }
+
+ private:
+  void read(std::span<const int32_t> words) {
+    m_ = static_cast<int32_t>(words.size());
+    words_.clear();
+    positions_.assign(s_.words(), {});
+    for (int32_t word : words) {
+      words_.push_back(s_.local(word));
+      positions_[words_.back()].push_back(static_cast<int32_t>(words_.size()) - 1);
+    }
+  }
+
+  /// The rules of each side whose runs of words the candidate has.
+  void choose_rules() {
+    chosen_.clear();
+    of_side_.clear();
+    for (const auto& [first, end] : s_.sides) {
+      const auto begin = static_cast<uint32_t>(chosen_.size());
+      for (uint32_t r = first; r < end; ++r)
+        if (can_match(s_.target(s_.rules[r]))) chosen_.push_back(r);
+      of_side_.emplace_back(begin, static_cast<uint32_t>(chosen_.size()));
+    }
+  }
+
+  bool can_match(std::span<const int32_t> target) const {
+    for (size_t at = 0; at < target.size();) {
+      if (target[at] < 0) {
+        ++at;
+        continue;
+      }
+      size_t end = at;
+      while (end < target.size() && target[end] >= 0) ++end;
+      const auto run = target.subspan(at, end - at);
+      const auto& places = positions_[run[0]];
+      if (std::none_of(places.begin(), places.end(), [&](int32_t k) { return has(run, k); })) return false;
+      at = end;
+    }
+    return true;
+  }
+
+  /// Whether the candidate has these words at k.
+  bool has(std::span<const int32_t> run, int32_t k) const {
+    return k >= 0 && k + static_cast<int32_t>(run.size()) <= m_ && std::equal(run.begin(), run.end(), words_.begin() + k);
+  }
+
+  void apply(const Sentence::Application& a) {
+    const auto [first, end] = of_side_[a.side];
+    if (first == end) return;
+    std::pair<int32_t, int32_t> below[2] = {{0, 0}, {0, 0}};
+    for (int32_t t = 0; t < a.tails; ++t) {
+      below[t] = cells_[a.tail[t][0] * (n_ + 1) + a.tail[t][1]];
+      if (below[t].first == below[t].second) return;
+    }
+    for (uint32_t c = first; c < end; ++c) {
+      const uint32_t rule = chosen_[c];
+      const auto target = s_.target(s_.rules[rule]);
+      if (target.empty()) continue;
+      if (a.tails == 0)
+        for (int32_t k : positions_[target[0]]) {
+          if (has(target, k)) add(a, k, k + static_cast<int32_t>(target.size()), rule, -1, -1);
+        }
+      else
+        with_tails(a, rule, target, below);
+    }
+  }
+
+  /// Target sides with nonterminals: words, an item, words, perhaps another item, words.
+  void with_tails(const Sentence::Application& a, uint32_t rule, std::span<const int32_t> target,
+                  const std::pair<int32_t, int32_t>* below) {
+    const auto is_slot = [](int32_t symbol) { return symbol < 0; };
+    const auto slot = static_cast<size_t>(std::find_if(target.begin(), target.end(), is_slot) - target.begin());
+    const auto after = target.subspan(slot + 1);
+    const int32_t first = -1 - target[slot], before = static_cast<int32_t>(slot);
+    const auto gap = static_cast<size_t>(std::find_if(after.begin(), after.end(), is_slot) - after.begin());
+    for (int32_t x = below[first].first; x < below[first].second; ++x) {
+      const int32_t k = items_[x].k - before, l = items_[x].l;
+      if (!has(target.first(slot), k) || !has(after.first(gap), l)) continue;
+      const int32_t end = l + static_cast<int32_t>(gap);
+      if (gap == after.size()) {
+        add(a, k, end, rule, x, -1);
+        continue;
+      }
+      const int32_t second = -1 - after[gap];
+      for (int32_t y = below[second].first; y < below[second].second; ++y)
+        if (items_[y].k == end && has(after.subspan(gap + 1), items_[y].l))
+          add(a, k, items_[y].l + static_cast<int32_t>(after.size() - gap - 1), rule, first == 0 ? x : y, first == 0 ? y : x);
+    }
+  }
+
+  void add(const Sentence::Application& a, int32_t k, int32_t l, uint32_t rule, int32_t left, int32_t right) {
+    double score = s_.rules[rule].score;
+    if (left >= 0) score += items_[left].score;
+    if (right >= 0) score += items_[right].score;
+    int32_t& place = place_[k * (m_ + 1) + l];
+    if (place < 0) {
+      place = static_cast<int32_t>(items_.size());
+      items_.push_back({a.i, a.j, k, l, score, rule, {left, right}});
+    } else if (score > items_[place].score) {
+      items_[place] = {a.i, a.j, k, l, score, rule, {left, right}};
+    }
+  }
+
+  /// Glue: from (0, 0) to (n, m) by items and by words that are left out.
+  void join() {
+    struct Best {
+      int32_t skipped = std::numeric_limits<int32_t>::max();
+      double score = 0;
+      int32_t item = -1;  // the step that led here: an item, -1 a source word, -2 a candidate word
+      bool any = false;   // an item before: the next one is glued to it
+    };
+    std::vector<Best> best(static_cast<size_t>(n_ + 1) * (m_ + 1));
+    std::vector<std::vector<int32_t>> at(n_ + 1);  // items by the place where they begin
+    for (size_t t = 0; t < items_.size(); ++t) at[items_[t].i].push_back(static_cast<int32_t>(t));
+    for (auto& own : at)
+      std::stable_sort(own.begin(), own.end(), [&](int32_t a, int32_t b) { return items_[a].k < items_[b].k; });
+    const auto improve = [&](int32_t i, int32_t k, const Best& step) {
+      Best& here = best[i * (m_ + 1) + k];
+      if (step.skipped < here.skipped || (step.skipped == here.skipped && step.score > here.score)) here = step;
+    };
+    best[0] = {0, 0, -1, false};
+    for (int32_t i = 0; i <= n_; ++i) {
+      size_t next = 0;
+      for (int32_t k = 0; k <= m_; ++k) {
+        const Best here = best[i * (m_ + 1) + k];
+        for (; next < at[i].size() && items_[at[i][next]].k == k; ++next) {
+          const Item& item = items_[at[i][next]];
+          const double glue = here.any ? d_.weights_[kGlue] : 0.0;
+          if (here.skipped < std::numeric_limits<int32_t>::max())
+            improve(item.j, item.l, {here.skipped, here.score + glue + item.score, at[i][next], true});
+        }
+        if (here.skipped == std::numeric_limits<int32_t>::max()) continue;
+        if (i < n_) improve(i + 1, k, {here.skipped + 1, here.score, -1, here.any});
+        if (k < m_) improve(i, k + 1, {here.skipped + 1, here.score, -2, here.any});
+      }
+    }
+    parts_.clear();
+    skipped_source_ = skipped_target_ = 0;
+    for (int32_t i = n_, k = m_; i > 0 || k > 0;) {
+      const int32_t step = best[i * (m_ + 1) + k].item;
+      if (step >= 0) {
+        parts_.push_back(step);
+        i = items_[step].i;
+        k = items_[step].k;
+      } else if (step == -1) {
+        --i, ++skipped_source_;
+      } else {
+        --k, ++skipped_target_;
+      }
+    }
+    std::reverse(parts_.begin(), parts_.end());
+  }
+
+  void add_features(int32_t t, double* out) const {
+    const Item& item = items_[t];
+    const Sentence::Rule& rule = s_.rules[item.rule];
+    for (int32_t symbol : s_.target(rule)) out[kWord] += symbol >= 0;
+    if (rule.rule < 0) {
+      out[rule.extra] += 1;
+      return;
+    }
+    out[kRule] += 1;
+    for (size_t c = 0; c < d_.column_.size(); ++c)
+      if (d_.column_[c] >= 0) out[c] += d_.grammar_->row(static_cast<uint32_t>(rule.rule))[d_.column_[c]];
+    for (int32_t child : item.child)
+      if (child >= 0) add_features(child, out);
+  }
+
+  const ForcedDecoder& d_;
+  const Sentence& s_;
+  int32_t n_, m_ = 0;
+  std::vector<int32_t> words_;
+  std::vector<std::vector<int32_t>> positions_;  // of each word
+  std::vector<uint32_t> chosen_;
+  std::vector<std::pair<uint32_t, uint32_t>> of_side_;  // in chosen_
+  std::vector<Item> items_;
+  std::vector<std::pair<int32_t, int32_t>> cells_;  // the items of each source span
+  std::vector<int32_t> place_;                      // of the item of the present cell over [k, l)
+  std::vector<int32_t> parts_;
+  double skipped_source_ = 0, skipped_target_ = 0;
+};
+
+std::vector<double> ForcedDecoder::rows(const Pool& pool, const std::vector<std::string>& sources,
+                                        const std::vector<std::string>& kinds, int jobs) const {
+  if (sources.size() != pool.size() || kinds.size() != pool.size())
+    throw InputError("as many source lines as sentences are needed");
+  const auto row_begin = pool.row_begin();
+  const size_t width = columns().size();
+  std::vector<double> out(row_begin.back() * width);
+  each_sentence(pool, jobs, [&](size_t i, const hopefear::Sentence& s) {
+    const Sentence sentence(*this, sources[i], kinds[i], *pool.vocab, s.forest.words);
+    Parse parse(*this, sentence);
+    for (int32_t e = 0; e < s.forest.edges(); ++e) {
+      parse.run(s.forest.edge_words(e));
+      parse.columns(out.data() + (row_begin[i] + e) * width);
+    }
+  });
+  return out;
+}
+
+std::vector<ForcedDecoder::Step> ForcedDecoder::explain(std::string_view source, std::string_view kinds,
+                                                        std::string_view candidate) const {
+  Vocab vocab;
+  const std::vector<int32_t> words = add_words(candidate, vocab);
+  const Sentence sentence(*this, source, kinds, vocab, words);
+  Parse parse(*this, sentence);
+  parse.run(words);
+  std::vector<Step> steps;
+  const auto show = [&](const auto& self, int32_t t, int32_t depth) -> void {
+    const Parse::Item& item = parse.item(t);
+    const Sentence::Rule& rule = sentence.rules[item.rule];
+    const auto number = static_cast<uint32_t>(std::max<int64_t>(rule.rule, 0));
+    const std::string& own = sentence.texts[item.i];
+    steps.push_back({depth, item.i, item.j, item.k, item.l, rule.rule < 0 ? own : grammar_->source_text(number),
+                     rule.rule < 0 ? own : grammar_->target_text(number), rule.score});
+    for (int32_t child : item.child)
+      if (child >= 0) self(self, child, depth + 1);
+  };
+  for (int32_t part : parse.parts()) show(show, part, 0);
+  return steps;
+}
+
+}  // namespace hopefear

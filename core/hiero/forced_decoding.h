@@ -1,0 +1,58 @@
+// Forced decoding: the best derivation of a hierarchical model whose yield is a given translation.
+//
+// The source and the candidate are parsed together. An item is a span [i, j) of the source with a span [k, l) of the candidate, made by a
+// rule of the grammar (all target sides take part) or by a word that is copied, as hiero_decoder.h says; glue joins items from left
+// to right. The language models' say is the same for all derivations of a string and is left to others. Where no derivation yields
+// the candidate, glue may leave words of either side out: the derivation with the fewest such words is taken, and among these
+// the best by the model. So one search serves both cases, and the number of words left out tells them apart.
+//
+// What applies to the source is found once per sentence; each candidate then only sees rules whose words it has. Equal scores: what came
+// first wins.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forest/pool.h"
+#include "grammar/grammar.h"
+
+namespace hopefear {
+
+class ForcedDecoder {
+ public:
+  /// The features of a derivation in the order of its columns, and then: `skipped_source` and `skipped_target`, the words left out,
+  /// and `missing`, 1 if there are any.
+  static const std::vector<std::string>& features();
+  static const std::vector<std::string>& columns();
+
+  /// `weights` are those of features(). Rules with nonterminals cover at most max_span source words.
+  ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span);
+
+  /// For every row of a pool of lists, whose words and `sources` are as the model has them; `kinds` as decoders take them.
+  std::vector<double> rows(const Pool& pool, const std::vector<std::string>& sources, const std::vector<std::string>& kinds,
+                           int jobs) const;
+
+  /// A rule of a derivation: the part before it in depth-first order whose depth is one less is its parent.
+  struct Step {
+    int32_t depth;
+    int32_t i, j, k, l;          // source and candidate words
+    std::string source, target;  // of the rule, nonterminals as [1] and [2]
+    double score;
+  };
+  /// The derivation of one candidate, part by part from left to right.
+  std::vector<Step> explain(std::string_view source, std::string_view kinds, std::string_view candidate) const;
+
+ private:
+  class Sentence;
+  class Parse;
+
+  std::shared_ptr<const Grammar> grammar_;
+  std::vector<double> weights_;
+  std::array<int, 4> column_;  // of the grammar, for the first features
+  int max_span_;
+};
+
+}  // namespace hopefear

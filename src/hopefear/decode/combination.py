@@ -1,0 +1,315 @@
+"""Lists of several systems as one: what ``hopefear combine`` does.
+
+    combine(CombineConfig(lists=["neural.jsonl", "hiero.jsonl"], names=["neural", "hiero"], out="both.jsonl"))
+
+A candidate stands once, whoever proposed it, with the features of all systems side by side:
+
+    A.NAME       feature NAME of system A
+    A.missing    1 if A did not propose it
+    A.rank       ln of its place in A's list, from 1; of a missing one, the place behind the last
+    systems      how many systems proposed it
+
+What A would have said of a candidate that it did not propose is not known. Put in its place is a guess that is learnt
+from what A said of the candidates that it did propose (Floors): each feature, less its mean over the other candidates
+of its sentence, by least squares on how the candidate agrees with these others: shares of common n-grams, and length.
+What such guesses are wrong by on average is left to the weight of ``A.missing``, which a trainer learns. No references
+are used, so new lists may have floors of their own, or those of the lists that weights were learnt from
+(``--floors``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import Pool, likeness_columns, set_sources
+from hopefear.errors import OptionError, input_error
+from hopefear.formats.pieces import SENTENCES, iter_pools, pool_writer
+from hopefear.runs.session import SILENT, Session
+from hopefear.util.files import PathLike, atomic_write, open_text, path_name
+from hopefear.util.words import plural
+
+LIKENESS = ("like_1", "like_2", "like_3", "like_4", "longer", "unlike")
+MOST_FEATURES = 1000
+RIDGE = 1e-6  # of the mean square of a predictor: only so that the equations can be solved
+
+Matrix = NDArray[np.float64]
+Found = tuple[Pool, int, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CombineConfig:
+    """The options of ``hopefear combine``, by the same names."""
+
+    lists: Sequence[PathLike]
+    out: PathLike
+    names: Sequence[str] = ()
+    floors: PathLike | None = None  # read them instead of learning them
+    save_floors: PathLike | None = None
+    jobs: int = 0
+
+
+@dataclass
+class System:
+    """One list, sentence by sentence."""
+
+    name: str
+    path: PathLike
+    features: list[str] = field(default_factory=list)
+
+    def sentences(self) -> Iterator[Found]:
+        """A pool, the place of a sentence in it, and its id."""
+        for pool in iter_pools(self.path):
+            known = pool.feature_names
+            if len(known) > MOST_FEATURES:
+                finding = f"has {plural(len(known), 'feature')}, more than {MOST_FEATURES}"
+                raise input_error(path_name(self.path), None, f"{finding}. Keep few features, or the model's score")
+            self.features += known[len(self.features) :]
+            for i, name in enumerate(pool.ids):
+                yield pool, i, name
+
+    def columns(self) -> list[str]:
+        return [*(f"{self.name}.{feature}" for feature in self.features), f"{self.name}.missing", f"{self.name}.rank"]
+
+
+@dataclass
+class Piece:
+    """Some sentences of all systems together."""
+
+    ids: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    references: list[list[str]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    begin: list[int] = field(default_factory=lambda: [0])
+    ranks: list[list[int]] = field(default_factory=list)  # of each candidate: its place in each system's list, or -1
+    lengths: list[list[int]] = field(default_factory=list)  # of each sentence: the candidates of each system
+    values: list[list[Matrix]] = field(default_factory=list)  # of each sentence and system
+    numbers: list[NDArray[np.float64]] = field(default_factory=list)
+    number_names: list[str] = field(default_factory=list)
+
+    def add(self, systems: Sequence[System], found: Sequence[Found]) -> None:
+        """The lists of one sentence, in the order of the systems."""
+        name = found[0][2]
+        for system, (_, _, own) in zip(systems, found, strict=True):
+            if own != name:
+                finding = f"has sentence {own} where {path_name(systems[0].path)} has {name}"
+                raise input_error(path_name(system.path), None, f"{finding}. Combine lists of the same sentences")
+        rows: dict[str, list[int]] = {}
+        numbers: list[NDArray[np.float64]] = []
+        values = []
+        for k, (pool, i, _) in enumerate(found):
+            forest = pool[i]
+            values.append(_matrix(forest, len(systems[k].features)))
+            if pool.number_names != found[0][0].number_names:
+                finding = "has other metric columns than the first list. Give all lists the same"
+                raise input_error(path_name(systems[k].path), None, finding)
+            for j in range(forest.edge_count):
+                text = pool.text(i, j)
+                if text not in rows:
+                    rows[text] = [-1] * len(systems)
+                    numbers.append(forest.numbers[j])
+                if rows[text][k] < 0:  # the first place counts
+                    rows[text][k] = j
+        self.ids.append(name)
+        self.sources.append(next((pool.source(i) for pool, i, _ in found if pool.source(i)), ""))
+        self.references.append(next((refs for pool, i, _ in found if (refs := pool.references(i))), []))
+        self.texts += rows
+        self.begin.append(len(self.texts))
+        self.ranks += rows.values()
+        self.lengths.append([len(matrix) for matrix in values])
+        self.values.append(values)
+        self.numbers += numbers
+        self.number_names = found[0][0].number_names
+
+    def pool(self, names: Sequence[str], dense: Matrix) -> Pool:
+        pool = Pool()
+        for name in names:
+            pool.features.add(name)
+        pool.number_names = self.number_names
+        numbers = np.array(self.numbers, np.float64).reshape(len(self.texts), len(self.number_names))
+        pool.append_lists(self.ids, np.array(self.begin, np.int64), dense, numbers, self.texts, self.references)
+        if any(self.sources):
+            set_sources(pool, self.sources)
+        return pool
+
+
+def _matrix(forest: Any, width: int) -> Matrix:
+    values = np.zeros((forest.edge_count, width))
+    values[:, : forest.dense_width] = forest.dense
+    if len(forest.sparse_ids):
+        rows = np.repeat(np.arange(forest.edge_count), np.diff(forest.sparse_begin))
+        np.add.at(values, (rows, forest.sparse_ids), forest.sparse_values)
+    return values
+
+
+class Floors:
+    """What a system says of a candidate, as far as its agreement with the others of the system's list tells.
+
+    feature(candidate) - mean of the others = coefficients . (1, likeness), least squares over a system's candidates.
+    """
+
+    def __init__(self, systems: Sequence[System]) -> None:
+        self.systems = systems
+        width = len(LIKENESS) + 1
+        self._xx = [np.zeros((width, width)) for _ in systems]
+        self._xy: list[Matrix] = [np.zeros((width, 0)) for _ in systems]
+        self._yy: list[NDArray[np.float64]] = [np.zeros(0) for _ in systems]
+        self.coefficients: list[Matrix] = []
+
+    def see(self, k: int, x: Matrix, y: Matrix) -> None:
+        """Candidates of system k: 1 and likeness, features less the mean of the others."""
+        if (grown := y.shape[1] - self._xy[k].shape[1]) > 0:
+            self._xy[k], self._yy[k] = np.pad(self._xy[k], ((0, 0), (0, grown))), np.pad(self._yy[k], (0, grown))
+        self._xx[k] += x.T @ x
+        self._xy[k] += x.T @ y
+        self._yy[k] += (y**2).sum(0)
+
+    def learn(self) -> None:
+        for xx, xy in zip(self._xx, self._xy, strict=True):
+            ridge = np.diag(RIDGE * np.maximum(np.diag(xx), 1e-12))
+            self.coefficients.append(np.asarray(np.linalg.lstsq(xx + ridge, xy, rcond=None)[0], np.float64))
+
+    def explained(self, k: int) -> dict[str, float]:
+        """The share of the variance within lists that likeness explains."""
+        rest = self._yy[k] - 2 * (self.coefficients[k] * self._xy[k]).sum(0)
+        rest += np.einsum("ij,ik,kj->j", self.coefficients[k], self._xx[k], self.coefficients[k])
+        share = np.where(self._yy[k] > 0, 1 - rest / np.where(self._yy[k] > 0, self._yy[k], 1.0), 1.0)
+        return dict(zip(self.systems[k].features, share.tolist(), strict=True))
+
+    def save(self, path: PathLike) -> None:
+        record: dict[str, Any] = {"format": "hopefear-floors-1", "likeness": ["1", *LIKENESS], "systems": {}}
+        for system, b in zip(self.systems, self.coefficients, strict=True):
+            record["systems"][system.name] = {feature: b[:, j].tolist() for j, feature in enumerate(system.features)}
+        with atomic_write(path) as file:
+            file.write(json.dumps(record, indent=1) + "\n")
+
+    def load(self, path: PathLike) -> None:
+        with open_text(path) as file:
+            try:
+                record = json.load(file)
+                known: Mapping[str, Mapping[str, list[float]]] = record["systems"]
+                if record["format"] != "hopefear-floors-1":
+                    raise KeyError("format")
+                for system in self.systems:
+                    own = [known[system.name][feature] for feature in system.features]
+                    self.coefficients.append(np.array(own, np.float64).reshape(len(own), len(LIKENESS) + 1).T)
+            except (ValueError, KeyError, TypeError) as error:
+                finding = f"is no file of floors for these systems and features ({error})"
+                raise input_error(
+                    path_name(path), None, f"{finding}. Make it by hopefear combine --save-floors"
+                ) from None
+
+
+def combine(config: CombineConfig, run: Session = SILENT) -> list[str]:
+    """Writes the combined list; the names of its columns."""
+    names = list(config.names) or [f"s{k + 1}" for k in range(len(config.lists))]
+    _check(config, names)
+    systems = [System(name, path) for name, path in zip(names, config.lists, strict=True)]
+    floors = Floors(systems)
+    done = 0
+    update = run.progress("combine")
+    for piece in _pieces(systems):  # all features have to be known before the first line is written
+        if config.floors is None:
+            _see(piece, systems, floors, config.jobs)
+        done += len(piece.ids)
+        update(done, text="floors")
+    if config.floors is None:
+        floors.learn()
+    else:
+        floors.load(config.floors)
+    columns = [column for system in systems for column in system.columns()] + ["systems"]
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise OptionError(f"two columns would be called {twice[0]}: choose other --names.")
+    with pool_writer(config.out) as writer:
+        for piece in _pieces(systems):
+            writer.add(piece.pool(columns, _filled(piece, systems, floors, config.jobs)))
+            update(writer.written, text="write")
+    if config.save_floors is not None:
+        floors.save(config.save_floors)
+    if config.floors is None:
+        for k, system in enumerate(systems):
+            shares = ", ".join(f"{name} {share:.0%}" for name, share in floors.explained(k).items())
+            run.note(f"{system.name}: explained by likeness to its other candidates: {shares}")
+    return columns
+
+
+def _check(config: CombineConfig, names: Sequence[str]) -> None:
+    if len(config.lists) < 2:
+        raise OptionError("combine needs two lists at least.")
+    if "-" in map(str, config.lists):
+        raise OptionError("combine reads its lists twice: give files, not standard input.")
+    if len(names) != len(config.lists):
+        raise OptionError(f"--names: {plural(len(names), 'name')} for {plural(len(config.lists), 'list')}.")
+    if len(set(names)) < len(names) or any(not name or set(name) & set(" \t=|") for name in names):
+        raise OptionError("--names must differ, and have no blanks, = or |.")
+
+
+def _pieces(systems: Sequence[System]) -> Iterator[Piece]:
+    streams = [system.sentences() for system in systems]
+    end = object()
+    count = 0
+    while True:
+        piece = Piece()
+        for first in islice(streams[0], SENTENCES):
+            others = [next(stream, end) for stream in streams[1:]]
+            if end in others:
+                _differ(systems[1 + others.index(end)], count, systems[0])
+            piece.add(systems, [first, *others])  # type: ignore[list-item]
+            count += 1
+        if not piece.ids:
+            break
+        yield piece
+    for system, stream in zip(systems[1:], streams[1:], strict=True):
+        if next(stream, end) is not end:
+            _differ(systems[0], count, system)
+
+
+def _differ(short: System, count: int, long: System) -> None:
+    finding = f"has {plural(count, 'sentence')}, {path_name(long.path)} has more"
+    raise input_error(path_name(short.path), None, f"{finding}. Combine lists of the same sentences")
+
+
+def _likeness(piece: Piece, ranks: NDArray[np.int64], jobs: int) -> Matrix:
+    """For every candidate and system: 1, then the likeness."""
+    pool = piece.pool([], np.zeros((len(piece.texts), 0)))
+    like = likeness_columns(pool, (ranks >= 0).astype(np.uint8), jobs).reshape(*ranks.shape, len(LIKENESS))
+    return np.concatenate([np.ones((*ranks.shape, 1)), like], axis=2)
+
+
+def _see(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> None:
+    ranks = np.array(piece.ranks, np.int64).reshape(-1, len(systems))
+    x = _likeness(piece, ranks, jobs)
+    for s, values in enumerate(piece.values):
+        begin, end = piece.begin[s], piece.begin[s + 1]
+        for k, own in enumerate(values):
+            place = ranks[begin:end, k]
+            y = own[place[place >= 0]]
+            if len(y) < 2:
+                continue  # nothing to be like
+            floors.see(k, x[begin:end, k][place >= 0], (y - y.mean(0)) * len(y) / (len(y) - 1))
+
+
+def _filled(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> Matrix:
+    ranks = np.array(piece.ranks, np.int64).reshape(-1, len(systems))
+    x = _likeness(piece, ranks, jobs)
+    blocks = []
+    for k, system in enumerate(systems):
+        width = len(system.features)
+        block = np.zeros((len(ranks), width + 2))
+        for s, values in enumerate(piece.values):
+            own = np.pad(values[k], ((0, 0), (0, width - values[k].shape[1])))
+            rows = slice(piece.begin[s], piece.begin[s + 1])
+            place = ranks[rows, k]
+            there = place >= 0
+            guess = own[place[there]].mean(0) + x[rows, k] @ floors.coefficients[k]
+            block[rows, :width] = np.where(there[:, None], own[place], guess)
+            block[rows, width] = ~there
+            block[rows, width + 1] = np.log(np.where(there, place, len(own)) + 1)
+        blocks.append(block)
+    return np.ascontiguousarray(np.hstack([*blocks, (ranks >= 0).sum(1, keepdims=True).astype(np.float64)]))

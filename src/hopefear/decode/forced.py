@@ -1,0 +1,60 @@
+"""Forced decoding: how a hierarchical model would have made a given translation.
+
+    forced = Forced(Model.open("model"))
+    print(forced.explain("la casa verde", "the green house"))
+
+The best derivation whose yield is the candidate, over all rules of the model and under its weights (the language
+models, which say the same of all derivations of one string, aside). Where there is none, glue leaves out as few words
+of both sides as it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import ForcedDecoder, Pool
+from hopefear.model.directory import Model
+
+#: Features of a derivation; then words left out, and whether there are any.
+FEATURES = tuple(ForcedDecoder.features())
+COLUMNS = tuple(ForcedDecoder.columns())
+
+
+@dataclass(frozen=True)
+class Forced:
+    """For one model; ``max_span`` of 0 is as in extraction."""
+
+    model: Model
+    max_span: int = 0
+    _core: ForcedDecoder = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.model.require("hiero", "forced decoding is for hiero")
+        weights = [self.model.weights.get(name, 0.0) for name in FEATURES]
+        span = self.max_span or int(self.model.info["options"].get("max_phrase") or 10)
+        object.__setattr__(self, "_core", ForcedDecoder(self.model.grammar, weights, span))
+
+    def columns(self, pool: Pool, sources: Sequence[str], jobs: int = 0) -> NDArray[np.float64]:
+        """A row for each candidate of lists in the model's words: the features of its derivation, words left out."""
+        _, lines, kinds = self.model.source_text.sentences(sources)
+        return self._core.rows(pool, lines, kinds, jobs)
+
+    def explain(self, source: str, candidate: str) -> str:
+        """The derivation of a candidate as a tree: rules, the words that they cover, and their scores."""
+        _, (line,), (kinds,) = self.model.source_text.sentences([source])
+        words = self.model.target_text.tokens(candidate)
+        steps = self._core.explain(line, kinds, " ".join(words))
+        lines = [f"source      {line}", f"candidate   {' '.join(words)}"]
+        covered = {k for depth, _, (begin, end), *_ in steps if depth == 0 for k in range(begin, end)}
+        reached = {i for depth, (begin, end), *_ in steps if depth == 0 for i in range(begin, end)}
+        for name, all_words, there in (("source", line.split(), reached), ("candidate", words, covered)):
+            if missing := [word for k, word in enumerate(all_words) if k not in there]:
+                lines.append(f"left out of the {name}: {' '.join(missing)}")
+        for depth, (i, j), (k, end), left, right, score in steps:
+            rule = f"{'   ' * depth}{left} -> {right}"
+            lines.append(f"{score:+9.3f}  {rule:44}  {i + 1}-{j} -> {k + 1}-{end}")
+        return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""What a file is, by how it begins: so that a message can say what was mistaken for what.
+
+    with explained(lists=["dev.nbest"], texts=["ref.0"]):
+        pool = read_nbest("dev.nbest", ["ref.0"])
+
+Nothing is looked at unless reading fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hopefear._core import FOREST_MAGIC
+from hopefear.errors import InputError, input_error
+from hopefear.util.files import PathLike, iter_bytes, packed_in_name_only, path_name
+
+START = 1 << 16  # bytes that tell
+
+
+def kind_of(path: PathLike) -> str:
+    """``lists``, ``forests`` or ``text``; nothing where that cannot be told."""
+    if os.fspath(path) == "-" or not Path(path).is_file():
+        return ""
+    start = b""
+    with suppress(InputError):
+        start = next(iter_bytes(path), b"")[:START]
+    if start.startswith(FOREST_MAGIC):
+        return "forests"
+    line = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+    if line.count(b"|||") >= 2 or (line.startswith(b"{") and b'"candidates"' in line):
+        return "lists"
+    return "text" if line and b"\0" not in line and line[:1] not in b"{[" else ""
+
+
+@contextmanager
+def explained(
+    *, lists: Sequence[PathLike] = (), texts: Sequence[PathLike] = (), forests: Sequence[PathLike] = ()
+) -> Iterator[None]:
+    """Where reading fails because a file is of another kind than its option says, the error says that."""
+    try:
+        yield
+    except InputError as error:
+        raise _confusion(str(error), lists, texts, forests) or error from None
+
+
+def _confusion(
+    said: str, lists: Sequence[PathLike], texts: Sequence[PathLike], forests: Sequence[PathLike]
+) -> InputError | None:
+    for path in (*lists, *texts, *forests):
+        if ending := packed_in_name_only(path):
+            finding = f"its name ends in {ending}, but that is not what it is. Rename it, copy it or make it again"
+            if path in texts or kind_of(path) != "lists":
+                return input_error(path_name(path), None, finding)
+    plain = next((path for path in lists if kind_of(path) == "text"), None)
+    listed = next((path for path in texts if kind_of(path) == "lists"), None)
+    if plain is not None and listed is not None:
+        finding = f"has no candidates, and {path_name(listed)} has. Were --nbest and --refs swapped?"
+        return input_error(path_name(plain), None, finding)
+    if listed is not None:
+        finding = f"{said.rpartition('. ')[0] or said}. {path_name(listed)} is a candidate list, not text"
+        return InputError(f"{finding}: the best of each sentence are what hopefear rerank prints")
+    for path in lists:
+        if kind_of(path) == "forests":
+            return input_error(path_name(path), None, "has forests, not lists. Use --forests in place of --nbest")
+    for path in forests:
+        if kind_of(path) == "lists":
+            return input_error(path_name(path), None, "has lists, not forests. Use --nbest in place of --forests")
+    return None

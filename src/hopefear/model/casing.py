@@ -1,0 +1,111 @@
+"""Capitals for the output of a model that was built without them.
+
+Models are built in lower case, which shares the evidence of "The" and "the". What the text of the target language does
+with capitals is learnt beside: a trigram model of the text as it is spelled, in which the first word of a sentence has
+the spelling that it mostly has inside sentences, and how often sentences begin with a capital. A translation
+gets the most probable spelling under this model (a beam search over the spellings of each word), then the capitals of
+its sentence beginnings. Words that the text does not have, such as copied names, are spelled as the source does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hopefear._core import LmContext
+from hopefear.model.language_model import LanguageModel
+from hopefear.model.text import SENTENCE_ENDS, has_word_character
+
+_BEAM = 8  # spellings of the words so far that are kept
+
+
+@dataclass(frozen=True)
+class Casing:
+    """What a text does with capitals: a model of its spellings, and how many of its sentences begin with one."""
+
+    model: LanguageModel
+    first: float  #: of lines
+    later: float  #: of sentences inside lines
+
+    @classmethod
+    def learn(cls, lines: Sequence[str], jobs: int = 0) -> Casing | None:
+        """From tokenised lines as they are spelled. None if there is no capital in them."""
+        if all(line == line.lower() for line in lines):
+            return None
+        inside: dict[str, Counter[str]] = {}
+        begins = {True: [0, 0], False: [0, 0]}  # first word of a line? -> capitals, words
+        for line in lines:
+            for place, word in _places(line.split()):
+                if place == "inside":
+                    inside.setdefault(word.lower(), Counter())[word] += 1
+                elif word[0].lower() != word[0].upper():
+                    begins[place == "first"][0] += word[0].isupper()
+                    begins[place == "first"][1] += 1
+        usual = {word: max(sorted(forms), key=lambda form: forms[form]) for word, forms in inside.items()}
+        spelled = (_inside(line.split(), usual) for line in lines)
+        model = LanguageModel.estimate(spelled, 3, (0, 0, 1), jobs=jobs)
+        first, later = (capitals / words if words else 0.0 for capitals, words in (begins[True], begins[False]))
+        return cls(model, first, later)
+
+    def as_dict(self) -> dict[str, float]:
+        return {"first": self.first, "later": self.later}
+
+    @classmethod
+    def from_dict(cls, model: LanguageModel, shares: Mapping[str, Any]) -> Casing:
+        return cls(model, float(shares["first"]), float(shares["later"]))
+
+    @cached_property
+    def _forms(self) -> dict[str, list[tuple[int, str]]]:
+        forms: dict[str, list[tuple[int, str]]] = {}
+        for number, word in enumerate(self.model.vocab):
+            if number > 2:  # <unk>, <s>, </s>
+                forms.setdefault(word.lower(), []).append((number, word))
+        return forms
+
+    def spell(self, words: Sequence[str], source: Iterable[str] = ()) -> list[str]:
+        """The words with capitals; ``source``: the words of the source sentence as it spells them."""
+        names = {word.lower(): word for word in source if word != word.lower()}
+        spelled = []
+        for (place, _), word in zip(_places(words), self._most_probable(words, names), strict=True):
+            share = {"inside": 0.0, "first": self.first, "later": self.later}[place]
+            spelled.append(word[0].upper() + word[1:] if share > 0.5 else word)
+        return spelled
+
+    def _most_probable(self, words: Sequence[str], names: Mapping[str, str]) -> list[str]:
+        paths: list[tuple[float, LmContext, tuple[Any, ...]]] = [(0.0, self.model.core.context(), ())]
+        for word in words:
+            forms = self._forms.get(word) or [(0, names.get(word, word))]
+            best: list[tuple[float, LmContext, tuple[Any, ...]]] = []
+            for total, context, path in paths:
+                for number, form in forms:
+                    score, _, then = self.model.core.score_word(context, number)
+                    best.append((total + score, then, (path, form)))
+            best.sort(key=lambda each: -each[0])
+            paths = best[:_BEAM]
+        spelled, path = [], max(paths, key=lambda each: each[0])[2]
+        while path:
+            path, form = path
+            spelled.append(form)
+        return spelled[::-1]
+
+
+def _places(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word with its place: ``first`` of a line, ``later`` if a sentence begins inside the line, or ``inside``."""
+    place = "first"
+    for word in words:
+        if has_word_character(word):
+            yield place, word
+            place = "inside"
+        else:
+            yield "inside", word
+            if place == "inside" and word in SENTENCE_ENDS:
+                place = "later"
+
+
+def _inside(words: Sequence[str], usual: Mapping[str, str]) -> str:
+    """A line in which words that begin a sentence are spelled as they mostly are inside sentences."""
+    spelled = (word if place == "inside" else usual.get(word.lower(), word.lower()) for place, word in _places(words))
+    return " ".join(spelled)

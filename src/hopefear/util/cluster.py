@@ -1,0 +1,177 @@
+"""A Ray cluster as the place where work is done (the extra ``cluster``).
+
+Work is a function that every worker process prepares once (it opens a model, say) and then applies to item after item.
+Ray places the items, repeats those that were lost with a worker or a machine, and gives them to machines that join
+late; the results come back in the order of the items, so the cluster cannot be seen in them. What a user did wrong is
+an InputError here as it would be on one machine.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hopefear.errors import InputError
+from hopefear.util.files import atomic_folder
+from hopefear.util.processes import TaskError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+RETRIES = 20  # of an item whose worker was lost
+PATIENCE = 60.0  # seconds without any result before a word is said
+_AHEAD = 2  # items per core that are under way or wait to be taken
+
+
+def connect(address: str, cpus: int = 0) -> bool:
+    """Join the cluster at an address. Whether Ray was started here, so that whoever asked for it should end it.
+
+    ``auto``: the cluster that this machine belongs to, or else as ``local``: one of this machine alone.
+    """
+    try:
+        import ray  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        raise InputError("a cluster needs Ray. Install it: pip install 'hopefear[cluster]'") from None
+    if ray.is_initialized():
+        return False
+    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+    if address not in ("auto", "local"):
+        _knock(address)
+        ray.init(address=address, **quiet)
+        return True
+    if address == "auto":
+        try:
+            ray.init(address="auto", **quiet)
+            return True
+        except ConnectionError:
+            pass
+    ray.init(address="local", num_cpus=cpus or None, include_dashboard=False, **quiet)
+    return True
+
+
+@contextmanager
+def joined(address: str, cpus: int = 0) -> Iterator[None]:
+    """Work inside is done on the cluster; a Ray that was started for it ends with it."""
+    ours = connect(address, cpus)
+    try:
+        yield
+    finally:
+        if ours:
+            import ray
+
+            ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Say at once that nobody is there: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=10):
+            pass
+    except (OSError, ValueError, OverflowError) as error:
+        raise InputError(f"no cluster at {address} ({error}). Start one: ray start --head") from None
+
+
+def in_order(
+    prepare: Callable[[], Callable[[Item], Result]],
+    items: Iterable[Item],
+    warn: Callable[[str], object] = lambda text: None,
+) -> Iterator[Result]:
+    """The results of all items, in order. Items are taken as the cluster gets round to them.
+
+    ``prepare`` travels to the workers once, and each process calls it once.
+    """
+    import ray
+
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+    key, box = uuid.uuid4().hex, [ray.put(prepare)]  # a reference inside a list is not fetched for every item
+    under_way: deque[Any] = deque()
+    waiting = iter(items)
+    try:
+        while True:
+            room = max(1, _AHEAD * int(total_cores()))
+            while len(under_way) < room:
+                try:
+                    under_way.append(task.remote(key, box, next(waiting)))
+                except StopIteration:
+                    break
+            if not under_way:
+                return
+            yield _taken(under_way.popleft(), warn)
+    finally:
+        for one in under_way:
+            ray.cancel(one)
+
+
+def total_cores() -> float:
+    """Of all machines of the cluster."""
+    return _cores("cluster_resources")
+
+
+def free_cores() -> float:
+    return _cores("available_resources")
+
+
+def _cores(which: str) -> float:
+    import ray
+
+    return float(getattr(ray, which)().get("CPU", 0))
+
+
+def _taken(one: Any, warn: Callable[[str], object]) -> Any:
+    import ray
+
+    while not ray.wait([one], timeout=PATIENCE)[0]:
+        free = free_cores()
+        warn(
+            f"no result from the cluster for {PATIENCE:.0f} s; {free:.0f} of its cores are free (ray status tells more)"
+        )
+    try:
+        kind, value = ray.get(one)
+    except ray.exceptions.RayError as error:
+        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+        raise TaskError(f"a part of the work was lost on the cluster again and again: {reason}") from None
+    if kind == "input":
+        raise InputError(value)
+    return value
+
+
+_prepared: dict[str, Callable[[Any], Any]] = {}  # of this worker process: the work at hand
+
+
+def _work(key: str, box: list[Any], item: Any) -> tuple[str, Any]:
+    """On a worker."""
+    import ray
+
+    try:
+        if key not in _prepared:
+            _prepared.clear()
+            _prepared[key] = ray.get(box[0])()
+        return "done", _prepared[key](item)
+    except InputError as error:
+        return "input", f"{error} (on the machine {socket.gethostname()} of the cluster)"
+
+
+def shipped(folder: Path, names: Iterable[str]) -> Mapping[str, Any]:
+    """Files of a folder, put into the cluster's store: each machine fetches them once."""
+    import ray
+
+    return {name: ray.put((folder / name).read_bytes()) for name in names}
+
+
+def received(files: Mapping[str, Any], name: str) -> Path:
+    """On a worker: a folder with the files, the same for all workers of a machine; ``name`` tells one from another."""
+    import ray
+
+    folder = Path(tempfile.gettempdir()) / f"hopefear-{name}"
+    if not folder.is_dir():
+        with atomic_folder(folder) as fresh:
+            for each, reference in files.items():
+                (fresh / each).write_bytes(ray.get(reference))
+    return folder

@@ -1,0 +1,61 @@
+"""Forced decoding against all derivations."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from hopefear.decode.forced import COLUMNS, FEATURES, Forced
+from tests.decode.models import model_of, random_rules, random_weights
+from tests.decode.test_evidence import pool_of
+from tests.reference.hiero import derivations, forced
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_best_derivation_of_a_candidate(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    rules = random_rules(rng, rng.randint(3, 12))
+    weights = random_weights(rng)
+    words = rng.choices(["a", "b", "c", "7", "?"], [4, 4, 4, 1, 1], k=rng.randint(1, 5))
+    kinds = ["n" if word == "7" else "w" for word in words]
+    max_span = rng.choice([2, 3, 10])
+    model = model_of(tmp_path, rules, [], weights=weights)
+    strings = sorted({" ".join(text) for text, _ in derivations(tuple(words), kinds, rules, max_span)})
+    texts = rng.sample(strings, min(len(strings), 8))
+    texts += [" ".join(rng.choices(["u", "v", "w", "x", "7", "q"], k=rng.randint(1, 5))) for _ in range(4)]
+    rows = Forced(model, max_span).columns(pool_of([texts], folder=tmp_path), [" ".join(words)])
+    for text, values in zip(texts, rows, strict=True):
+        row = dict(zip(COLUMNS, values, strict=True))
+        source, target, score = forced(tuple(words), kinds, rules, max_span, tuple(text.split()), weights)
+        assert row["skipped_source"] + row["skipped_target"] == source + target
+        assert row["missing"] == (text not in strings)
+        assert sum(weights[name] * row[name] for name in FEATURES) == pytest.approx(score, abs=1e-6)
+
+
+def test_features_are_those_of_the_derivation(tmp_path: Path) -> None:
+    rules = [
+        (("a", "[X]"), (1, "u"), {"phrase_ef": -1.0, "lexical_fe": -0.5}),
+        (("b",), ("v",), {"phrase_ef": -0.25}),
+        (("c",), ("w", "w"), {"phrase_fe": -2.0}),
+    ]
+    model = model_of(tmp_path, rules, [], weights={"phrase_ef": 1.0})  # type: ignore[arg-type]
+    rows = Forced(model).columns(pool_of([["v u w w ?", "v z w w"]], folder=tmp_path), ["a b c ?"])
+    first, second = ({name: value for name, value in zip(COLUMNS, row, strict=True) if value} for row in rows.tolist())
+    assert first == {
+        **{"phrase_ef": -1.25, "phrase_fe": -2.0, "lexical_fe": -0.5},
+        **{"rule": 3, "word": 5, "glue": 2, "unknown": 1},
+    }
+    assert second == {
+        **{"phrase_ef": -0.25, "phrase_fe": -2.0, "rule": 2, "word": 3, "glue": 1},
+        **{"skipped_source": 2, "skipped_target": 1, "missing": 1},
+    }
+    text = Forced(model).explain("a b c", "v u w w")
+    assert [line[11:].split("  ")[0] or line[14:].split("  ")[0] for line in text.splitlines()[2:]] == [
+        "a [X,1] -> [X,1] u",
+        "b -> v",
+        "c -> w w",
+    ]
+    assert "left out" not in text
+    assert "left out of the candidate: z" in Forced(model).explain("a b", "v z")

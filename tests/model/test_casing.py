@@ -1,0 +1,89 @@
+"""Capitals of translations: learnt from text, and given back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hopefear.model.builder import BuildOptions, build
+from hopefear.model.casing import Casing
+from hopefear.model.directory import Model
+
+LINES = [
+    "The new mayor of New York met Anna .",
+    "New shoes cost a lot in New York . Anna knows it .",
+    "Anna met the mayor .",
+    "In Rome they met the new mayor . They like Rome .",
+    "a line that begins small , from Rome .",
+]
+
+
+@pytest.fixture
+def casing() -> Casing:
+    learnt = Casing.learn(LINES)
+    assert learnt is not None
+    return learnt
+
+
+def test_capitals_come_back(casing: Casing) -> None:
+    for line in LINES[:4]:
+        assert " ".join(casing.spell(line.lower().split())) == line
+
+
+def test_sentences_begin_as_they_mostly_do(casing: Casing) -> None:
+    assert casing.first == 4 / 5
+    assert casing.later == 1.0
+    assert casing.spell(["zebras", "like", "rome", ".", "?", "(", "lions", ")"]) == [
+        "Zebras", "like", "Rome", ".", "?", "(", "Lions", ")",
+    ]  # fmt: skip
+    small = Casing.learn(["the mayor of Rome .", "a man of Rome ."])
+    assert small is not None
+    assert small.spell(["they", "like", "rome"]) == ["they", "like", "Rome"]
+
+
+def test_unknown_words_are_spelled_as_in_the_source(casing: Casing) -> None:
+    assert casing.spell(["anna", "met", "mcdonald"], ["Anna", "traf", "McDonald"]) == ["Anna", "met", "McDonald"]
+    assert casing.spell(["anna", "met", "mcdonald"]) == ["Anna", "met", "mcdonald"]
+    assert casing.spell([]) == []
+
+
+def test_the_spelling_is_the_most_probable_one(casing: Casing) -> None:
+    forms: dict[str, list[str]] = {}
+    for word in casing.model.vocab[3:]:
+        forms.setdefault(word.lower(), []).append(word)
+
+    def enumerated(words: Sequence[str]) -> float:
+        return max(
+            casing.model.score(" ".join(way), eos=False) for way in itertools.product(*(forms[w] for w in words))
+        )
+
+    for words in (
+        ["new", "york"],
+        ["the", "new", "mayor"],
+        ["in", "new", "shoes", "they", "met", "the", "new", "york"],
+    ):
+        found = casing._most_probable(words, {})
+        assert casing.model.score(" ".join(found), eos=False) == pytest.approx(enumerated(words))
+
+
+def test_text_without_capitals_needs_none() -> None:
+    assert Casing.learn(["no capital here", "nor here ."]) is None
+    assert Casing.learn([]) is None
+
+
+def test_a_built_model_spells_its_output(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("der mann .\nanna .\nder mann sieht anna .\nanna sieht Rom .\n" * 3)
+    (tmp_path / "e").write_text("The man .\nAnna .\nThe man sees Anna .\nAnna sees Rome .\n" * 3)
+    build(tmp_path / "f", tmp_path / "e", tmp_path / "model", BuildOptions(lm_order=2))
+    model = Model.open(tmp_path / "model")
+    assert model.running_text(["the man sees rome ."]) == ["The man sees Rome."]
+    assert model.running_text(["the man sees klagenfurt ."], ["der Mann sieht Klagenfurt ."]) == [
+        "The man sees Klagenfurt."
+    ]
+    build(tmp_path / "f", tmp_path / "e", tmp_path / "cased", BuildOptions(lm_order=2, lowercase=False))
+    cased = Model.open(tmp_path / "cased")
+    assert cased.casing is None and not (tmp_path / "cased" / "case.bin").exists()
+    assert cased.running_text(["the man ."]) == ["the man."]

@@ -1,0 +1,168 @@
+"""Every command that writes, killed or refused at events all over its run.
+
+Nothing is half there, nothing is lost, and the same command again ends with the same result.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from hopefear.data.lists import Synthetic
+from hopefear.model import BuildOptions, build
+from hopefear.util.atomic import PART
+from tests import faults
+from tests.models import write_block_task
+
+MOMENTS = int(os.environ.get("HOPEFEAR_MOMENTS", "5"))  # of each way to fail, in each command
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, how it is repeated after a fault, and what it must leave."""
+
+    command: Sequence[str]
+    results: Sequence[str]  # files that are the same bytes every time
+    again: Sequence[str] = ()  # more options when it is repeated
+    prepare: Callable[[Path], None] = field(default=lambda folder: None)
+    keep: Sequence[str] = ()  # files of the user's that must survive
+
+
+def lists(folder: Path) -> None:
+    Synthetic(sentences=12, candidates=6).write(folder / "l")
+
+
+def text(folder: Path) -> None:
+    rng = random.Random(3)
+    lines = ["".join(rng.choice("abcd") + " " for _ in range(rng.randint(2, 6))).strip() for _ in range(30)]
+    (folder / "t").write_text("".join(line + "\n" for line in lines))
+    (folder / "a").write_text("".join(" ".join(f"{i}-{i}" for i in range(len(line.split()))) + "\n" for line in lines))
+    (folder / "stdin").write_text("a b c\nd a\n")
+
+
+def model(folder: Path) -> None:
+    text(folder)
+    options = BuildOptions(tokenizer="none", lm_order=2, max_phrase=3)
+    build(folder / "t", folder / "t", folder / "m", options, align=[folder / "a"])
+
+
+def old_model(folder: Path) -> None:
+    model(folder)
+    (folder / "m" / "thesis.txt").write_text("mine")
+
+
+def blocks(folder: Path) -> None:
+    write_block_task(folder, {"train": 24}, 3)
+
+
+REFS = ["--refs", "l/ref.0", "l/ref.1"]
+BUILD = [
+    "build",
+    "--source",
+    "t",
+    "--target",
+    "t",
+    "--align",
+    "a",
+    "--tokenizer",
+    "none",
+    "--lm-order",
+    "2",
+    "--out",
+    "m",
+]
+ONLINE = ["train", "m", "--source", "t", "--refs", "t", "--trainer", "mira", "--set", "epochs=2", "--out", "r"]
+COSTMARGIN = ["train", "model", "--source", "train.de", "--refs", "train.en", "--trainer", "costmargin", "--out", "r"]
+MODEL = ["m/grammar.bin", "m/lm.bin", "m/features.txt", "m/model.json"]
+CASES = {
+    "generate": Case(["generate", "--out", "l", "--sentences", "5"], ["l/nbest.txt", "l/ref.0"], ["--overwrite"]),
+    "build": Case(BUILD, MODEL, ["--overwrite"], text),
+    "build --overwrite": Case([*BUILD, "--overwrite"], MODEL, [], old_model, ["m/thesis.txt"]),
+    "tune": Case(
+        ["tune", "--nbest", "l/nbest.txt", *REFS, "--trainer", "kbmira", "--replicates", "2", "--out", "r"],
+        ["r/weights.txt"],
+        ["--resume"],
+        lists,
+    ),
+    "train mira": Case(ONLINE, ["r/weights.txt"], ["--resume"], model),
+    "train costmargin": Case([*COSTMARGIN, "--set", "iterations=2"], ["r/weights.txt"], ["--resume"], blocks),
+    "translate": Case(["translate", "m", "--forests", "f.forests"], ["f.forests"], [], model),
+    "inspect": Case(["inspect", "m", "--export", "rules.txt.gz"], ["rules.txt.gz"], [], model),
+}
+
+
+def prepared(case: Case, folder: Path) -> Path:
+    folder.mkdir()
+    case.prepare(folder)
+    return folder
+
+
+def moments(events: int, seed: str) -> list[int]:
+    """The first event, the last ones, and some between."""
+    rng = random.Random(seed)
+    some = {1, events - 1, events, *(rng.randint(1, max(1, events)) for _ in range(MOMENTS - 3))}
+    return sorted(moment for moment in some if moment > 0)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path, int]]:
+    """For each command: the folder that it begins with, the one that it leaves, and the events between."""
+    known: dict[str, tuple[Path, Path, int]] = {}
+
+    def of(name: str) -> tuple[Path, Path, int]:
+        if name not in known:
+            folder = tmp_path_factory.mktemp("faults")
+            before = prepared(CASES[name], folder / "before")
+            shutil.copytree(before, folder / "after")
+            ended = faults.run(CASES[name].command, folder / "after")
+            assert ended.code == 0 and ended.events > 1, ended
+            known[name] = before, folder / "after", ended.events
+        return known[name]
+
+    return of
+
+
+@pytest.mark.parametrize("way", faults.WAYS)
+@pytest.mark.parametrize("name", CASES)
+def test_a_fault_leaves_all_or_nothing_and_the_next_run_mends_it(
+    name: str, way: str, tmp_path: Path, whole: Callable[[str], tuple[Path, Path, int]]
+) -> None:
+    case = CASES[name]
+    before, after, events = whole(name)
+    for moment in moments(events, name + way):
+        folder = tmp_path / str(moment)
+        shutil.copytree(before, folder)
+        ended = faults.run(case.command, folder, moment, way)
+        told = f"{way} at event {moment} of {events}: {ended}"
+        assert ended.code in ((-9, 0, 1, 2) if way == "kill" else (0, 1, 2)), told
+        assert "Traceback" not in ended.said and "defect" not in ended.said, told
+        for result in case.results:
+            found = folder / result
+            allowed = [(root / result).read_bytes() for root in (before, after) if (root / result).exists()]
+            assert not found.exists() or found.read_bytes() in allowed, f"{result}: {told}"
+        again = faults.run([*case.command, *case.again], folder)
+        assert again.code == 0, f"{told}\nagain: {again}"
+        for result in case.results:
+            assert (folder / result).read_bytes() == (after / result).read_bytes(), f"{result}: {told}"
+        assert all((folder / mine).read_text() == "mine" for mine in case.keep), told
+        assert not list(folder.rglob(f"*{PART}")), told
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_lasting_fault_is_said_in_one_line(
+    name: str, tmp_path: Path, whole: Callable[[str], tuple[Path, Path, int]]
+) -> None:
+    """The disk stays full: the command ends, with the cause."""
+    before, _, events = whole(name)
+    folder = tmp_path / "full"
+    shutil.copytree(before, folder)
+    ended = faults.run(CASES[name].command, folder, max(1, events // 3), "disk full", lasting=True)
+    assert ended.code in (1, 2) and "Traceback" not in ended.said and "defect" not in ended.said, ended
+    assert "full" in ended.said or "no space" in ended.said.lower(), ended

@@ -1,0 +1,137 @@
+"""Work on a Ray cluster of two nodes, on loopback: the same bytes as without, whatever is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopefear.data.lists import Synthetic
+from hopefear.decode.translation import TranslateConfig, translate
+from hopefear.errors import InputError
+from hopefear.model.directory import write_model
+from hopefear.train.tuning import TuneConfig, tune
+from hopefear.util import cluster
+from tests.decode.models import model_of, random_lm, random_rules
+
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster
+
+    found = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    found.add_node(num_cpus=1)
+    with pytest.MonkeyPatch.context() as patch:  # workers import the tests' own modules from here
+        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]), prepend=os.pathsep)
+        yield found
+    ray.shutdown()
+    found.shutdown()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cluster")
+    rng = random.Random(8)
+    weights = {"lm": 0.5, "phrase_ef": 0.3, "rule": -0.1, "word": 0.7, "glue": -0.2, "unknown": -5.0}
+    model = model_of(folder, random_rules(rng, 40), [random_lm(rng, 3)], weights=weights, counts={})
+    write_model(folder / "model", model.info, model.grammar, model.language_models, [])
+    lines = [" ".join(rng.choices(["a", "b", "c", "?"], k=rng.randint(0, 6))) for _ in range(23)]
+    (folder / "source").write_text("".join(line + "\n" for line in lines))
+    (folder / "weights").write_text("lm 0.4\nword 0.2\n")
+    return folder
+
+
+def _squares() -> Callable[[int], int]:
+    return lambda number: number * number
+
+
+def test_results_come_in_order(nodes: Any) -> None:
+    with cluster.joined(nodes.address):
+        assert list(cluster.in_order(_squares, range(40))) == [number * number for number in range(40)]
+        assert list(cluster.in_order(_squares, [])) == []
+
+
+def test_only_some_items_are_taken_ahead(nodes: Any) -> None:
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    with cluster.joined(nodes.address):
+        results = cluster.in_order(_squares, items())
+        next(results)
+        results.close()
+    assert len(taken) < 20
+
+
+def test_lost_workers_do_not_show(nodes: Any, tmp_path: Path) -> None:
+    def prepare() -> Callable[[int], int]:
+        def deadly(number: int) -> int:
+            mark = tmp_path / f"{number}"
+            if number % 3 == 0 and not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return -number
+
+        return deadly
+
+    with cluster.joined(nodes.address):
+        assert list(cluster.in_order(prepare, range(7))) == [-number for number in range(7)]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_fault_of_the_user_is_an_input_error(nodes: Any) -> None:
+    def prepare() -> Callable[[int], int]:
+        raise InputError("no such model")
+
+    with cluster.joined(nodes.address), pytest.raises(InputError, match=r"no such model \(on the machine .* of the"):
+        list(cluster.in_order(prepare, [1]))
+
+
+@pytest.mark.parametrize("options", [{}, {"nbest": 3}, {"ship_model": True, "weights": "weights"}])
+def test_translations_are_the_same(
+    nodes: Any, path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", 4)
+    if "weights" in options:
+        options = {**options, "weights": path / "weights"}
+    far = "".join(translate(TranslateConfig(model=path / "model", cluster=nodes.address, **options), path / "source"))
+    here = {name: value for name, value in options.items() if name != "ship_model"}
+    assert far == "".join(translate(TranslateConfig(model=path / "model", **here), path / "source"))
+
+
+def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hopefear.decode import translation
+
+    honest = translation.partial
+
+    def lie(work: Any, *args: Any) -> Any:
+        return honest(work, *(("0" * 16 if k == 1 and work is translation._far else a) for k, a in enumerate(args)))
+
+    monkeypatch.setattr(translation, "partial", lie)
+    config = TranslateConfig(model=path / "model", cluster=nodes.address)
+    with pytest.raises(InputError, match="is another model than where the work began"):
+        list(translate(config, path / "source"))
+
+
+def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
+    Synthetic(sentences=30, candidates=8, references=2, dense=4, seed=3).write(tmp_path / "data")
+    given: dict[str, Any] = {
+        "nbest": [str(tmp_path / "data" / "nbest.txt")],
+        "refs": sorted(str(one) for one in (tmp_path / "data").glob("ref.*")),
+        "trainer": "kbmira",
+        "replicates": 2,
+    }
+    here = tune(TuneConfig(out=tmp_path / "here", **given))
+    far = tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    assert [one.weights for one in far.replicates] == [one.weights for one in here.replicates]
+    assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
