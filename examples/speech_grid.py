@@ -2,8 +2,8 @@
 
 python speech_grid.py dev.forests dev.text test.forests test.text
 
-The weight of the language model is 1; the acoustic scale and the word penalty go over a grid of 20 x 20. What is best on dev is
-scored on test.
+The weight of the language model is 1; the acoustic scale and the word penalty go over a grid of 20 x 20. What is best
+on dev is scored on test.
 """
 
 import sys
