@@ -19,74 +19,20 @@ import numpy as np
 import pocketsphinx
 
 PARTS = {
-    "the": ["the", "a", "that", "his", "her", "their", "our", "my"],
-    "adjective": [
-        "old",
-        "young",
-        "small",
-        "heavy",
-        "yellow",
-        "quiet",
-        "broken",
-        "wooden",
-        "famous",
-        "hungry",
-        "gentle",
-        "empty",
-    ],
-    "noun": [
-        "farmer",
-        "doctor",
-        "window",
-        "garden",
-        "river",
-        "mountain",
-        "letter",
-        "teacher",
-        "kitchen",
-        "horse",
-        "village",
-        "soldier",
-    ],
-    "verb": [
-        "opened",
-        "watched",
-        "carried",
-        "painted",
-        "followed",
-        "remembered",
-        "crossed",
-        "wanted",
-        "visited",
-        "forgot",
-    ],
-    "place": ["near", "behind", "under", "beside", "above", "against", "through"],
-    "time": [
-        "yesterday",
-        "in the morning",
-        "last winter",
-        "every evening",
-        "before the war",
-        "after dinner",
-        "on sunday",
-    ],
+    "the": "the,a,that,his,her,their,our,my",
+    "adjective": "old,young,small,heavy,yellow,quiet,broken,wooden,famous,hungry,gentle,empty",
+    "noun": "farmer,doctor,window,garden,river,mountain,letter,teacher,kitchen,horse,village,soldier",
+    "verb": "opened,watched,carried,painted,followed,remembered,crossed,wanted,visited,forgot",
+    "place": "near,behind,under,beside,above,against,through",
+    "time": "yesterday,in the morning,last winter,every evening,before the war,after dinner,on sunday",
 }
+ORDER = ("the", "adjective", "noun", "verb", "the", "noun", "place", "the", "noun")
 VOICES = ["en-us", "en-gb", "en-gb-scotland", "en-us+f3", "en-us+m3", "en-gb+f2"]
 
 
 def sentence(choose: random.Random) -> str:
-    pick = lambda name: choose.choice(PARTS[name])  # noqa: E731
-    words = [
-        pick("the"),
-        pick("adjective"),
-        pick("noun"),
-        pick("verb"),
-        pick("the"),
-        pick("noun"),
-        pick("place"),
-        pick("the"),
-    ]
-    return " ".join([*words, pick("noun"), *([pick("time")] if choose.random() < 0.7 else [])])
+    words = [choose.choice(PARTS[name].split(",")) for name in ORDER]
+    return " ".join([*words, *([choose.choice(PARTS["time"].split(","))] if choose.random() < 0.7 else [])])
 
 
 class Voice:

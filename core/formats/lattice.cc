@@ -45,14 +45,13 @@ int32_t Lattice::state(int64_t name) {
 void Lattice::word(PoolBuilder& builder, std::string_view text) {
   if (is_no_word(text)) return;
   words_.push_back(builder.vocab()->add(text));
-  count_ = builder.feature("words");
 }
 
 void Lattice::end_arc(int32_t from, int32_t to) { close(from, to); }
 void Lattice::end_state(int32_t state) { close(state, -1); }
 
 void Lattice::close(int32_t from, int32_t to) {
-  if (!words_.empty()) feature(count_, static_cast<double>(words_.size()));
+  feature(count, static_cast<double>(words_.size()));
   arcs_.push_back({from, to, std::exchange(words_, {}), std::exchange(features_, {})});
 }
 
@@ -138,6 +137,7 @@ void LatticeReader::symbols(std::string_view text, const std::string& file) {
 
 void LatticeReader::reset() {
   lattice_ = {};
+  lattice_.count = builder_.feature("words");
   id_.clear();
   begun_ = false;
   rows_.clear();
@@ -334,16 +334,19 @@ void LatticeReader::slf_link() {
     fail("the start or the end is no node of the lattice. Was the file cut off?");
   lattice_.start = lattice_.state(start);
   const double scale = base_ == 0 ? 1 : base_;
-  const auto feature = [&](const char* name, double value) {  // one that no lattice has is none
-    if (value != 0) lattice_.feature(builder_.feature(name), scale * value);
+  // a score that no link has is no feature
+  const auto there = [&](double Link::* score) {
+    return std::any_of(links_.begin(), links_.end(), [&](const Link& link) { return link.*score != 0; });
   };
+  std::vector<std::pair<int32_t, double Link::*>> scores;
+  if (there(&Link::acoustic)) scores.emplace_back(builder_.feature("acoustic"), &Link::acoustic);
+  if (there(&Link::language)) scores.emplace_back(builder_.feature("lm"), &Link::language);
+  if (there(&Link::pronunciation)) scores.emplace_back(builder_.feature("pron"), &Link::pronunciation);
   // A word at the start would be lost: it stands before all others.
   const bool opens = nodes_[start].given && !is_no_word(nodes_[start].word);
   for (const Link& link : links_) {
     if (opens && link.from == start && !link.named) lattice_.word(builder_, nodes_[start].word);
-    feature("acoustic", link.acoustic);
-    feature("lm", link.language);
-    feature("pron", link.pronunciation);
+    for (const auto& [id, score] : scores) lattice_.feature(id, scale * (link.*score));
     const std::string& label = link.named ? link.word : nodes_[link.to].word;
     if (!label.empty()) lattice_.word(builder_, label);
     lattice_.end_arc(lattice_.state(link.from), lattice_.state(link.to));

@@ -31,11 +31,11 @@ class Lattice {
   /// The features of an end state likewise.
   void end_state(int32_t state);
   void word(PoolBuilder& builder, std::string_view text);
-  void feature(int32_t id, double value) {
-    if (value != 0) features_.emplace_back(id, value);
-  }
+  /// Zeros too: a feature of most arcs is a dense one.
+  void feature(int32_t id, double value) { features_.emplace_back(id, value); }
   bool empty() const { return arcs_.empty(); }
   int32_t start = -1;
+  int32_t count = -1;  // the feature that counts words
   void emit(PoolBuilder& builder, const std::string& where) const;
 
  private:
@@ -52,7 +52,6 @@ class Lattice {
   std::vector<int64_t> names_;
   std::vector<int32_t> words_;
   std::vector<std::pair<int32_t, double>> features_;
-  int32_t count_ = -1;  // the feature that counts words
 };
 
 /// Reads lattices line by line. When one is complete it is in the builder; done(id) has to end the sentence.

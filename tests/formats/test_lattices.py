@@ -74,6 +74,14 @@ def test_kaldi(tmp_path: Path) -> None:
     }
 
 
+def test_scores_of_arcs_are_dense(tmp_path: Path) -> None:
+    """mert keeps the weights of sparse features: words would be one where most arcs have none."""
+    arcs = "".join(f"{k} {k + 1} <eps> 0,{k},\n" for k in range(9))
+    pool = read_forests(write(tmp_path / "lat", f"u\n{arcs}9 10 word 1,2,\n10\n"))
+    assert pool.dense_width == 3
+    assert set(pool.feature_names) == {"graph", "acoustic", "words"}
+
+
 def test_references_by_utterance(tmp_path: Path) -> None:
     text = write(tmp_path / "text", "utt-0 not this\nutt-2 house\nutt-1 the old house\n")
     pool = read_forests(write(tmp_path / "lat.txt", KALDI), text)
