@@ -6,8 +6,11 @@ that the reader has; ``ELSEWHERE`` are pages whose blocks other tests run, becau
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,9 +74,6 @@ def a_table(folder: Path) -> dict[str, Any]:
 
 def a_decoder(folder: Path) -> dict[str, Any]:
     """The toy decoder with its data, as the commands at the top of the page make them."""
-    import subprocess
-    import sys
-
     (folder / "examples").symlink_to(ROOT / "examples")
     subprocess.run([sys.executable, "examples/toy_decoder.py", "make", "toy"], cwd=folder, check=True)
     (folder / "toy" / "initial.txt").write_text("tm 0.5\nlm 0.5\nwords 0.2\n")
@@ -93,6 +93,7 @@ NEEDS: dict[str, Callable[[Path], dict[str, Any]]] = {
 def test_the_python_of_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = NEEDS[name](tmp_path) if name in NEEDS else {}
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # python is this one
     for number, block in enumerate(blocks(name), 1):
         exec(compile(block, f"{name}, block {number}", "exec"), given)
 
