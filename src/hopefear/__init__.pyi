@@ -3,7 +3,7 @@ __version__: str
 from hopefear._core import Derivation as Derivation, Forest as Forest, Pool as Pool, Vocab as Vocab, merged as merged
 from hopefear.commands import rerank as rerank, score as score, tune as tune
 from hopefear.decode import Blocks as Blocks, Hiero as Hiero, rescore as rescore
-from hopefear.decode.combination import combine as combine
+from hopefear.decode.combination import CombineConfig as CombineConfig, combine as combine
 from hopefear.decode.consensus import best_by_consensus as best_by_consensus
 from hopefear.decode.evidence import (
     Evidence as Evidence,
