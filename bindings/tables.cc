@@ -42,7 +42,7 @@ void init_tables(nb::module_& m) {
       .def("is_text", &CsvColumns::is_text, "column"_a)
       .def(
           "numbers", [](CsvColumns& self, size_t j) { return give(self.take_numbers(j)); }, "column"_a, "Once.")
-      .def("texts", &texts, "column"_a, "Once.");
+      .def("texts", &texts, "column"_a, nb::sig("def texts(self, column: int) -> list[str]"), "Once.");
 }
 
 }  // namespace hopefear
