@@ -115,7 +115,7 @@ def try_out(wheel: Path, python: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         inside = environment(python, Path(folder) / "venv")
         bare = {**os.environ, "PATH": str(inside.parent), "PYTHONPATH": ""}
-        run([inside, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", wheel], env=bare)
+        run([inside, "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:", wheel], env=bare)
         run([inside.parent / "hopefear", "quickstart", "--quiet", "--out", Path(folder) / "quickstart"], env=bare)
 
 

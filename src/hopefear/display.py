@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
 from hopefear._core import Derivation, Forest, Pool
 from hopefear.report.svg import Curve, line_chart, style, tag
@@ -66,8 +65,8 @@ def derivation_svg(derivation: Derivation) -> str:
     for place, edge in enumerate(edges):
         at, y = width - x[place], 46.0 * depth[place] + 44
         for child in children[place]:
-            ends: dict[str, Any] = {"x1": at, "y1": y + 5, "x2": width - x[child], "y2": y + 30}
-            drawn.append(tag("line", stroke="var(--grid)", stroke_width=2, **ends))
+            to = width - x[child]
+            drawn.append(tag("line", x1=at, y1=y + 5, x2=to, y2=y + 30, stroke="var(--grid)", stroke_width=2))
         hint = tag("title", f"edge {edge}, node {derivation.nodes[place]} {_span(forest, derivation.nodes[place])}")
         drawn.append(tag("text", labels[place], hint, x=at, y=y, text_anchor="middle", fill="var(--ink)"))
     score = tag("text", f"score {derivation.score:.4g}", x=10, y=16, fill="var(--faint)")
