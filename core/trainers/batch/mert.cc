@@ -13,6 +13,7 @@
 namespace hopefear {
 namespace {
 
+constexpr double kPays = 1e-4;  // the gain of a round that is worth another one on large lists
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x such that w + x*d stays within the bounds.
@@ -182,12 +183,13 @@ class Mert {
     for (size_t r : order) ends.push_back(starts_[r].w);
     MertStart& best = starts_[order[0]];
     ascent(best, 0, starts_.size()).relink(ends);
-    const size_t enough = cheap() ? patience(lists_.rows(), options_.kick_rounds) : static_cast<size_t>(options_.kick_rounds);
+    const size_t enough =
+        cheap() ? patience(lists_.rows(), axes_.size(), options_.kick_rounds) : static_cast<size_t>(options_.kick_rounds);
     size_t idle = 0;  // rounds in a row
     for (size_t round = 0; idle < enough && round < 10 * enough; ++round) {
       const double before = best.gain;
       kick(best, round);
-      idle = best.gain - before < options_.min_gain ? idle + 1 : 0;
+      idle = best.gain - before < (small() ? options_.min_gain : kPays) ? idle + 1 : 0;
     }
     return std::move(starts_);
   }
@@ -258,8 +260,9 @@ class Mert {
 
 }  // namespace
 
-size_t patience(size_t rows, int kick_rounds) {
-  return static_cast<size_t>(kick_rounds) * std::clamp<size_t>(kManyRows / std::max<size_t>(rows, 1), 1, kMostRounds);
+size_t patience(size_t rows, size_t axes, int kick_rounds) {
+  const size_t most = std::min(kMostRounds, 8 * axes);
+  return static_cast<size_t>(kick_rounds) * std::clamp<size_t>(kManyRows / std::max<size_t>(rows, 1), 1, most);
 }
 
 std::vector<MertStart> mert(const Lists& lists, const double* initial, const std::vector<std::vector<double>>& axes,

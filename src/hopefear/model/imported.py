@@ -104,7 +104,7 @@ def moses_rule(line: str, owner: str) -> TextRule:
     if len(source) < 1 or len(target) < 2 or not _label(source[-1]) or not _label(target[-1]):
         raise ValueError("the two sides do not end with their labels, as in: das [X][X] [X] ||| the [X][X] [X] ||| ...")
     links = [point for point in (rest[0] if rest else []) if point]
-    pairs = {t: s for s, t in (point.split("-") for point in links)}  # target -> source
+    pairs = dict(map(_link, links))
     numbers = {i: n for n, i in enumerate((i for i, word in enumerate(source) if _gap(word)), 1)}
     words = [f"[X,{numbers[i]}]" if i in numbers else _escaped(word) for i, word in enumerate(source[:-1])]
     said = []
@@ -112,7 +112,7 @@ def moses_rule(line: str, owner: str) -> TextRule:
         if not _gap(word):
             said.append(_escaped(word))
             continue
-        place = int(pairs.get(str(j), "-1"))
+        place = pairs.get(j, -1)
         if place not in numbers:
             raise ValueError(f"the gap {word} of the target side is aligned to none of the source side. Add the link")
         said.append(f"[X,{numbers[place]}]")
@@ -160,6 +160,14 @@ def _label(word: str) -> bool:
 
 def _gap(word: str) -> bool:
     return word.startswith("[") and word.endswith("]") and "][" in word
+
+
+def _link(point: str) -> tuple[int, int]:
+    """The two ends of ``source-target``, the target first."""
+    source, _, target = point.partition("-")
+    if not (source.isdecimal() and target.isdecimal()):
+        raise ValueError(f"{point[:40]!r} is no alignment point. Expected source-target, as in 0-0 1-2")
+    return int(target), int(source)
 
 
 def _escaped(word: str) -> str:
