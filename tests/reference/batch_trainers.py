@@ -243,7 +243,7 @@ def perceptron(lists, S_at, w, *, iterations, scaled=True, normalize=False, C=No
             diff = h[oracle] - h[top1]
             if normalize:
                 diff = diff / np.maximum(0.01, abs(h).max(axis=0)) ** 2  # (4), (5)
-            delta = max(s[oracle], s[oracle] - s[top1]) if scaled else 1.0  # (3), (2)
+            delta = s[oracle] if scaled else 1.0  # (3), (2)
             if C is not None:
                 delta = (s[oracle] - s[top1]) / (diff @ diff + 1 / (2 * C))  # (7), (8)
             w = w + delta * diff

@@ -44,7 +44,8 @@ void score_rows(const Lists& lists, const std::vector<double>& w, const std::vec
 /// The corpus of the candidates that pick(i) chooses, with their model scores.
 template <class Pick>
 void join(const Lists& lists, const std::vector<double>& model, const Pick& pick, int jobs, Corpus& corpus) {
-  parallel_for(lists.sentences(), jobs, [&](size_t i, int) { corpus.choice[i] = lists.candidates(i) ? pick(i) : -1; });
+  parallel_for(lists.sentences(), light_jobs(lists, jobs),
+               [&](size_t i, int) { corpus.choice[i] = lists.candidates(i) ? pick(i) : -1; });
   corpus.stats = document_stats(lists, corpus.choice);
   corpus.model = 0;
   for (size_t i = 0; i < lists.sentences(); ++i)

@@ -84,7 +84,7 @@ void SentenceGains::linear(const std::vector<double>& model) {
   if (const auto* bleu = dynamic_cast<const Bleu*>(&lists_.metric)) keep_from_zero(*bleu, document);
   const std::vector<double> slope = gain_slope(lists_.metric, document.data());
   const auto M = static_cast<double>(std::count_if(best.begin(), best.end(), [](int32_t e) { return e >= 0; }));
-  parallel_for(lists_.sentences(), jobs_, [&](size_t i, int) {
+  parallel_for(lists_.sentences(), light_jobs(lists_, jobs_), [&](size_t i, int) {
     for (int32_t e = 0; e < lists_.candidates(i); ++e) {
       const double* b = lists_.row_stats(i, e);
       double change = 0;

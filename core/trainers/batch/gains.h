@@ -30,6 +30,9 @@ struct GainOptions {
 /// The derivative of the gain in the statistics of a document, by central differences: statistics are few.
 std::vector<double> gain_slope(const Metric& metric, const double* stats);
 
+/// Threads for a pass over numbers that are there already, which takes less time than threads take to start, but for long lists.
+inline int light_jobs(const Lists& lists, int jobs) { return lists.rows() < 1'000'000 ? 1 : jobs; }
+
 /// w.h of each row.
 std::vector<double> row_scores(const Lists& lists, const double* w, int jobs);
 

@@ -85,7 +85,9 @@ std::vector<double> perceptron(const Lists& lists, const double* objective, cons
       const Ranges r(list);
       for (size_t k = 0; k < x.ids.size(); ++k) x.values[k] /= r[x.ids[k]] * r[x.ids[k]];
     }
-    double delta = options.scaled ? std::max(S[oracle], loss) : 1.0;                          // (3), (2)
+    // (3), (2). A first-order gain may be negative, and a rate may not: then it is that of the sentence alone.
+    const double rate = objective ? S[oracle] : lists.metric.sentence_gain(lists.row_stats(i, oracle));
+    double delta = options.scaled ? rate : 1.0;
     if (options.passive_aggressive) delta = loss / (x.squared_norm() + 1 / (2 * options.C));  // (8)
     step(w, x, delta, bounds, &averaging.averager());                                         // (6)
     ++updates;

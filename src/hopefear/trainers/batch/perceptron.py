@@ -20,8 +20,7 @@ Deviations, each of which an option takes back:
   with F-beta (9), ``rouge-s``. Sentences by themselves cannot tell "systematically shorter" from "longer and
   shorter", says the paper's section 9, and plans for BLEU in context. ``pa`` on unseen lists (es-en-kbest, five
   folds, all left-out folds as one document; kbmira 33.4): ROUGE-S 30.3 as printed and 30.6 averaged, BLEU+1 31.2
-  averaged, linear 31.2 and 33.3. Such a gain can be negative, so that (3) multiplies by what the oracle is worth or by
-  what it is better than the top candidate, whichever is more.
+  averaged, linear 31.2 and 33.3.
 """
 
 from __future__ import annotations
