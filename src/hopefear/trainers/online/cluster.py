@@ -17,12 +17,16 @@ from hopefear.errors import InputError
 from hopefear.trainers.online.states import Snapshot
 from hopefear.trainers.online.teams import Died, Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
+from hopefear.util.processes import cores
 
 BATCH = 8
 
 
-def connect(address: str, learners: int) -> None:
-    """Join the cluster at an address; ``auto``: the one this machine belongs to, or a new one of this machine alone."""
+def connect(address: str, learners: int = 0) -> int:
+    """Join the cluster at an address; ``auto``: the one this machine belongs to, or a new one of this machine alone.
+
+    Returns its CPUs, of which each learner needs one. With 0 learners a new one has as many as the machine.
+    """
     try:
         import ray  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -37,13 +41,14 @@ def connect(address: str, learners: int) -> None:
         try:
             ray.init(address="auto", **quiet)
         except ConnectionError:
-            ray.init(num_cpus=learners, include_dashboard=False, **quiet)
+            ray.init(num_cpus=learners or cores(), include_dashboard=False, **quiet)
     there: Callable[[], dict[str, float]] = ray.cluster_resources
     cpus = int(there().get("CPU", 0))
     if cpus < learners:
         raise InputError(
             f"the cluster has {cpus} CPUs, and {learners} learners need one each. Take fewer, or add nodes"
         )
+    return cpus
 
 
 def _knock(address: str) -> None:
