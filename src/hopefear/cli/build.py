@@ -57,7 +57,7 @@ PARAMS = [
         ["--min-probability"],
         type=float,
         metavar="P",
-        help="Rules with a smaller p(e|f) are dropped; 0 keeps all. [0, for blocks 0.03]",
+        help="Rules with a smaller p(e|f) are dropped; 0 keeps all. [0, for blocks 0.1]",
     ),
     click.Option(
         ["--min-symmetric"], type=float, default=0.0, metavar="P", help="The same for sqrt(p(e|f) p(f|e)). [0]"

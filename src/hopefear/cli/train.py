@@ -56,7 +56,7 @@ PARAMS = [
         type=click.Choice(["none", "average", "mix", "async"]),
         help="How several learners work together. [none; async on a cluster]",
     ),
-    count("--learners", 0, "How many learners; 0 is one per core.", least=0),
+    count("--learners", 0, "How many learners; 0 is one per core, of the cluster if there is one.", least=0),
     count("--simulate-learners", 0, "So many async learners, taking turns in one process; deterministic.", least=0),
     CLUSTER,
     count("--pop-limit", "200", "Of the decoder: rule applications kept per span; 0 is all. Blocks: 40.", least=0),

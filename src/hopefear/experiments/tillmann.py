@@ -24,7 +24,7 @@ from hopefear.util.files import atomic_write, iter_lines
 PAPER = "Tillmann and Zhang 2006"
 NOTE = (
     "Blocks of our own extraction from the whole training text, up to 8 words, seen at least twice, with p(e|f) of "
-    "0.03 or more; the paper's block set was filtered by rules that it does not give, and has blocks seen once. BLEU "
+    "0.1 or more; the paper's block set was filtered by rules that it does not give, and has blocks seen once. BLEU "
     "of training sentences is the mean of BLEU+1. Unless the size is full, a part of the training text is learnt from, "
     "for fewer iterations than the paper's 30. Replicates differ in the order of the sentences and in the random "
     "alternatives. Decoded with is the mean of the weights after each iteration."

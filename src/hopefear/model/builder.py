@@ -27,7 +27,7 @@ _SLICES = 50  # extraction is run in slices of the text, to show progress and to
 _PART_WORDS = 8_000_000  # source words whose rules are held at a time
 SIDES = ("none", "source", "target", "both")
 #: Chosen on development data: docs/blocks.md.
-BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.03
+BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.1
 
 
 @dataclass(frozen=True)

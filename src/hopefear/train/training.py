@@ -89,7 +89,13 @@ class TrainConfig(RunConfig):
     def team(self) -> Learners:
         """How many learners there are, and how they work together."""
         way = "async" if self.simulate_learners else self.parallel or ("async" if self.cluster else "none")
-        count = self.simulate_learners or self.learners or cores()
+        count = self.simulate_learners or self.learners
+        if not count and self.cluster:
+            from hopefear.util.cluster import connect, total_cores
+
+            connect(self.cluster)
+            count = int(total_cores())
+        count = count or cores()
         return Learners(way, 1 if way == "none" else count, bool(self.simulate_learners), self.cluster)
 
     def make_trainer(self) -> Trainer:
