@@ -22,7 +22,7 @@ void bind_mert(nb::module_& m) {
       "mert",
       [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> initial, In2<double> axes,
          In<double> lower, In<double> upper, int restarts, int random_directions, int max_passes, double min_gain,
-         int kick_rounds, double kick_share, uint64_t seed, int jobs, nb::object on_ascent) {
+         int kick_rounds, double kick_share, bool thorough, uint64_t seed, int jobs, nb::object on_ascent) {
         Task task(pool, stats, metric, initial, lower, upper);
         if (axes.shape(1) != initial.size()) throw nb::value_error("an axis must have one number for each feature");
         const MertOptions options{.restarts = restarts,
@@ -31,6 +31,7 @@ void bind_mert(nb::module_& m) {
                                   .min_gain = min_gain,
                                   .kick_rounds = kick_rounds,
                                   .kick_share = kick_share,
+                                  .thorough = thorough,
                                   .seed = seed,
                                   .jobs = jobs,
                                   .on_ascent = [&on_ascent](int done) {
@@ -44,7 +45,7 @@ void bind_mert(nb::module_& m) {
         return out;
       },
       "pool"_a, "stats"_a.none(), "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a,
-      "random_directions"_a, "max_passes"_a, "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "seed"_a, "jobs"_a = 0,
+      "random_directions"_a, "max_passes"_a, "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "thorough"_a = true, "seed"_a, "jobs"_a = 0,
       "on_ascent"_a = nb::none(), "Of each start: gain, weights, lines searched.");
 }
 

@@ -199,7 +199,7 @@ class Mert {
   /// Lists so small that their surface is rough, and an ascent costs little.
   bool small() const { return cheap() && lists_.rows() < kManyRows / 4; }
   /// A line takes time by its rows; of forests and whole orders it takes more.
-  bool cheap() const { return lists_.stats && !dynamic_cast<const RankMetric*>(&lists_.metric); }
+  bool cheap() const { return options_.thorough && lists_.stats && !dynamic_cast<const RankMetric*>(&lists_.metric); }
   Ascent ascent(MertStart& start, int thread, uint64_t stream) {
     const int random_lines = options_.random_directions + (small() ? static_cast<int>(axes_.size()) : 0);
     return Ascent(*sources_[thread], lists_.metric, axes_, bounds_, lists_.features(), options_, random_lines,

@@ -141,8 +141,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if asked := os.environ.get(COMPLETE):
             return shell_complete(cli, {}, "hopefear", COMPLETE, asked)
-        if sys.stdout is None:  # it was closed by who started us
-            raise OSError(errno.EBADF, "cannot be written", "standard output")
         with cli.make_context("hopefear", list(given)) as ctx:
             cli.invoke(ctx)
         sys.stdout.flush()

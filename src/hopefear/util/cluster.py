@@ -13,12 +13,11 @@ import tempfile
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hopefear.errors import InputError
-from hopefear.util.files import atomic_folder
 from hopefear.util.processes import TaskError
 
 Item = TypeVar("Item")
@@ -171,7 +170,11 @@ def received(files: Mapping[str, Any], name: str) -> Path:
 
     folder = Path(tempfile.gettempdir()) / f"hopefear-{name}"
     if not folder.is_dir():
-        with atomic_folder(folder) as fresh:
+        with tempfile.TemporaryDirectory(prefix="hopefear-") as aside:
+            fresh = Path(aside) / "new"
+            fresh.mkdir()
             for each, reference in files.items():
                 (fresh / each).write_bytes(ray.get(reference))
+            with suppress(OSError):  # another worker was first
+                fresh.rename(folder)
     return folder

@@ -48,7 +48,14 @@ def test_error_surface_of_forests_is_that_of_all_derivations(pool: Pool, everyth
 def test_mert_on_forests_is_mert_on_all_derivations(pool: Pool, everything: Pool) -> None:
     bleu = hf.Bleu(max_order=2)
     inf = np.full(3, np.inf)
-    options = {"restarts": 4, "random_directions": 2, "max_passes": 20, "min_gain": 1e-6, "kick_rounds": 1}
+    options = {
+        "restarts": 4,
+        "random_directions": 2,
+        "max_passes": 20,
+        "min_gain": 1e-6,
+        "kick_rounds": 1,
+        "thorough": False,
+    }
     rest = (np.full(3, 0.5), np.eye(3), -inf, inf)
     forests = _core.mert(pool, None, bleu.core, *rest, **options, kick_share=0.3, seed=7)
     lists = _core.mert(everything, bleu.stats(everything), bleu.core, *rest, **options, kick_share=0.3, seed=7)

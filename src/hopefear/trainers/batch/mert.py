@@ -42,7 +42,7 @@ class Mert(BatchTrainer):
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
     orders: ClassVar[bool] = True
 
-    restarts: int = option(4, "random starts besides the initial weights", paper=20, least=0)
+    restarts: int = option(20, "random starts besides the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
     random_directions: int = option(0, "random lines per pass besides the axes", least=0)
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
