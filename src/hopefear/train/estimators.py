@@ -135,7 +135,7 @@ def single(pool: Pool, how: Fitting) -> Weights:
 
 
 def mert(pool: Pool, how: Fitting) -> Weights:
-    learner = how.trainer(Mert, **(ORDERS if how.metric.whole_order else {"restarts": 4, "kicks": 1}))
+    learner = how.trainer(Mert, **(ORDERS if how.metric.whole_order else {"restarts": 6, "kicks": 0}))
     return dict(learner.fit(pool, equal(pool, how)).weights)
 
 
