@@ -17,22 +17,16 @@ from hopefear.errors import InputError
 from hopefear.model.directory import write_model
 from hopefear.train.tuning import TuneConfig, tune
 from hopefear.util import cluster
+from tests.clusters import two_nodes
 from tests.decode.models import model_of, random_lm, random_rules
 
-ray = pytest.importorskip("ray")
+pytest.importorskip("ray")
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    from ray.cluster_utils import Cluster
-
-    found = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    found.add_node(num_cpus=1)
-    with pytest.MonkeyPatch.context() as patch:  # workers import the tests' own modules from here
-        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]), prepend=os.pathsep)
+    with two_nodes() as found:
         yield found
-    ray.shutdown()
-    found.shutdown()
 
 
 @pytest.fixture(scope="module")

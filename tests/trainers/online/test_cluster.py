@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from hopefear.train import TrainConfig
 from hopefear.trainers import Result, Task
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.teams import Learners
+from tests.clusters import two_nodes
 from tests.models import corpus
 
 ray = pytest.importorskip("ray")
@@ -23,15 +23,8 @@ ray = pytest.importorskip("ray")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    from ray.cluster_utils import Cluster
-
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    nodes.add_node(num_cpus=1)
-    with pytest.MonkeyPatch.context() as patch:  # workers import the tests' own modules from here
-        patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]), prepend=os.pathsep)
+    with two_nodes() as nodes:
         yield nodes.address
-    ray.shutdown()
-    nodes.shutdown()
 
 
 @pytest.mark.parametrize("parallel", ["async", "mix"])
