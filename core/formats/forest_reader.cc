@@ -13,7 +13,7 @@ void ForestReader::begin_file(std::string name, Format format, int64_t before) {
   file_ = std::move(name);
   lines_.begin_file(file_, before);
   sentences_ += before;
-  documents_ = {};
+  documents_ = JsonDocuments{};
   text_.clear();
   if (format_ >= Format::kaldi) lattices_.begin_file(file_, lattice_format(format_));
 }
