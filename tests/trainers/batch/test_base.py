@@ -143,12 +143,13 @@ def test_the_names_of_features(trainer: Kind) -> None:
 @every_batch_trainer
 def test_a_constant_added_to_a_feature(trainer: Kind) -> None:
     """Another one in each list. Only the normalisation of eq. (5) in Brown (2011) looks at magnitudes."""
-    options = {} if trainer.differences_only else {"normalize": False}
+    options: dict[str, object] = {} if trainer.differences_only else {"normalize": False}
+    if trainer is hf.Mert:
+        options["kicks"] = 0  # a long search carries differences of rounding far
     rng = np.random.default_rng(2)
     shifted = LISTS.pool(dense=lambda h: h + np.array([0.0, 5.0, -2.0, rng.normal()]))
     mine, theirs = fit(trainer, LISTS.pool(), **options), fit(trainer, shifted, **options)
-    near = 1e-2 if trainer is hf.Mert else 1e-6  # a long search carries differences of rounding far
-    assert mine.weights == pytest.approx(theirs.weights, rel=near, abs=near)
+    assert mine.weights == pytest.approx(theirs.weights, rel=1e-6, abs=1e-6)
 
 
 @every_batch_trainer

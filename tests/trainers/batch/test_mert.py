@@ -41,7 +41,7 @@ def test_no_seed_is_far_below_what_many_starts_find_on_a_small_rough_list(data: 
     pool = synthetic_pool(sentences=5, candidates=100, dense=10, seed=data)
     known = hf.Mert(restarts=150, kicks=0, seed=99).fit(pool).score
     for seed in (1, 2, 3):
-        assert hf.Mert(seed=seed).fit(pool).score >= known - 0.6
+        assert hf.Mert(seed=seed).fit(pool).score >= known - 1e-9
 
 
 def run(pool, stats, metric, initial, axes, lower, upper, **changed):
