@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hopefear.cli.main import main
 from hopefear.report import sections
 from hopefear.report.examined import Examined, by_metric
 from hopefear.report.gather import Reader, RunData
@@ -77,3 +78,10 @@ def test_the_verdict_is_on_top_and_the_held_out_mean_is_large(run: RunData) -> N
     large = re.search(r"<b><span class=\"was\">([\d.]+) →</span> ([\d.]+)</b>", top)
     assert large and large[1] == f"{final['before']['holdout']['bleu']:.2f}" and large[2] == f"{mean:.2f}"
     assert "mean of 2 seeds" in top and top.index("verdict") < top.index("Next") < top.index("summary")
+
+
+def test_forests_without_initial_weights_say_what_before_is(runs: Path) -> None:
+    for name, unknown in (("forests", True), ("kbmira", False)):
+        page = runs / f"{name}-alone.html"
+        assert main(["report", str(runs / name), "--out", str(page), "--quiet"]) == 0
+        assert ("before is what weights of 0 choose" in page.read_text()) == unknown

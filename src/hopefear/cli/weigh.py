@@ -59,7 +59,9 @@ def command(console: Console, json: bool, table: tuple[str, ...], qrels: str | N
     """
     from hopefear.report.weighing import weigh
     from hopefear.train.weighing import WeighConfig
+    from hopefear.util.processes import give_back_memory
 
+    give_back_memory(always=True)
     if len(table) > 1 and qrels is None:
         raise click.UsageError("one table, please; several files are TREC runs, with --qrels.")
     config = WeighConfig(

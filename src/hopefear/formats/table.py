@@ -145,14 +145,14 @@ class Table:
         return ["" if _is_missing(value) else str(value) for value in self.column(name, what)]
 
     def is_numeric(self, name: str) -> bool:
-        """Whether a column looks like numbers: what its first rows have is numbers or nothing."""
+        """Whether a column is meant as numbers: more of its first rows have a number than something else."""
         column = self.part(name, slice(0, min(self.rows, 1000)))
         if column.dtype.kind in "fiub":
             return True
         if column.dtype.kind != "O":
             return False
         values = [_as_number(value) if not isinstance(value, bytes) else None for value in column]
-        return None not in values and not all(math.isnan(value) for value in values if value is not None)
+        return sum(value is not None and not math.isnan(value) for value in values) > values.count(None)
 
     def has_lists(self, name: str) -> bool:
         """Whether the first value of a column is a list."""

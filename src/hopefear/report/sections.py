@@ -356,10 +356,16 @@ def lengths(found: Sequence[Examined]) -> str:
         contents.append(
             f'<div class="two"><div>{chart}{key}</div><div>{table(["", "before", "after"], rows)}'
             f'<p class="small faint">{escape(TITLES.get(got.part, got.part))}, {got.sentences:,} sentences. A ratio '
-            "below 1 costs a brevity penalty.</p></div></div>"
+            f"below 1 costs a brevity penalty.{_from_nothing(one)}</p></div></div>"
         )
     lead = "How many of the n-grams that the system says are in a reference, in percent, and whether it says enough."
     return section("length", "Length and n-gram precisions", lead, _some_panels("n", known, contents))
+
+
+def _from_nothing(one: Examined) -> str:
+    """What "before" is of forests without initial weights, which have no order of their own."""
+    known = one.run.has_initial or one.before(one.run.part) is not None
+    return "" if known else " No initial weights were given: before is what weights of 0 choose, which means little."
 
 
 def _some_panels(name: str, found: Sequence[Examined], contents: Sequence[str]) -> str:
@@ -394,7 +400,7 @@ def translations(found: Sequence[Examined]) -> str:
         cut = f", the {SHOWN} that changed most are listed" if len(changed) > SHOWN else ""
         contents.append(
             f"<p>{len(changed):,} of {count:,} sentences ({TITLES[one.run.part]}) changed: {better:,} better, "
-            f"{worse:,} worse{cut}.</p>"
+            f"{worse:,} worse{cut}.{_from_nothing(one)}</p>"
             f'<div class="buttons" data-changes="changes-{k}" hidden>'
             '<button type="button" data-show="all" aria-pressed="true">all</button>'
             '<button type="button" data-show="better" aria-pressed="false">better</button>'

@@ -213,11 +213,15 @@ def out_of_fold(
     most: int | None = None,
     seed: int = 1,
 ) -> NDArray[np.float64]:
-    """Statistics of every group under weights learnt from the other folds; of at most so many groups of these."""
+    """Statistics of every group under weights learnt from the other folds; of at most so many groups of these.
+
+    Never more than an estimator would take: what is passed to it is a copy.
+    """
+    most = min(most or ENOUGH, ENOUGH)
     found: NDArray[np.float64] | None = None
     for number, fold in enumerate(folds):
         rest = np.setdiff1d(np.arange(len(pool)), fold)
-        if most is not None and most < len(rest):
+        if most < len(rest):
             rest = np.sort(np.random.default_rng([seed, 19, number]).permutation(rest)[:most])
         stats = chosen_stats(pool.subset(fold), fit(pool.subset(rest)), metric, jobs)
         if found is None:
