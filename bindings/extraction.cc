@@ -35,9 +35,9 @@ void bind_parallel_text(nb::module_& m) {
       .def("__len__", &ParallelText::size)
       .def(
           "add",
-          [](ParallelText& text, const std::vector<std::string_view>& source, const std::vector<std::string_view>& target) {
+          [](ParallelText& t, const std::vector<std::string_view>& source, const std::vector<std::string_view>& target) {
             if (source.size() != target.size()) throw InputError("source and target have different numbers of lines");
-            for (size_t i = 0; i < source.size(); ++i) text.add(source[i], target[i]);
+            for (size_t i = 0; i < source.size(); ++i) t.add(source[i], target[i]);
           },
           "source"_a, "target"_a, "Lines of words separated by blanks.")
       .def_prop_ro("source_vocab", [](const ParallelText& t) { return t.source_vocab; })

@@ -108,10 +108,10 @@ void bind_making(nb::class_<LanguageModel>& model) {
           "estimate",
           [](LmText& text, int order, std::vector<uint64_t> prune, std::array<double, 3> fallback, int jobs) {
             std::vector<LmDiscounts> discounts;
-            Model model = built(
+            Model made = built(
                 estimate(std::move(text),
                          {.order = order, .prune = std::move(prune), .fallback_discounts = fallback, .jobs = jobs}, &discounts));
-            return std::make_pair(std::const_pointer_cast<LanguageModel>(model), discounts);
+            return std::make_pair(std::const_pointer_cast<LanguageModel>(made), discounts);
           },
           "text"_a, "order"_a, "prune"_a, "fallback"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
           "Interpolated modified Kneser-Ney; the text is used up.")

@@ -2,16 +2,16 @@
 
 namespace hopefear {
 
-Task::Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& initial,
+Task::Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& start,
            const In<double>& lower, const In<double>& upper)
-    : lists(pool, stats ? stats->data() : nullptr, metric), initial(initial.data()), bounds{lower.data(), upper.data()} {
+    : lists(pool, stats ? stats->data() : nullptr, metric), initial(start.data()), bounds{lower.data(), upper.data()} {
   if (stats && (stats->shape(0) != lists.rows() || stats->shape(1) != lists.width))
     throw nb::value_error("statistics do not fit the pool and the metric");
   const auto features = static_cast<size_t>(lists.features());
-  if (initial.size() != features || lower.size() != features || upper.size() != features)
+  if (start.size() != features || lower.size() != features || upper.size() != features)
     throw nb::value_error("weights and bounds must have one number for each feature");
   for (size_t j = 0; j < features; ++j)
-    if (!(lower.data()[j] <= this->initial[j] && this->initial[j] <= upper.data()[j]))
+    if (!(lower.data()[j] <= initial[j] && initial[j] <= upper.data()[j]))
       throw InputError(
           "an initial weight is outside its bounds, or no number: are values of features too large? Divide those features");
 }

@@ -11,7 +11,7 @@ inline std::vector<double> copied(const In<double>& values) { return {values.dat
 
 /// What every batch trainer is given: lists with statistics, or forests without; where to start, and how far weights may move.
 struct Task {
-  Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& initial,
+  Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& start,
        const In<double>& lower, const In<double>& upper);
   /// For what is asked at given weights.
   Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& w)

@@ -9,8 +9,8 @@
 
 namespace hopefear {
 
-Lists::Lists(const Pool& pool, const double* stats, const Metric& metric)
-    : pool(pool), row_begin{0}, stats(stats), metric(metric), width(static_cast<size_t>(metric.size())) {
+Lists::Lists(const Pool& of, const double* known, const Metric& by)
+    : pool(of), row_begin{0}, stats(known), metric(by), width(static_cast<size_t>(by.size())) {
   for (const Sentence& s : pool.sentences) {
     if (stats && !s.forest.is_list()) throw InputError("sentence " + s.id + ": is not a candidate list");
     row_begin.push_back(row_begin.back() + s.forest.edges());

@@ -15,7 +15,7 @@ namespace hopefear {
 
 struct Lists {
   /// Lists, with statistics; or any pool with stats == nullptr.
-  Lists(const Pool& pool, const double* stats, const Metric& metric);
+  Lists(const Pool& of, const double* known, const Metric& by);
 
   const Pool& pool;
   std::vector<int64_t> row_begin;  // sentences + 1

@@ -15,7 +15,7 @@ namespace hopefear {
 /// loss - w.x <= xi.
 struct Constraint {
   Constraint() = default;
-  Constraint(const SparseVector& x, double loss) : loss(loss), ids(x.ids), values(x.values.begin(), x.values.end()) {}
+  Constraint(const SparseVector& x, double at) : loss(at), ids(x.ids), values(x.values.begin(), x.values.end()) {}
   SparseVector x() const { return {ids, {values.begin(), values.end()}}; }
 
   double loss = 0;
