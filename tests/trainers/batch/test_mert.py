@@ -103,6 +103,18 @@ def test_jobs_do_not_matter() -> None:
     assert one.history == two.history == three.history
 
 
+def test_the_last_digits_of_a_processor_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, exact = random_pool(3, features=5), np.linalg.eigh
+
+    def inexact(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, vectors = exact(matrix)
+        return values * (1 + 2e-15), -vectors * (1 - 2e-15)
+
+    expected = hf.Mert(restarts=3).fit(pool).weights
+    monkeypatch.setattr(np.linalg, "eigh", inexact)
+    assert hf.Mert(restarts=3).fit(pool).weights == expected
+
+
 def test_more_starts_are_never_worse() -> None:
     pool = synthetic_pool()
     few, many = (hf.Mert(restarts=n, kicks=0).fit(pool) for n in (0, 6))

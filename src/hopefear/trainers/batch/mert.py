@@ -111,10 +111,10 @@ class Mert(BatchTrainer):
             # Of the correlation, so that a feature's own scale does not matter.
             covariance = _core.within_covariance(lists, self.jobs)[np.ix_(moving, moving)]
             values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
-            axes = (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))).T * scale
-            # eigh leaves the sign of a vector open
-            axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
-            rows[: moving.size, moving] = axes
+            # The last digits of eigh depend on the processor: six are enough for a line. The sign is open, too.
+            vectors, values = vectors.T.round(6), np.array([float(f"{value:.6g}") for value in values])
+            vectors *= np.where(vectors[np.arange(len(values)), np.abs(vectors).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
+            rows[: moving.size, moving] = vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))[:, None] * scale
         if len(rows) == 0:
             raise InputError("trainer mert: no feature that may move differs between the candidates of a sentence")
         return rows
