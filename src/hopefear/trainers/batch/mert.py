@@ -51,7 +51,8 @@ class Mert(BatchTrainer):
 
     @property
     def epochs_at_most(self) -> int | None:
-        return self.restarts + 1
+        """Not known: progress counts ascents, and how many there are depends on what they find."""
+        return None
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.search(problem, problem.pool)
