@@ -19,7 +19,7 @@ PARAMS = [
     Many(["--refs"], required=True, type=InputFile(), help="Their references: one file per translator."),
     click.Option(["--trainer"], required=True, metavar="NAME", help="How to learn; hopefear trainers lists them."),
     click.Option(["--out"], required=True, metavar="RUN", help="The run directory to make."),
-    click.Option(["--dev-source"], type=InputFile(), help="Sentences to choose the best epoch on."),
+    click.Option(["--dev-source"], type=InputFile(), help="Sentences to see on what training is worth."),
     Many(["--dev-refs"], type=InputFile(), help="Their references."),
     click.Option(["--test-source"], type=InputFile(), help="Sentences to translate once, at the end."),
     Many(["--test-refs"], type=InputFile(), help="Their references."),
@@ -49,8 +49,9 @@ PARAMS = [
         type=float,
         default=0.1,
         metavar="SHARE",
-        help="Without --dev-source: share of the sentences held out to choose the epoch on. [0.1]",
+        help="Without --dev-source: share of the sentences held out, to see what training is worth. [0.1]",
     ),
+    count("--folds", 1, "Fits, each with another part held out; the mean of their weights is the result."),
     click.Option(
         ["--parallel"],
         type=click.Choice(["none", "average", "mix", "async"]),
@@ -87,9 +88,9 @@ def command(console: Console, json: bool, **options: Any) -> None:
     """Learn the weights of a model from sentences and their references.
 
     Online trainers (sgd, mira, arow, minrisk, perceptron) decode a sentence, search hope and fear in its forest,
-    update, and go on; the averaged weights translate the development data after each epoch, and the best epoch is
-    kept. The other trainers go round a loop of decoding and learning. BLEU is that of tokens as the model makes them.
-    If nothing that was learnt translates the development data better than the model's own weights, these are kept.
+    update, and go on; the average of their weights over all epochs is the result. The other trainers go round a loop of
+    decoding and learning. BLEU is that of tokens as the model makes them. If nothing that was learnt translates the
+    development data better than the model's own weights, these are kept.
 
     The same input, seed and options give the same weights, whatever --jobs is; only --parallel async without
     --simulate-learners does not.

@@ -72,7 +72,7 @@ def trained(
         task = Task(decoder, *(Corpus(part.sources, part.raw) for part in (learn, choose)))
         start = paper_weights(decoder.feature_names)
         team = Learners(parallel, learners, simulate=parallel == "async")
-        more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team}
+        more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team, "keep": "best"}
         learner = kind(seed=seed, jobs=lab.jobs, **own, **more)
         began = time.process_time()
         session = lab.training(f"{label}, seed {seed}", rounds)

@@ -16,6 +16,7 @@ from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import Bleu
 from hopefear.runs.directory import Run
 from hopefear.runs.session import Session
+from hopefear.train.folds import Crossed
 from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Task, Translations
@@ -24,8 +25,19 @@ from hopefear.util.files import atomic_write
 EXAMPLES = 200  # sentences of the development data, kept with the run as translations before and after
 
 
-def finish(run: Run, session: Session, trainer: Trainer, task: Task, test: Corpus | None, result: Result) -> None:
-    """Score before and after, say what is suspicious, write everything."""
+def finish(
+    run: Run,
+    session: Session,
+    trainer: Trainer,
+    task: Task,
+    test: Corpus | None,
+    result: Result,
+    crossed: Crossed | None = None,
+) -> None:
+    """Score before and after, say what is suspicious, write everything.
+
+    ``crossed``: the translations of the development data, made by weights that did not learn from it as the result did.
+    """
     final: dict[str, Any] = {"epoch": result.epoch}
     before: dict[str, Any] = {}
     findings = []
@@ -34,7 +46,11 @@ def finish(run: Run, session: Session, trainer: Trainer, task: Task, test: Corpu
     for part, corpus in (("dev", task.dev or task.corpus), ("test", test)):
         if corpus is None:
             continue
-        old, new = (Translations.of(task.decoder, corpus, w, trainer.jobs) for w in (result.initial, result.weights))
+        both = (result.initial, result.weights)
+        if part == "dev" and crossed is not None:
+            old, new = crossed.before, crossed.after
+        else:
+            old, new = (Translations.of(task.decoder, corpus, w, trainer.jobs) for w in both)
         final[part] = {"bleu": new.score, "length_ratio": new.length_ratio}
         before[part] = {"bleu": old.score, "length_ratio": old.length_ratio}
         digest = hashlib.sha256("\n".join(line for one in old.tokens for line in one).encode()).hexdigest()
@@ -47,6 +63,7 @@ def finish(run: Run, session: Session, trainer: Trainer, task: Task, test: Corpu
             with atomic_write(run.path / "examples.json") as file:
                 json.dump(_examples(corpus, old, new), file, ensure_ascii=False, indent=1)
     final["before"] = before
+    final |= {"folds": result.details["folds"]} if "folds" in result.details else {}
     final |= {"untrained": result.details["untrained"]} if "untrained" in result.details else {}
     with atomic_write(run.path / "stats.npz", "wb") as stats:
         np.savez_compressed(stats, **kept)

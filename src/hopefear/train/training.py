@@ -25,7 +25,8 @@ from hopefear.runs.directory import RunConfig
 from hopefear.runs.events import Epoch, Event, Listener
 from hopefear.runs.record import checksum, record_inputs
 from hopefear.runs.session import Session
-from hopefear.train.holdout import split_corpus
+from hopefear.train.folds import fit_folds
+from hopefear.train.holdout import held_out, split_corpus
 from hopefear.train.loop import LOOP_DEFAULTS
 from hopefear.train.model_loop import fit_in_loop
 from hopefear.train.outcome import better_than_untrained, finish, finish_blocks
@@ -64,6 +65,7 @@ class TrainConfig(RunConfig):
     paper_start: bool = False
     input: str = "text"  # or "plf": the sources are lattices
     holdout: float = 0.1
+    folds: int = 1
     parallel: str | None = None
     learners: int = 0
     simulate_learners: int = 0
@@ -80,6 +82,8 @@ class TrainConfig(RunConfig):
                 raise OptionError(f"--{part}-source and --{part}-refs go together.")
         if self.paper_start and self.initial:
             raise OptionError("--paper-start and --initial are two places to begin. Leave one out.")
+        if self.folds > 1 and not self.dev_source and self.folds * self.holdout > 1:
+            raise OptionError(f"{self.folds} folds cannot hold out {self.holdout:g} each. Lower --holdout or --folds.")
         if self.simulate_learners and (self.cluster or self.parallel not in (None, "async")):
             raise OptionError("--simulate-learners goes with neither --cluster nor another --parallel.")
         if self.cluster and self.parallel == "none":
@@ -104,6 +108,8 @@ class TrainConfig(RunConfig):
         options = options_from(kind, self.set)
         if issubclass(kind, Online):
             return kind(seed=self.seed, jobs=self.jobs, learners=self.team, **options)
+        if self.folds > 1:
+            raise OptionError(f"--folds is for online trainers, not for {self.trainer}. Leave it out.")
         if self.simulate_learners or self.cluster or self.parallel:
             raise OptionError(f"{self.trainer} is a batch trainer: it has one learner. Leave out --parallel.")
         defaults = LOOP_DEFAULTS.get(self.trainer, {}) if issubclass(kind, BatchTrainer) else {}
@@ -155,20 +161,30 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
         record.model, record.inputs = config.model, inputs
         record.trainer = settings["trainer"]
         record.metric, record.measure = f"bleu|{Bleu().signature()}", plain(Bleu().record())
-        record.sentences = {"train": len(task.corpus), "dev": len(task.dev) if task.dev else 0}
+        record.sentences = {"train": len(task.corpus), "dev": len(task.dev) if task.dev else _aside(config, task)}
         record.holdout = {"share": settings["holdout"]}
         run.save()
+        crossed = None
         if isinstance(trainer, BatchTrainer):
             iterations, k = config.iterations or ITERATIONS, config.kbest or KBEST
             result = fit_in_loop(trainer, task, given.weights, iterations=iterations, k=k, run=session)
+        elif isinstance(trainer, Online) and config.folds > 1:
+            result, crossed = fit_folds(trainer, task, config.folds, config.holdout, given.weights, session)
+            task = replace(task, dev=crossed.corpus) if crossed else task
         else:
             result = trainer.fit(task, given.weights, run=session)
         if isinstance(trainer, Costmargin):
             finish_blocks(run, session, trainer, task, given.test, result)
         else:
             result = better_than_untrained(task, given.test, result, trainer.jobs)
-            finish(run, session, trainer, task, given.test, result)
+            finish(run, session, trainer, task, given.test, result, crossed if result.epoch else None)
         return Trained(run.path, run.record.final, result)
+
+
+def _aside(config: TrainConfig, task: Task) -> int:
+    """How many sentences the folds hold out."""
+    aside = held_out(len(task.corpus), config.holdout, config.seed)[1] if config.folds > 1 else None
+    return 0 if aside is None else config.folds * len(aside)
 
 
 #: Options that name files, and so the roles of a run's inputs.
@@ -197,6 +213,7 @@ def _settings(config: TrainConfig, trainer: Trainer, given: Inputs, inputs: Sequ
     settings |= {"pop_limit": decoder.pop_limit, "max_options": decoder.max_options}
     if isinstance(trainer, Online):
         team = trainer.learners
+        settings |= {"folds": config.folds} if config.folds > 1 else {}
         return settings | {"parallel": team.parallel, "learners": team.count, "simulated": team.simulate}
     return settings | {"kbest": config.kbest or KBEST, "iterations": config.iterations or ITERATIONS}
 
@@ -226,7 +243,7 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     corpus = Corpus.read(config.source, config.refs)
     dev = Corpus.read(config.dev_source, config.dev_refs) if config.dev_source else None
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None
-    if dev is None and not blocks:
+    if dev is None and not blocks and config.folds == 1:
         corpus, dev = split_corpus(corpus, config.holdout, config.seed)
     task = Task(decoder, _with_words(config.source, corpus, model, session, config.input == "plf"), dev)
     if isinstance(trainer, Costmargin):
@@ -305,7 +322,8 @@ def _shown(listen: Listener) -> Listener:
 
     def hear(event: Event) -> object:
         if isinstance(event, Epoch) and "iteration" not in event.figures:  # costmargin has notes of its own
-            text = f"epoch {event.epoch}: bleu {event.score:.2f}"
+            fold = f"fold {event.context['fold']}, " if "fold" in event.context else ""
+            text = f"{fold}epoch {event.epoch}: bleu {event.score:.2f}"
             if isinstance(moved := event.figures.get("moved"), Mapping):
                 text += "  moved: " + ", ".join(f"{name} {by:+.3f}" for name, by in list(moved.items())[:4])
             session.note(text)

@@ -66,7 +66,7 @@ def test_every_trainer_learns(tune: Task, trainer: type[Online]) -> None:
     before, *after = trained.history
     assert before["epoch"] == 0
     assert [one["epoch"] for one in after] == [1, 2]
-    assert trained.score == max(one["score"] for one in after) > before["score"]
+    assert trained.score == after[-1]["score"] > before["score"]
     assert after[-1]["sentences"] == 24
     assert any(name.startswith("lex(") for name in trained.weights)
     assert trained.weights["lm"] != 1.0
@@ -78,7 +78,7 @@ def test_it_begins_where_the_model_stands_and_never_ends_below(tune: Task) -> No
     assert {name: harmful.initial[name] for name in own} == own
     assert (harmful.epoch, harmful.score) == (0, harmful.initial_score)
     assert {name: harmful.weights[name] for name in own} == own
-    assert "no epoch is better than the weights it began with" in harmful.warnings[0]
+    assert "what was learnt is not better than the weights it began with" in harmful.warnings[0]
     blind = Sgd(epochs=1, eta=1e6).fit(tune)  # without development data the last epoch is the one
     assert blind.epoch == 1 and "worse than those it began with" in blind.warnings[0]
 
@@ -162,8 +162,29 @@ def test_a_full_disk_costs_no_more_than_a_checkpoint(
 
 
 def test_patience(chosen: Task) -> None:
-    trained = Sgd(epochs=50, patience=2, eta=0.3).fit(chosen)
+    trained = Sgd(epochs=50, patience=2, eta=0.3, keep="best").fit(chosen)
     assert len(trained.history) - 1 == trained.epoch + 2 < 50
+    averaged = Sgd(epochs=50, patience=2, eta=0.3).fit(chosen)  # the same epochs, another one returned
+    assert averaged.history[-1]["score"] == trained.history[-1]["score"]
+    assert averaged.epoch in (0, trained.epoch + 2)
+
+
+def test_what_is_kept_of_the_epochs(chosen: Task) -> None:
+    """The twin: as many runs as there are epochs, each ending there, choose in the same way."""
+    options: Any = {"eta": 0.3, "seed": 3}
+    each = [Sgd(epochs=n, keep="learnt", **options).fit(chosen) for n in (1, 2, 3, 4)]
+    scores = [one.score for one in each]
+    assert [one.epoch for one in each] == [1, 2, 3, 4]
+    assert scores == [one["score"] for one in each[-1].history[1:]]
+    start = each[0].initial_score
+    last = Sgd(epochs=4, **options).fit(chosen)
+    assert last.weights == (each[-1].weights if scores[-1] > start else last.initial)
+    best = Sgd(epochs=4, keep="best", **options).fit(chosen)
+    top = int(np.argmax(scores))
+    assert max(scores) > start and len(set(scores)) > 1
+    assert (best.epoch, best.score, best.weights) == (top + 1, scores[top], each[top].weights)
+    with pytest.raises(InputError, match=r"keep: 'first' is not known. Choose one of last, best, learnt"):
+        Sgd(keep="first")
 
 
 def test_weights_that_diverge_are_not_kept(chosen: Task) -> None:

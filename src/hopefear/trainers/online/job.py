@@ -1,9 +1,10 @@
 """A training job: epochs over the sentences, a score after each, the best epoch kept, checkpoints.
 
 After each epoch the averaged weights are scored: they translate the development data, or choose from fixed candidates.
-The weights of the best epoch are returned, or those it began with if no epoch was better. Without development data they
-are those of the last epoch, and a warning says if they translate what was learnt from worse than before. What a
-checkpoint holds is enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a
+What is returned is the average over all epochs or, with ``keep=best`` and from fixed candidates, that of the epoch with
+the best score; or the weights it began with if these score no lower (but not with ``keep=learnt``). Without development
+data it is the average over all epochs, and a warning says if it translates what was learnt from worse than before. What
+a checkpoint holds is enough to go on from between any two sentences: in all ways that are not asynchronous by nature, a
 job that was killed and resumed ends with the same bits as one that was not.
 """
 
@@ -262,14 +263,16 @@ class _Job:
         return self.run.tell(Epoch(record["epoch"], record["score"], figures))
 
     def _enough(self) -> bool:
-        patience, done = self.trainer.patience, len([one for one in self.history if one["epoch"] > 0])
-        return patience > 0 and done - self.best_epoch >= patience
+        if not self.trainer.patience or not self.history or self.history[0]["epoch"] > 0:  # nothing to score on
+            return False
+        best = max(self.history, key=lambda one: float(one["score"]))
+        return bool(self.history[-1]["epoch"] - best["epoch"] >= self.trainer.patience)
 
     def _end_epoch(self, epoch: int, tally: Tally) -> bool:
         """Score the average; whether to go on."""
         average = self.team.average()
         if not np.all(np.abs(average) < RUNAWAY):
-            self.warn(f"weights diverged in epoch {epoch}; the best before are kept. Lower eta")
+            self.warn(f"weights diverged in epoch {epoch}; those before are kept. Lower eta")
             return False
         record: dict[str, Any] = {"epoch": epoch, "train": Bleu().score(tally.b), "sentences": tally.sentences}
         now = self.data.score(average, self.trainer.jobs)
@@ -277,22 +280,29 @@ class _Job:
         before = self.last if self.last is not None else self.initial
         record |= tally.figures()
         record["moved"] = {self.data.names[j]: float(average[j] - before[j]) for j in _largest(average - before)}
-        # Without development data the last epoch is the one.
-        better = now is None or record["score"] > self._best_score()
         self.history.append(record)
-        if better:
+        against = self.best_epoch if self.choosy else 0
+        if now is None or self.trainer.keep == "learnt" or record["score"] > self._score_of(against):
             self.best, self.best_epoch = average, epoch
+        elif not self.choosy:
+            self.best, self.best_epoch = None, 0
         self.last = average
         return self._tell(record)
 
-    def _best_score(self) -> float:
-        return float(next(one["score"] for one in self.history if one["epoch"] == self.best_epoch))
+    @property
+    def choosy(self) -> bool:
+        """Whether the best epoch is looked for. Fixed candidates are scored without chance: there it is."""
+        return self.trainer.keep == "best" or isinstance(self.data, Candidates)
+
+    def _score_of(self, epoch: int) -> float:
+        return float(next(one["score"] for one in self.history if one["epoch"] == epoch))
 
     def _compare(self, w: Vector) -> None:
         """Warn of training that did not help."""
         if any(one["epoch"] == 0 for one in self.history):
             if self.best_epoch == 0 and len(self.history) > 1:
-                self.warn(f"no epoch is better than the weights it began with ({self._best_score():.2f}); {KEPT}")
+                which = "no epoch is" if self.choosy else "what was learnt is not"
+                self.warn(f"{which} better than the weights it began with ({self._score_of(0):.2f}); {KEPT}")
         elif self.best is not None:
             before, after = (self.data.train_score(one, self.trainer.jobs) for one in (self.initial, w))
             if after < before:
