@@ -175,12 +175,11 @@ def table1(lab: Lab) -> Outcome:
     only with a good learner: SGD gains nothing, MIRA 0.7, asynchronous MIRA 2.1, AROW 2.4 BLEU over MERT (47.6)."""
     on, _, _ = online_setup(lab)
     runs = []
-    for model, _objective, algorithm, _approx, par, name, options, _, _ in ROWS:
+    for model, _objective, _algorithm, _approx, par, name, options, _, _ in ROWS:
         own = _mert(lab) if name == "mert" else options
         way = {"IPM": "mix", "async": "async"}.get(par, "none")
-        label = f"chiang {model} {algorithm} {par}"
         runs.append(
-            [trained(lab, label, name, seed, features=model, options=own, parallel=way,
+            [trained(lab, name, seed, features=model, options=own, parallel=way,
                     learners=_learners(lab) if way != "none" else 1) for seed in lab.seeds]
         )  # fmt: skip
     tests = [compare(on, found, runs[0], lab) for found in runs]
@@ -212,8 +211,8 @@ def table1(lab: Lab) -> Outcome:
     )  # fmt: skip
 
 
-def _replicates(lab: Lab, label: str, name: str, **settings: Any) -> list[Trial]:
-    return [trained(lab, label, name, seed, **settings) for seed in lab.seeds]
+def _replicates(lab: Lab, name: str, **settings: Any) -> list[Trial]:
+    return [trained(lab, name, seed, **settings) for seed in lab.seeds]
 
 
 def _listed(values: Mapping[Any, Sequence[float]]) -> str:
@@ -252,12 +251,12 @@ def fig2(lab: Lab) -> Outcome:
     ones; all reach the same level. The online algorithms converge more quickly and smoothly than MERT."""
     rates = lab.pick(tiny=(0.01, 0.05), small=(0.005, 0.01, 0.05), full=(0.005, 0.01, 0.02, 0.05))
     runs = {
-        (name, eta): _replicates(lab, f"chiang small {name} {eta}", name, options={"eta": eta}, parallel="mix",
+        (name, eta): _replicates(lab, name, options={"eta": eta}, parallel="mix",
                                  learners=_learners(lab))
         for name in ("sgd", "mira", "minrisk")
         for eta in rates
     }  # fmt: skip
-    mert = _replicates(lab, "chiang small MERT -", "mert", options=_mert(lab))
+    mert = _replicates(lab, "mert", options=_mert(lab))
     titles = {"sgd": "SGD", "mira": "MIRA", "minrisk": "minimum risk"}
     figures, tables = [], []
     for letter, name in zip("abc", titles, strict=True):
@@ -300,10 +299,10 @@ def fig3(lab: Lab) -> Outcome:
     """Linear BLEU does as well as forest reranking. More negative loss weights mu give higher initial performance,
     less negative ones higher final performance; -1 is a good compromise."""
     team = _learners(lab)
-    ways = {how: _replicates(lab, f"chiang small sgd {how}", "sgd", options={"eta": 0.01, "approximation": how},
-                             parallel="mix", learners=team) for how in ("forest", "linear")}  # fmt: skip
+    ways = {how: _replicates(lab, "sgd", options={"eta": 0.01, "approximation": option}, parallel="mix", learners=team)
+            for how, option in (("forest", "auto"), ("linear", "linear"))}  # fmt: skip
     mus = lab.pick(tiny=(-2.0, -1.0), small=(-5.0, -1.0, -0.5, -0.2), full=(-5.0, -2.0, -1.0, -0.5, -0.2))
-    loss = {mu: _replicates(lab, f"chiang small mira mu {mu}", "mira", options={"eta": 0.01, "mu": mu},
+    loss = {mu: _replicates(lab, "mira", options={"eta": 0.01, "mu": mu},
                             parallel="mix", learners=team) for mu in mus}  # fmt: skip
     a = [curve(name, ways[how]) for how, name in (("forest", "forest reranking"), ("linear", "linear BLEU"))]
     b = [curve(f"mu = {mu:g}", loss[mu]) for mu in mus]
@@ -338,7 +337,7 @@ def fig4(lab: Lab) -> Outcome:
     few, many = _teams(lab)
     models, names = ("small", "large"), {"mix": "mixing", "async": "async"}
     runs = {
-        (model, way, p): _replicates(lab, f"chiang {model} mira {way} {p}", "mira", features=model,
+        (model, way, p): _replicates(lab, "mira", features=model,
                                      options={"eta": 0.01}, parallel=way, learners=p)
         for model in models for way in names for p in (few, many)
     }  # fmt: skip
@@ -377,7 +376,7 @@ def fig5(lab: Lab) -> Outcome:
     model: sharing working sets is more than a way to be fast."""
     few, many = _teams(lab)
     sizes = sorted({1, *lab.pick(tiny=(), small=(5,), full=(5, 10)), few, many})
-    runs = {p: _replicates(lab, f"chiang large mira async {p}", "mira", features="large", options={"eta": 0.01},
+    runs = {p: _replicates(lab, "mira", features="large", options={"eta": 0.01},
                            parallel="async", learners=p) for p in sizes}  # fmt: skip
     curves = [curve(f"{p} learner{'s' * (p > 1)}", runs[p]) for p in sizes]
     means = {p: _mean(runs[p]) for p in sizes}
@@ -402,7 +401,7 @@ def fig6(lab: Lab) -> Outcome:
     team = _learners(lab)
 
     def arow(eta: float, lambda_: float) -> list[Trial]:
-        return _replicates(lab, f"chiang large arow {eta} {lambda_}", "arow", features="large",
+        return _replicates(lab, "arow", features="large",
                            options={"eta": eta, "lambda_": lambda_}, parallel="async", learners=team)  # fmt: skip
 
     etas = lab.pick(tiny=(0.1, 1.0), small=(0.01, 0.1, 1.0, 10.0), full=(0.01, 0.1, 1.0, 10.0))
