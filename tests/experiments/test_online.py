@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -27,13 +28,25 @@ def test_what_is_learnt_from_and_what_chooses_the_epoch_do_not_meet(lab: Lab) ->
     ],
 )
 def test_a_trial(lab: Lab, name: str, settings: dict[str, object]) -> None:
-    found = trained(lab, f"test {name}", name, 1, **settings)  # type: ignore[arg-type]
+    found = trained(lab, name, 1, **settings)  # type: ignore[arg-type]
     assert [epoch for epoch, _ in found["history"]] == [0, 1]
     assert dict(map(tuple, found["history"]))[found["epoch"]] == found["dev"]  # type: ignore[arg-type]
-    (kept,) = (lab.out / "cache").glob(f"test-{name}-*.json")
-    key = json.loads(kept.read_text())["key"]
-    assert key["options"] == settings.get("options", {})  # what was given, no more
-    assert key["batch"] == (10 if name == "kbmira" else 0)
+
+
+def test_figures_share_trials_that_spell_their_options_differently(lab: Lab) -> None:
+    seed = 77  # that no other test has
+    before = _kept(lab)
+    trained(lab, "mira", seed)
+    (kept,) = _kept(lab) - before
+    assert json.loads(kept.read_text())["key"]["options"]["eta"] == 0.01  # defaults are spelt out
+    trained(lab, "mira", seed, options={"eta": 0.01, "mu": -1.0})
+    assert _kept(lab) - before == {kept}
+    trained(lab, "mira", seed, options={"eta": 0.02})
+    assert len(_kept(lab) - before) == 2
+
+
+def _kept(lab: Lab) -> set[Path]:
+    return set((lab.out / "cache").glob("online-*.json"))
 
 
 def test_a_curve_begins_after_the_first_epoch() -> None:

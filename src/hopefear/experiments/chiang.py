@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import pearsonr, ttest_ind_from_stats, wilcoxon
 
+from hopefear.decode import Hiero
 from hopefear.evaluation.clouds import cloud, typical_document
 from hopefear.experiments.base import (
     Claim,
@@ -25,11 +26,13 @@ from hopefear.experiments.base import (
     with_spread,
 )
 from hopefear.experiments.loop import Trial, compare, mark
-from hopefear.experiments.online import curve, online_setup, trained
-from hopefear.experiments.setups import Setup, main_setup
+from hopefear.experiments.online import POP_LIMIT, curve, online_setup, trained
+from hopefear.experiments.setups import Setup
 from hopefear.experiments.tasks import Part
 from hopefear.formats.weights import weight_vector
 from hopefear.report.svg import Curve
+from hopefear.trainers.data import Corpus, Task
+from hopefear.trainers.registry import find
 
 PAPER = "Chiang 2012"
 
@@ -60,83 +63,94 @@ def _longest(part: Part, count: int, most: int = 40) -> Part:
     return part.subset(sorted(order[:count]))
 
 
-#: The weights as they are, and a quarter of them: the loss then counts four times as much.
-SCALES = (1.0, 0.25)
+#: Weights that fig. 1 is looked at with: as a model is built, a quarter of them (the loss then counts four times as
+#: much), and what MIRA has learnt.
+SCALES = {"as built": 1.0, "a quarter": 0.25, "MIRA's": None}
 
 
-def _searched(lab: Lab, on: Setup, part: Part) -> dict[str, Any]:
+def _scaled(lab: Lab, on: Setup, learn: Part, scale: float | None) -> dict[str, float]:
+    if scale is not None:
+        return {name: scale * value for name, value in on.initial().items()}
+    decoder = Hiero(on.model, on.initial(), templates=(), pop_limit=POP_LIMIT)
+    learner = find("mira")(seed=lab.seed, jobs=lab.jobs, epochs=lab.pick(tiny=1, small=3, full=3))
+    return dict(learner.fit(Task(decoder, Corpus(learn.sources, learn.raw)), on.initial()).weights)
+
+
+def _searched(lab: Lab, on: Setup, part: Part, learn: Part) -> dict[str, Any]:
     """The objective of hope and fear by three ways of search, and the cloud of the sentence where they differ most."""
-    forests = on.forests(part, on.initial())
     words = np.array([len(text.split()) for text in part.sources])
     rows: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for scale in SCALES:
-        w = {name: scale * value for name, value in on.initial().items()}
+    for label, scale in SCALES.items():
+        w = _scaled(lab, on, learn, scale)
+        forests = on.forests(part, w)
         document = typical_document(forests, w, lab.jobs)
         lists = forests.kbest(w, 100, distinct=False, jobs=lab.jobs)
         floors = [float(lists[i].scores(weight_vector(w, lists.feature_names)).min()) for i in range(len(lists))]
-        rows[str(scale)] = {}
+        rows[label] = {}
         for how in ("kbest", "forest", "linear"):
             triples = forests.hope_fear(w, document, approximation=how, jobs=lab.jobs)
-            rows[str(scale)][how] = {
+            rows[label][how] = {
                 # w.h(d) + mu loss(d) up to what is the same for all d: what the search maximises
                 "hope": [triple.hope.score + triple.hope.gain for triple in triples],
                 "fear": [triple.fear.score - triple.fear.gain for triple in triples],
                 "outside": [float(one.fear.score < floor) for one, floor in zip(triples, floors, strict=True)],
             }
-    gained = np.array(rows[str(scale)]["forest"]["fear"]) - np.array(rows[str(scale)]["kbest"]["fear"])
-    example = int(np.argmax(np.where((words >= 8) & (words <= 20), gained, -np.inf)))
-    return {"rows": rows, "example": cloud(forests, example, w, on.metric, document=document, seed=lab.seed)}
+    gained = np.array(rows[label]["forest"]["fear"]) - np.array(rows[label]["kbest"]["fear"])
+    example = int(np.argmax(np.where((words >= 8) & (words <= 25), gained, -np.inf)))
+    shown = cloud(forests, example, w, on.metric, document=document, seed=lab.seed)
+    return {"rows": rows, "words": [int(words.min()), float(words.mean())], "weights": w, "example": shown}
 
 
 @experiment("chiang-fig1", "fear in the whole forest and in the 100-best list", f"{PAPER}, figure 1")
 def fig1(lab: Lab) -> Outcome:
     """Searching the whole forest for the fear derivation is better than searching the n-best list, which covers a
     small portion of the space: the fear of the forest is far outside the box of the 100 best."""
-    on = main_setup(lab)
-    count = lab.pick(tiny=8, small=150, full=800)
-    part = _longest(on.dev, count)
-    found = lab.cached(
-        "chiang fig1", {**on.key, "sentences": count, "scales": SCALES}, lambda: _searched(lab, on, part)
-    )
+    on, learn, _ = online_setup(lab)
+    part = _longest(on.dev, lab.pick(tiny=8, small=150, full=200))
+    key = {**on.key, "learn": learn.digest, "sentences": part.digest, "scales": SCALES}
+    found = lab.cached("chiang fig1", key, lambda: _searched(lab, on, part, learn))
     table, told = [], {}
-    for scale in SCALES:
-        rows = found["rows"][str(scale)]
+    for label in SCALES:
+        rows = found["rows"][label]
         for kind in ("fear", "hope"):
             for how, name in (("forest", "forest reranking"), ("linear", "linear BLEU")):
                 gained = np.array(rows[how][kind]) - np.array(rows["kbest"][kind])
                 better, worse = (float(np.mean(sign * gained > 1e-9)) for sign in (1, -1))
                 p = float(wilcoxon(gained).pvalue) if np.any(np.abs(gained) > 1e-9) else 1.0
-                told[scale, kind, how] = Gap(float(gained.mean()), p)
-                table.append([f"{scale:g}", kind, name, f"{np.mean(rows[how][kind]):.2f}", f"{gained.mean():+.3f}",
+                told[label, kind, how] = Gap(float(gained.mean()), p)
+                table.append([label, kind, name, f"{np.mean(rows[how][kind]):.2f}", f"{gained.mean():+.3f}",
                               f"{100 * better:.0f} %", f"{100 * worse:.0f} %", f"{p:.2g}"])  # fmt: skip
-    outside = {scale: 100 * float(np.mean(found["rows"][str(scale)]["forest"]["outside"])) for scale in SCALES}
+    outside = {label: 100 * float(np.mean(found["rows"][label]["forest"]["outside"])) for label in SCALES}
 
     def ahead(text: str, kind: str) -> Claim:
-        gaps = {scale: told[scale, kind, "forest"] for scale in SCALES}
-        evidence = "; ".join(f"weights x {scale:g}: {gap.delta:+.3f}, p = {gap.p:.2g}" for scale, gap in gaps.items())
-        return Claim(text, all_of([beats(gap.delta, gap.p) for gap in gaps.values()]), evidence)
+        gaps = {label: told[label, kind, "forest"] for label in SCALES}
+        evidence = "; ".join(f"weights {label}: {gap.delta:+.3f}, p = {gap.p:.2g}" for label, gap in gaps.items())
+        learnt = gaps["MIRA's"]
+        return Claim(text, beats(learnt.delta, learnt.p), evidence)
 
     shown = (("sample", "random samples"), ("kbest", "100-best"), ("best", "best"), ("hope", "hope, forest"),
              ("fear", "fear, forest"), ("fear_kbest", "fear, 100-best"))  # fmt: skip
     points = found["example"]["points"]
     curves = [Curve(name, [p[0] for p in points[kind]], [p[1] for p in points[kind]], points=True)
               for kind, name in shown]  # fmt: skip
+    least, mean = found["words"]
     return Outcome(
         tables=[
             Table(
-                f"{len(part)} long sentences of {on.task.name}; objective: w.h + B, for fear w.h - B; Wilcoxon's p",
-                ["weights x", "what", "search", "objective", "over 100-best", "better in", "worse in", "p"],
+                f"{len(part)} sentences of {least} and more words (on average {mean:.0f}) of {on.task.name}; "
+                "objective: w.h + B, for fear w.h - B; Wilcoxon's p",
+                ["weights", "what", "search", "objective", "over 100-best", "better in", "worse in", "p"],
                 table,
             )
         ],
         claims=[
-            ahead("fear found in the forest is better than that of the 100-best list", "fear"),
+            ahead("with trained weights, fear found in the forest is better than that of the 100-best list", "fear"),
             ahead("so is hope", "hope"),
-            Claim("the fear lies outside the 100-best box", min(outside.values()) > 50,
-                  ", ".join(f"weights x {scale:g}: in {value:.0f} %" for scale, value in outside.items())),
+            Claim("with trained weights, the fear lies outside the 100-best box", outside["MIRA's"] > 50,
+                  ", ".join(f"weights {label}: in {value:.0f} %" for label, value in outside.items())),
         ],
         notes=["The larger the weights beside the loss, the nearer are hope and fear to the best derivation: the table "
-               "has the weights that a model is built with, and a quarter of them."],
+               "has the weights that a model is built with, a quarter of them, and those of three epochs of MIRA."],
         figures=[Figure("chiang-fig1", "derivations of one sentence", "model score", "BLEU+1 of the sentence", curves)],
     )  # fmt: skip
 
@@ -175,12 +189,11 @@ def table1(lab: Lab) -> Outcome:
     only with a good learner: SGD gains nothing, MIRA 0.7, asynchronous MIRA 2.1, AROW 2.4 BLEU over MERT (47.6)."""
     on, _, _ = online_setup(lab)
     runs = []
-    for model, _objective, algorithm, _approx, par, name, options, _, _ in ROWS:
+    for model, _objective, _algorithm, _approx, par, name, options, _, _ in ROWS:
         own = _mert(lab) if name == "mert" else options
         way = {"IPM": "mix", "async": "async"}.get(par, "none")
-        label = f"chiang {model} {algorithm} {par}"
         runs.append(
-            [trained(lab, label, name, seed, features=model, options=own, parallel=way,
+            [trained(lab, name, seed, features=model, options=own, parallel=way,
                     learners=_learners(lab) if way != "none" else 1) for seed in lab.seeds]
         )  # fmt: skip
     tests = [compare(on, found, runs[0], lab) for found in runs]
@@ -212,8 +225,8 @@ def table1(lab: Lab) -> Outcome:
     )  # fmt: skip
 
 
-def _replicates(lab: Lab, label: str, name: str, **settings: Any) -> list[Trial]:
-    return [trained(lab, label, name, seed, **settings) for seed in lab.seeds]
+def _replicates(lab: Lab, name: str, **settings: Any) -> list[Trial]:
+    return [trained(lab, name, seed, **settings) for seed in lab.seeds]
 
 
 def _listed(values: Mapping[Any, Sequence[float]]) -> str:
@@ -252,12 +265,12 @@ def fig2(lab: Lab) -> Outcome:
     ones; all reach the same level. The online algorithms converge more quickly and smoothly than MERT."""
     rates = lab.pick(tiny=(0.01, 0.05), small=(0.005, 0.01, 0.05), full=(0.005, 0.01, 0.02, 0.05))
     runs = {
-        (name, eta): _replicates(lab, f"chiang small {name} {eta}", name, options={"eta": eta}, parallel="mix",
+        (name, eta): _replicates(lab, name, options={"eta": eta}, parallel="mix",
                                  learners=_learners(lab))
         for name in ("sgd", "mira", "minrisk")
         for eta in rates
     }  # fmt: skip
-    mert = _replicates(lab, "chiang small MERT -", "mert", options=_mert(lab))
+    mert = _replicates(lab, "mert", options=_mert(lab))
     titles = {"sgd": "SGD", "mira": "MIRA", "minrisk": "minimum risk"}
     figures, tables = [], []
     for letter, name in zip("abc", titles, strict=True):
@@ -300,10 +313,10 @@ def fig3(lab: Lab) -> Outcome:
     """Linear BLEU does as well as forest reranking. More negative loss weights mu give higher initial performance,
     less negative ones higher final performance; -1 is a good compromise."""
     team = _learners(lab)
-    ways = {how: _replicates(lab, f"chiang small sgd {how}", "sgd", options={"eta": 0.01, "approximation": how},
-                             parallel="mix", learners=team) for how in ("forest", "linear")}  # fmt: skip
+    ways = {how: _replicates(lab, "sgd", options={"eta": 0.01, "approximation": option}, parallel="mix", learners=team)
+            for how, option in (("forest", "auto"), ("linear", "linear"))}  # fmt: skip
     mus = lab.pick(tiny=(-2.0, -1.0), small=(-5.0, -1.0, -0.5, -0.2), full=(-5.0, -2.0, -1.0, -0.5, -0.2))
-    loss = {mu: _replicates(lab, f"chiang small mira mu {mu}", "mira", options={"eta": 0.01, "mu": mu},
+    loss = {mu: _replicates(lab, "mira", options={"eta": 0.01, "mu": mu},
                             parallel="mix", learners=team) for mu in mus}  # fmt: skip
     a = [curve(name, ways[how]) for how, name in (("forest", "forest reranking"), ("linear", "linear BLEU"))]
     b = [curve(f"mu = {mu:g}", loss[mu]) for mu in mus]
@@ -338,7 +351,7 @@ def fig4(lab: Lab) -> Outcome:
     few, many = _teams(lab)
     models, names = ("small", "large"), {"mix": "mixing", "async": "async"}
     runs = {
-        (model, way, p): _replicates(lab, f"chiang {model} mira {way} {p}", "mira", features=model,
+        (model, way, p): _replicates(lab, "mira", features=model,
                                      options={"eta": 0.01}, parallel=way, learners=p)
         for model in models for way in names for p in (few, many)
     }  # fmt: skip
@@ -377,7 +390,7 @@ def fig5(lab: Lab) -> Outcome:
     model: sharing working sets is more than a way to be fast."""
     few, many = _teams(lab)
     sizes = sorted({1, *lab.pick(tiny=(), small=(5,), full=(5, 10)), few, many})
-    runs = {p: _replicates(lab, f"chiang large mira async {p}", "mira", features="large", options={"eta": 0.01},
+    runs = {p: _replicates(lab, "mira", features="large", options={"eta": 0.01},
                            parallel="async", learners=p) for p in sizes}  # fmt: skip
     curves = [curve(f"{p} learner{'s' * (p > 1)}", runs[p]) for p in sizes]
     means = {p: _mean(runs[p]) for p in sizes}
@@ -402,7 +415,7 @@ def fig6(lab: Lab) -> Outcome:
     team = _learners(lab)
 
     def arow(eta: float, lambda_: float) -> list[Trial]:
-        return _replicates(lab, f"chiang large arow {eta} {lambda_}", "arow", features="large",
+        return _replicates(lab, "arow", features="large",
                            options={"eta": eta, "lambda_": lambda_}, parallel="async", learners=team)  # fmt: skip
 
     etas = lab.pick(tiny=(0.1, 1.0), small=(0.01, 0.1, 1.0, 10.0), full=(0.01, 0.1, 1.0, 10.0))

@@ -23,6 +23,9 @@ from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find
 
+K = 100  # candidates of each decoding for MERT
+POP_LIMIT = 20  # at full size: a sixth of the time of 200
+
 
 @lru_cache(maxsize=2)
 def online_setup(lab: Lab) -> tuple[Setup, Part, Part]:
@@ -42,7 +45,6 @@ def online_setup(lab: Lab) -> tuple[Setup, Part, Part]:
 
 def trained(
     lab: Lab,
-    label: str,
     trainer: str,
     seed: int,
     *,
@@ -54,31 +56,33 @@ def trained(
 ) -> Trial:
     """One trial: history of dev scores, the best epoch's weights, its test score. Kept by content.
 
-    Asynchronous learners take turns in logical time (``--simulate-learners``), so that results can be repeated.
+    Asynchronous learners take turns in logical time (``--simulate-learners``), so that results can be repeated. What
+    the trial is called does not decide it, and options are spelt out: figures and tables share their trials.
     """
     on, learn, choose = online_setup(lab)
-    own = dict(options or {})
     kind = find(trainer)
     batch = not issubclass(kind, Online)
     rounds = epochs or lab.pick(tiny=1, small=4, full=10)
-    k = lab.pick(tiny=10, small=100, full=200)
-    key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed, "options": own,
-           "features": features, "parallel": parallel, "learners": learners, "epochs": rounds,
-           "batch": k if batch else 0}  # fmt: skip
+    team = Learners(parallel, learners, simulate=parallel == "async")
+    more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team, "keep": "best"}
+    learner = kind(seed=seed, jobs=lab.jobs, **(options or {}), **more)
+    spelt = {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
+    limits = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
+    key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed,
+           "options": spelt, "features": features, "epochs": rounds, "batch": K if batch else 0,
+           "limits": limits}  # fmt: skip
+    label = f"{trainer} {features} {parallel} {learners}"
 
     def compute() -> dict[str, Any]:
         templates = ("lex",) if features == "large" else ()
-        decoder = Hiero(on.model, on.model.weights, templates=templates)
+        decoder = Hiero(on.model, on.model.weights, templates=templates, **limits)
         task = Task(decoder, *(Corpus(part.sources, part.raw) for part in (learn, choose)))
         start = paper_weights(decoder.feature_names)
-        team = Learners(parallel, learners, simulate=parallel == "async")
-        more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team, "keep": "best"}
-        learner = kind(seed=seed, jobs=lab.jobs, **own, **more)
         began = time.process_time()
         session = lab.training(f"{label}, seed {seed}", rounds)
         if isinstance(learner, BatchTrainer):
             folder = lab.scratch(label, key)
-            found = fit_in_loop(learner, task, start, iterations=rounds, k=k, run=replace(session, folder=folder))
+            found = fit_in_loop(learner, task, start, iterations=rounds, k=K, run=replace(session, folder=folder))
             shutil.rmtree(folder, ignore_errors=True)
         else:
             found = learner.fit(task, start, run=session)
@@ -88,12 +92,12 @@ def trained(
             "history": [[int(one["epoch"]), float(one["score"])] for one in found.history],
             "epoch": found.epoch,
             "dev": found.score,
-            **on.tested(on.translate(on.test, found.weights, used)),
+            **on.tested(on.translate(on.test, found.weights, used, limits)),
             "weights": len([value for value in found.weights.values() if value]),
             "cpu": cpu,
         }
 
-    return lab.cached(label, key, compute)
+    return lab.cached("online", key, compute)
 
 
 def curve(name: str, trials: Sequence[Trial]) -> Curve:

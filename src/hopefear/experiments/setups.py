@@ -29,6 +29,7 @@ BASIC = ("lm", "phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule", "wo
 #: Templates whose features see more than one rule: forests are rescored with them.
 RESCORED = ("bigram", "trigram", "trigger")
 BLOCK = 100  # forests held at a time
+POP_LIMIT = 50  # of the decoder at full size, where 200 takes three times as long
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Setup:
     dev: Part
     test: Part
     jobs: int
+    limits: Mapping[str, int] = field(default_factory=dict)  # of the decoder, where they are not its own
     metric: Bleu = field(default_factory=Bleu)
 
     @cached_property
@@ -50,6 +52,7 @@ class Setup:
             "model": self.model.info["checksum"],
             "dev": len(self.dev),
             "test": len(self.test),
+            **({"limits": dict(self.limits)} if self.limits else {}),
         }
 
     def initial(self, names: Sequence[str] = BASIC) -> dict[str, float]:
@@ -60,7 +63,7 @@ class Setup:
     def decoder(
         self, weights: Weights, templates: Sequence[str] = (), limits: Mapping[str, int] | None = None
     ) -> Hiero:
-        return Hiero(self.model, weights, templates=tuple(templates), **(limits or {}))  # type: ignore[arg-type]
+        return Hiero(self.model, weights, templates=tuple(templates), **{**self.limits, **(limits or {})})
 
     def lists(
         self,
@@ -126,7 +129,7 @@ class Setup:
         return {"test": self.metric.score(stats), "ratio": ratio, "hypotheses": hypotheses}
 
 
-def setup(lab: Lab, task: TranslationTask, dev: int, test: int) -> Setup:
+def setup(lab: Lab, task: TranslationTask, dev: int, test: int, limits: Mapping[str, int] | None = None) -> Setup:
     """The task with a model: built once and kept below ``out/models``, or that of ``--model`` for the main task."""
     if lab.model is not None and task == tasks(lab)[0]:
         model = Model.open(lab.model, verify=False)
@@ -138,7 +141,7 @@ def setup(lab: Lab, task: TranslationTask, dev: int, test: int) -> Setup:
     ]
     if not all(len(part) for part in parts):
         raise InputError(f"{task.name}: there are no sentences to learn from or to test on")
-    return Setup(task, model, parts[0], parts[1], lab.jobs)
+    return Setup(task, model, parts[0], parts[1], lab.jobs, limits or {})
 
 
 @lru_cache(maxsize=4)
@@ -146,7 +149,8 @@ def main_setup(lab: Lab, number: int = 0) -> Setup:
     """The n-th task (the last one if there are fewer), with as many sentences as the size allows."""
     known = tasks(lab)
     dev, test = lab.pick(tiny=12, small=300, full=878), lab.pick(tiny=12, small=1000, full=4000)
-    return setup(lab, known[min(number, len(known) - 1)], dev, test)
+    limits = lab.pick(tiny={}, small={}, full={"pop_limit": POP_LIMIT})
+    return setup(lab, known[min(number, len(known) - 1)], dev, test, limits)
 
 
 def _model(lab: Lab, task: TranslationTask) -> Model:
