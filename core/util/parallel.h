@@ -4,14 +4,18 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace hopefear {
 
 /// 0 means every core.
 inline int resolve_jobs(int jobs) { return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+/// work(0) here, and work(1), ... work(helpers) in threads that are kept for this, as far as these find the time before work(0) returns: work
+/// must be such that one call alone would do it all. Returns when all that began have ended. work must not throw.
+void with_helpers(int helpers, const std::function<void(int)>& work);
 
 /// body(index, thread) for every index below count. The exception of the lowest index is thrown again here: chunks are taken in order,
 /// so every index below a failing one is tried, whatever the number of threads.
@@ -27,7 +31,7 @@ void parallel_for(size_t count, int jobs, Body&& body) {
   size_t failed = 0;
   std::mutex mutex;
   const size_t chunk = std::max<size_t>(1, count / (threads * 16));
-  auto work = [&](int thread) {
+  with_helpers(threads - 1, [&](int thread) {
     size_t i = 0;
     try {
       for (;;) {
@@ -44,11 +48,7 @@ void parallel_for(size_t count, int jobs, Body&& body) {
       }
       next = count;
     }
-  };
-  std::vector<std::thread> pool;
-  for (int t = 1; t < threads; ++t) pool.emplace_back(work, t);
-  work(0);
-  for (auto& thread : pool) thread.join();
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

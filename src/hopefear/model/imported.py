@@ -33,6 +33,7 @@ from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
+from hopefear.util.atomic import sweep
 from hopefear.util.files import PathLike, PathsLike, atomic_folder, iter_lines, output, path_list, path_name
 from hopefear.util.words import plural, some
 
@@ -313,6 +314,7 @@ def export_model(model: Model, format: str, out: PathLike, weights: Mapping[str,
     model.require("hiero", "only those can be exported")
     if model.sparse_names and any((weights or {}).get(name) for name in model.sparse_names):
         raise InputError("sparse features cannot be exported. Train with --features small")
+    sweep(Path(out).resolve().parent)
     if Path(out).exists():
         raise input_error(out, None, "exists already. Take another --out")
     w = {name: float((model.weights if weights is None else weights).get(name, 0.0)) for name in model.feature_names}
