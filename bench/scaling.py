@@ -5,8 +5,9 @@
 Measured, in CPU seconds and bytes: a block of sentences that is translated (its work, its result, what the driver does
 with it); a text whose rules are extracted, the parts of the rules that are merged, and what the driver alone does in a
 build. The simulation: every machine has one core and fetches what all work needs first (from whoever has it: the
-number of copies doubles); a core takes a task when it is free; results pass one after the other through the driver's
-network and the driver's process. Time on the network is bytes over --bandwidth. Faults and Ray's own work are left out.
+number of copies doubles); a core takes a task when it is free, and fetches what only this task needs from others;
+results pass one after the other through the driver's network and the driver's process. Time on the network is bytes
+over --bandwidth. Faults and Ray's own work are left out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import heapq
 import json
 import math
 import pickle
+import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -42,10 +44,10 @@ class Work:
     name: str
     tasks: int
     seconds: float  #: of a task, on a core
-    result: int  #: bytes that come back
+    result: int  #: bytes that come back to the driver
     driver: float  #: seconds that the driver needs for a result
     shipped: int  #: bytes that each machine fetches before its first task
-    alone: float = 0.0  #: seconds that the driver works before and after, while the cluster waits
+    fetched: int = 0  #: bytes that a task fetches from other machines
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
@@ -61,14 +63,14 @@ def simulated(work: Work, machines: int, bandwidth: float) -> float:
     heapq.heapify(cores)
     arrivals = []
     for _ in range(work.tasks):
-        done = heapq.heappop(cores) + work.seconds
+        done = heapq.heappop(cores) + work.fetched / bandwidth + work.seconds
         arrivals.append(done)
         heapq.heappush(cores, done)
     network = driver = 0.0
     for done in sorted(arrivals):
         network = max(network, done) + work.result / bandwidth
         driver = max(driver, network) + work.driver
-    return driver + work.alone
+    return driver
 
 
 def measure_translate(folder: Path, lines: list[str]) -> Work:
@@ -91,11 +93,11 @@ def measure_build(folder: Path, source: list[str], target: list[str]) -> tuple[l
     """The two maps of a build as one task each over the whole text, and what is not spread."""
     text = ParallelText()
     text.add(source, target)
-    began = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)  # aligners are other processes
     align(text, source, target, jobs=1)
-    alone = {
-        "align": (time.perf_counter() - began) / 2
-    }  # the two directions are two tasks; the clock: it is another process
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    alone = {"one direction of word alignment": seconds / 2}
     _, alone["language model"] = timed(lambda: LanguageModel.estimate(target, 5, jobs=1))
     arrays = text.arrays()
     shipped = len(pickle.dumps(arrays))
@@ -103,7 +105,8 @@ def measure_build(folder: Path, source: list[str], target: list[str]) -> tuple[l
     extractor = Extractor(ParallelText.over(*arrays), **options)
     _, seconds = timed(lambda: extractor.run(0, len(text), 1))
     taken, more = timed(lambda: [extractor.take(part) for part in range(Extractor.PARTS)])
-    take = Work("extract", 1, seconds + more, sum(len(one) for one in taken), 0.0, shipped)
+    stays = sum(len(one) for one in taken)
+    take = Work("extract", 1, seconds + more, 0, 0.0, shipped)
     extractor.merged([taken[0]], 1)  # once before, for the lexical table
     merged, seconds = timed(lambda: [extractor.merged([one], 1) for one in taken])
     paths = []
@@ -122,7 +125,7 @@ def measure_build(folder: Path, source: list[str], target: list[str]) -> tuple[l
             jobs=1,
         )
     )
-    merge = Work("merge", 1, seconds, sum(len(one) for one in merged), 0.0, shipped)
+    merge = Work("merge", 1, seconds, sum(len(one) for one in merged), 0.0, shipped, stays)
     return [take, merge], alone
 
 
@@ -160,6 +163,7 @@ def main() -> None:
             seconds=work.seconds * share,
             result=int(work.result * share),
             driver=work.driver * share,
+            fetched=int(work.fetched * share),
             shipped=int(work.shipped * times),
         )
 
@@ -183,7 +187,7 @@ def main() -> None:
         print(f"{row['work']:>28}" + "".join(f"{hours:>10.2f}" for hours in row["hours"].values()) + "  hours")
         print(f"{'efficiency':>28}" + "".join(f"{share:>10.2f}" for share in row["efficiency"].values()))
     for name, seconds in alone.items():
-        print(f"{name}, 100 M pairs, on the driver: {seconds * big / 3600:.1f} hours")
+        print(f"{name}, 100 M pairs, in one process: {seconds * big / 3600:.1f} hours")
 
 
 if __name__ == "__main__":
