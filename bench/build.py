@@ -2,6 +2,7 @@
 
     python bench/build.py --source F [F...] --target F [F...] [--strip-punctuation source] [--json]
     python bench/build.py ... --pairs 1000000          # one size: the corpus repeated with noise
+    python bench/build.py --generate FOLDER --pairs 1000000    # distinct pairs of a made-up language, into FOLDER
 
 Every size is built in a process of its own; peak memory is the largest of that process and its children. Steps overlap
 nothing, so that their times add up to the whole. Pairs of each size are drawn at random.
@@ -18,9 +19,11 @@ import resource
 import shutil
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from hopefear.data.language import SyntheticParallel
 from hopefear.model import BuildOptions, Model, build
 from hopefear.util.files import read_lines
 
@@ -36,6 +39,46 @@ def noisy(line: str, rng: random.Random) -> str:
         if chance > 0.96 and len(words) > 1:
             words[-2:] = words[:-3:-1]
     return " ".join(words)
+
+
+class Draws:
+    """What a generated language draws with: ``random.Random`` is quicker than NumPy for one number at a time."""
+
+    def __init__(self, seed: int) -> None:
+        self.random, self.integers = random.Random(seed).random, random.Random(seed + 1).randrange
+
+    def choice(self, size: int, p: Any) -> int:
+        """A rank of about Zipf's law: its logarithm is uniform."""
+        return min(size - 1, int((size + 1.0) ** self.random()) - 1)
+
+
+def generate(count: int, folder: Path) -> None:
+    """Distinct pairs of two short clauses each, of a language with some nine thousand words, and their alignment.
+
+    Files ``source``, ``target`` and ``links`` in a folder.
+    """
+    language = SyntheticParallel(nouns=3000, verbs=800, adjectives=800, noise=0)
+    draws: Any = Draws(1)
+    found: dict[str, tuple[Any, ...]] = {}
+    while len(found) < 10_000:
+        pair = language._pair(draws, None)
+        if len(f := pair.source.split()) <= 6 and "ki" not in f:
+            found[pair.source] = (pair.source, pair.target, pair.links, len(f), len(pair.target.split()))
+    clauses = list(found.values())
+    seen: set[tuple[int, int]] = set()
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        files = [stack.enter_context((folder / name).open("w")) for name in ("source", "target", "links")]
+        while len(seen) < count:
+            pick = draws.integers(len(clauses)), draws.integers(len(clauses))
+            if pick in seen:
+                continue
+            seen.add(pick)
+            (f, e, links, m, n), (f2, e2, more, _, _) = (clauses[i] for i in pick)
+            points = [*links, (m, n), *((s + m + 1, t + n + 1) for s, t in more)]
+            lines = f"{f} ki {f2}", f"{e} and {e2}", " ".join(f"{s}-{t}" for s, t in points)
+            for file, line in zip(files, lines, strict=True):
+                file.write(line + "\n")
 
 
 def write_sample(pairs: list[tuple[str, str]], count: int, folder: Path) -> tuple[Path, Path]:
@@ -76,8 +119,9 @@ def one(source: Path, target: Path, out: Path, options: BuildOptions, jobs: int,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--source", nargs="+", required=True)
-    parser.add_argument("--target", nargs="+", required=True)
+    parser.add_argument("--source", nargs="+", default=[])
+    parser.add_argument("--target", nargs="+", default=[])
+    parser.add_argument("--generate", type=Path, metavar="FOLDER", help="write generated text and stop")
     parser.add_argument("--strip-punctuation", default="none")
     parser.add_argument("--kind", default="hiero")
     parser.add_argument("--aligner", default="fastalign")
@@ -86,6 +130,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    if given.generate:
+        generate(given.pairs, given.generate)
+        return
     options = BuildOptions(
         kind=given.kind,
         strip_punctuation=given.strip_punctuation,

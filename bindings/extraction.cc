@@ -1,6 +1,7 @@
 #include "common.h"
 #include "grammar/extract.h"
 #include "grammar/grammar.h"
+#include "grammar/grammar_writer.h"
 #include "grammar/lexical.h"
 #include "grammar/parallel_text.h"
 #include "grammar/rule_table.h"
@@ -18,7 +19,7 @@ Out<const T> look(const std::vector<T>& values, nb::handle owner) {
   return look(std::span<const T>(values), owner);
 }
 
-Out2<const uint16_t> look(const std::vector<Link>& links, nb::handle owner) {
+Out2<const uint16_t> look_at_links(std::span<const Link> links, nb::handle owner) {
   static_assert(sizeof(Link) == 2 * sizeof(uint16_t));
   return Out2<const uint16_t>(reinterpret_cast<const uint16_t*>(links.data()), {links.size(), 2}, owner);
 }
@@ -27,6 +28,32 @@ Out2<uint16_t> give_links(std::span<const Link> links) {
   std::vector<uint16_t> flat;
   for (const Link link : links) flat.push_back(link.s), flat.push_back(link.t);
   return give(std::move(flat), 2);
+}
+
+/// A text that keeps the arrays it looks at.
+void bind_arrays(nb::class_<ParallelText>& text) {
+  text.def(
+          "arrays",
+          [](nb::handle_t<ParallelText> h) {
+            const ParallelText& t = nb::cast<ParallelText&>(h);
+            const auto& v = t.view();
+            return std::make_tuple(look(v.source, h), look(v.source_begin, h), look(v.target, h), look(v.target_begin, h),
+                                   look_at_links(v.links, h), look(v.link_begin, h), t.source_types(), t.target_types());
+          },
+          "What over() takes: words, links, where each pair's begin, and how many distinct words there are.")
+      .def_static(
+          "over",
+          [](In<int32_t> source, In<int64_t> source_begin, In<int32_t> target, In<int64_t> target_begin, In2<uint16_t> links,
+             In<int64_t> link_begin, int32_t source_types, int32_t target_types) {
+            const std::span<const Link> pairs(reinterpret_cast<const Link*>(links.data()), links.shape(0));
+            return std::make_shared<ParallelText>(
+                ParallelText::View{view(source), view(target), pairs, view(source_begin), view(target_begin), view(link_begin)},
+                source_types, target_types);
+          },
+          "source"_a, "source_begin"_a, "target"_a, "target_begin"_a, "links"_a, "link_begin"_a, "source_types"_a,
+          "target_types"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
+          nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(),
+          "A text for extraction, without spelling, out of arrays, which are not copied.");
 }
 
 void bind_parallel_text(nb::module_& m) {
@@ -66,13 +93,13 @@ void bind_parallel_text(nb::module_& m) {
           "add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
           "The links of the next pair: s0, t0, s1, t1, ...");
   text.def_prop_ro(
-          "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_source(), h); },
+          "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source, h); },
           "All source words in a row.")
-      .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).all_target(), h); })
+      .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().target, h); })
       .def_prop_ro("source_begin",
-                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).source_begin(), h); })
+                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source_begin, h); })
       .def_prop_ro("target_begin",
-                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).target_begin(), h); })
+                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().target_begin, h); })
       .def(
           "trigger_counts",
           [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
@@ -99,6 +126,7 @@ void bind_parallel_text(nb::module_& m) {
             return t.pharaoh(n);
           },
           "index"_a, "The links of a pair as `0-0 1-2`.");
+  bind_arrays(text);
 }
 
 void bind_lexical(nb::module_& m) {
@@ -130,7 +158,7 @@ void bind_rules(nb::module_& m) {
       .def_prop_ro("target_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).target_begin, h); })
       .def_prop_ro("target", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).target, h); })
       .def_prop_ro("link_begin", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).link_begin, h); })
-      .def_prop_ro("links", [](nb::handle_t<RuleTable> h) { return look(nb::cast<RuleTable&>(h).links, h); })
+      .def_prop_ro("links", [](nb::handle_t<RuleTable> h) { return look_at_links(nb::cast<RuleTable&>(h).links, h); })
       .def_prop_ro("columns",
                    [](nb::handle_t<RuleTable> h) {
                      const RuleTable& t = nb::cast<RuleTable&>(h);
@@ -162,12 +190,42 @@ void bind_extractor(nb::module_& m) {
           "text"_a, nb::kw_only(), "max_phrase"_a = 10, "max_source_symbols"_a = 5, "max_nonterminals"_a = 2, "min_hole"_a = 1,
           "tight"_a = true, "fractional"_a = true, "min_occurrences"_a = 1, "min_hierarchical"_a = 1, "max_options"_a = 0,
           "orientations"_a = false)
-      .def("begin_part", &Extractor::begin_part, "part"_a, "parts"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
+      .def_ro_static("PARTS", &Extractor::kParts, "That the source sides are split into.")
+      .def(
+          "take", [](Extractor& e, int part) { return give(e.take(part)); }, "part"_a,
+          "The entries of one part so far, which are no longer held here.")
+      .def(
+          "merged",
+          [](Extractor& e, const std::vector<In<uint8_t>>& taken, int jobs) {
+            std::vector<std::span<const uint8_t>> views;
+            for (const auto& one : taken) views.push_back(view(one));
+            std::vector<uint8_t> bytes;
+            {
+              nb::gil_scoped_release release;
+              bytes = e.merged(views, jobs);
+            }
+            return give(std::move(bytes));
+          },
+          "taken"_a, "jobs"_a = 0, "The rules of one part out of all that was taken of it anywhere: what write_grammar reads.")
       .def("run", &Extractor::run, "begin"_a, "end"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def("finish", &Extractor::finish, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("instances", &Extractor::instances, "Rule occurrences seen.")
       .def_prop_ro("entries", &Extractor::entries, "Distinct rules and alignments held now.")
       .def_prop_ro("rules", &Extractor::rules, "Distinct rules, before any was dropped.");
+  m.def(
+      "write_grammar",
+      [](const ParallelText& text, const std::vector<std::string>& merged, const std::string& folder, const std::string& out,
+         bool orientations, double least_ef, double least_symmetric, int jobs) {
+        nb::gil_scoped_release release;
+        WrittenGrammar made =
+            write_grammar(text, merged, folder, out,
+                          {.orientations = orientations, .least_ef = least_ef, .least_symmetric = least_symmetric}, jobs);
+        return std::make_pair(std::move(made.words), made.rules_seen);
+      },
+      "text"_a, "merged"_a, "folder"_a, "out"_a, nb::kw_only(), "orientations"_a, "least_ef"_a, "least_symmetric"_a, "jobs"_a = 0,
+      "A grammar file out of files with the merged parts, which are used up. Returns the rules of single words, and how many "
+      "rules "
+      "there were before any was dropped. Without rules, no file is written.");
 }
 
 void bind_templates(nb::module_& m) {

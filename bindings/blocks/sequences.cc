@@ -1,10 +1,28 @@
+#include <cstring>
+
 #include "blocks.h"
 #include "trainers/blocks/relevant_sets.h"
 
 namespace hopefear {
 
+namespace {
+
+template <class T>
+nb::bytes bytes_of(const std::vector<T>& values) {
+  return nb::bytes(values.data(), values.size() * sizeof(T));
+}
+
+template <class T>
+void fill(std::vector<T>& values, const nb::bytes& bytes) {
+  values.resize(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+}
+
+}  // namespace
+
 void bind_block_sequences(nb::module_& m) {
   nb::class_<BlockSequences>(m, "BlockSequences", "Block sequences of many sentences.")
+      .def(nb::init<>())
       .def("__len__", [](const BlockSequences& s) { return s.bleu.size(); })
       .def_prop_ro(
           "bleu", [](const BlockSequences& s) { return give(std::vector<float>(s.bleu)); }, nb::rv_policy::move,
@@ -22,6 +40,17 @@ void bind_block_sequences(nb::module_& m) {
             return out;
           },
           "sequence"_a, "rule, begin, length, copy of each block.")
+      .def("append", &BlockSequences::append, "more"_a, "Those of more sentences.")
+      .def("__getstate__",
+           [](const BlockSequences& s) {
+             return std::make_tuple(bytes_of(s.sentence_begin), bytes_of(s.block_begin), bytes_of(s.bleu), bytes_of(s.blocks));
+           })
+      .def("__setstate__",
+           [](BlockSequences& s, const std::tuple<nb::bytes, nb::bytes, nb::bytes, nb::bytes>& held) {
+             new (&s) BlockSequences;
+             fill(s.sentence_begin, std::get<0>(held)), fill(s.block_begin, std::get<1>(held));
+             fill(s.bleu, std::get<2>(held)), fill(s.blocks, std::get<3>(held));
+           })
       .def(
           "texts", [](const BlockSequences& s, const BlockDecoder& d, const BlockCorpus& c) { return d.texts(c.sources, s); },
           "decoder"_a, "corpus"_a)

@@ -16,6 +16,9 @@ void bind_feature_table(nb::module_& m) {
         return std::pair{table, std::vector<std::string>(templates.begin(), templates.end())};
       },
       "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Weights of a file, and the templates that have some.");
+  m.def(
+      "keyed_table", [](In<uint64_t> keys, In<double> w) { return keyed_table(view(keys), view(w)); }, "keys"_a, "w"_a,
+      nb::call_guard<nb::gil_scoped_release>(), "The weights of features with these keys, which ascend.");
   nb::class_<FeatureTable>(m, "FeatureTable", "Weights by 64-bit keys of features.")
       .def(
           "__init__",

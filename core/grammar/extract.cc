@@ -4,13 +4,16 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "forest/forest.h"
 #include "grammar/lexical.h"
+#include "grammar/merged_rules.h"
 #include "util/hash_table.h"
 #include "util/parallel.h"
 #include "util/parallel_sort.h"
@@ -19,10 +22,7 @@ namespace hopefear {
 namespace {
 
 constexpr int kMaxSymbols = 15;  // positions are nibbles
-constexpr int kShardBits = 9, kShards = 1 << kShardBits;
-constexpr size_t kBuffer = 128;               // entries that a thread collects for a shard before it takes the lock
-constexpr uint64_t kOne = uint64_t{1} << 36;  // a count of one
-double as_count(uint64_t count) { return static_cast<double>(count) / static_cast<double>(kOne); }
+constexpr size_t kBuffer = 128;  // entries that a thread collects for a shard before it takes the lock
 enum Orientation { kLeft, kRight, kNeutral };
 
 uint64_t mix(uint64_t h, uint64_t x) {
@@ -133,7 +133,7 @@ uint64_t hash_of(std::span<const int32_t> symbols, uint64_t seed) {
 }
 uint64_t source_hash(const Rule& rule) { return hash_of(rule.gamma(), 0x8ebc6af09c88c6e3ULL); }
 uint64_t target_hash(const Rule& rule) { return hash_of(rule.alpha(), 0x589965cc75374cc3ULL); }
-size_t shard_of(uint64_t source_hash) { return source_hash >> (64 - kShardBits); }
+size_t shard_of(uint64_t source_hash) { return part_of(source_hash, kShards); }
 
 /// A distinct (rule, alignment, orientation) and its count.
 struct Entry {
@@ -143,13 +143,6 @@ struct Entry {
   bool empty() const { return hash == 0; }
 };
 static_assert(sizeof(Entry) == 32);
-
-/// A target side and its count over all rules.
-struct Total {
-  uint64_t hash = 0;
-  uint64_t count = 0;
-  bool empty() const { return hash == 0; }
-};
 
 /// Entries and totals by hashes that are keys themselves.
 template <class Slot>
@@ -241,12 +234,11 @@ struct Side {
   uint32_t target_size, links;  // of all its rules
 };
 
-// The stream of a shard, in 32-bit words. A side: number of symbols, symbols, then its rules. A rule: hash of its target side and
-// count (2 words each), phrase_ef, orientations if counted, lexical weights, target symbols | links << 16, target symbols, links.
+// The stream of a shard, in 32-bit words. A side: number of symbols, symbols, then its rules, as in MergedRule.
 struct Shard {
   std::mutex mutex;
   CountTable<Entry> table;
-  std::vector<uint32_t> stream;  // of the parts that have ended
+  std::vector<uint32_t> stream;
   std::vector<Side> sides;
 };
 
@@ -267,11 +259,10 @@ struct Work {
 struct Extractor::State {
   std::shared_ptr<const ParallelText> text;
   ExtractOptions options;
-  LexicalTable lexical;
+  std::optional<LexicalTable> lexical;  // made when rules are scored
   std::vector<std::unique_ptr<Shard>> shards;
   std::array<std::mutex, kShards> total_mutex;
   std::vector<CountTable<Total>> totals{kShards};  // target sides, by the high bits of their hash
-  size_t part_begin = 0, part_end = kShards;
   size_t instances = 0, rules = 0;
 
   void initial_phrases(size_t n, Work& work) const;
@@ -280,8 +271,10 @@ struct Extractor::State {
   void emit(const Where& where, const Link* first, uint64_t weight, Work& work);
   void flush(Work& work, size_t shard);
   void end_part(int jobs);
+  void append_merged(const Shard& shard, const std::vector<std::vector<Total>>& target_counts, MergedShard& head,
+                     std::vector<uint8_t>& out) const;
   /// Bits of a source symbol in the key of a side.
-  int key_bits() const { return std::bit_width(static_cast<uint32_t>(text->source_vocab->size()) + 2u); }
+  int key_bits() const { return std::bit_width(static_cast<uint32_t>(text->source_types()) + 2u); }
 
   /// An entry of a shard with the hashes of its sides, and where its record begins.
   struct Ref {
@@ -294,7 +287,7 @@ struct Extractor::State {
                    Variants& variants) const;
   void select(std::vector<Candidate>& group) const;
   void append_side(Shard& shard, const std::vector<Candidate>& group, uint64_t total) const;
-  void merge_shard(Shard& shard, std::vector<std::vector<Total>>& target_counts, size_t& rules_seen);
+  void merge_shard(Shard& shard, std::vector<std::vector<Total>>& target_counts, uint64_t& rules_seen);
 };
 
 Extractor::Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions options) : state_(std::make_unique<State>()) {
@@ -313,7 +306,6 @@ Extractor::Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions op
   check("max_options", options.max_options, 0, std::numeric_limits<int>::max());
   if (options.orientations && options.max_nonterminals)
     throw InputError("orientations are counted for phrase pairs only: max_nonterminals must be 0");
-  state_->lexical = LexicalTable(*text);
   state_->text = std::move(text);
   state_->options = options;
   for (int i = 0; i < kShards; ++i) state_->shards.push_back(std::make_unique<Shard>());
@@ -427,7 +419,7 @@ void Extractor::State::extract_pair(size_t n, Work& w) {
     }
     if (w.found.empty()) continue;
     w.instances += w.found.size();
-    const uint64_t weight = options.fractional ? (kOne + w.found.size() / 2) / w.found.size() : kOne;
+    const uint64_t weight = options.fractional ? (kOneCount + w.found.size() / 2) / w.found.size() : kOneCount;
     const Link* first = text->links(n).data() + w.link_begin[p.s];
     for (const Where& instance : w.found) emit(instance, first, weight, w);
   }
@@ -435,11 +427,6 @@ void Extractor::State::extract_pair(size_t n, Work& w) {
 
 void Extractor::State::emit(const Where& where, const Link* first, uint64_t weight, Work& w) {
   Rule& rule = w.rule;
-  if (part_end - part_begin < kShards) {  // cheaper than reading all of a rule that belongs to another part
-    read_source(*text, where, rule);
-    const size_t shard = shard_of(source_hash(rule));
-    if (shard < part_begin || shard >= part_end) return;
-  }
   read_rule(*text, where, first, rule);
   const uint64_t hs = source_hash(rule);
   uint64_t h = mix(mix(0x1d8e4e27c47d124fULL, hs), target_hash(rule));
@@ -469,16 +456,8 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
   for (Work& w : work) {
     for (size_t shard = 0; shard < kShards; ++shard)
       if (!w.buffers[shard].empty()) state.flush(w, shard);
-    if (state.part_begin == 0) state.instances += w.instances;
+    state.instances += w.instances;
   }
-}
-
-void Extractor::begin_part(int part, int parts, int jobs) {
-  if (parts < 1 || parts > kShards || part < 0 || part >= parts)
-    throw InputError("parts: not between 1 and " + std::to_string(kShards));
-  state_->end_part(jobs);
-  state_->part_begin = kShards * part / parts;
-  state_->part_end = kShards * (part + 1) / parts;
 }
 
 /// Every rule is read off the text once, here: its two hashes, and its record at refs[i].record of `records`.
@@ -495,7 +474,7 @@ std::vector<Extractor::State::Ref> Extractor::State::read_rules(const std::vecto
     }
     read_rule(*text, entries[i].where, rule);
     refs[i] = {source_hash(rule), target_hash(rule), static_cast<uint32_t>(i), static_cast<uint32_t>(records.size())};
-    Record::append(rule, lexical.weights(rule.gamma(), rule.alpha(), rule.alignment()), records);
+    Record::append(rule, lexical->weights(rule.gamma(), rule.alpha(), rule.alignment()), records);
     if (records.size() > std::numeric_limits<uint32_t>::max()) throw InputError("too many rules at once. Extract in more parts");
   }
   std::sort(refs.begin(), refs.end(),
@@ -546,7 +525,7 @@ void Extractor::State::select(std::vector<Candidate>& group) const {
 }
 
 /// Joins the alignments of each rule, adds up target sides, and drops what the options drop.
-void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<Total>>& target_counts, size_t& rules_seen) {
+void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<Total>>& target_counts, uint64_t& rules_seen) {
   const std::vector<Entry> entries = shard.table.take();
   if (entries.empty()) return;
   std::vector<uint32_t> records;
@@ -562,7 +541,8 @@ void Extractor::State::merge_shard(Shard& shard, std::vector<std::vector<Total>>
       group.push_back(joined(std::span(refs).subspan(j, k - j), entries, records, variants));
       ++rules_seen;
       total += group.back().count;
-      target_counts[shard_of(group.back().target_hash)].push_back({group.back().target_hash, group.back().count});
+      const Candidate& rule = group.back();
+      target_counts[part_of(rule.target_hash, target_counts.size())].push_back({rule.target_hash, rule.count});
       j = k;
     }
     select(group);
@@ -595,9 +575,10 @@ void Extractor::State::append_side(Shard& shard, const std::vector<Candidate>& g
 }
 
 void Extractor::State::end_part(int jobs) {
+  if (!lexical) lexical.emplace(*text);
   using Counts = std::vector<std::vector<Total>>;
   std::vector<Counts> counts(resolve_jobs(jobs), Counts(kShards));
-  std::vector<size_t> seen(kShards);
+  std::vector<uint64_t> seen(kShards);
   parallel_for(kShards, jobs, [&](size_t i, int thread) {
     Counts& mine = counts[thread];
     merge_shard(*shards[i], mine, seen[i]);
@@ -608,7 +589,7 @@ void Extractor::State::end_part(int jobs) {
       mine[t].clear();
     }
   });
-  for (size_t n : seen) rules += n;
+  for (uint64_t n : seen) rules += n;
 }
 
 namespace {
@@ -627,8 +608,7 @@ class TableWriter {
         sides_.push_back({{side.key[0], side.key[1]}, shard->stream.data() + side.offset, &side});
     table_.source_vocab = text.source_vocab;
     table_.target_vocab = text.target_vocab;
-    table_.names = {"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "count"};
-    if (orientations) table_.names.insert(table_.names.end(), {"left", "right", "neutral"});
+    table_.names = rule_columns(orientations);
   }
 
   RuleTable run(int jobs) {
@@ -639,9 +619,7 @@ class TableWriter {
       for (size_t i = end; i < std::min(sides_.size(), end + kBlock); ++i)
         for (size_t line = 0; line < 3; ++line) __builtin_prefetch(sides_[i].stream + 16 * line);
       for (size_t i = begin; i < end; ++i)
-        each_rule(i, [&](size_t, const uint32_t* p, const uint32_t*, uint32_t, uint32_t) {
-          totals_[shard_of(wide(p))].prefetch(wide(p));
-        });
+        each_rule(i, [&](size_t, const MergedRule& rule) { totals_[shard_of(rule.target_hash())].prefetch(rule.target_hash()); });
       for (size_t i = begin; i < end; ++i) write_side(i);
     });
     return std::move(table_);
@@ -657,7 +635,6 @@ class TableWriter {
   static std::span<const int32_t> symbols_of(const Ref& ref) {
     return {reinterpret_cast<const int32_t*>(ref.stream + 1), *ref.stream};
   }
-  static uint64_t wide(const uint32_t* p) { return static_cast<uint64_t>(p[0]) << 32 | p[1]; }
 
   /// In lexicographic order of their symbols, X first.
   void sort_sides(int jobs) {
@@ -692,36 +669,22 @@ class TableWriter {
     table_.columns.resize(rules * width);
   }
 
-  /// body(rule, its words in the stream, its target symbols and links there, number of symbols, number of links)
+  /// body(number of the rule, rule)
   template <class Body>
   void each_rule(size_t i, Body&& body) const {
-    const uint32_t* p = sides_[i].stream + 1 + *sides_[i].stream;
-    for (size_t r = table_.rule_begin[i]; r < table_.rule_begin[i + 1]; ++r) {
-      const uint32_t* counts = p + table_.names.size() + 2;
-      const uint32_t m = *counts & 0xffff, n = *counts >> 16;
-      body(r, p, counts + 1, m, n);
-      p = counts + 1 + m + (n + 1) / 2;
-    }
+    MergedRule rule(sides_[i].stream + 1 + *sides_[i].stream, table_.names.size());
+    for (size_t r = table_.rule_begin[i]; r < table_.rule_begin[i + 1]; ++r, rule = rule.next()) body(r, rule);
   }
 
   void write_side(size_t i) {
     std::ranges::copy(symbols_of(sides_[i]), table_.source.begin() + table_.source_begin[i]);
-    const size_t width = table_.names.size();
     uint32_t target_at = target_at_[i], link_at = link_at_[i];
-    each_rule(i, [&](size_t r, const uint32_t* p, const uint32_t* symbols, uint32_t m, uint32_t n) {
-      float* row = table_.columns.data() + r * width;
-      const uint64_t count = wide(p + 2), total = totals_[shard_of(wide(p))].find(wide(p)).count;
-      const uint32_t* lexical = symbols - 3;
-      row[0] = std::bit_cast<float>(p[4]);
-      row[1] = static_cast<float>(std::log(static_cast<double>(count) / static_cast<double>(total)));
-      row[2] = std::bit_cast<float>(lexical[0]), row[3] = std::bit_cast<float>(lexical[1]);
-      row[4] = static_cast<float>(as_count(count));
-      for (size_t c = 5; c < width; ++c) row[c] = std::bit_cast<float>(p[c]);
-      for (uint32_t k = 0; k < m; ++k) table_.target[target_at++] = static_cast<int32_t>(symbols[k]);
-      for (uint32_t k = 0; k < n; ++k) {
-        const uint32_t link = symbols[m + k / 2] >> (16 * (k % 2)) & 0xffff;
-        table_.links[link_at++] = {static_cast<uint16_t>(link >> 8), static_cast<uint16_t>(link & 0xff)};
-      }
+    each_rule(i, [&](size_t r, const MergedRule& rule) {
+      rule.fill(table_.columns.data() + r * table_.names.size(),
+                totals_[shard_of(rule.target_hash())].find(rule.target_hash()).count);
+      std::ranges::copy(rule.target(), table_.target.begin() + target_at);
+      target_at += static_cast<uint32_t>(rule.target_size());
+      for (size_t k = 0; k < rule.links(); ++k) table_.links[link_at++] = {rule.link(k).first, rule.link(k).second};
       table_.target_begin[r + 1] = target_at, table_.link_begin[r + 1] = link_at;
     });
   }
@@ -741,6 +704,111 @@ RuleTable Extractor::finish(int jobs) {
   state.shards.clear();
   for (int i = 0; i < kShards; ++i) state.shards.push_back(std::make_unique<Shard>());
   return table;
+}
+
+namespace {
+
+constexpr size_t kPartShards = kShards / Extractor::kParts;
+
+template <class T>
+void append_bytes(std::vector<uint8_t>& out, const std::vector<T>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  out.insert(out.end(), bytes, bytes + values.size() * sizeof(T));
+}
+
+/// What take() gives: where the entries of each shard begin, then the entries.
+using Begins = std::array<uint64_t, kPartShards + 1>;
+
+Begins begins_of(std::span<const uint8_t> taken) {
+  Begins begin{};
+  if (taken.size() >= sizeof begin) std::memcpy(begin.data(), taken.data(), sizeof begin);
+  if (taken.size() < sizeof begin || !std::is_sorted(begin.begin(), begin.end()) ||
+      taken.size() != sizeof begin + begin.back() * sizeof(Entry))
+    throw InputError("a part of the extracted rules is cut off or damaged. Is the disk full? Build again");
+  return begin;
+}
+
+}  // namespace
+
+std::vector<uint8_t> Extractor::take(int part) {
+  if (part < 0 || part >= kParts) throw InputError("there are " + std::to_string(kParts) + " parts, counted from 0");
+  Begins begin{};
+  std::vector<uint8_t> out(sizeof begin);
+  for (size_t i = 0; i < kPartShards; ++i) {
+    const std::vector<Entry> entries = state_->shards[part * kPartShards + i]->table.take();
+    begin[i + 1] = begin[i] + entries.size();
+    append_bytes(out, entries);
+  }
+  std::memcpy(out.data(), begin.data(), sizeof begin);
+  return out;
+}
+
+/// Sides in lexicographic order, as merged_rules.h says.
+void Extractor::State::append_merged(const Shard& shard, const std::vector<std::vector<Total>>& target_counts, MergedShard& head,
+                                     std::vector<uint8_t>& out) const {
+  const auto symbols = [&](size_t side) {
+    const uint32_t* p = shard.stream.data() + shard.sides[side].offset;
+    return std::span<const int32_t>(reinterpret_cast<const int32_t*>(p + 1), *p);
+  };
+  std::vector<uint32_t> order(shard.sides.size()), stream;
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, [&](uint32_t a, uint32_t b) { return std::ranges::lexicographical_compare(symbols(a), symbols(b)); });
+  std::vector<std::vector<uint64_t>> asked(kTargetParts);
+  const size_t width = rule_columns(options.orientations).size();
+  for (const uint32_t i : order) {
+    const uint32_t* begin = shard.stream.data() + shard.sides[i].offset;
+    const uint32_t* end = shard.stream.data() + (i + 1 < shard.sides.size() ? shard.sides[i + 1].offset : shard.stream.size());
+    stream.push_back(static_cast<uint32_t>(end - begin) + 2);
+    stream.push_back(shard.sides[i].rules);
+    stream.insert(stream.end(), begin, end);
+    MergedRule rule(begin + 1 + *begin, width);
+    for (uint32_t r = 0; r < shard.sides[i].rules; ++r, rule = rule.next())
+      asked[part_of(rule.target_hash(), kTargetParts)].push_back(rule.target_hash());
+  }
+  const uint64_t size = out.size();
+  for (size_t t = 0; t < kTargetParts; ++t) {
+    head.totals[t] = {out.size(), target_counts[t].size()};
+    append_bytes(out, target_counts[t]);
+  }
+  for (size_t t = 0; t < kTargetParts; ++t) {
+    head.asked[t] = {out.size(), asked[t].size()};
+    append_bytes(out, asked[t]);
+  }
+  head.stream = {out.size(), stream.size()};
+  append_bytes(out, stream);
+  out.resize(size + (out.size() - size + 7) / 8 * 8);
+}
+
+std::vector<uint8_t> Extractor::merged(std::span<const std::span<const uint8_t>> taken, int jobs) {
+  State& state = *state_;
+  if (!state.lexical) state.lexical.emplace(*state.text);
+  std::vector<Begins> begins;
+  for (const auto& one : taken) begins.push_back(begins_of(one));
+  std::array<MergedShard, kPartShards> heads{};
+  std::array<std::vector<uint8_t>, kPartShards> parts;
+  parallel_for(kPartShards, jobs, [&](size_t i, int) {
+    Shard shard;
+    std::vector<Entry> entries;
+    for (size_t k = 0; k < taken.size(); ++k) {
+      entries.resize(begins[k][i + 1] - begins[k][i]);
+      std::memcpy(entries.data(), taken[k].data() + sizeof(Begins) + begins[k][i] * sizeof(Entry),
+                  entries.size() * sizeof(Entry));
+      for (const Entry& e : entries) add(shard.table, e);
+    }
+    entries = {};
+    std::vector<std::vector<Total>> target_counts(kTargetParts);
+    state.merge_shard(shard, target_counts, heads[i].rules);
+    state.append_merged(shard, target_counts, heads[i], parts[i]);
+  });
+  std::vector<uint8_t> out(sizeof heads);
+  for (size_t i = 0; i < kPartShards; ++i) {
+    heads[i].move(out.size());
+    state.rules += heads[i].rules;
+    append_bytes(out, parts[i]);
+    parts[i] = {};
+  }
+  std::memcpy(out.data(), heads.data(), sizeof heads);
+  return out;
 }
 
 size_t Extractor::instances() const { return state_->instances; }

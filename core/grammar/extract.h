@@ -16,9 +16,14 @@
 // hash tables split by the hash of the source side. Counts are integers (units of 2^-36), so that the result does not
 // depend on the number of threads. Rules are told apart by 73 bits of hash: a collision among 50 million rules has a
 // probability of about 1e-7.
+//
+// A text whose entries do not fit in memory, or that several machines share, is worked on in three steps, with the same result:
+// run() and take() for some of the pairs at a time; merged() for each part of the source sides; write_grammar (grammar_writer.h).
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "grammar/parallel_text.h"
 #include "grammar/rule_table.h"
@@ -43,18 +48,21 @@ class Extractor {
   Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions options);
   ~Extractor();
 
-  /// Extracts from pairs [begin, end). Only rules of the current part are taken.
+  static constexpr int kParts = 64;  // that the source sides are split into, by their hashes
+
+  /// Extracts from pairs [begin, end).
   void run(size_t begin, size_t end, int jobs);
-  /// The rules are split into `parts` by source side, so that a huge text fits in memory: run over the whole text once per
-  /// part. Ends the part before it.
-  void begin_part(int part, int parts, int jobs);
+  /// The entries of one part so far, which are no longer held here.
+  std::vector<uint8_t> take(int part);
+  /// The rules of one part, scored but for p(f|e), out of all that was taken of it anywhere: what write_grammar reads.
+  std::vector<uint8_t> merged(std::span<const std::span<const uint8_t>> taken, int jobs);
   /// Scores and sorts all rules. Columns: phrase_ef, phrase_fe, lexical_ef, lexical_fe (natural logarithms), count, and with
   /// orientations left, right, neutral (counts).
   RuleTable finish(int jobs);
 
   size_t instances() const;  // rule occurrences seen
   size_t entries() const;    // distinct (rule, alignment) held now
-  size_t rules() const;      // distinct rules of the parts that have ended, dropped ones included
+  size_t rules() const;      // distinct rules of finish() and merged(), dropped ones included
 
  private:
   struct State;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "forest/forest.h"
+#include "grammar/grammar_file.h"
 #include "util/checksum.h"
 #include "util/parallel.h"
 #include "util/text.h"
@@ -15,62 +16,9 @@
 namespace hopefear {
 namespace {
 
-constexpr char kMagic[16] = "hopefear rules\n";
-constexpr size_t kAlign = 64;
-
-enum Section {
-  kNames,
-  kSourceBegin,
-  kSourceText,
-  kTargetBegin,
-  kTargetText,
-  kChildBegin,
-  kSymbol,
-  kFirstSide,
-  kRuleBegin,
-  kRuleTarget,
-  kSymbols,
-  kRuleLinks,
-  kLinks,
-  kColumns,
-  kSections
-};
-constexpr std::array<const char*, kSections> kSectionNames = {
-    "names",      "source_begin", "source_text", "target_begin", "target_text", "child_begin", "symbol",
-    "first_side", "rule_begin",   "rule_target", "symbols",      "rule_links",  "links",       "columns"};
-
-struct Header {
-  char magic[16];
-  uint32_t version, byte_order;
-  uint64_t size, checksum;  // of the file; of the header and section table with this field zero
-  uint32_t sections, unused;
-};
-struct SectionEntry {
-  char name[16];
-  uint64_t offset, size, checksum;
-};
-constexpr uint32_t kByteOrder = 0x01020304;
-constexpr size_t kTableSize = sizeof(Header) + kSections * sizeof(SectionEntry);
-
-uint64_t table_checksum(const std::byte* data) {
-  std::array<std::byte, kTableSize> copy;
-  std::memcpy(copy.data(), data, kTableSize);
-  std::memset(copy.data() + offsetof(Header, checksum), 0, sizeof(uint64_t));
-  return checksum(copy);
-}
-
 template <class T>
 std::span<const std::byte> as_bytes(const std::vector<T>& values) {
   return std::as_bytes(std::span<const T>(values));
-}
-
-void pack_words(const Vocab& vocab, std::vector<uint32_t>& begin, std::string& text) {
-  begin.assign(1, 0);
-  for (int32_t i = 0; i < vocab.size(); ++i) {
-    text += vocab[i];
-    if (text.size() > std::numeric_limits<uint32_t>::max()) throw InputError("the words of the grammar take more than 4 GB");
-    begin.push_back(static_cast<uint32_t>(text.size()));
-  }
 }
 
 /// Source sides level by level: each node holds the range of sides that begin with its symbols.
@@ -105,30 +53,16 @@ struct Trie {
 
 /// A file in memory: header, table and sections.
 std::shared_ptr<MemoryMap> lay_out(const std::array<std::span<const std::byte>, kSections>& sections, int jobs) {
-  const auto aligned = [](size_t place) { return (place + kAlign - 1) / kAlign * kAlign; };
-  std::array<SectionEntry, kSections> entries{};
-  size_t place = aligned(kTableSize);
-  for (size_t i = 0; i < kSections; ++i) {
-    std::strncpy(entries[i].name, kSectionNames[i], sizeof entries[i].name - 1);
-    entries[i].offset = place;
-    entries[i].size = sections[i].size();
-    place = aligned(place + sections[i].size());
-  }
-  auto memory = MemoryMap::anonymous(place);
+  GrammarTable table;
+  for (size_t i = 0; i < kSections; ++i) table.place(i, sections[i].size());
+  auto memory = MemoryMap::anonymous(table.size());
   parallel_for(kSections, jobs, [&](size_t i, int) {
-    if (!sections[i].empty()) std::memcpy(memory->data() + entries[i].offset, sections[i].data(), sections[i].size());
-    entries[i].checksum = checksum(sections[i]);
+    SectionEntry& entry = table.entries[i];
+    if (!sections[i].empty()) std::memcpy(memory->data() + entry.offset, sections[i].data(), sections[i].size());
+    entry.checksum = checksum(sections[i]);
   });
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = Grammar::kVersion;
-  header.byte_order = kByteOrder;
-  header.size = place;
-  header.sections = kSections;
-  std::memcpy(memory->data(), &header, sizeof header);
-  std::memcpy(memory->data() + sizeof header, entries.data(), sizeof entries);
-  header.checksum = table_checksum(memory->data());
-  std::memcpy(memory->data(), &header, sizeof header);
+  const auto bytes = table.bytes();
+  std::memcpy(memory->data(), bytes.data(), bytes.size());
   return memory;
 }
 
@@ -138,7 +72,7 @@ class Sections {
   Sections(const MemoryMap& memory, const std::string& name) : data_(memory.data()), name_(name) {
     if (memory.size() < kTableSize || std::memcmp(data_, kMagic, sizeof kMagic) != 0)
       throw input_error(name, 0, "not a grammar of hopefear, or cut short. Build the model again");
-    Header header;
+    GrammarHeader header;
     std::memcpy(&header, data_, sizeof header);
     if (header.byte_order != kByteOrder)
       throw input_error(name, 0, "written on a machine with another byte order. Build the model here");

@@ -6,7 +6,7 @@
 namespace hopefear {
 
 LexicalTable::LexicalTable(const ParallelText& text)
-    : source_total_(text.source_vocab->size() + 1), target_total_(text.target_vocab->size() + 1) {
+    : source_total_(text.source_types() + 1), target_total_(text.target_types() + 1) {
   std::vector<char> s_aligned, t_aligned;
   for (size_t n = 0; n < text.size(); ++n) {
     const auto source = text.source(n), target = text.target(n);

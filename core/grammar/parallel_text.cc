@@ -19,11 +19,24 @@ void append_words(std::string_view text, Vocab& vocab, std::vector<int32_t>& wor
 
 }  // namespace
 
+ParallelText::ParallelText(const View& view, int32_t source_types, int32_t target_types) : ParallelText() {
+  const auto whole = [](std::span<const int64_t> begin, size_t size) {
+    return !begin.empty() && begin.front() == 0 && begin.back() == static_cast<int64_t>(size) && std::ranges::is_sorted(begin);
+  };
+  if (!whole(view.source_begin, view.source.size()) || !whole(view.target_begin, view.target.size()) ||
+      !whole(view.link_begin, view.links.size()) || view.source_begin.size() != view.target_begin.size() ||
+      view.source_begin.size() != view.link_begin.size())
+    throw InputError("the arrays of a parallel text do not fit together");
+  view_ = view;
+  types_[0] = source_types, types_[1] = target_types;
+}
+
 void ParallelText::add(std::string_view source, std::string_view target) {
   append_words(source, *source_vocab, source_);
   append_words(target, *target_vocab, target_);
   source_begin_.push_back(static_cast<int64_t>(source_.size()));
   target_begin_.push_back(static_cast<int64_t>(target_.size()));
+  look();
   const size_t n = size() - 1;
   if (this->source(n).size() > kMaxWords || this->target(n).size() > kMaxWords)
     throw InputError("sentence pair " + std::to_string(n + 1) + ": more than " + std::to_string(kMaxWords) +
@@ -102,6 +115,12 @@ void ParallelText::finish_pair(std::vector<Link>& links) {
   links.erase(std::unique(links.begin(), links.end()), links.end());
   links_.insert(links_.end(), links.begin(), links.end());
   link_begin_.push_back(static_cast<int64_t>(links_.size()));
+  look();
+}
+
+void ParallelText::clear_links() {
+  links_.clear(), link_begin_.assign(1, 0);
+  look();
 }
 
 void ParallelText::add_pharaoh(std::string_view text, const std::string& where, long line) {

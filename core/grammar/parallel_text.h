@@ -1,5 +1,6 @@
 // Word-aligned parallel text as flat arrays, and how two directed alignments become one.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -22,36 +23,49 @@ class ParallelText {
  public:
   static constexpr size_t kMaxWords = 4000;  // bounds the matrix of symmetrisation
 
-  ParallelText() : source_vocab(std::make_shared<Vocab>()), target_vocab(std::make_shared<Vocab>()) {}
+  ParallelText() : source_vocab(std::make_shared<Vocab>()), target_vocab(std::make_shared<Vocab>()) { look(); }
 
   std::shared_ptr<Vocab> source_vocab, target_vocab;
 
-  size_t size() const { return source_begin_.size() - 1; }
+  /// The arrays of a text. Pair n has the source words source[source_begin[n] .. source_begin[n + 1]), and so on.
+  struct View {
+    std::span<const int32_t> source, target;
+    std::span<const Link> links;
+    std::span<const int64_t> source_begin, target_begin, link_begin;
+  };
+  /// A text out of arrays that outlive it, with the numbers of distinct words; its vocabularies are empty.
+  ParallelText(const View& view, int32_t source_types, int32_t target_types);
+  ParallelText(const ParallelText&) = delete;
+  ParallelText& operator=(const ParallelText&) = delete;
+
+  /// The words' ids are below these.
+  int32_t source_types() const { return std::max(types_[0], source_vocab->size()); }
+  int32_t target_types() const { return std::max(types_[1], target_vocab->size()); }
+
+  size_t size() const { return view_.source_begin.size() - 1; }
   /// Words are separated by blanks. A side of more than kMaxWords words is an error of the caller.
   void add(std::string_view source, std::string_view target);
 
-  std::span<const int32_t> source(size_t n) const { return slice(source_, source_begin_, n); }
-  std::span<const int32_t> target(size_t n) const { return slice(target_, target_begin_, n); }
+  std::span<const int32_t> source(size_t n) const { return slice(view_.source, view_.source_begin, n); }
+  std::span<const int32_t> target(size_t n) const { return slice(view_.target, view_.target_begin, n); }
   /// The links of a pair, sorted by (s, t), each once. None before links are set.
   std::span<const Link> links(size_t n) const {
-    return link_begin_.size() <= n + 1 ? std::span<const Link>{} : slice(links_, link_begin_, n);
+    return view_.link_begin.size() <= n + 1 ? std::span<const Link>{} : slice(view_.links, view_.link_begin, n);
   }
   /// Hints before random access to pair n: first where it is, a little later its words and links.
   void prefetch_place(size_t n) const {
-    __builtin_prefetch(&source_begin_[n]), __builtin_prefetch(&target_begin_[n]), __builtin_prefetch(&link_begin_[n]);
+    __builtin_prefetch(&view_.source_begin[n]), __builtin_prefetch(&view_.target_begin[n]);
+    __builtin_prefetch(&view_.link_begin[n]);
   }
   void prefetch_words(size_t n, size_t s, size_t t) const {
-    __builtin_prefetch(source_.data() + source_begin_[n] + static_cast<int64_t>(s));
-    __builtin_prefetch(target_.data() + target_begin_[n] + static_cast<int64_t>(t));
-    __builtin_prefetch(links_.data() + link_begin_[n]);
+    __builtin_prefetch(view_.source.data() + view_.source_begin[n] + static_cast<int64_t>(s));
+    __builtin_prefetch(view_.target.data() + view_.target_begin[n] + static_cast<int64_t>(t));
+    __builtin_prefetch(view_.links.data() + view_.link_begin[n]);
   }
-  size_t source_words() const { return source_.size(); }
-  size_t target_words() const { return target_.size(); }
-  size_t link_count() const { return links_.size(); }
-  std::span<const int32_t> all_source() const { return source_; }
-  std::span<const int32_t> all_target() const { return target_; }
-  std::span<const int64_t> source_begin() const { return source_begin_; }
-  std::span<const int64_t> target_begin() const { return target_begin_; }
+  size_t source_words() const { return view_.source.size(); }
+  size_t target_words() const { return view_.target.size(); }
+  size_t link_count() const { return view_.links.size(); }
+  const View& view() const { return view_; }
 
   /// grow-diag-final-and of two directed alignments. `forward` gives each target word (all pairs in a row) its source
   /// word, `backward` each source word its target word; -1 is no word.
@@ -64,19 +78,22 @@ class ParallelText {
   void add_pharaoh(std::string_view text, const std::string& where, long line);
   /// The same from numbers, s0 t0 s1 t1 ...
   void add_links(std::span<const int32_t> flat);
-  void clear_links() { links_.clear(), link_begin_.assign(1, 0); }
-  bool aligned() const { return link_begin_.size() == source_begin_.size(); }
+  void clear_links();
+  bool aligned() const { return view_.link_begin.size() == view_.source_begin.size(); }
 
  private:
   template <class T>
-  static std::span<const T> slice(const std::vector<T>& values, const std::vector<int64_t>& begin, size_t n) {
+  static std::span<const T> slice(std::span<const T> values, std::span<const int64_t> begin, size_t n) {
     return {values.data() + begin[n], static_cast<size_t>(begin[n + 1] - begin[n])};
   }
   void finish_pair(std::vector<Link>& links);
+  void look() { view_ = {source_, target_, links_, source_begin_, target_begin_, link_begin_}; }
 
   std::vector<int32_t> source_, target_;
   std::vector<Link> links_;
   std::vector<int64_t> source_begin_{0}, target_begin_{0}, link_begin_{0};
+  View view_;  // of these, or of arrays elsewhere
+  int32_t types_[2] = {0, 0};
 };
 
 /// grow-diag-final-and (Koehn, Och and Marcu 2003; the "and" of Koehn et al. 2005) for one pair of n and m words, in the

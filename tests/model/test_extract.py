@@ -34,11 +34,9 @@ def parallel_text(pairs: list[twin.Pair]) -> _core.ParallelText:
     return text
 
 
-def extract(pairs: list[twin.Pair], jobs: int = 1, parts: int = 1, **options: Any) -> _core.RuleTable:
+def extract(pairs: list[twin.Pair], jobs: int = 1, **options: Any) -> _core.RuleTable:
     extractor = _core.Extractor(parallel_text(pairs), **options)
-    for part in range(parts):
-        extractor.begin_part(part, parts, jobs)
-        extractor.run(0, len(pairs), jobs)
+    extractor.run(0, len(pairs), jobs)
     return extractor.finish(jobs)
 
 
@@ -136,11 +134,11 @@ def test_longer_sentences(tight: bool) -> None:
     assert_same(rules_of(extract(pairs, tight=tight)), twin.score(pairs, tight=tight))
 
 
-def test_jobs_and_parts_change_nothing() -> None:
+def test_jobs_change_nothing() -> None:
     pairs = random_pairs(300, seed=5)
     one = extract(pairs, jobs=1, max_options=5)
-    for jobs, parts in ((2, 1), (4, 1), (1, 3), (3, 7)):
-        other = extract(pairs, jobs=jobs, parts=parts, max_options=5)
+    for jobs in (2, 4):
+        other = extract(pairs, jobs=jobs, max_options=5)
         for name in (
             "source_begin",
             "source",
@@ -151,7 +149,7 @@ def test_jobs_and_parts_change_nothing() -> None:
             "links",
             "columns",
         ):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), (name, jobs, parts)
+            assert np.array_equal(getattr(one, name), getattr(other, name)), (name, jobs)
 
 
 def test_probabilities_sum_to_one() -> None:

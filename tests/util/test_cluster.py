@@ -6,19 +6,25 @@ import os
 import random
 import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hopefear.data.language import SyntheticParallel
 from hopefear.data.lists import Synthetic
 from hopefear.decode.translation import TranslateConfig, translate
 from hopefear.errors import InputError
+from hopefear.model.builder import BuildOptions, build
 from hopefear.model.directory import write_model
+from hopefear.train.training import TrainConfig, online
 from hopefear.train.tuning import TuneConfig, tune
 from hopefear.util import cluster
 from tests.clusters import two_nodes
 from tests.decode.models import model_of, random_lm, random_rules
+from tests.models import write_block_task
+from tests.orphans import wait_for
 
 pytest.importorskip("ray")
 
@@ -39,6 +45,15 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [" ".join(rng.choices(["a", "b", "c", "?"], k=rng.randint(0, 6))) for _ in range(23)]
     (folder / "source").write_text("".join(line + "\n" for line in lines))
     (folder / "weights").write_text("lm 0.4\nword 0.2\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def parallel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("parallel")
+    pairs = SyntheticParallel(seed=2).pairs(120)
+    (folder / "f").write_text("".join(pair.source + "\n" for pair in pairs))
+    (folder / "e").write_text("".join(pair.target + "\n" for pair in pairs))
     return folder
 
 
@@ -129,3 +144,134 @@ def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
     far = tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
     assert [one.weights for one in far.replicates] == [one.weights for one in here.replicates]
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
+
+
+def test_parts_stay_in_the_store(nodes: Any, tmp_path: Path) -> None:
+    """Every worker dies at its first task, in both steps."""
+
+    def die_once(name: str) -> None:
+        if not (tmp_path / name).exists():
+            (tmp_path / name).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def prepare() -> Callable[[int], tuple[int, list[str]]]:
+        def parts(number: int) -> tuple[int, list[str]]:
+            die_once(f"parts-{number}")
+            return number, [f"{number}-{part}" for part in range(3)]
+
+        return parts
+
+    def join() -> Callable[[list[Any]], str]:
+        def joined(places: list[Any]) -> str:
+            found = cluster.fetched(places)
+            die_once(f"join-{found[0]}")
+            return " ".join(found)
+
+        return joined
+
+    with cluster.joined(nodes.address):
+        found = list(cluster.scattered(prepare, range(4), 3))
+        assert [number for number, _ in found] == [0, 1, 2, 3]
+        items = [[parts[k] for _, parts in found] for k in range(3)]
+        assert list(cluster.in_order(join, items)) == [" ".join(f"{n}-{k}" for n in range(4)) for k in range(3)]
+    assert len(list(tmp_path.iterdir())) == 7
+
+
+def test_a_fault_of_the_user_while_parts_are_made(nodes: Any) -> None:
+    def prepare() -> Callable[[int], tuple[int, list[str]]]:
+        raise InputError("no such text")
+
+    with cluster.joined(nodes.address), pytest.raises(InputError, match="no such text"):
+        list(cluster.scattered(prepare, [1], 3))
+
+
+@pytest.mark.parametrize("kind", ["hiero", "blocks"])
+def test_a_model_is_built_the_same(
+    nodes: Any, parallel: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hopefear.model.rules._TASK_WORDS", 300)
+    options = BuildOptions(kind=kind, tokenizer="none")
+    files = parallel / "f", parallel / "e"
+    build(*files, tmp_path / "here", options, jobs=1)
+    build(*files, tmp_path / "far", options, cluster=nodes.address, jobs=1)
+    for path in (tmp_path / "here").iterdir():
+        assert path.read_bytes() == (tmp_path / "far" / path.name).read_bytes(), path.name
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "here"]
+
+
+def test_the_decoders_loop_is_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopefear.train.model_loop.BLOCK", 5)
+    (tmp_path / "refs").write_text(
+        "".join(f"{line or 'a'}\n" for line in (path / "source").read_text().split("\n")[:-1])
+    )
+    given: dict[str, Any] = {
+        "model": str(path / "model"),
+        "source": str(path / "source"),
+        "refs": [str(tmp_path / "refs")],
+        "trainer": "kbmira",
+        "set": ["passes=3"],
+        "iterations": 2,
+        "kbest": 10,
+        "jobs": 1,
+    }
+    online(TrainConfig(out=tmp_path / "here", **given))
+    online(TrainConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
+
+
+def test_costmargin_is_the_same(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopefear.trainers.blocks.relevant_sets._BLOCK", 17)
+    write_block_task(tmp_path, {"train": 60}, max_phrase=2)
+    given: dict[str, Any] = {
+        "model": str(tmp_path / "model"),
+        "source": str(tmp_path / "train.de"),
+        "refs": [str(tmp_path / "train.en")],
+        "trainer": "costmargin",
+        "set": ["iterations=2", "real=word"],
+        "jobs": 1,
+    }
+    online(TrainConfig(out=tmp_path / "here", **given))
+    online(TrainConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
+
+
+def test_a_worker_that_dies_again_and_again(nodes: Any, tmp_path: Path) -> None:
+    def prepare() -> Callable[[int], int]:
+        def deadly(number: int) -> int:
+            mark = tmp_path / f"{number}"
+            deaths = len(mark.read_text()) if mark.exists() else 0
+            if deaths < 3:
+                mark.write_text("x" * (deaths + 1))
+                os.kill(os.getpid(), signal.SIGKILL)
+            return number
+
+        return deadly
+
+    with cluster.joined(nodes.address):
+        assert list(cluster.in_order(prepare, range(3))) == [0, 1, 2]
+    assert [one.read_text() for one in sorted(tmp_path.iterdir())] == ["xxx"] * 3
+
+
+def test_a_node_that_joins_late_gets_work(nodes: Any, tmp_path: Path) -> None:
+    def prepare() -> Callable[[int], str]:
+        import time
+
+        import ray
+
+        def work(number: int) -> str:
+            """Ends when three are at work at once, for which the two nodes are not enough."""
+            (tmp_path / f"{number}").touch()
+            while len(list(tmp_path.iterdir())) < 3:
+                time.sleep(0.05)
+            return str(ray.get_runtime_context().get_node_id())
+
+        return work
+
+    with cluster.joined(nodes.address), ThreadPoolExecutor(1) as thread:
+        results = thread.submit(lambda: list(cluster.in_order(prepare, range(3))))
+        wait_for(lambda: len(list(tmp_path.iterdir())) == 2, seconds=120)
+        late = nodes.add_node(num_cpus=1)
+        try:
+            assert late.node_id in results.result()
+        finally:
+            nodes.remove_node(late)

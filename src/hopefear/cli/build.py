@@ -8,7 +8,7 @@ import click
 
 from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Many, count
+from hopefear.cli.options import CLUSTER, InputFile, Many, count
 
 PARAMS = [
     Many(["--source"], required=True, type=InputFile(), help="Text of the source language, one sentence per line."),
@@ -66,6 +66,14 @@ PARAMS = [
     count("--min-rule-count", 1, "Rules with nonterminals seen less often are dropped."),
     click.Option(["--loose"], is_flag=True, help="Phrases may begin and end with unaligned words."),
     count("--lex-frequency", 0, "Occurrences of a word with lex features of its own; 0: 1 in 16,000.", least=0),
+    click.Option(
+        ["--memory"],
+        type=click.FloatRange(min=0.0),
+        default=2.0,
+        metavar="GB",
+        help="That rules may take before they go to disk. [2]",
+    ),
+    CLUSTER,
     click.Option(["--overwrite"], is_flag=True, help="Replace a model that is there already."),
 ]
 

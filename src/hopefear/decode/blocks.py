@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from hopefear._core import BlockCorpus, BlockDecoder, BlockWeights as CoreWeights, Examples, FeatureTable, Pool
 from hopefear.errors import InputError, input_error
 from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vector
-from hopefear.model.directory import Model
+from hopefear.model.directory import Model, open_same
 from hopefear.model.features import SMALL, template_of
 from hopefear.util.files import PathLike
 from hopefear.util.values import check_choice
@@ -106,7 +107,10 @@ class Blocks:
         return replace(self, **changes)
 
     def opener(self) -> Callable[[], Blocks]:
-        raise InputError("--cluster is for hierarchical models only")
+        """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
+        names = ("pop_limit", "max_options", "features", "reordering", "swap_limit", "max_swap", "lms")
+        options = {name: getattr(self, name) for name in names}
+        return partial(_opened, str(self.model.path.resolve()), self.model.info["checksum"], options)
 
     def corpus(self, lines: Iterable[str], references: Iterable[str] = (), *, first: int = 0) -> BlockCorpus:
         """Lines of text made ready, for several passes over them; ``references``: one per line, or none at all."""
@@ -178,6 +182,10 @@ class Blocks:
         corpus = self.corpus(lines)
         texts = self._core.translate(corpus, self.ready(None, len(corpus), jobs), *self.limits, jobs)
         return texts if tokens else self.model.running_text(texts, lines)
+
+
+def _opened(path: str, checksum: str, options: Mapping[str, Any]) -> Blocks:
+    return Blocks(open_same(path, checksum), {}, **options)
 
 
 def read_block_weights(path: PathLike) -> Mapping[str, float]:

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from hopefear._core import Examples, HieroDecoder, Pool, Vocab
 from hopefear.decode.explanation import explanation
-from hopefear.errors import InputError, input_error
+from hopefear.errors import InputError
 from hopefear.formats.forests import plf_lattices
-from hopefear.model.directory import Model
+from hopefear.model.directory import Model, open_same
 from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
@@ -204,7 +204,4 @@ class Hiero:
 
 
 def _opened(path: str, checksum: str, options: Mapping[str, Any]) -> Hiero:
-    model = Model.open(path, verify=False)
-    if model.info["checksum"] != checksum:
-        raise input_error(path, None, "another model lies here than where the run was started. Copy that one")
-    return Hiero(model, **options)
+    return Hiero(open_same(path, checksum), **options)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
+from hopefear.util import cluster
 from hopefear.util.processes import die_with
 from hopefear.util.values import check_choice
 
@@ -39,9 +41,18 @@ def align(
     seed: int = 1,
     jobs: int = 0,
     step: Callable[[], None] | None = None,
+    on_cluster: bool = False,
 ) -> None:
-    """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called after each iteration."""
+    """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called after each iteration.
+
+    ``on_cluster``: each direction is a task of the cluster that was joined; ``step`` is not called then.
+    """
     check_choice("aligner", aligner, ALIGNERS)
+    if on_cluster:
+        prepare = partial(partial, _direction, source, target, aligner, iterations, seed)
+        forward, backward = cluster.in_order(prepare, (False, True))
+        text.symmetrize(forward, backward, jobs)
+        return
     workers: list[subprocess.Popen[bytes]] = []
     pool = ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2)
     try:
@@ -57,6 +68,13 @@ def align(
     finally:
         pool.shutdown(cancel_futures=True)
     text.symmetrize(forward, backward, jobs)
+
+
+def _direction(
+    source: Sequence[str], target: Sequence[str], aligner: str, iterations: int, seed: int, back: bool
+) -> NDArray[np.int32]:
+    """On a worker."""
+    return align_directed(*((target, source) if back else (source, target)), aligner, iterations, seed)
 
 
 def align_directed(

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hopefear._core import Extractor, Grammar, LexicalTable, ParallelText, RuleTable
+from hopefear._core import LexicalTable, ParallelText, RuleTable
 from hopefear.errors import InputError
 from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.casing import Casing
 from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
-from hopefear.model.rule_filter import filter_rules
+from hopefear.model.rules import extract
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
-from hopefear.util.files import PathLike, PathsLike, output, path_list
+from hopefear.util.cluster import joined
+from hopefear.util.files import PathLike, PathsLike, output, path_list, scratch_folder
 from hopefear.util.values import check_choice
 
-_SLICES = 50  # extraction is run in slices of the text, to show progress and to notice Ctrl-C
-_PART_WORDS = 8_000_000  # source words whose rules are held at a time
+MEMORY = 2.0  # GB that rules may take before they go to disk
 SIDES = ("none", "source", "target", "both")
 #: Chosen on development data: docs/blocks.md.
 BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.1
@@ -125,6 +125,8 @@ def build(
     filter_to: Sequence[PathLike] = (),
     save_alignment: PathLike | None = None,
     overwrite: bool = False,
+    memory: float = MEMORY,
+    cluster: str | None = None,
     seed: int = 1,
     jobs: int = 0,
     run: Session = SILENT,
@@ -133,6 +135,8 @@ def build(
 
     ``align``: word alignments of your own in Pharaoh format, one file per source file. ``lm_text``: more text of the
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
+    ``memory``: GB that rules may take before they go to disk. ``cluster``: do what can be spread on a Ray cluster
+    (auto, local, or its address). Neither changes the model.
     """
     options = options or BuildOptions()
     if options.domains and len(options.domains) != (files := len(path_list(source))):
@@ -145,49 +149,58 @@ def build(
         sentences = read_text(filter_to, source_text)
     for reason, count in bitext.skipped.items():
         run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
-    text = ParallelText()
-    text.add(bitext.source, bitext.target)
-    with report.step("align"):
-        _align(text, bitext, options, seed, jobs, run)
-    if save_alignment is not None:
-        with output(save_alignment) as file:
-            file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
-
-    with report.step("language model"):
-        texts = [
-            bitext.target,
-            *([read_text(lm_text, target_text)] if lm_text else []),
-            *_small_domains(bitext, options.domains),
-        ]
-        models = [_language_model(*each, options, jobs, run) for each in zip(texts, LM_NAMES, strict=False)]
-        casing = Casing.learn(bitext.spelled, jobs)
-    counts = _counts(text, bitext)
-    del bitext
-    with report.step("extract"):
-        rules, extracted = _extract(text, options, jobs, run)
-    with report.step("features"):
-        sparse = _sparse_features(text, rules, options, jobs) if options.sparse and options.kind == "hiero" else []
-    del text
-    with report.step("grammar"):
-        grammar = Grammar.build(rules, jobs)
-        del rules
+    report.model.parent.mkdir(parents=True, exist_ok=True)
+    with joined(cluster) if cluster else nullcontext(), scratch_folder(report.model) as folder:
+        text = ParallelText()
+        text.add(bitext.source, bitext.target)
+        with report.step("align"):
+            _align(text, bitext, options, seed, jobs, run, bool(cluster))
+        if save_alignment is not None:
+            with output(save_alignment) as file:
+                file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
+        with report.step("language model"):
+            texts = [
+                bitext.target,
+                *([read_text(lm_text, target_text)] if lm_text else []),
+                *_small_domains(bitext, options.domains),
+            ]
+            models = [_language_model(*each, options, jobs, run) for each in zip(texts, LM_NAMES, strict=False)]
+            casing = Casing.learn(bitext.spelled, jobs)
+        counts = _counts(text, bitext)
+        del bitext, texts
+        with report.step("extract"):
+            rules = extract(
+                text,
+                options.extraction(),
+                folder,
+                min_probability=options.min_probability or 0.0,
+                min_symmetric=options.min_symmetric,
+                memory=memory,
+                on_cluster=bool(cluster),
+                jobs=jobs,
+                run=run,
+            )
+        with report.step("features"):
+            sparse = _sparse_features(text, rules.words, options, jobs)
+        del text
         if filter_to:
-            grammar = Grammar.build(grammar.filtered(sentences, jobs=jobs), jobs)
-    report.counts = counts | extracted
-    report.counts |= {"rules": len(grammar), "source_sides": grammar.sides}
-    report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-    info: dict[str, Any] = {
-        "kind": options.kind,
-        "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
-        "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
-        "weights": _weights(options, len(models)),
-        "features": [*features.SMALL, *LM_NAMES[2 : len(models)]],
-        "counts": report.counts,
-    }
-    if casing is not None:
-        info["casing"] = casing.as_dict()
-    with report.step("write"):
-        write_model(out, info, grammar, models, sparse, overwrite, casing)
+            with report.step("filter"):
+                rules = rules.filtered(sentences, jobs)
+        report.counts = counts | rules.counts
+        report.counts |= {"rules": len(rules.grammar), "source_sides": rules.grammar.sides}
+        report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
+        info: dict[str, Any] = {
+            "kind": options.kind,
+            "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
+            "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
+            "weights": _weights(options, len(models)),
+            "features": [*features.SMALL, *LM_NAMES[2 : len(models)]],
+            "counts": report.counts,
+        }
+        if casing is not None:
+            info["casing"] = casing.as_dict()
+        with report.step("write"):
+            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing)
     return report
 
 
@@ -219,7 +232,9 @@ def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:
     return [lines for lines in found if 2 * len(lines) <= len(bitext)]
 
 
-def _align(text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session) -> None:
+def _align(
+    text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session, on_cluster: bool
+) -> None:
     if bitext.places:
         for line, (path, number) in zip(bitext.links, bitext.places, strict=True):
             text.add_pharaoh([line], path, [number])
@@ -227,7 +242,7 @@ def _align(text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int,
     aligner, iterations = options.aligner, options.align_iterations
     step = run.progress("align", alignment.steps(aligner, iterations))
     step(0)
-    alignment.align(text, bitext.source, bitext.target, aligner, iterations, seed, jobs, step)
+    alignment.align(text, bitext.source, bitext.target, aligner, iterations, seed, jobs, step, on_cluster)
 
 
 def _language_model(lines: Sequence[str], name: str, options: BuildOptions, jobs: int, run: Session) -> LanguageModel:
@@ -239,25 +254,9 @@ def _language_model(lines: Sequence[str], name: str, options: BuildOptions, jobs
     return model
 
 
-def _extract(text: ParallelText, options: BuildOptions, jobs: int, run: Session) -> tuple[RuleTable, dict[str, int]]:
-    extractor = Extractor(text, **options.extraction())
-    parts = max(1, -(-text.source_words // _PART_WORDS))
-    step = run.progress("extract", parts * _SLICES)
-    for part in range(parts):
-        extractor.begin_part(part, parts, jobs)
-        for i in range(_SLICES):
-            extractor.run(len(text) * i // _SLICES, len(text) * (i + 1) // _SLICES, jobs)
-            step()
-    table = extractor.finish(jobs)
-    if not len(table):
-        raise InputError(
-            "no rule could be extracted: the word alignment has no usable links. Check that the files are parallel"
-        )
-    table = filter_rules(table, options.min_probability or 0.0, options.min_symmetric)
-    return table, {"rule_occurrences": extractor.instances, "rules_seen": extractor.rules}
-
-
 def _sparse_features(text: ParallelText, rules: RuleTable, options: BuildOptions, jobs: int) -> list[str]:
+    if not options.sparse or options.kind != "hiero":
+        return []
     frequency = options.lex_frequency or features.lex_frequency(text.target_words)
     names = features.lex_features(text, LexicalTable(text), frequency)
     return names + features.group_features() + features.extended_features(text, rules, jobs=jobs)

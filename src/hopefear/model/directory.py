@@ -119,6 +119,14 @@ class Model:
         )
 
 
+def open_same(path: str, checksum: str) -> Model:
+    """On another machine: the model under the same path, if it is the same one."""
+    model = Model.open(path, verify=False)
+    if model.info["checksum"] != checksum:
+        raise input_error(path, None, "another model lies here than where the run was started. Copy that one")
+    return model
+
+
 def _read_info(folder: Path) -> dict[str, Any]:
     path = folder / "model.json"
     if not folder.is_dir():
@@ -173,18 +181,24 @@ def _check_file(path: Path, about: Mapping[str, Any], verify: bool) -> None:
 def write_model(
     out: PathLike,
     info: Mapping[str, Any],
-    grammar: Grammar,
+    grammar: Grammar | Path,
     language_models: Sequence[LanguageModel],
     sparse_names: Sequence[str],
     overwrite: bool = False,
     casing: Casing | None = None,
 ) -> None:
-    """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts."""
+    """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts.
+
+    ``grammar`` may be the path of its file, which is moved.
+    """
     out = Path(out)
     check_out(out, overwrite)
     out.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(out, _ours) as folder:
-        write_grammar(grammar, folder / "grammar.bin")
+        if isinstance(grammar, Path):
+            grammar.rename(folder / "grammar.bin")
+        else:
+            write_grammar(grammar, folder / "grammar.bin")
         for name, model in zip(LM_NAMES, language_models, strict=False):
             model.save(folder / f"{name}.bin")
         if casing is not None:

@@ -18,17 +18,21 @@ from hopefear._core import RuleTable
 _ROUNDING = 1e-6  # probabilities are stored as 32-bit logarithms
 
 
+def least_logs(min_probability: float, min_symmetric: float) -> tuple[float, float]:
+    """The limits as logarithms; what has no limit has minus infinity."""
+    ef, symmetric = (
+        float(np.log(least)) - _ROUNDING if least else -np.inf for least in (min_probability, min_symmetric)
+    )
+    return ef, symmetric
+
+
 def filter_rules(table: RuleTable, min_probability: float, min_symmetric: float) -> RuleTable:
     """The rules of a table that are probable enough; 0 for both keeps them all."""
-    limits = {"phrase_ef": min_probability, "symmetric": min_symmetric}
-    if not any(limits.values()):
+    if not min_probability and not min_symmetric:
         return table
-    logs = {name: table.columns[:, table.names.index(name)].astype(float) for name in ("phrase_ef", "phrase_fe")}
-    logs["symmetric"] = (logs["phrase_ef"] + logs["phrase_fe"]) / 2
-    keep = np.ones(len(table), bool)
-    for name, least in limits.items():
-        if least:
-            keep &= logs[name] >= np.log(least) - _ROUNDING
+    ef, fe = (table.columns[:, table.names.index(name)].astype(float) for name in ("phrase_ef", "phrase_fe"))
+    least_ef, least_symmetric = least_logs(min_probability, min_symmetric)
+    keep = (ef >= least_ef) & ((ef + fe) / 2 >= least_symmetric)
     single = np.diff(table.source_begin) == 1
     keep[table.rule_begin[:-1][single]] = True  # the rules of a source side stand by falling p(e|f)
     return table.selected(keep.astype(np.uint8))

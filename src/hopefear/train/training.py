@@ -10,6 +10,7 @@ loop of decoding and learning. Data, records, scores before and after and the ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find, options_from
+from hopefear.util.cluster import joined
 from hopefear.util.files import read_lines
 from hopefear.util.processes import cores
 from hopefear.util.values import plain
@@ -110,7 +112,7 @@ class TrainConfig(RunConfig):
             return kind(seed=self.seed, jobs=self.jobs, learners=self.team, **options)
         if self.folds > 1:
             raise OptionError(f"--folds is for online trainers, not for {self.trainer}. Leave it out.")
-        if self.simulate_learners or self.cluster or self.parallel:
+        if self.simulate_learners or self.parallel:
             raise OptionError(f"{self.trainer} is a batch trainer: it has one learner. Leave out --parallel.")
         defaults = LOOP_DEFAULTS.get(self.trainer, {}) if issubclass(kind, BatchTrainer) else {}
         if issubclass(kind, Costmargin):
@@ -165,14 +167,15 @@ def online(config: TrainConfig, listen: Listener = lambda event: None) -> Traine
         record.holdout = {"share": settings["holdout"]}
         run.save()
         crossed = None
-        if isinstance(trainer, BatchTrainer):
-            iterations, k = config.iterations or ITERATIONS, config.kbest or KBEST
-            result = fit_in_loop(trainer, task, given.weights, iterations=iterations, k=k, run=session)
-        elif isinstance(trainer, Online) and config.folds > 1:
-            result, crossed = fit_folds(trainer, task, config.folds, config.holdout, given.weights, session)
-            task = replace(task, dev=crossed.corpus) if crossed else task
-        else:
-            result = trainer.fit(task, given.weights, run=session)
+        with joined(str(config.cluster)) if task.on_cluster else nullcontext():
+            if isinstance(trainer, BatchTrainer):
+                iterations, k = config.iterations or ITERATIONS, config.kbest or KBEST
+                result = fit_in_loop(trainer, task, given.weights, iterations=iterations, k=k, run=session)
+            elif isinstance(trainer, Online) and config.folds > 1:
+                result, crossed = fit_folds(trainer, task, config.folds, config.holdout, given.weights, session)
+                task = replace(task, dev=crossed.corpus) if crossed else task
+            else:
+                result = trainer.fit(task, given.weights, run=session)
         if isinstance(trainer, Costmargin):
             finish_blocks(run, session, trainer, task, given.test, result)
         else:
@@ -220,8 +223,8 @@ def _settings(config: TrainConfig, trainer: Trainer, given: Inputs, inputs: Sequ
 
 def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     model = Model.open(config.model, jobs=config.jobs)
-    if model.kind == "blocks" and config.cluster:
-        raise OptionError("--cluster is for hierarchical models only.")
+    if model.kind == "blocks" and config.cluster and isinstance(trainer, Online):
+        raise OptionError("--cluster with an online trainer is for hierarchical models only.")
     blocks = isinstance(trainer, Costmargin)
     if blocks and model.kind != "blocks":
         finding = f"is a model of {model.kind}, and costmargin learns block sequences"
@@ -245,7 +248,8 @@ def _read(config: TrainConfig, trainer: Trainer, session: Session) -> Inputs:
     test = Corpus.read(config.test_source, config.test_refs) if config.test_source else None
     if dev is None and not blocks and config.folds == 1:
         corpus, dev = split_corpus(corpus, config.holdout, config.seed)
-    task = Task(decoder, _with_words(config.source, corpus, model, session, config.input == "plf"), dev)
+    corpus = _with_words(config.source, corpus, model, session, config.input == "plf")
+    task = Task(decoder, corpus, dev, bool(config.cluster) and not isinstance(trainer, Online))
     if isinstance(trainer, Costmargin):
         trainer.check(task)
     else:

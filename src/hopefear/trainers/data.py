@@ -60,7 +60,14 @@ class Decoder(Protocol):
         """All features, in the order of their ids."""
 
     def kbest(
-        self, lines: Sequence[str], k: int, distinct: bool = False, *, weights: Any = None, jobs: int = 0
+        self,
+        lines: Sequence[str],
+        k: int,
+        distinct: bool = False,
+        *,
+        weights: Any = None,
+        first: int = 0,
+        jobs: int = 0,
     ) -> Pool: ...
 
     def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
@@ -77,6 +84,7 @@ class Task:
     decoder: Decoder
     corpus: Corpus
     dev: Corpus | None = None
+    on_cluster: bool = False  # batch trainers and costmargin: sentences are decoded on the cluster that was joined
 
 
 @dataclass(frozen=True)

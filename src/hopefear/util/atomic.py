@@ -76,6 +76,14 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
         _sync(path.parent)
 
 
+@contextmanager
+def scratch_folder(path: PathLike) -> Iterator[Path]:
+    """A hidden folder beside ``path`` for what is needed while it is made; gone afterwards, also after a kill."""
+    path = Path(os.path.realpath(path))
+    with _named(path), _aside(path, tempfile.mkdtemp) as aside:
+        yield aside
+
+
 def _exchange(path: Path, aside: Path, ours: set[str]) -> None:
     """The folder ``aside/new`` and the one at ``path`` change places, in one step where the system can."""
     names = {entry.name for entry in (aside / "new").iterdir()}

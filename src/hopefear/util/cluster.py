@@ -12,7 +12,7 @@ import socket
 import tempfile
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -108,6 +108,34 @@ def in_order(
             ray.cancel(one)
 
 
+def scattered(
+    prepare: Callable[[], Callable[[Item], tuple[Any, Sequence[Any]]]],
+    items: Iterable[Item],
+    parts: int,
+    warn: Callable[[str], object] = lambda text: None,
+) -> Iterator[tuple[Any, list[Any]]]:
+    """As in_order, for work that gives one small thing and ``parts`` large ones, which stay where they were made.
+
+    What comes back for these are their places in the cluster's store, for other work to fetch. Ray writes them to
+    disk where memory is short, and makes those again that were lost with a machine.
+    """
+    import ray
+
+    task = ray.remote(num_cpus=1, max_retries=RETRIES, num_returns=parts + 1)(_scatter)
+    key, box = uuid.uuid4().hex, [ray.put(prepare)]
+    under_way = [task.remote(key, box, item, parts) for item in items]
+    for first, *rest in under_way:
+        yield _taken(first, warn), rest
+
+
+def fetched(places: Sequence[Any]) -> list[Any]:
+    """On a worker: what ``scattered`` left in the cluster's store."""
+    import ray
+
+    found: list[Any] = ray.get(list(places))
+    return found
+
+
 def total_cores() -> float:
     """Of all machines of the cluster."""
     return _cores("cluster_resources")
@@ -155,6 +183,12 @@ def _work(key: str, box: list[Any], item: Any) -> tuple[str, Any]:
         return "done", _prepared[key](item)
     except InputError as error:
         return "input", f"{error} (on the machine {socket.gethostname()} of the cluster)"
+
+
+def _scatter(key: str, box: list[Any], item: Any, parts: int) -> tuple[Any, ...]:
+    """On a worker."""
+    kind, value = _work(key, box, item)
+    return ((kind, value[0]), *value[1]) if kind == "done" else ((kind, value), *[None] * parts)
 
 
 def shipped(folder: Path, names: Iterable[str]) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from hopefear.util.atomic import (
     atomic_file as atomic_file,
     atomic_folder as atomic_folder,
     atomic_write as atomic_write,
+    scratch_folder as scratch_folder,
     sweep as sweep,
     umask as umask,
 )

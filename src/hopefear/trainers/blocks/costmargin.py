@@ -34,7 +34,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -151,12 +150,15 @@ class _Training:
     def __init__(self, trainer: Costmargin, data: Task, run: Session, folder: Path) -> None:
         self.decoder, corpus = trainer.adapted(trainer.check(data)), data.corpus
         self.trainer, self.run, self.folder, self.jobs = trainer, run, folder, trainer.jobs
-        self.sets = RelevantSets.over(self.decoder, corpus.lines, corpus.references[0], folder, trainer.reals)
+        text = (corpus.lines, corpus.references[0])
+        self.sets = RelevantSets.over(self.decoder, *text, folder, trainer.reals)
+        if data.on_cluster:
+            self.sets = self.sets.on_cluster(*text, run.warn)
         self.dev: BlockCorpus | None = None
         if data.dev is not None:
             self.dev = self.decoder.corpus(data.dev.lines)
-            text = self.decoder.model.target_text.text
-            self.dev_references = [[text(line) for line in one] for one in data.dev.references]
+            words = self.decoder.model.target_text.text
+            self.dev_references = [[words(line) for line in one] for one in data.dev.references]
         self.begun = time.perf_counter()
 
     def result(self) -> Result:
@@ -214,7 +216,7 @@ class _Training:
         weights = sets.weights(self.jobs)
         name = alternatives(iteration)
         (self.folder / f"{name}.bin").unlink(missing_ok=True)  # of a run that stopped before it was complete
-        decoded = sets.add(name, partial(self.decoder.core.best, sets.corpus, weights, *self.decoder.limits, self.jobs))
+        decoded = sets.decoded(name, weights, self.jobs)
         record: dict[str, Any] = {
             "iteration": iteration,
             "loss": losses[-1],
