@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopefear._core import Pool
+from hopefear._core import Pool, joint_column
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
 from hopefear.formats.forests import plf_lattices
@@ -142,3 +143,40 @@ def test_lattices_are_refused_in_one_line(tmp_path: Path) -> None:
         InputError, match=r"neural joint model, which is for text only\. Build one without --joint-model"
     ):
         limited(tmp_path).decode(lattices)
+
+
+def by_lexical_weights(rules: list[Linked], source: list[str], words: list[str]) -> list[int]:
+    """The best source word of each word; where there is none, that of the nearest word, of two the one to the right."""
+    t = {(f[0], e[0]): values.get("lexical_ef", 0.0) for f, e, values, _ in rules if len(f) == len(e) == 1}
+    known = [{s for f, *_ in rules for s in f}, {s for _, e, *_ in rules for s in e}]
+    found = []
+    for word in words:
+        each = []
+        for f in source:
+            copied = word == f and (f not in known[0] or word not in known[1])
+            each.append(1.0 if copied else math.exp(t[f, word]) if (f, word) in t else 0.0)
+        found.append(each.index(max(each)) if max(each) >= 0.01 else None)
+    linked = [k for k, place in enumerate(found) if place is not None]
+    nearest = [min(linked, key=lambda j: (abs(j - k), j < k)) if linked else None for k in range(len(words))]
+    return [min(k, len(source) - 1) if j is None else found[j] for k, j in enumerate(nearest)]  # type: ignore[misc]
+
+
+def test_a_column_for_lists(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    rules = linked(rng, random_rules(rng, 60))
+    joint = random_joint(5)
+    model = model_of(tmp_path, rules, 2, rng, joint)
+    lines = ["a b c a b", "c", "? a ? ? b", "b b"]
+    pool = Hiero(model, random_weights(rng) | {"njm": 0.3}, 20, 0, 5).kbest(lines, 10)
+    column = joint_column(pool, lines, model.grammar, joint.core, 1)
+    row = 0
+    for i, line in enumerate(lines):
+        for j in range(pool[i].edge_count):
+            words = pool.text(i, j).split()
+            pairs = list(zip(words, by_lexical_weights(rules, line.split(), words), strict=True))
+            assert column[row, 0] == pytest.approx(text_score(joint, line.split(), pairs), abs=1e-4)
+            row += 1
+    assert column.shape == (row, 1)
+    assert np.array_equal(column, joint_column(pool, lines, model.grammar, joint.core, 3))
+    with pytest.raises(InputError, match="as many source lines"):
+        joint_column(pool, lines[1:], model.grammar, joint.core)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from hopefear._core import ParallelText
 from hopefear.decode import Hiero
+from hopefear.decode.evidence import FeaturesConfig, add_features
 from hopefear.errors import InputError
 from hopefear.model.builder import BuildOptions, build
 from hopefear.model.directory import Model
@@ -35,9 +37,9 @@ def test_affiliations() -> None:
         links((5, 1), (6, 1)),  # the left one of two middle ones
         links((0, 2)),
     ]
-    found = affiliations(pairs, np.array([5, 2, 2, 3], np.int32))
-    assert found.tolist() == [2, 2, 7, 7, 7, *[0, 1], *[5, 5], *[0, 0, 0]]
-    assert affiliations([], np.zeros(0, np.int32)).tolist() == []
+    found = affiliations(pairs, np.array([5, 3, 2, 3], np.int32), np.array([8, 2, 7, 1], np.int32))
+    assert found.tolist() == [2, 2, 7, 7, 7, *[0, 1, 1], *[5, 5], *[0, 0, 0]]
+    assert affiliations([], np.zeros(0, np.int32), np.zeros(0, np.int32)).tolist() == []
 
 
 def text_of(rows: list[tuple[str, str, str]]) -> ParallelText:
@@ -221,3 +223,15 @@ def test_words_of_the_history_may_be_unknown() -> None:
     x = np.concatenate([np.tile(model.arrays["target"][NULL], 3), np.tile(model.arrays["source"][BOS], 11)])
     h = np.maximum(x @ model.arrays["hidden"] + model.arrays["hidden_bias"], 0)
     assert -15 < model.arrays["output"][e] @ h + model.arrays["output_bias"][e] < 1
+
+
+def test_features_of_lists_have_a_column(built: Path, tmp_path: Path) -> None:
+    rows = pairs(3, seed=9)
+    (tmp_path / "list").write_text("".join(f"{i} ||| {row[1]} ||| lm= -1 ||| 0\n" for i, row in enumerate(rows)))
+    (tmp_path / "sources").write_text("".join(row[0] + "\n" for row in rows))
+    config = FeaturesConfig(
+        list=tmp_path / "list", out=tmp_path / "more.jsonl", model=built / "model", sources=tmp_path / "sources"
+    )
+    assert add_features(config).families["joint"] == ["model_njm"]
+    first = json.loads((tmp_path / "more.jsonl").read_text().splitlines()[0])
+    assert -30 < first["candidates"][0]["features"]["model_njm"] < 0

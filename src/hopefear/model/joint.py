@@ -75,12 +75,12 @@ class JointModel:
         )
 
 
-def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints) -> Ints:
+def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints, source_lengths: Ints) -> Ints:
     """The source word of each target word, all pairs in a row; ``lengths`` are those of the target sides.
 
     Of several linked words it is the middle one, the left one of two middle ones. A word without links has what the
     nearest linked word has, of two the one to the right (Devlin et al. 2014, section 2.1). In a pair without links the
-    first target word has the first source word, and so on.
+    first target word has the first source word, and so on up to the last one.
     """
     begin = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     count = int(begin[-1])
@@ -101,4 +101,5 @@ def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints) -> Ints:
     right = np.where(right < begin[sentence + 1], right, far)
     nearest = np.where(right - place <= place - left, right, left)
     none = (nearest < 0) | (nearest >= count)
-    return np.where(none, place - begin[sentence], found[np.where(none, 0, nearest)]).astype(np.int32)
+    in_step = np.minimum(place - begin[sentence], source_lengths[sentence] - 1)
+    return np.where(none, in_step, found[np.where(none, 0, nearest)]).astype(np.int32)

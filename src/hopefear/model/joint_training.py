@@ -112,7 +112,9 @@ def _padded(words: Ints, begin: NDArray[np.int64], before: int, behind: int) -> 
 def examples(text: ParallelText, source_numbers: Ints, target_numbers: Ints) -> Examples:
     """One example per target word and one per end of a sentence, whose source word is the end of the source."""
     lengths = np.diff(text.target_begin)
-    affiliated = affiliations([text.links(n) for n in range(len(text))], lengths.astype(np.int32))
+    source_lengths = np.diff(text.source_begin)
+    links = [text.links(n) for n in range(len(text))]
+    affiliated = affiliations(links, lengths.astype(np.int32), source_lengths.astype(np.int32))
     source, source_first = _padded(source_numbers[text.source], text.source_begin, REACH, REACH + 1)
     target, target_first = _padded(target_numbers[text.target], text.target_begin, HISTORY, 1)
     sentence = np.repeat(np.arange(len(text)), lengths + 1)
@@ -120,7 +122,7 @@ def examples(text: ParallelText, source_numbers: Ints, target_numbers: Ints) -> 
     ends = inside == lengths[sentence]
     at = np.empty(len(sentence), np.int64)
     at[~ends] = affiliated
-    at[ends] = np.diff(text.source_begin)
+    at[ends] = source_lengths
     place = (target_first[sentence] + inside).astype(np.int32)
     return Examples(source, target, place, (source_first[sentence] + at).astype(np.int32), sentence.astype(np.int32))
 
