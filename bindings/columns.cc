@@ -88,6 +88,12 @@ void init_columns(nb::module_& m) {
         return matrix(kLexicalColumns.size(), [&] { return lexical_columns(pool, sources, grammar, jobs); });
       },
       "pool"_a, "sources"_a, "grammar"_a, "jobs"_a = 0, "Word translation in both directions.");
+  m.def(
+      "joint_column",
+      [](const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar, const JointModel& joint, int jobs) {
+        return matrix(1, [&] { return joint_column(pool, sources, grammar, joint, jobs); });
+      },
+      "pool"_a, "sources"_a, "grammar"_a, "joint"_a, "jobs"_a = 0, "The log probability of each candidate by a joint model.");
   m.def("consensus_columns", &consensus, "pool"_a, "metrics"_a, "w"_a.noconvert() = nb::none(), "scale"_a = 1.0,
         "exact_limit"_a = 200, "jobs"_a = 0, "Expected gains by each metric, then n-gram posteriors, votes and centroid.");
   m.def("expected_gains", &gains, "pool"_a, "metric"_a, "w"_a.noconvert() = nb::none(), "scale"_a = 1.0, "exact_limit"_a = 200,

@@ -75,8 +75,9 @@ void bind_rescorer(nb::module_& m) {
 void bind_decoder(nb::module_& m) {
   nb::class_<HieroDecoder>(m, "HieroDecoder", "CKY with cube pruning over a synchronous grammar.")
       .def(nb::init<std::shared_ptr<const Grammar>, std::vector<std::shared_ptr<const LanguageModel>>, const Texts&, const Texts&,
-                    std::shared_ptr<const FeatureTemplates>, const Texts&>(),
-           "grammar"_a, "lms"_a, "names"_a, "sparse"_a = Texts{}, "templates"_a = nb::none(), "arcs"_a = Texts{})
+                    std::shared_ptr<const FeatureTemplates>, const Texts&, std::shared_ptr<const JointModel>>(),
+           "grammar"_a, "lms"_a, "names"_a, "sparse"_a = Texts{}, "templates"_a = nb::none(), "arcs"_a = Texts{},
+           "joint"_a = nb::none())
       .def_prop_ro(
           "vocab", [](const HieroDecoder& d) { return d.vocab(); }, "Words of all forests.")
       .def_prop_ro("features", [](const HieroDecoder& d) { return d.features(); })

@@ -25,6 +25,7 @@ void init_minrisk(nb::module_&);
 void init_perceptron(nb::module_&);
 void init_smo(nb::module_&);
 void init_language_model(nb::module_&);
+void init_joint(nb::module_&);
 void init_extraction(nb::module_&);
 void init_grammar(nb::module_&);
 void init_decoder(nb::module_&);
@@ -75,6 +76,7 @@ NB_MODULE(_core, m) {
   hopefear::init_perceptron(m);
   hopefear::init_smo(m);
   hopefear::init_language_model(m);
+  hopefear::init_joint(m);
   hopefear::init_extraction(m);
   hopefear::init_grammar(m);
   hopefear::init_online(m);

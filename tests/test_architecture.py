@@ -18,7 +18,7 @@ CORE_LAYERS = (
     ("metrics",),
     ("hope_fear",),
     ("formats",),
-    ("lm",),
+    ("lm", "joint"),
     ("grammar",),
     ("search",),
     ("hiero", "blocks"),

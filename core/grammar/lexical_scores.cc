@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "forest/each_sentence.h"
+#include "joint/joint_scores.h"
 #include "util/id_map.h"
 #include "util/text.h"
 
@@ -88,6 +89,26 @@ class WordPairs {
     out[7] = links ? jumps / links : 0;
   }
 
+  /// The place of the best f of each word, as joint_column has it.
+  std::vector<uint32_t> affiliated(std::span<const int32_t> words) const {
+    std::vector<uint32_t> at(words.size(), 0);
+    std::vector<size_t> known;
+    for (size_t k = 0; k < words.size(); ++k) {
+      const int32_t c = columns_.find(static_cast<uint32_t>(words[k]));
+      double most = 0;
+      for (size_t i = 0; i < length_; ++i)
+        if (const double ef = ef_[c * length_ + i]; ef > most) most = ef, at[k] = static_cast<uint32_t>(i);
+      if (most >= kLink) known.push_back(k);
+    }
+    const auto distance = [](size_t a, size_t b) { return a > b ? a - b : b - a; };
+    size_t next = 0;  // the nearest known word; one to the right is taken as soon as it is as near
+    for (size_t k = 0; k < words.size(); ++k) {
+      while (next + 1 < known.size() && distance(known[next + 1], k) <= distance(known[next], k)) ++next;
+      at[k] = !known.empty() ? at[known[next]] : static_cast<uint32_t>(std::min(k, length_ - (length_ > 0)));
+    }
+    return at;
+  }
+
  private:
   size_t length_ = 0;
   IdMap columns_;                // words of the pool
@@ -96,12 +117,22 @@ class WordPairs {
 
 }  // namespace
 
-std::vector<double> lexical_columns(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar, int jobs) {
+namespace {
+
+/// The words of the pool in the grammar. Throws if these are no sources or no grammar for word pairs.
+std::vector<int32_t> target_words(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar) {
   if (sources.size() != pool.size()) throw InputError("as many source lines as sentences are needed");
   if (grammar.column("lexical_ef") < 0 || grammar.column("lexical_fe") < 0)
     throw InputError("the grammar has no columns lexical_ef and lexical_fe. Use a model of hopefear build");
   std::vector<int32_t> target(pool.vocab->size());
   for (int32_t word = 0; word < pool.vocab->size(); ++word) target[word] = grammar.target_vocab()->find((*pool.vocab)[word]);
+  return target;
+}
+
+}  // namespace
+
+std::vector<double> lexical_columns(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar, int jobs) {
+  const std::vector<int32_t> target = target_words(pool, sources, grammar);
   const auto row_begin = pool.row_begin();
   const size_t width = kLexicalColumns.size();
   std::vector<double> columns(row_begin.back() * width, 0.0);
@@ -110,6 +141,33 @@ std::vector<double> lexical_columns(const Pool& pool, const std::vector<std::str
     for (int32_t e = 0; e < s.forest.edges(); ++e) pairs.row(s.forest.edge_words(e), columns.data() + (row_begin[i] + e) * width);
   });
   return columns;
+}
+
+std::vector<double> joint_column(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar,
+                                 const JointModel& joint, int jobs) {
+  const std::vector<int32_t> target = target_words(pool, sources, grammar);
+  std::vector<uint32_t> numbers;
+  for (int32_t word = 0; word < pool.vocab->size(); ++word) numbers.push_back(joint.target_word((*pool.vocab)[word]));
+  const auto row_begin = pool.row_begin();
+  std::vector<double> column(row_begin.back());
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
+    const WordPairs pairs(grammar, sources[i], s.forest, *pool.vocab, target);
+    std::vector<uint32_t> source;
+    for_each_word(sources[i], [&](std::string_view word) { source.push_back(joint.source_word(word)); });
+    JointScores scores(&joint);
+    scores.start(source);
+    for (int32_t e = 0; e < s.forest.edges(); ++e) {
+      const auto words = s.forest.edge_words(e);
+      const std::vector<uint32_t> at = pairs.affiliated(words);
+      JointState state;
+      JointRule rule(scores, state);
+      rule.begin_sentence();
+      for (size_t k = 0; k < words.size(); ++k) rule.terminal(numbers[words[k]], at[k]);
+      rule.terminal(JointModel::kEos, static_cast<uint32_t>(source.size()));
+      column[row_begin[i] + e] = rule.finish();
+    }
+  });
+  return column;
 }
 
 }  // namespace hopefear

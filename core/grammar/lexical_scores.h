@@ -16,6 +16,7 @@
 
 #include "forest/pool.h"
 #include "grammar/grammar.h"
+#include "joint/joint_model.h"
 
 namespace hopefear {
 
@@ -24,5 +25,10 @@ inline const std::vector<std::string> kLexicalColumns{"ef",        "fe",        
 
 /// For every row of a pool of lists; words of the pool and of `sources`, one line per sentence, are as the grammar has them.
 std::vector<double> lexical_columns(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar, int jobs);
+
+/// The log probability of each row by a joint model. A word is affiliated with its best f if t(e|f) >= kLink, else with what the nearest
+/// such word has, of two the one to the right.
+std::vector<double> joint_column(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar,
+                                 const JointModel& joint, int jobs);
 
 }  // namespace hopefear

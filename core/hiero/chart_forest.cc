@@ -107,6 +107,7 @@ class ForestWriter {
     std::fill(h.begin(), h.end(), 0.0);
     for (size_t l = 0; l < m_.lms.size(); ++l)
       if (m_.lm_id[l] >= 0) h[m_.lm_id[l]] = edge.lm[l];
+    if (m_.joint) h[m_.joint_id] = edge.joint;
     if (m_.word_id >= 0) h[m_.word_id] = option.words;
     if (option.extra >= 0) h[option.extra] = 1.0;
     if (edge.path >= 0)

@@ -5,6 +5,7 @@
 
 #include "forest/forest.h"
 #include "hiero/rule_options.h"
+#include "joint/joint_scores.h"
 #include "lm/language_model.h"
 #include "search/cube_pruning.h"
 
@@ -24,6 +25,7 @@ struct HieroEdge {
   int32_t path;     // the scores of the arcs below the rule itself; -1: none
   double score;     // of the best derivation with this edge on top
   double lm[kMaxLms];
+  double joint;
 };
 
 struct HieroChart {
@@ -33,6 +35,7 @@ struct HieroChart {
     scores.clear();
     cell_of.clear();
     states.clear();
+    joint.clear();
     edges.clear();
     paths.clear();
   }
@@ -43,7 +46,8 @@ struct HieroChart {
   // of each node, tails before heads; the goal is the last one
   std::vector<double> scores;
   std::vector<int32_t> cell_of;
-  std::vector<LmState> states;  // as many per node as there are language models
+  std::vector<LmState> states;    // as many per node as there are language models
+  std::vector<JointState> joint;  // if the model has a joint model
   std::vector<HieroEdge> edges;
   std::vector<double> paths;  // scores of arcs, as many per path as the model has features for them
 };

@@ -14,8 +14,9 @@ namespace hopefear {
 
 HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
                            const std::vector<std::string>& names, const std::vector<std::string>& sparse,
-                           std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs)
-    : model_(std::move(grammar), std::move(lms), names, sparse, std::move(templates), arcs) {
+                           std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs,
+                           std::shared_ptr<const JointModel> joint)
+    : model_(std::move(grammar), std::move(lms), names, sparse, std::move(templates), arcs, std::move(joint)) {
   if (model_.templates) stateful_ = stateful_features(model_.templates);
 }
 

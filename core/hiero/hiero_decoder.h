@@ -38,7 +38,8 @@ class HieroDecoder {
   /// As HieroModel has it.
   HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
                const std::vector<std::string>& names, const std::vector<std::string>& sparse,
-               std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs = {});
+               std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs = {},
+               std::shared_ptr<const JointModel> joint = nullptr);
   ~HieroDecoder();
 
   const std::shared_ptr<Vocab>& vocab() const { return model_.vocab; }

@@ -8,8 +8,9 @@ namespace hopefear {
 
 HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std::shared_ptr<const LanguageModel>> lms_,
                        const std::vector<std::string>& names, const std::vector<std::string>& sparse,
-                       std::shared_ptr<const FeatureTemplates> templates_, const std::vector<std::string>& arcs)
-    : grammar(std::move(grammar_)), lms(std::move(lms_)), templates(std::move(templates_)) {
+                       std::shared_ptr<const FeatureTemplates> templates_, const std::vector<std::string>& arcs,
+                       std::shared_ptr<const JointModel> joint_)
+    : grammar(std::move(grammar_)), lms(std::move(lms_)), templates(std::move(templates_)), joint(std::move(joint_)) {
   if (lms.size() > kMaxLms) throw InputError("a decoder has at most " + std::to_string(kMaxLms) + " language models");
   for (int32_t word = 0; word < grammar->target_vocab()->size(); ++word) vocab->add((*grammar->target_vocab())[word]);
   for (const auto& name : names) features->add(name);
@@ -21,6 +22,8 @@ HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std:
     return found < dense_width ? found : -1;
   };
   lm_id = {id("lm"), id("lm2"), id("lm3")};
+  joint_id = joint ? id("njm") : -1;
+  if (joint_id < 0) joint = nullptr;
   rule_id = id("rule");
   word_id = id("word");
   glue_id = id("glue");
@@ -30,13 +33,15 @@ HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std:
   name_id = id("name");
   sentence_id = id("sentence");
   for (const auto& name : arcs) arc_ids.push_back(id(name.c_str()));
-  const std::array own{lm_id[0],    lm_id[1],   lm_id[2],  rule_id, word_id,    glue_id,
-                       identity_id, unknown_id, number_id, name_id, sentence_id};
+  const std::array own{joint_id, lm_id[0],    lm_id[1],   lm_id[2],  rule_id, word_id,
+                       glue_id,  identity_id, unknown_id, number_id, name_id, sentence_id};
   for (size_t c = 0; c < grammar->width(); ++c)
     if (const int32_t found = id(grammar->names()[c].c_str());
         found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
       columns.push_back({static_cast<int32_t>(c), found});
   for (const auto& lm : lms) lm->map_words(*vocab, lm_words.emplace_back());
+  if (joint)
+    for (int32_t word = 0; word < vocab->size(); ++word) joint_words.push_back(joint->target_word((*vocab)[word]));
 }
 
 }  // namespace hopefear

@@ -36,6 +36,10 @@ void HieroSearch::start(const HieroSource& source, const double* w, const HieroO
   w_ = w;
   limits_ = options;
   for (size_t l = 0; l < models_; ++l) w_lm_[l] = m_.lm_id[l] >= 0 ? w[m_.lm_id[l]] : 0.0;
+  if (m_.joint) {
+    w_joint_ = w[m_.joint_id];
+    joint_.start(source.joint);
+  }
   spans_.start(source, options.max_span, g_.max_source_symbols());
   options_.start(w, options.max_options);
   chart_.clear();
@@ -51,6 +55,7 @@ void HieroSearch::span(int32_t i, int32_t width) {
   const size_t here = spans_.at(i, width);
   if (words == SpanTable::kFar) return;
   cubes_.clear();
+  begin_ = i;
   item_begin_[here] = static_cast<uint32_t>(items_.size());
   add_words(i, width);
   if (words <= spans_.hierarchical()) add_cells(i, width);
@@ -109,15 +114,15 @@ void HieroSearch::advance(uint32_t node, std::array<int32_t, 2> cell, int32_t be
   if (begin != end) {
     int32_t side = options_.find_side(begin);
     if (side < 0) side = options_.add_side(begin, end, source_side(node, before));
-    const auto [first, count] = options_.of_side(side);
+    const auto [first, count] = options_.of_side(side, place(begin_, cell.data()));
     cubes_.push_back({first, count, {cell[0], cell[1]}, path});
   }
   if (g_.has_children(node) && width < spans_.widest()) items_.push_back({node, {cell[0], cell[1]}, before, path});
 }
 
-/// The symbols behind a dot, if templates ask for them.
+/// The symbols behind a dot, if templates or the joint model ask for them.
 std::span<const int32_t> HieroSearch::source_side(uint32_t node, int32_t before) {
-  if (!m_.templates) return {};
+  if (!m_.templates && !m_.joint) return {};
   side_.assign(1, g_.symbol(node));
   for (int32_t k = before; k >= 0; k = items_[k].before) side_.push_back(g_.symbol(items_[k].node));
   std::reverse(side_.begin(), side_.end());
@@ -155,7 +160,7 @@ void HieroSearch::copy(int32_t arc, bool translated, int32_t path) {
   else
     return;
   cubes_.push_back({options_.size(), 1, {-1, -1}, path});
-  options_.add_copy(word, source_->copies[arc], source_->lm[arc], extra);
+  options_.add_copy(word, source_->copies[arc], source_->lm[arc], m_.joint ? source_->joint_copies[arc] : 0, extra);
 }
 
 /// The options 0, 1 and 2: S -> <X, X>, S -> <S X, S X>, and the goal.
@@ -209,15 +214,24 @@ inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t 
     lm[l] = kLn10 * lm_score(option, l, tails, state[l]);
     sum += w_lm_[l] * lm[l];
   }
+  if (m_.joint) {
+    place_joint_.push_back(joint_score(option, of, tails, place_joint_state_.emplace_back()));
+    sum += w_joint_ * place_joint_.back();
+  }
   return sum;
 }
 
 inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
   const Cube& of = cubes_[cube];
-  const int32_t v = node_of(place_state_.data() + place * models_);
+  const int32_t v = node_of(place_state_.data() + place * models_, m_.joint ? &place_joint_state_[place] : nullptr);
   chart_.scores[v] = std::max(chart_.scores[v], score);
-  HieroEdge& edge = chart_.edges.emplace_back(
-      HieroEdge{v, of.option + ranks[0], {tail(of, ranks, 0), tail(of, ranks, 1)}, of.path, score, {0, 0}});
+  HieroEdge& edge = chart_.edges.emplace_back(HieroEdge{v,
+                                                        of.option + ranks[0],
+                                                        {tail(of, ranks, 0), tail(of, ranks, 1)},
+                                                        of.path,
+                                                        score,
+                                                        {},
+                                                        m_.joint ? place_joint_[place] : 0.0});
   for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[place * models_ + l];
 }
 
@@ -242,21 +256,48 @@ inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const i
   return sum;
 }
 
+/// What the joint model says of a rule application, and the state behind it.
+inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state) {
+  JointRule rule(joint_, state);
+  if (option.begins) rule.begin_sentence();
+  const auto at = options_.affiliated(option);
+  const auto words = options_.joint_target(option);
+  const RulePlace where = place(begin_, cube.cell);
+  for (size_t k = 0; k < words.size(); ++k) {
+    if (words[k] >= 0)
+      rule.terminal(static_cast<uint32_t>(words[k]), static_cast<uint32_t>(where[at[k].after] + at[k].words));
+    else
+      rule.nonterminal(chart_.joint[tails[slot_tail(words[k])]]);
+  }
+  if (option.ends) rule.terminal(JointModel::kEos, static_cast<uint32_t>(source_->length()));
+  const double sum = rule.finish();
+  if (option.ends) state = JointState();
+  return sum;
+}
+
+inline RulePlace HieroSearch::place(int32_t i, const int32_t* cell) const {
+  const auto end = [&](int32_t c) { return c < 0 ? 0 : chart_.cells[c].j; };
+  return {i, end(cell[0]), end(cell[1])};
+}
+
 /// The node of a state in the cell that is being filled, a new one if need be.
-inline int32_t HieroSearch::node_of(const LmState* state) {
-  const auto hash = [&](const LmState* states) {
-    uint64_t h = 0;
+inline int32_t HieroSearch::node_of(const LmState* state, const JointState* joint) {
+  const auto hash = [&](const LmState* states, const JointState* joint_state) {
+    uint64_t h = joint_state ? joint_state->hash() : 0;
     for (size_t l = 0; l < models_; ++l) h = (h ^ states[l].hash()) * 0x9e3779b97f4a7c15ULL;
     return h ^ (h >> 32);
   };
   const auto known = [&](int32_t v) { return chart_.states.data() + v * models_; };
+  const auto known_joint = [&](int32_t v) { return joint ? &chart_.joint[v] : nullptr; };
   const auto [v, is_new] = known_.find_or_add(
-      hash(state), [&](int32_t u) { return std::equal(state, state + models_, known(u)); },
-      [&](int32_t u) { return hash(known(u)); });
+      hash(state, joint),
+      [&](int32_t u) { return std::equal(state, state + models_, known(u)) && (!joint || *joint == *known_joint(u)); },
+      [&](int32_t u) { return hash(known(u), known_joint(u)); });
   if (is_new) {
     chart_.scores.push_back(-std::numeric_limits<double>::infinity());
     chart_.cell_of.push_back(static_cast<int32_t>(chart_.cells.size()));
     chart_.states.insert(chart_.states.end(), state, state + models_);
+    if (joint) chart_.joint.push_back(*joint);
   }
   return v;
 }
@@ -267,6 +308,8 @@ int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   const int32_t first = chart_.nodes(), cell = static_cast<int32_t>(chart_.cells.size());
   place_lm_.clear();
   place_state_.clear();
+  place_joint_.clear();
+  place_joint_state_.clear();
   known_.start(first, std::clamp<int64_t>(pop_limit / 2, 128, 2048));
   pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit);
   chart_.cells.push_back({sort_nodes(first, chart_.nodes(), chart_.sorted, [&](int32_t v) { return chart_.scores[v]; }), i, j});

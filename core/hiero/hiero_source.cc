@@ -17,6 +17,9 @@ void add_word(HieroModel& model, HieroSource& source, std::string_view word, cha
   source.copies.push_back(may_copy ? model.vocab->add(word) : -1);
   auto& ids = source.lm.emplace_back();
   for (size_t l = 0; l < model.lms.size(); ++l) ids[l] = may_copy ? model.lms[l]->find_in_text(word) : kUnk;
+  if (!model.joint) return;
+  source.joint.push_back(model.joint->source_word(word));
+  source.joint_copies.push_back(model.joint->target_word(word));
 }
 
 HieroSource text_source(HieroModel& model, std::string id, std::string_view text, std::string_view kinds) {

@@ -21,6 +21,7 @@ struct HieroSource {
   std::vector<WordKind> kinds;
   std::vector<int32_t> copies;                    // the same words in the decoder's target vocabulary
   std::vector<std::array<uint32_t, kMaxLms>> lm;  // and in the language models
+  std::vector<uint32_t> joint, joint_copies;      // in the joint model, as a source word and as a target word
   std::vector<int32_t> from;                      // the node where it begins
   std::vector<double> scores;                     // as many per arc as the decoder has features for them; none of text
 

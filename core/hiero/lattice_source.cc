@@ -141,6 +141,8 @@ std::vector<const Arc*> on_paths(ArcsByNode& out, std::vector<int32_t>& number) 
 
 HieroSource lattice_source(HieroModel& model, std::string id, const Forest& lattice, std::string_view kinds) {
   check_lattice(lattice);
+  if (model.joint)
+    throw InputError("this model has a neural joint model, which is for text only. Build one without --joint-model");
   const EdgeScores scores(model, lattice);
   int32_t end = 0;
   ArcsByNode out;

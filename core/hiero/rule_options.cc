@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "forest/forest.h"
+
 namespace hopefear {
 namespace {
 
@@ -10,6 +12,48 @@ constexpr size_t kKept = size_t{1} << 22;
 
 }  // namespace
 
+std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span<const int32_t> target,
+                                      std::span<const PackedLink> links) {
+  std::vector<Affiliation> at(source.size()), found(target.size()), first,
+      last;  // of source symbols, target symbols, nonterminals
+  Affiliation next;
+  for (size_t s = 0; s < source.size(); ++s) {
+    at[s] = next;
+    if (source[s] >= 0) {
+      ++next.words;
+      continue;
+    }
+    next = {static_cast<int16_t>(first.size() + 1), 0};
+    first.push_back(at[s]);
+    last.push_back({next.after, -1});
+  }
+  std::vector<uint8_t> known(target.size(), 0);
+  std::vector<size_t> linked;
+  for (size_t t = 0; t < target.size(); ++t) {
+    linked.clear();
+    for (const PackedLink link : links)
+      if (link.t == t && link.s < source.size()) linked.push_back(link.s);
+    known[t] = target[t] < 0 || !linked.empty();
+    if (target[t] < 0 || linked.empty()) continue;
+    std::sort(linked.begin(), linked.end());
+    found[t] = at[linked[(linked.size() - 1) / 2]];
+  }
+  for (size_t t = 0; t < target.size(); ++t) {
+    if (known[t]) continue;
+    for (size_t d = 1; d < target.size(); ++d) {
+      if (const size_t r = t + d; r < target.size() && known[r]) {
+        found[t] = target[r] < 0 ? first[slot_tail(target[r])] : found[r];
+        break;
+      }
+      if (t >= d && known[t - d]) {
+        found[t] = target[t - d] < 0 ? last[slot_tail(target[t - d])] : found[t - d];
+        break;
+      }
+    }
+  }
+  return found;
+}
+
 void RuleOptions::start(const double* w, int64_t max_options) {
   w_ = w;
   max_options_ = max_options;
@@ -17,6 +61,7 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   w_word_ = weight(m_.word_id);
   w_rule_ = weight(m_.rule_id);
   for (size_t l = 0; l < m_.lms.size(); ++l) w_lm_[l] = weight(m_.lm_id[l]);
+  w_joint_ = weight(m_.joint_id);
   ++sentence_;
   options_.clear();
   if (targets_.size() + sparse_ids_.size() <= kKept) return;
@@ -25,6 +70,8 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   rules_.clear();
   targets_.clear();
   for (auto& words : lm_targets_) words.clear();
+  joint_targets_.clear();
+  affiliated_.clear();
   sparse_ids_.clear();
   sparse_values_.clear();
 }
@@ -35,13 +82,14 @@ int32_t RuleOptions::add_side(uint32_t first_rule, uint32_t end_rule, std::span<
   for (uint32_t rule = first_rule; rule < end_rule; ++rule) {
     const auto target = g_.target(rule);
     rules_.push_back(new_rule(target, nullptr));
+    if (m_.joint) std::ranges::copy(affiliations(symbols, target, g_.links(rule)), affiliated_.begin() + rules_.back().target);
     if (m_.templates) add_sparse(rules_.back(), symbols, target, g_.links(rule), g_.row(rule));
   }
   side_of_.add(first_rule, number);
   return number;
 }
 
-void RuleOptions::choose(Side& side) {
+void RuleOptions::choose(Side& side, const RulePlace& place) {
   ranked_.clear();
   for (uint32_t k = 0; k < side.rules; ++k) {
     const HieroRule& rule = rules_[side.rule + k];
@@ -51,6 +99,7 @@ void RuleOptions::choose(Side& side) {
     score = sparse_score(rule, score);
     double estimate = score;
     for (size_t l = 0; l < m_.lms.size(); ++l) estimate += w_lm_[l] * rule.lm[l];
+    if (m_.joint) estimate += w_joint_ * joint_alone(rule, place);
     ranked_.push_back({score, estimate, k});
   }
   std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
@@ -76,8 +125,10 @@ HieroOption& RuleOptions::add(std::span<const int32_t> target, const std::array<
   return option;
 }
 
-void RuleOptions::add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, int32_t extra) {
+void RuleOptions::add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, uint32_t joint,
+                           int32_t extra) {
   HieroOption& option = add({&target, 1}, &lm, extra);
+  if (m_.joint) joint_targets_.back() = static_cast<int32_t>(joint);
   if (!m_.templates) return;
   if (source < 0) source = g_.source_vocab()->size();
   const PackedLink link{0, 0};
@@ -94,6 +145,11 @@ HieroRule RuleOptions::new_rule(std::span<const int32_t> target, const std::arra
   for (size_t l = 0; l < m_.lms.size(); ++l)
     for (const int32_t symbol : target)
       lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : m_.lm_words[l][symbol]));
+  if (m_.joint) {
+    for (const int32_t symbol : target)
+      joint_targets_.push_back(symbol < 0 || copied ? symbol : static_cast<int32_t>(m_.joint_words[symbol]));
+    affiliated_.resize(targets_.size());
+  }
   for (size_t l = 0; l < m_.lms.size(); ++l) rule.lm[l] = lm_alone(rule, l);
   return rule;
 }
@@ -137,6 +193,25 @@ double RuleOptions::lm_alone(const HieroRule& rule, size_t model) const {
     now = 1 - now;
   }
   return kLn10 * sum;
+}
+
+/// The same of the joint model, at a place.
+double RuleOptions::joint_alone(const HieroRule& rule, const RulePlace& place) {
+  const auto words = joint_target(rule);
+  const auto at = affiliated(rule);
+  JointScores::History history;
+  history.fill(JointModel::kNull);
+  double sum = 0;
+  for (size_t k = 0; k < words.size(); ++k) {
+    if (words[k] < 0) {
+      history.fill(JointModel::kNull);
+      continue;
+    }
+    const auto word = static_cast<uint32_t>(words[k]);
+    sum += static_cast<double>(joint_(static_cast<uint32_t>(place[at[k].after] + at[k].words), history, word));
+    history = {word, history[0], history[1]};
+  }
+  return sum;
 }
 
 }  // namespace hopefear

@@ -13,13 +13,28 @@
 
 #include "grammar/templates.h"
 #include "hiero/hiero_model.h"
+#include "joint/joint_scores.h"
 
 namespace hopefear {
 
+/// Where a source word of a rule stands: so many words behind the begin of the rule's span (after 0), or behind the end of what its first or
+/// second nonterminal covers (after 1 or 2).
+struct Affiliation {
+  int16_t after = 0, words = 0;
+};
+/// A place where a rule applies: the begin of its span, and the ends of what its nonterminals cover.
+using RulePlace = std::array<int32_t, 3>;
+
+/// The source words that the words of a target side are affiliated with, as in training: the middle one of those that a word is linked
+/// with (of two the left one). A word without links has what the nearest symbol has, of two the one to the right; of a nonterminal, that
+/// is the first or the last source word that it covers, whichever is nearer. Entries of nonterminals mean nothing.
+std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span<const int32_t> target,
+                                      std::span<const PackedLink> links);
+
 /// A target side and what follows from it whatever the weights are.
 struct HieroRule {
-  double lm[kMaxLms] = {};     // what the language models say of its words alone
-  uint32_t target = 0;          // where its symbols begin
+  double lm[kMaxLms] = {};  // what the language models say of its words alone
+  uint32_t target = 0;      // where its symbols begin
   uint32_t symbols = 0, words = 0;
   uint32_t sparse = 0, sparse_end = 0;
 };
@@ -34,7 +49,8 @@ struct HieroOption : HieroRule {
 
 class RuleOptions {
  public:
-  explicit RuleOptions(const HieroModel& model) : m_(model), g_(*model.grammar) {}
+  /// `joint`: what the joint model says, if there is one.
+  RuleOptions(const HieroModel& model, JointScores& joint) : m_(model), g_(*model.grammar), joint_(joint) {}
 
   /// A new sentence: there are no options yet. max_options 0: all.
   void start(const double* w, int64_t max_options);
@@ -44,24 +60,27 @@ class RuleOptions {
 
   /// The number of the source side whose first rule is this one, or -1: then add_side().
   int32_t find_side(uint32_t first_rule) const { return side_of_.find(first_rule); }
-  /// `symbols` of the source side are needed only if the model has templates.
+  /// `symbols` of the source side are needed only if the model has templates or a joint model.
   int32_t add_side(uint32_t first_rule, uint32_t end_rule, std::span<const int32_t> symbols);
-  /// The options of a source side: the first, and how many.
-  std::pair<uint32_t, uint32_t> of_side(int32_t side) {
-    if (sides_[side].sentence != sentence_) choose(sides_[side]);
+  /// The options of a source side: the first, and how many. For the joint model they are judged at the first place of a sentence.
+  std::pair<uint32_t, uint32_t> of_side(int32_t side, const RulePlace& place) {
+    if (sides_[side].sentence != sentence_) choose(sides_[side], place);
     return {sides_[side].option, sides_[side].options};
   }
 
   /// An option that the grammar does not have, for this sentence only; `extra` is the feature that counts it, or -1.
   HieroOption& add(std::span<const int32_t> target, int32_t extra) { return add(target, nullptr, extra); }
   /// The same for a word that is copied: its ids on the source side, as a target word, and in the language models.
-  void add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, int32_t extra);
+  void add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, uint32_t joint, int32_t extra);
 
   /// Words and slots of an option, the same with the words of a language model, and its sparse features.
   std::span<const int32_t> target(const HieroOption& o) const { return {targets_.data() + o.target, o.symbols}; }
   std::span<const int32_t> lm_target(const HieroOption& o, size_t model) const {
     return {lm_targets_[model].data() + o.target, o.symbols};
   }
+  /// The same with the words of the joint model, and what they are affiliated with.
+  std::span<const int32_t> joint_target(const HieroRule& o) const { return {joint_targets_.data() + o.target, o.symbols}; }
+  std::span<const Affiliation> affiliated(const HieroRule& o) const { return {affiliated_.data() + o.target, o.symbols}; }
   std::span<const int32_t> sparse_ids(const HieroOption& o) const {
     return {sparse_ids_.data() + o.sparse, o.sparse_end - o.sparse};
   }
@@ -82,19 +101,21 @@ class RuleOptions {
     uint32_t rule;
   };
 
-  void choose(Side& side);
+  void choose(Side& side, const RulePlace& place);
   HieroOption& add(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied, int32_t extra);
   HieroRule new_rule(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied);
   void add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
                   std::span<const PackedLink> links, std::span<const float> row);
   double sparse_score(const HieroRule& rule, double score) const;
   double lm_alone(const HieroRule& rule, size_t model) const;
+  double joint_alone(const HieroRule& rule, const RulePlace& place);
 
   const HieroModel& m_;
   const Grammar& g_;
+  JointScores& joint_;
   const double* w_ = nullptr;
   int64_t max_options_ = 0;
-  double w_word_ = 0, w_rule_ = 0;
+  double w_word_ = 0, w_rule_ = 0, w_joint_ = 0;
   std::array<double, kMaxLms> w_lm_{};
   uint64_t sentence_ = 0;
 
@@ -104,6 +125,8 @@ class RuleOptions {
   std::vector<HieroRule> rules_;
   std::vector<int32_t> targets_;                          // symbols of all rules
   std::array<std::vector<int32_t>, kMaxLms> lm_targets_;  // the same with the words of each language model
+  std::vector<int32_t> joint_targets_;
+  std::vector<Affiliation> affiliated_;
   std::vector<int32_t> sparse_ids_;
   std::vector<double> sparse_values_;
 

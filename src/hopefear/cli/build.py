@@ -48,6 +48,9 @@ PARAMS = [
     click.Option(["--save-alignment"], metavar="FILE", help="Write the word alignment too."),
     Many(["--lm-text"], type=InputFile(), help="More text of the target language, for a second language model."),
     count("--lm-order", 5, "Longest n-grams of the language models.", most=6),
+    click.Option(
+        ["--joint-model"], is_flag=True, help="Train a neural joint model of both languages too, some minutes."
+    ),
     Many(["--filter"], type=InputFile(), help="Keep only rules that can apply to these source texts."),
     count("--max-words", 100, "Pairs with a longer side are left out.", most=1000),
     count("--max-phrase", 0, "Words of an initial phrase; 0 is 10, for blocks 8.", least=0, most=15),

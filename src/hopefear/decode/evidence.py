@@ -21,6 +21,7 @@ from hopefear._core import (
     Vocab,
     add_columns,
     consensus_columns,
+    joint_column,
     lexical_columns,
     lexical_names,
     lm_columns,
@@ -161,6 +162,12 @@ class Evidence:
             lambda p: lexical_columns(self._model_pool(), self._sources(p), model.grammar, self.jobs),
             needs_source=True,
         )
+        if (joint := model.joint) is not None:
+
+            def column(pool: Pool) -> Matrix:
+                return joint_column(self._model_pool(), self._sources(pool), model.grammar, joint.core, self.jobs)
+
+            found.append(Family("joint", ["model_njm"], column, needs_source=True))
         if not self.config.forced:
             return [*found, lexical]
         self.decoder = decoder = Forced(model)

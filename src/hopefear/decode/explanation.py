@@ -11,6 +11,7 @@ MEANING = {
     "lm": "how well the translation reads (log probability)",
     "lm2": "the same, by the second language model",
     "lm3": "the same, by the third language model",
+    "njm": "how well each word fits its source words and the words before it (log probability)",
     "phrase_ef": "how often these source sides are translated so (log)",
     "phrase_fe": "how often these target sides stand for such source sides (log)",
     "lexical_ef": "how well the words fit, from source to target (log)",

@@ -72,6 +72,7 @@ class Hiero:
             list(self.model.sparse_names) if sparse is not None else [],
             sparse,
             list(self.arcs),
+            self.model.joint.core if self.model.joint is not None else None,
         )
         object.__setattr__(self, "_core", core)
 

@@ -16,6 +16,7 @@ from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.casing import Casing
 from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
+from hopefear.model.joint_training import train_joint
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
 from hopefear.model.rules import extract
 from hopefear.model.text import TextPipeline
@@ -53,6 +54,7 @@ class BuildOptions:
     min_symmetric: float = 0.0  #: the same for sqrt(p(e|f) p(f|e))
     lm_order: int = 5
     lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
+    joint_model: bool = False  #: train a neural joint model of the aligned text as well
     lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
     sparse: bool = True  #: declare sparse features at all
 
@@ -65,6 +67,8 @@ class BuildOptions:
             check_choice(name, value, known)
         if self.domains and self.kind != "hiero":
             raise InputError("domains are for hierarchical models. Leave them out, or build --kind hiero")
+        if self.joint_model and self.kind != "hiero":
+            raise InputError("a joint model is for hierarchical models. Leave it out, or build --kind hiero")
         for name in self.domains:
             if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
                 raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
@@ -168,6 +172,8 @@ def build(
             casing = Casing.learn(bitext.spelled, jobs)
         counts = _counts(text, bitext)
         del bitext, texts
+        with report.step("joint model"):
+            joint = train_joint(text, seed=seed, run=run) if options.joint_model else None
         with report.step("extract"):
             rules = extract(
                 text,
@@ -194,13 +200,13 @@ def build(
             "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
             "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
             "weights": _weights(options, len(models)),
-            "features": [*features.SMALL, *LM_NAMES[2 : len(models)]],
+            "features": [*features.SMALL, *LM_NAMES[2 : len(models)], *(["njm"] if joint else [])],
             "counts": report.counts,
         }
         if casing is not None:
             info["casing"] = casing.as_dict()
         with report.step("write"):
-            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing)
+            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint)
     return report
 
 
@@ -219,7 +225,8 @@ def _counts(text: ParallelText, bitext: Bitext) -> dict[str, Any]:
 def _weights(options: BuildOptions, models: int) -> dict[str, float]:
     """The weights to start from: several language models share the weight of one."""
     weights = {name: w for name, w in features.DEFAULT_WEIGHTS.items() if name != "glue" or options.kind == "hiero"}
-    return weights | dict.fromkeys(LM_NAMES[:models], weights["lm"] / models)
+    joint = {"njm": features.JOINT_WEIGHT} if options.joint_model else {}
+    return weights | dict.fromkeys(LM_NAMES[:models], weights["lm"] / models) | joint
 
 
 def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:

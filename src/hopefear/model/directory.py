@@ -15,6 +15,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.model.casing import Casing
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
+from hopefear.model.joint import JointModel
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, atomic_folder, read_lines, sweep
@@ -36,6 +37,7 @@ class Model:
     language_models: tuple[LanguageModel, ...]  #: features lm, lm2, lm3
     sparse_names: tuple[str, ...]  #: of features.txt; the i-th has the id len(dense_names) + i
     casing: Casing | None = None  #: how output is spelled
+    joint: JointModel | None = None  #: feature njm
 
     @classmethod
     def open(cls, path: PathLike, verify: bool = True, jobs: int = 0) -> Model:
@@ -53,7 +55,8 @@ class Model:
         casing = None
         if "casing" in info and "case.bin" in info["files"]:
             casing = Casing.from_dict(LanguageModel.open(folder / "case.bin", verify), info["casing"])
-        return cls(folder, info, grammar, models, sparse, casing)
+        joint = JointModel.open(folder / "joint.npz") if "joint.npz" in info["files"] else None
+        return cls(folder, info, grammar, models, sparse, casing, joint)
 
     @property
     def kind(self) -> str:
@@ -186,6 +189,7 @@ def write_model(
     sparse_names: Sequence[str],
     overwrite: bool = False,
     casing: Casing | None = None,
+    joint: JointModel | None = None,
 ) -> None:
     """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts.
 
@@ -203,6 +207,8 @@ def write_model(
             model.save(folder / f"{name}.bin")
         if casing is not None:
             casing.model.save(folder / "case.bin")
+        if joint is not None:
+            joint.save(folder / "joint.npz")
         if sparse_names:
             text = "".join(name + "\n" for name in sparse_names)
             (folder / "features.txt").write_bytes(text.encode())

@@ -68,6 +68,8 @@ DEFAULT_WEIGHTS = {
     "number": 0.0,
     "name": -1.0,
 }
+#: The same for a neural joint model, if there is one (docs/joint-model.md).
+JOINT_WEIGHT = 0.5
 #: What the templates are called; the first part of a feature's name.
 TEMPLATES = ("lex", "group", "pair", "unigram", "bigram", "trigram", "trigger")
 #: How many of each Gimpel and Smith (2012, section 4.3) take.

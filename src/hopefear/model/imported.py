@@ -314,6 +314,8 @@ def export_model(model: Model, format: str, out: PathLike, weights: Mapping[str,
     model.require("hiero", "only those can be exported")
     if model.sparse_names and any((weights or {}).get(name) for name in model.sparse_names):
         raise InputError("sparse features cannot be exported. Train with --features small")
+    if model.joint is not None:
+        raise InputError("a neural joint model cannot be exported. Build the model without --joint-model")
     sweep(Path(out).resolve().parent)
     if Path(out).exists():
         raise input_error(out, None, "exists already. Take another --out")

@@ -37,7 +37,7 @@ from hopefear.util.values import check_choice
 
 KEEP = ("last", "best", "learnt")
 #: Features that have to be initialised carefully (section 7).
-CAREFUL = ("lm", "lm2", "lm3", "phrase_ef", "phrase_fe")
+CAREFUL = ("lm", "lm2", "lm3", "njm", "phrase_ef", "phrase_fe")
 
 
 def paper_weights(names: Sequence[str]) -> dict[str, float]:
