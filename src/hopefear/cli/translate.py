@@ -39,7 +39,7 @@ PARAMS = [
     click.Option(
         ["--mbr"], metavar="METRIC", help="Minimum Bayes risk over the forest: the highest expected bleu, chrf or ter."
     ),
-    click.Option(["--scale"], type=float, metavar="X", help="With --mbr: p is exp(X w.h) over its sum. [0.5]"),
+    click.Option(["--scale"], type=float, metavar="X", help="With --mbr: p is exp(X w.h) over its sum. [1]"),
     click.Option(
         ["--tokens"],
         is_flag=True,

@@ -34,8 +34,7 @@ from hopefear.util.values import check_choice
 
 BLOCK = 256  # sentences decoded at a time
 FOREST_BLOCK = 32
-#: Of minimum Bayes risk, chosen on development data (docs/quality.md): the best edges of a forest, and the scale.
-MBR_EDGES, MBR_SCALE = 2000, 0.5
+MBR_EDGES = 2000  # the best edges of a forest, of which minimum Bayes risk counts the n-grams (docs/quality.md)
 
 Item = tuple[int, list[str]]  # the number of lines before a block, and its lines
 Decoded = tuple[list[str], Pool | list[str], Pool | None]  # the lines of a block, their lists or texts, their forests
@@ -54,7 +53,7 @@ class TranslateConfig:
     max_edges: int = 0
     explain: bool = False
     mbr: str | None = None  # bleu, chrf or ter
-    scale: float | None = None  # of mbr; None: MBR_SCALE
+    scale: float | None = None  # of mbr; None: 1
     tokens: bool = False
     pop_limit: int | None = None  # None: the decoder's own
     max_options: int | None = None
@@ -161,7 +160,7 @@ def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -
     k, jobs = max(config.nbest, 1), config.jobs
     if config.mbr is not None:
         pool = decoder.decode(block, max_edges=MBR_EDGES, first=first, jobs=jobs)
-        scale = MBR_SCALE if config.scale is None else config.scale
+        scale = 1.0 if config.scale is None else config.scale
         return lines, best_by_consensus(pool, decoder.weights, config.mbr, scale, jobs=jobs), None
     if config.forests is None:
         return lines, decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
