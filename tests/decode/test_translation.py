@@ -12,6 +12,7 @@ import pytest
 
 from hopefear._core import Pool
 from hopefear.decode import Hiero
+from hopefear.decode.consensus import best_by_consensus
 from hopefear.decode.translation import TranslateConfig, _ahead, translate
 from hopefear.errors import InputError, OptionError
 from hopefear.formats import read_forests
@@ -49,6 +50,28 @@ def test_blocks_do_not_show(path: Path, monkeypatch: pytest.MonkeyPatch, block: 
         assert whole.splitlines() == Hiero(Model.open(path / "model")).translate(
             (path / "source").read_text().splitlines()
         )
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_minimum_bayes_risk_is_reranking_of_forests(path: Path, monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", 5)
+    config = TranslateConfig(model=path / "model", mbr=metric, scale=0.1, tokens=True)
+    texts = "".join(translate(config, path / "source")).split("\n")[:-1]
+    decoder = Hiero(Model.open(path / "model"))
+    pool = decoder.decode((path / "source").read_text().split("\n")[:-1], max_edges=2000)
+    assert texts == best_by_consensus(pool, WEIGHTS, metric, 0.1)
+    best = "".join(translate(TranslateConfig(model=path / "model", tokens=True), path / "source")).split("\n")[:-1]
+    assert texts != best and [not text for text in texts] == [not text for text in best]
+
+
+def test_minimum_bayes_risk_goes_with_plain_output(path: Path) -> None:
+    for more in ({"nbest": 2}, {"forests": "f"}, {"explain": True}):
+        with pytest.raises(OptionError, match="--mbr goes with neither --nbest nor --forests nor --explain"):
+            TranslateConfig(model=path / "model", mbr="bleu", **more)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="--scale goes with --mbr only"):
+        TranslateConfig(model=path / "model", scale=0.5)
+    with pytest.raises(InputError, match="mbr: 'wer' is not known"):
+        TranslateConfig(model=path / "model", mbr="wer")
 
 
 def test_forests_appear_at_the_end_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

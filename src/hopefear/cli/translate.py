@@ -37,6 +37,10 @@ PARAMS = [
     count("--max-edges", 0, "With --forests: the best N edges of each forest; 0 is all.", least=0),
     click.Option(["--explain"], is_flag=True, help="Print derivations: which rule said what, and what it cost."),
     click.Option(
+        ["--mbr"], metavar="METRIC", help="Minimum Bayes risk over the forest: the highest expected bleu, chrf or ter."
+    ),
+    click.Option(["--scale"], type=float, metavar="X", help="With --mbr: p is exp(X w.h) over its sum. [1]"),
+    click.Option(
         ["--tokens"],
         is_flag=True,
         help="Print the model's tokens with blanks between them, not running text with capitals.",
@@ -51,6 +55,7 @@ PARAMS = [
 EXAMPLES = """
 hopefear translate model < source > target
 hopefear translate model --weights run/weights.txt --nbest 100 < dev.source > dev.nbest
+hopefear translate model --weights run/weights.txt --mbr bleu < test.source > test.target
 hopefear translate model --forests dev.forests < dev.source > dev.target
 echo "la casa verde" | hopefear translate model --explain
 """

@@ -21,6 +21,7 @@ from typing import Any
 from hopefear._core import Pool, format_nbest, stop_decoding
 from hopefear.decode import Decoder, decoder_for
 from hopefear.decode.blocks import Blocks, read_block_weights
+from hopefear.decode.consensus import CONSENSUS, best_by_consensus
 from hopefear.decode.hiero import Hiero
 from hopefear.errors import OptionError, input_error
 from hopefear.formats.forests import forest_writer, plf_lattices
@@ -29,12 +30,14 @@ from hopefear.model.directory import Model
 from hopefear.runs.session import SILENT, Session
 from hopefear.util import cluster
 from hopefear.util.files import PathLike, iter_lines, path_name
+from hopefear.util.values import check_choice
 
 BLOCK = 256  # sentences decoded at a time
 FOREST_BLOCK = 32
+MBR_EDGES = 2000  # the best edges of a forest, of which minimum Bayes risk counts the n-grams (docs/quality.md)
 
 Item = tuple[int, list[str]]  # the number of lines before a block, and its lines
-Decoded = tuple[list[str], Pool, Pool | None]  # the lines of a block, their lists, their forests
+Decoded = tuple[list[str], Pool | list[str], Pool | None]  # the lines of a block, their lists or texts, their forests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +52,8 @@ class TranslateConfig:
     forests: PathLike | None = None
     max_edges: int = 0
     explain: bool = False
+    mbr: str | None = None  # bleu, chrf or ter
+    scale: float | None = None  # of mbr; None: 1
     tokens: bool = False
     pop_limit: int | None = None  # None: the decoder's own
     max_options: int | None = None
@@ -60,6 +65,12 @@ class TranslateConfig:
     def __post_init__(self) -> None:
         if self.explain and (self.nbest or self.forests or self.input == "plf"):
             raise OptionError("--explain goes with neither --nbest nor --forests nor --input plf.")
+        if self.mbr is not None:
+            check_choice("mbr", self.mbr, CONSENSUS)
+            if self.nbest or self.forests or self.explain:
+                raise OptionError("--mbr goes with neither --nbest nor --forests nor --explain.")
+        elif self.scale is not None:
+            raise OptionError("--scale goes with --mbr only.")
         if self.cluster and (self.explain or self.forests):
             raise OptionError("--explain and --forests are for one machine. Leave out --cluster.")
         if self.ship_model and not self.cluster:
@@ -96,7 +107,10 @@ def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SI
         else:
             results = _ahead(partial(_decoded, config, decoder, name), items)
         for lines, lists, forests in results:
-            yield _candidates(decoder, lists) if config.nbest else _translations(config, decoder.model, lines, lists)
+            if config.nbest and isinstance(lists, Pool):
+                yield _candidates(decoder, lists)
+            else:
+                yield _translations(config, decoder.model, lines, lists)
             if writer is not None and forests is not None:
                 writer.add(forests)
             done += len(lines)
@@ -140,10 +154,14 @@ def _numbered(blocks: Iterator[list[str]]) -> Iterator[Item]:
 
 
 def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -> Decoded:
-    """The lines of a block, its lists, and its forests if they are asked for."""
+    """The lines of a block, its lists, and its forests if they are asked for; with mbr, texts in place of lists."""
     first, lines = item
     block: Any = lines if config.input == "text" else plf_lattices(lines, name, first)
     k, jobs = max(config.nbest, 1), config.jobs
+    if config.mbr is not None:
+        pool = decoder.decode(block, max_edges=MBR_EDGES, first=first, jobs=jobs)
+        scale = 1.0 if config.scale is None else config.scale
+        return lines, best_by_consensus(pool, decoder.weights, config.mbr, scale, jobs=jobs), None
     if config.forests is None:
         return lines, decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
     pool = decoder.decode(block, max_edges=config.max_edges, first=first, jobs=jobs)
@@ -218,8 +236,8 @@ def _candidates(decoder: Decoder, lists: Pool) -> str:
     return "".join(lines)
 
 
-def _translations(config: TranslateConfig, model: Model, lines: list[str], lists: Pool) -> str:
-    texts = [lists.text(i, 0) for i in range(len(lists))]
+def _translations(config: TranslateConfig, model: Model, lines: list[str], lists: Pool | list[str]) -> str:
+    texts = lists if isinstance(lists, list) else [lists.text(i, 0) for i in range(len(lists))]
     if not config.tokens:
         texts = model.running_text(texts, lines if config.input == "text" else ())
     return "".join(f"{text}\n" for text in texts)
