@@ -12,7 +12,7 @@ import numpy as np
 
 from hopefear._core import Forest, Pool, set_references, set_sources
 from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, in_bleu, level, spread, with_spread
-from hopefear.experiments.loop import HieroInLoop, Trial, compare, looped, mark, trainer
+from hopefear.experiments.loop import HieroInLoop, Trial, compare, looped, mark, spelt, trainer
 from hopefear.experiments.setups import Setup, main_setup
 from hopefear.experiments.tasks import Part
 from hopefear.runs.events import Event, Setting
@@ -246,7 +246,8 @@ def _ascended(lab: Lab, on: Setup, name: str, start: Mapping[str, float], **opti
     """Coordinate ascent over the decoder's limits, with the weights tuned anew in between."""
     k = lab.pick(tiny=10, small=50, full=100)
     evaluations = lab.pick(tiny=4, small=25, full=100)
-    key = {**on.key, "trainer": name, "start": dict(start), "options": options, "k": k, "evaluations": evaluations,
+    key = {**on.key, "trainer": name, "start": dict(start), "k": k,
+           "options": spelt(trainer(name, lab, lab.seed, **options)), "evaluations": evaluations,
            "seed": lab.seed, "parameters": [dataclasses.asdict(p) for p in PARAMETERS]}  # fmt: skip
     label = f"brown ascent {name}"
 

@@ -220,7 +220,7 @@ def table1(lab: Lab) -> Outcome:
             Claim("AROW on the large model beats MERT on the small one", beats(best.delta, best.p), in_bleu(best)),
             Claim("AROW is the best row", means[7] == max(means), f"best: {ROWS[int(np.argmax(means))][2]}"),
         ],
-        notes=[f"Parameter mixing and sharing with {_learners(lab)} learners instead of 20.", NOTE],
+        notes=[f"Parameter mixing and sharing with {_learners(lab)} learners (20 in the paper).", NOTE],
         numbers={"test": means, "weights": [found[0]["weights"] for found in runs]},
     )  # fmt: skip
 

@@ -253,7 +253,7 @@ def fig1(lab: Lab) -> Outcome:
     the lowest cost in a k-best list is similar to finding the cost-diminished best output (the hope)."""
     on = main_setup(lab)
     count = lab.pick(tiny=8, small=100, full=300)
-    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 3}, lambda: _output_space(lab, on, count))
+    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 5}, lambda: _output_space(lab, on, count))
     example = found["example"]
     points = {kind: example["points"][kind] for kind in ("sample", "kbest", "best", "hope", "fear")}
     names = {"sample": "random derivations", "kbest": "100-best", "best": "best", "hope": "hope", "fear": "fear"}
@@ -270,6 +270,7 @@ def fig1(lab: Lab) -> Outcome:
                     ["best by the model", f"{found['best']:.3f}"],
                     ["lowest cost in the 100-best list", f"{found['oracle']:.3f}"],
                     ["hope in the forest", f"{found['hope']:.3f}"],
+                    ["the same, weights that sum to 1", f"{found['small hope']:.3f}"],
                 ],
             )
         ],
@@ -283,7 +284,8 @@ def fig1(lab: Lab) -> Outcome:
                 "the best of the k-best list is similar to the hope",
                 found["same"] > 0.5,
                 f"as good in {100 * found['same']:.0f} % of the sentences; BLEU+1 {found['oracle']:.3f} in the list, "
-                f"{found['hope']:.3f} hope",
+                f"{found['hope']:.3f} hope; with weights whose magnitudes sum to 1, as Moses has them, as good in "
+                f"{100 * found['small same']:.0f} %, {found['small hope']:.3f} hope",
             ),
         ],
         figures=[
@@ -298,10 +300,13 @@ def _output_space(lab: Lab, on: Setup, count: int) -> dict[str, Any]:
     forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))
     document = typical_document(forests, start, lab.jobs)
     triples = forests.hope_fear(start, document, jobs=lab.jobs)
+    mass = sum(map(abs, start.values()))
+    small = {name: value / mass for name, value in start.items()}
+    smaller = forests.hope_fear(small, document, jobs=lab.jobs)
     lists = forests.kbest(start, 100, distinct=False, jobs=lab.jobs)
     gains = on.metric.sentence_gains(on.metric.stats(lists, lab.jobs))
     begin = lists.row_begin()
-    same, strings, hopes, oracles, bests = [], [], [], [], []
+    same, small_same, strings, hopes, small_hopes, oracles, bests = [], [], [], [], [], [], []
     for i, triple in enumerate(triples):
         rows = slice(int(begin[i]), int(begin[i + 1]))
         texts = [lists.text(i, e) for e in range(rows.stop - rows.start)]
@@ -309,9 +314,12 @@ def _output_space(lab: Lab, on: Setup, count: int) -> dict[str, Any]:
         oracle = int(np.argmax(own))
         hope, best, fear = triple.hope, triple.best, triple.fear
         strings.append(len(set(texts)) / len(texts))
-        rated = _gains(on, i, [hope.text, best.text, fear.text])
+        other = smaller[i].hope
+        rated = _gains(on, i, [hope.text, best.text, fear.text, other.text])
         same.append(hope.text == texts[oracle] or abs(rated[0] - own[oracle]) < 1e-12)
+        small_same.append(other.text == texts[oracle] or abs(rated[3] - own[oracle]) < 1e-12)
         hopes.append(rated[0])
+        small_hopes.append(rated[3])
         oracles.append(float(own[oracle]))
         bests.append(rated[1])
     sizes = np.array([len(on.dev.sources[i].split()) for i in range(len(forests))])
@@ -320,6 +328,8 @@ def _output_space(lab: Lab, on: Setup, count: int) -> dict[str, Any]:
         "same": float(np.mean(same)),
         "strings": float(np.mean(strings)),
         "hope": float(np.mean(hopes)),
+        "small same": float(np.mean(small_same)),
+        "small hope": float(np.mean(small_hopes)),
         "oracle": float(np.mean(oracles)),
         "best": float(np.mean(bests)),
         "sentences": len(forests),

@@ -20,6 +20,7 @@ from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.experiments.base import Lab
 from hopefear.experiments.setups import Setup
 from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
+from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find
 
@@ -57,6 +58,11 @@ def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any
     made = find(name, "candidates")(seed=seed, jobs=lab.jobs, **more)
     assert isinstance(made, BatchTrainer)
     return made
+
+
+def spelt(learner: Trainer) -> dict[str, Any]:
+    """All options that decide a result, defaults included, for the key it is kept under; ``keep`` is best everywhere."""
+    return {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
 
 
 def _chosen(
@@ -101,7 +107,7 @@ def looped(
     key: dict[str, Any] = {
         **on.key,
         "trainer": name,
-        "options": dict(options or {}),
+        "options": spelt(trainer(name, lab, seed, **(options or {}))),
         "choose": choose,
         "seed": seed,
         "initial": dict(initial),
@@ -110,8 +116,6 @@ def looped(
         "templates": list(templates),
         "change": change.__name__ if change else None,
     }
-    if name in LOOP_DEFAULTS:
-        key["defaults"] = LOOP_DEFAULTS[name]
 
     def compute() -> dict[str, Any]:
         decoder = HieroInLoop(on, k, tuple(templates), change=change)

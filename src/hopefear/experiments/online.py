@@ -11,7 +11,7 @@ from typing import Any
 
 from hopefear.decode import Hiero
 from hopefear.experiments.base import Lab
-from hopefear.experiments.loop import Trial
+from hopefear.experiments.loop import Trial, spelt
 from hopefear.experiments.setups import Setup, setup
 from hopefear.experiments.tasks import Part, tasks
 from hopefear.report.numbers import averaged
@@ -66,10 +66,9 @@ def trained(
     team = Learners(parallel, learners, simulate=parallel == "async")
     more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team, "keep": "best"}
     learner = kind(seed=seed, jobs=lab.jobs, **(options or {}), **more)
-    spelt = {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
     limits = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
     key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed,
-           "options": spelt, "features": features, "epochs": rounds, "batch": K if batch else 0,
+           "options": spelt(learner), "features": features, "epochs": rounds, "batch": K if batch else 0,
            "limits": limits}  # fmt: skip
     label = f"{trainer} {features} {parallel} {learners}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hopefear.evaluation.scores import best_of
 from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, in_bleu, level, spread, with_spread
-from hopefear.experiments.loop import Trial, compare, looped, mark, trainer
+from hopefear.experiments.loop import Trial, compare, looped, mark, spelt, trainer
 from hopefear.experiments.setups import Setup, main_setup
 
 PAPER = "Tan et al. 2013"
@@ -186,7 +186,8 @@ def _reranked(lab: Lab, on: Setup) -> dict[tuple[str, str], list[Trial]]:
         for method in RERANKERS:
             options, choose = _options(lab, method, "all")
             for seed in lab.seeds if method != "c-MIRA" else lab.seeds[:1]:
-                key = {**on.key, "method": method, "features": features, "options": options, "choose": choose,
+                own = spelt(trainer(METHODS[method][0], lab, seed, in_loop=False, **options))
+                key = {**on.key, "method": method, "features": features, "options": own, "choose": choose,
                        "seed": seed, "k": k}  # fmt: skip
                 runs.setdefault((features, method), []).append(
                     lab.cached(

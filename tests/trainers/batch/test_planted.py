@@ -39,6 +39,18 @@ def test_perceptrons_recover_the_planted_bleu(trainer: type[BatchTrainer]) -> No
     assert trainer().fit(pool).score > 0.97 * best
 
 
+@pytest.mark.parametrize("trainer", [hf.Cmira, hf.Rampion], ids=lambda each: each.__name__)
+def test_units_do_not_matter(trainer: type[BatchTrainer]) -> None:
+    """Features told in units that differ by powers of ten: unscaled, these two ended at 79 to 93 % of the BLEU."""
+    pool, planted = bleu_planted_pool(2, 10, sentences=300, candidates=60)
+    bleu = hf.Bleu()
+    best = bleu.score(_core.one_best(pool, bleu.stats(pool), bleu.core, planted)[1])
+    units = 10.0 ** np.random.default_rng(2).uniform(-3, 3, 10)
+    badly = _core.reparameterized(pool, np.arange(10, dtype=np.int32), units, pool.features, pool.dense_width)
+    assert trainer(scaling="none").fit(badly).score < 0.9 * best
+    assert trainer().fit(badly).score > 0.99 * best
+
+
 @every_batch_trainer
 def test_planted_weights_are_found_through_noise(trainer: type[BatchTrainer]) -> None:
     assert cosine(trainer, 10, noise=0.5) > 0.8

@@ -43,8 +43,9 @@ def test_bounds_hold(trainer: Kind, pool: hf.Pool) -> None:
 
 
 @every_batch_trainer
-def test_groups_share_a_weight(trainer: Kind, pool: hf.Pool) -> None:
-    found = make(trainer, groups="tm=tm*").fit(pool, {"tm0": 0.3})
+@pytest.mark.parametrize("scaling", ["none", "std", "dense"])
+def test_groups_share_a_weight(trainer: Kind, scaling: str, pool: hf.Pool) -> None:
+    found = make(trainer, groups="tm=tm*", scaling=scaling).fit(pool, {"tm0": 0.3})
     tied = {value for feature, value in found.weights.items() if feature.startswith("tm")}
     assert len(tied) == 1
     assert len(set(found.weights.values())) > 2
@@ -88,6 +89,13 @@ def test_scores_are_the_same_in_the_space_that_is_learnt() -> None:
     assert frozen.sum() == 1
     assert found.weights(found.initial)["f001"] == pytest.approx(0.2)
     assert np.isinf(found.lower).sum() == np.isinf(found.upper).sum() == 2  # the tie and the dense feature left
+
+
+def test_scaling_of_dense_features_leaves_sparse_ones_alone() -> None:
+    pool = random_pool(3, features=4, sparse=3)
+    std, dense = (Parameters.of(hf.Kbmira(scaling=how), pool, pool, None, 0.0).factors for how in ("std", "dense"))
+    assert dense[:4].tolist() == std[:4].tolist() and (std != 1).all()
+    assert dense[4:].tolist() == [1.0] * 3
 
 
 def test_nothing_changed_is_the_pool_itself() -> None:

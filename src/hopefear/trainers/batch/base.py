@@ -87,6 +87,15 @@ class Problem:
         return gains, float(b[K]), [] if exact else [APPROXIMATE]
 
 
+def scaling_option(default: str) -> Any:
+    """The field ``scaling`` with a trainer's own default."""
+    return option(
+        default,
+        "std: learn in units of each feature's standard deviation within a list; dense: dense features alone; or none",
+        paper="none",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class BatchTrainer(Trainer):
     """Subclasses add their options and ``learn``, the algorithm on lists."""
@@ -98,7 +107,7 @@ class BatchTrainer(Trainer):
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
-    scaling: str = option("none", "std: learn in units of each feature's standard deviation within a list; or none")
+    scaling: str = scaling_option("none")
     frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
     bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
     groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")

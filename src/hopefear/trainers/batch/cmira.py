@@ -15,9 +15,14 @@ Deviations:
   output are too short. On unseen lists (five folds as one document, length ratio in brackets): es-en-kbest 32.4
   (0.96) with plus1, 33.3 (0.99) with linear, kbmira 33.4; es-en-neural, 1000 sentences, 36.4 (0.97), 37.3 (1.00),
   kbmira 37.1.
+- ``scaling=dense``: dense features count in units of their standard deviation within a list, sparse ones as they are.
+  Steps have one size for all features, so without it weights of features with small units hardly move. Unseen folds,
+  without and with: es-en-kbest 33.25 and 33.66, es-en-neural, 1500 sentences, 37.75 and 37.80, generated lists with 808
+  features 66.25 and 67.44 (kbmira 33.40, 37.71, 66.50). Planted weights behind features whose units differ by up to six
+  powers of ten: 79 to 93 % of the planted BLEU without, 100 % with.
 - C. Its size depends on the scale of the features; the paper picks it from 0.1 ... 0.00001 by the score on the
-  development set. With linear gains it hardly matters above 0.1 (C = 0.1, 1, 10: 33.3, 33.3, 33.3 and 37.3, 37.3,
-  37.2).
+  development set. With linear gains it hardly matters above 0.1 (C = 0.1, 1, 10, unscaled: 33.3, 33.3, 33.3 on
+  es-en-kbest and 37.3, 37.3, 37.2 on es-en-neural; scaled, C = 0.01, 0.1, 1: 33.55, 33.66, 33.66 on es-en-kbest).
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ from typing import Any, ClassVar
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.base import Problem, scaling_option
 from hopefear.trainers.batch.gains import SentenceGain, gain_option
 
 
@@ -41,6 +46,7 @@ class Cmira(SentenceGain):
     what: ClassVar[str] = "hinge between the hope and the fear corpus, by the metric of the corpus"
 
     gain: str = gain_option("linear")
+    scaling: str = scaling_option("dense")
     C: float = option(0.1, "the largest step", paper="0.001 or 0.0001", least=0)
     epochs: int = option(400, "T", paper=400, least=1)
     beam: int = option(

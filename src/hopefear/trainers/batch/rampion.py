@@ -10,9 +10,12 @@ The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopef
 
 - ``gain=linear``: the cost comes from the first-order change of the corpus's metric around the best candidates at the
   start of each CCCP iteration; ``plus1`` is the paper's BLEU+1, whose output is too short.
-- ``eta`` is 0.0003; the paper fixed 0.0001 "early on and did little tuning to it". On unseen lists (five folds as one
-  document, length ratio in brackets): es-en-kbest 32.7 (0.97) as printed, 32.8 (1.00) with linear, 33.7 (0.99) with
-  the larger step too, kbmira 33.4; es-en-neural, 1000 sentences, 36.8 (0.97), 37.5 (1.00), 37.3 (1.00), kbmira 37.1.
+- ``scaling=dense``, ``eta=0.003``: dense features count in units of their standard deviation within a list, sparse ones
+  as they are; the paper fixed eta = 0.0001 "early on and did little tuning to it". Unseen folds (five folds as one
+  document, length ratio in brackets): es-en-kbest 32.7 (0.97) as printed, 33.4 (0.99) now, kbmira 33.4; es-en-neural,
+  1500 sentences, 37.9 now, kbmira 37.7; generated lists with 808 features 67.3, kbmira 66.5. ``scaling=none
+  eta=0.0003`` has 33.7, 37.9 and 65.6: with many features its steps are too small (eta = 0.001, 0.003, 0.01: 65.9,
+  66.7, 67.5), and where units differ much it finds 79 to 82 % of the planted BLEU, scaled 100 %.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import numpy as np
 from hopefear import _core
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.batch.base import Problem
+from hopefear.trainers.batch.base import Problem, scaling_option
 from hopefear.trainers.batch.gains import SentenceGain, gain_option
 
 
@@ -40,9 +43,10 @@ class Rampion(SentenceGain):
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
     gain: str = gain_option("linear")
+    scaling: str = scaling_option("dense")
     loss: str = option("ramp3", "one of " + " ".join(name for name, _ in _core.loss_names()), paper="ramp3")
     alpha: float = option(10.0, "cost = alpha (1 - sentence metric)", paper=10, least=0)
-    eta: float = option(0.0003, "step size", paper=0.0001, least=0)
+    eta: float = option(0.003, "step size", paper=0.0001, least=0)
     C: float = option(1.0, "strength of the l2 term towards the initial weights", paper=1, least=0)
     l1: float = option(0.0, "strength of an l1 term towards the initial weights", least=0)
     cccp: int = option(10, "T', CCCP iterations", paper=10, least=1)

@@ -55,8 +55,8 @@ class Parameters:
         original = np.full(len(names), start_at)
         if initial is not None:
             original = start_vector(names, initial)
-        factors = _scales(options.scaling, sample)
         ids, learnt = _tied(options.groups, names)
+        factors = _scales(options.scaling, sample, ids)
         if options.scaling == "none" and len(learnt) == len(names):
             changed = pool
         else:
@@ -76,12 +76,16 @@ class Parameters:
         return dict(zip(self.names, (w[self.ids] * self.factors).tolist(), strict=True))
 
 
-def _scales(scaling: str, pool: Pool) -> Vector:
+def _scales(scaling: str, pool: Pool, ids: NDArray[np.int32]) -> Vector:
+    """By what each feature is multiplied; features that are tied to one weight have one factor."""
     if scaling == "none":
         return np.ones(len(pool.features))
-    if scaling != "std":
-        raise InputError(f"scaling must be none or std, not {scaling}")
-    deviation = np.sqrt(_core.within_variance(pool))
+    if scaling not in ("std", "dense"):
+        raise InputError(f"scaling must be none, std or dense, not {scaling}")
+    variance = _core.within_variance(pool)
+    if scaling == "dense":
+        variance[pool.dense_width :] = 0.0
+    deviation = np.sqrt(np.bincount(ids, weights=variance) / np.bincount(ids))[ids]
     return np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1), 1.0)
 
 
