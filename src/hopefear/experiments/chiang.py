@@ -32,7 +32,7 @@ from hopefear.experiments.tasks import Part
 from hopefear.formats.weights import weight_vector
 from hopefear.report.svg import Curve
 from hopefear.trainers.data import Corpus, Task
-from hopefear.trainers.registry import find
+from hopefear.trainers.online.mira import Mira
 
 PAPER = "Chiang 2012"
 
@@ -72,7 +72,7 @@ def _scaled(lab: Lab, on: Setup, learn: Part, scale: float | None) -> dict[str, 
     if scale is not None:
         return {name: scale * value for name, value in on.initial().items()}
     decoder = Hiero(on.model, on.initial(), templates=(), pop_limit=POP_LIMIT)
-    learner = find("mira")(seed=lab.seed, jobs=lab.jobs, epochs=lab.pick(tiny=1, small=3, full=3))
+    learner = Mira(seed=lab.seed, jobs=lab.jobs, epochs=lab.pick(tiny=1, small=3, full=3))
     return dict(learner.fit(Task(decoder, Corpus(learn.sources, learn.raw)), on.initial()).weights)
 
 

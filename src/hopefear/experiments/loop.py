@@ -61,7 +61,7 @@ def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any
 
 
 def spelt(learner: Trainer) -> dict[str, Any]:
-    """All options that decide a result, defaults included, for the key it is kept under; ``keep`` is best everywhere."""
+    """All options that decide a result, defaults included, for the key it is kept under; ``keep`` is always best."""
     return {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
 
 

@@ -66,7 +66,7 @@ def trained(
     team = Learners(parallel, learners, simulate=parallel == "async")
     more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team, "keep": "best"}
     learner = kind(seed=seed, jobs=lab.jobs, **(options or {}), **more)
-    limits = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
+    limits: dict[str, Any] = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
     key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed,
            "options": spelt(learner), "features": features, "epochs": rounds, "batch": K if batch else 0,
            "limits": limits}  # fmt: skip
@@ -75,7 +75,7 @@ def trained(
     def compute() -> dict[str, Any]:
         templates = ("lex",) if features == "large" else ()
         decoder = Hiero(on.model, on.model.weights, templates=templates, **limits)
-        task = Task(decoder, *(Corpus(part.sources, part.raw) for part in (learn, choose)))
+        task = Task(decoder, Corpus(learn.sources, learn.raw), Corpus(choose.sources, choose.raw))
         start = paper_weights(decoder.feature_names)
         began = time.process_time()
         session = lab.training(f"{label}, seed {seed}", rounds)
