@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,8 @@ class JointModel:
             for side, words in (("source", self.source_words), ("target", self.target_words))
         }
         with Path(path).open("wb") as file:
-            np.savez(file, **text, **self.arrays)
+            arrays: dict[str, Any] = {**text, **self.arrays}
+            np.savez(file, **arrays)
 
     @classmethod
     def open(cls, path: PathLike) -> JointModel:
@@ -70,9 +72,8 @@ class JointModel:
     @cached_property
     def core(self) -> _core.JointModel:
         """What decoders compute with."""
-        return _core.JointModel(
-            list(self.source_words), list(self.target_words), *(self.arrays[name] for name in ARRAYS), self.name
-        )
+        named: dict[str, Any] = {**self.arrays, "name": self.name}
+        return _core.JointModel(list(self.source_words), list(self.target_words), **named)
 
 
 def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints, source_lengths: Ints) -> Ints:

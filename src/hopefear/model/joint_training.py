@@ -60,7 +60,7 @@ class JointOptions:
     embedding: int = 64
     hidden: int = 128
     least: int = 2  #: occurrences of a word that the model knows
-    epochs: int = 6
+    epochs: int = 3
     batch: int = 1000
     noise: int = 500  #: K
     step: float = 0.1  #: of words; that of the hidden layer is a fifth of it
