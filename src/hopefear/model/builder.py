@@ -172,8 +172,10 @@ def build(
             casing = Casing.learn(bitext.spelled, jobs)
         counts = _counts(text, bitext)
         del bitext, texts
-        with report.step("joint model"):
-            joint = train_joint(text, seed=seed, run=run) if options.joint_model else None
+        joint = None
+        if options.joint_model:
+            with report.step("joint model"):
+                joint = train_joint(text, seed=seed, run=run)
         with report.step("extract"):
             rules = extract(
                 text,

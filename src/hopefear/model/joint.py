@@ -51,7 +51,8 @@ class JointModel:
             for side, words in (("source", self.source_words), ("target", self.target_words))
         }
         with Path(path).open("wb") as file:
-            np.savez(file, **text, **self.arrays)  # type: ignore[arg-type]
+            arrays: dict[str, Any] = {**text, **self.arrays}
+            np.savez(file, **arrays)
 
     @classmethod
     def open(cls, path: PathLike) -> JointModel:
@@ -71,8 +72,8 @@ class JointModel:
     @cached_property
     def core(self) -> _core.JointModel:
         """What decoders compute with."""
-        arrays: dict[str, Any] = {name: self.arrays[name] for name in ARRAYS}
-        return _core.JointModel(list(self.source_words), list(self.target_words), name=self.name, **arrays)
+        named: dict[str, Any] = {**self.arrays, "name": self.name}
+        return _core.JointModel(list(self.source_words), list(self.target_words), **named)
 
 
 def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints, source_lengths: Ints) -> Ints:
