@@ -123,7 +123,7 @@ def scattered(
 
     task = ray.remote(num_cpus=1, max_retries=RETRIES, num_returns=parts + 1)(_scatter)
     key, box = uuid.uuid4().hex, [ray.put(prepare)]
-    under_way = [task.remote(key, box, item, parts) for item in items]
+    under_way: list[Any] = [task.remote(key, box, item, parts) for item in items]
     for first, *rest in under_way:
         yield _taken(first, warn), rest
 
