@@ -35,7 +35,7 @@ def nodes(count: int) -> Iterator[str]:
         yield cluster.address
     finally:
         ray.shutdown()
-        cluster.shutdown()
+        cluster.shutdown()  # type: ignore[no-untyped-call]
 
 
 def works(folder: Path, sentences: int, pairs: int) -> dict[str, Callable[[str], object]]:
@@ -76,7 +76,13 @@ def works(folder: Path, sentences: int, pairs: int) -> dict[str, Callable[[str],
         refs = sorted(str(one) for one in (folder / "lists").glob("ref.*"))
         lists = [str(folder / "lists" / "nbest.txt")]
         given = TuneConfig(
-            nbest=lists, refs=refs, trainer="mert", replicates=6, cluster=address, out=folder / "run", overwrite=True
+            nbest=lists,
+            refs=refs,
+            trainer="mert",
+            replicates=6,
+            cluster=address,
+            out=str(folder / "run"),
+            overwrite=True,
         )
         tune(given)
 

@@ -34,7 +34,7 @@ def language(pairs: int) -> _core.ParallelText:
     )
 
 
-def same(text: _core.ParallelText, extraction: dict[str, Any], folder: Path, **limits: float) -> None:
+def same(text: _core.ParallelText, extraction: dict[str, Any], folder: Path, **limits: Any) -> None:
     """On disk as in memory, whatever the number of threads."""
     here = extract(text, extraction, folder, memory=8, **limits)
     assert here.file is None
@@ -100,7 +100,8 @@ def test_what_is_taken_may_come_from_anywhere(tmp_path: Path) -> None:
 
 
 def test_arrays_that_do_not_fit() -> None:
-    source, source_begin, *rest = language(3).arrays()
+    arrays: tuple[Any, ...] = language(3).arrays()
+    source, source_begin, *rest = arrays
     with pytest.raises(InputError, match="do not fit together"):
         _core.ParallelText.over(source, source_begin[:-1].copy(), *rest)
 

@@ -214,8 +214,8 @@ def test_the_decoders_loop_is_the_same(nodes: Any, path: Path, tmp_path: Path, m
         "kbest": 10,
         "jobs": 1,
     }
-    online(TrainConfig(out=tmp_path / "here", **given))
-    online(TrainConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    online(TrainConfig(out=str(tmp_path / "here"), **given))
+    online(TrainConfig(out=str(tmp_path / "far"), cluster=nodes.address, **given))
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
 
 
@@ -230,8 +230,8 @@ def test_costmargin_is_the_same(nodes: Any, tmp_path: Path, monkeypatch: pytest.
         "set": ["iterations=2", "real=word"],
         "jobs": 1,
     }
-    online(TrainConfig(out=tmp_path / "here", **given))
-    online(TrainConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    online(TrainConfig(out=str(tmp_path / "here"), **given))
+    online(TrainConfig(out=str(tmp_path / "far"), cluster=nodes.address, **given))
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
 
 
