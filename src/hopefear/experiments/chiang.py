@@ -72,7 +72,8 @@ def _scaled(lab: Lab, on: Setup, learn: Part, scale: float | None) -> dict[str, 
     if scale is not None:
         return {name: scale * value for name, value in on.initial().items()}
     decoder = Hiero(on.model, on.initial(), templates=(), pop_limit=POP_LIMIT)
-    learner = find("mira")(seed=lab.seed, jobs=lab.jobs, epochs=lab.pick(tiny=1, small=3, full=3))
+    options: dict[str, Any] = {"epochs": lab.pick(tiny=1, small=3, full=3)}
+    learner = find("mira")(seed=lab.seed, jobs=lab.jobs, **options)
     return dict(learner.fit(Task(decoder, Corpus(learn.sources, learn.raw)), on.initial()).weights)
 
 

@@ -66,7 +66,7 @@ def trained(
     team = Learners(parallel, learners, simulate=parallel == "async")
     more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team}
     learner = kind(seed=seed, jobs=lab.jobs, **(options or {}), **more)
-    limits = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
+    limits: dict[str, Any] = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
     key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed,
            "options": spelt(learner), "features": features, "epochs": rounds, "batch": K if batch else 0,
            "limits": limits}  # fmt: skip

@@ -63,7 +63,8 @@ class Setup:
     def decoder(
         self, weights: Weights, templates: Sequence[str] = (), limits: Mapping[str, int] | None = None
     ) -> Hiero:
-        return Hiero(self.model, weights, templates=tuple(templates), **{**self.limits, **(limits or {})})
+        own: dict[str, Any] = {**self.limits, **(limits or {})}
+        return Hiero(self.model, weights, templates=tuple(templates), **own)
 
     def lists(
         self,
