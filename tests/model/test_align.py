@@ -11,7 +11,7 @@ import pytest
 from hopefear._core import ParallelText
 from hopefear.data.language import SyntheticParallel
 from hopefear.errors import InputError
-from hopefear.model.align import ALIGNERS, align, align_directed
+from hopefear.model.align import ALIGNERS, align, align_directed, steps
 
 PAIRS = SyntheticParallel(seed=4, noise=0, nouns=20, verbs=8, adjectives=8).pairs(300)
 SOURCE = [pair.source for pair in PAIRS]
@@ -49,8 +49,28 @@ def test_a_seed_is_a_seed() -> None:
 
 
 def test_unknown_aligner() -> None:
-    with pytest.raises(InputError, match=r"aligner: 'giza' is not known\. Choose one of fastalign, eflomal"):
+    with pytest.raises(InputError, match=r"aligner: 'giza' is not known\. Choose one of fastalign, eflomal, hmm"):
         aligned("giza")
+    with pytest.raises(InputError, match=r"aligner: 'hmm\+hmm' names one twice"):
+        aligned("hmm+hmm")
+
+
+def test_several_aligners_give_the_links_of_each() -> None:
+    """The twin: each by itself, one text behind the other."""
+    source, target = SOURCE[:40], TARGET[:40]
+    each = []
+    for name in ("fastalign", "hmm"):
+        text = ParallelText()
+        text.add(source, target)
+        align(text, source, target, name)
+        each += [text.pharaoh(n) for n in range(len(text))]
+    both = ParallelText()
+    both.add(source, target)
+    both.add(source, target)
+    align(both, source, target, "fastalign+hmm")
+    assert [both.pharaoh(n) for n in range(len(both))] == each
+    assert each[:40] != each[40:]
+    assert steps("fastalign+hmm", 5) == 2 * (5 + 10)
 
 
 def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,24 @@ def test_alignments_of_ones_own(corpus: Path, tmp_path: Path) -> None:
     assert best["[X,1] wa [X,2] na"] == "[X,1] does not [X,2]"
 
 
+def test_rules_of_several_alignments(corpus: Path, tmp_path: Path) -> None:
+    """Rules are those of each alignment, and counted in all; texts, words and language models are not doubled."""
+    rules, infos = [], []
+    for name in ("fastalign", "hmm", "fastalign+hmm"):
+        options = BuildOptions(tokenizer="none", max_options=0, aligner=name)
+        build(corpus / "f", corpus / "e", tmp_path / name, options)
+        model = Model.open(tmp_path / name)
+        infos.append(model.info["counts"])
+        rules.append({(rule.source, rule.target) for rule in iter_rules(model.grammar)})
+    one, other, both = infos
+    assert rules[2] == rules[0] | rules[1] != rules[0]
+    assert both["links"] == one["links"] + other["links"]
+    for name in ("pairs", "source_words", "target_words", "ngrams"):
+        assert both[name] == one[name]
+    with pytest.raises(InputError, match="save_alignment: there are several alignments"):
+        build(corpus / "f", corpus / "e", tmp_path / "no", options, save_alignment=tmp_path / "links")
+
+
 def test_an_alignment_out_of_range(corpus: Path, tmp_path: Path) -> None:
     lines = (corpus / "clean.a").read_text().splitlines()
     lines[6] = "0-0 99-0"

@@ -41,9 +41,9 @@ PARAMS = [
     Many(["--align"], type=InputFile(), help="Word alignments of your own, 0-0 1-2 ..., one file per source file."),
     click.Option(
         ["--aligner"],
-        type=click.Choice(["fastalign", "eflomal"]),
+        metavar="NAME[+NAME]",
         default="fastalign",
-        help="eflomal takes five times as long. [fastalign]",
+        help="fastalign, eflomal (five times as long), hmm, or rules of several: fastalign+eflomal. [fastalign]",
     ),
     click.Option(["--save-alignment"], metavar="FILE", help="Write the word alignment too."),
     Many(["--lm-text"], type=InputFile(), help="More text of the target language, for a second language model."),

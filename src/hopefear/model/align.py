@@ -2,7 +2,9 @@
 
 ``fastalign`` is the log-linear reparameterisation of IBM model 2 (Dyer, Chahuneau and Smith 2013) with variational
 Bayes; it needs no chance. ``eflomal`` is the Bayesian HMM with fertility of Östling and Tiedemann (2016), by Gibbs
-sampling from a seed; it takes about five times as long.
+sampling from a seed; it takes about five times as long. ``hmm`` is the HMM of Vogel, Ney and Tillmann (1996), begun
+with IBM model 1. Names joined by + (``fastalign+eflomal``) are several alignments of the same text: it is added to the
+parallel text once for each, so that rules are counted in all of them, and one that several agree on counts more.
 
 Each direction runs in a process of its own with one thread: the library adds up in the order in which its threads
 finish, so that with several threads no two runs are quite the same.
@@ -27,7 +29,7 @@ from hopefear.util import cluster
 from hopefear.util.processes import die_with
 from hopefear.util.values import check_choice
 
-ALIGNERS = ("fastalign", "eflomal")
+ALIGNERS = ("fastalign", "eflomal", "hmm")
 _BLOCK = 4000  # pairs handed to the library at a time
 _STEP, _DONE, _MISSING = b"step\n", b"done\n", b"missing\n"  # what the worker says
 
@@ -45,35 +47,48 @@ def align(
 ) -> None:
     """Give ``text``, whose lines are ``source`` and ``target``, its links; ``step`` is called after each iteration.
 
-    ``on_cluster``: each direction is a task of the cluster that was joined; ``step`` is not called then.
+    With several aligners the lines are in the text once for each. ``on_cluster``: each direction is a task of the
+    cluster that was joined; ``step`` is not called then.
     """
-    check_choice("aligner", aligner, ALIGNERS)
+    names = aligner_names(aligner)
     if on_cluster:
-        prepare = partial(partial, _direction, source, target, aligner, iterations, seed)
-        forward, backward = cluster.in_order(prepare, (False, True))
-        text.symmetrize(forward, backward, jobs)
+        prepare = partial(partial, _direction, source, target, iterations, seed)
+        found = list(cluster.in_order(prepare, [(name, back) for name in names for back in (False, True)]))
+        text.symmetrize(np.concatenate(found[::2]), np.concatenate(found[1::2]), jobs)
         return
     workers: list[subprocess.Popen[bytes]] = []
     pool = ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2)
     try:
         tasks = [
-            pool.submit(align_directed, first, second, aligner, iterations, seed, step, workers)
+            pool.submit(align_directed, first, second, name, iterations, seed, step, workers)
+            for name in names
             for first, second in ((source, target), (target, source))
         ]
-        forward, backward = (task.result() for task in tasks)
+        links = [task.result() for task in tasks]
     except BaseException:
         for worker in workers:
             worker.kill()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    text.symmetrize(forward, backward, jobs)
+    text.symmetrize(np.concatenate(links[::2]), np.concatenate(links[1::2]), jobs)
+
+
+def aligner_names(aligner: str) -> list[str]:
+    """The names in ``fastalign+eflomal``; complains about those that are not known or stand there twice."""
+    names = aligner.split("+")
+    for name in names:
+        check_choice("aligner", name, ALIGNERS)
+    if len(set(names)) < len(names):
+        raise InputError(f"aligner: {aligner!r} names one twice. Leave one out")
+    return names
 
 
 def _direction(
-    source: Sequence[str], target: Sequence[str], aligner: str, iterations: int, seed: int, back: bool
+    source: Sequence[str], target: Sequence[str], iterations: int, seed: int, which: tuple[str, bool]
 ) -> NDArray[np.int32]:
-    """On a worker."""
+    """On a worker: by an aligner, forwards or back."""
+    aligner, back = which
     return align_directed(*((target, source) if back else (source, target)), aligner, iterations, seed)
 
 
@@ -118,26 +133,35 @@ def align_directed(
 
 def steps(aligner: str, iterations: int) -> int:
     """About how often ``step`` will be called."""
-    return 2 * iterations if aligner == "fastalign" else 2 * 40
+    each = {"fastalign": iterations, "eflomal": 40, "hmm": 2 * iterations}
+    return 2 * sum(each[name] for name in aligner_names(aligner))
 
 
 def _work(aligner: str, iterations: int, seed: int, count: int, text: BinaryIO, out: BinaryIO) -> None:
     """The worker: lines on ``text``, first all of the source, then all of the target; progress and links on ``out``."""
     try:
-        model = _model(aligner, seed)
+        kinds = _kinds(aligner)
     except ImportError:
         out.write(_MISSING)
         return
     lines = [line.split() for line in text.read().decode().split("\n")]
     source, target = lines[:count], lines[count : 2 * count]
-    for f, e in zip(source, target, strict=True):
-        model.add_sentence_pair(f, e)
-    model.start_training()
-    for _ in range(iterations if aligner == "fastalign" else model.scheduled_iterations):
-        model.train()
-        out.write(_STEP)
-        out.flush()
-    model.end_training()
+    model: Any = None
+    for kind in kinds:
+        model = kind() if model is None else kind(model)
+        if aligner == "fastalign":
+            model.variational_bayes = True
+        elif aligner == "eflomal":
+            model.seed, model.deterministic, model.emit_training_alignments = seed, True, True
+        if kind is kinds[0]:
+            for f, e in zip(source, target, strict=True):
+                model.add_sentence_pair(f, e)
+        model.start_training()
+        for _ in range(model.scheduled_iterations if aligner == "eflomal" else iterations):
+            model.train()
+            out.write(_STEP)
+            out.flush()
+        model.end_training()
     links = np.fromiter(_links(model, aligner, source, target), np.int32) - np.int32(1)
     out.write(_DONE)
     out.write(links.tobytes())
@@ -153,18 +177,16 @@ def _links(model: Any, aligner: str, source: list[list[str]], target: list[list[
             yield from matrix.to_list()
 
 
-def _model(aligner: str, seed: int) -> Any:
-    from thot.alignment import EflomalAlignmentModel, FastAlignModel
+def _kinds(aligner: str) -> list[Callable[..., Any]]:
+    """The kinds of the models that are trained, each from the one before."""
+    from thot.alignment import EflomalAlignmentModel, FastAlignModel, HmmAlignmentModel, Ibm1AlignmentModel
 
-    if aligner == "fastalign":
-        fast = FastAlignModel()
-        fast.variational_bayes = True
-        return fast
-    sampler = EflomalAlignmentModel()
-    sampler.seed = seed
-    sampler.deterministic = True
-    sampler.emit_training_alignments = True
-    return sampler
+    kinds: dict[str, list[Callable[..., Any]]] = {
+        "fastalign": [FastAlignModel],
+        "eflomal": [EflomalAlignmentModel],
+        "hmm": [Ibm1AlignmentModel, HmmAlignmentModel],
+    }
+    return kinds[aligner]
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class BuildOptions:
     strip_punctuation: str = "none"  #: "none", "source", "target" or "both"
     domains: tuple[str, ...] = ()  #: a name for each pair of files: small ones get a language model of their own
     max_words: int = 100  #: longer sentences are left out
-    aligner: str = "fastalign"  #: or "eflomal"
+    aligner: str = "fastalign"  #: or "eflomal", "hmm", or several: "fastalign+eflomal"
     align_iterations: int = 5
     max_phrase: int = 0  #: words of an initial phrase; 0: 10 (Chiang 2007), for blocks 8
     max_source_symbols: int = 5  #: of a rule; blocks have no such limit
@@ -59,12 +59,9 @@ class BuildOptions:
     sparse: bool = True  #: declare sparse features at all
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("kind", self.kind, KINDS),
-            ("strip_punctuation", self.strip_punctuation, SIDES),
-            ("aligner", self.aligner, alignment.ALIGNERS),
-        ):
+        for name, value, known in (("kind", self.kind, KINDS), ("strip_punctuation", self.strip_punctuation, SIDES)):
             check_choice(name, value, known)
+        alignment.aligner_names(self.aligner)
         if self.domains and self.kind != "hiero":
             raise InputError("domains are for hierarchical models. Leave them out, or build --kind hiero")
         if self.joint_model and self.kind != "hiero":
@@ -153,10 +150,14 @@ def build(
         sentences = read_text(filter_to, source_text)
     for reason, count in bitext.skipped.items():
         run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
+    times = 1 if align else len(alignment.aligner_names(options.aligner))
+    if save_alignment is not None and times > 1:
+        raise InputError("save_alignment: there are several alignments. Name one aligner, or leave it out")
     report.model.parent.mkdir(parents=True, exist_ok=True)
     with joined(cluster) if cluster else nullcontext(), scratch_folder(report.model) as folder:
         text = ParallelText()
-        text.add(bitext.source, bitext.target)
+        for _ in range(times):
+            text.add(bitext.source, bitext.target)
         with report.step("align"):
             _align(text, bitext, options, seed, jobs, run, bool(cluster))
         if save_alignment is not None:
@@ -170,7 +171,7 @@ def build(
             ]
             models = [_language_model(*each, options, jobs, run) for each in zip(texts, LM_NAMES, strict=False)]
             casing = Casing.learn(bitext.spelled, jobs)
-        counts = _counts(text, bitext)
+        counts = _counts(text, bitext, times)
         del bitext, texts
         joint = None
         if options.joint_model:
@@ -212,12 +213,12 @@ def build(
     return report
 
 
-def _counts(text: ParallelText, bitext: Bitext) -> dict[str, Any]:
+def _counts(text: ParallelText, bitext: Bitext, times: int) -> dict[str, Any]:
     return {
         "pairs": len(bitext),
         "skipped": dict(sorted(bitext.skipped.items())),
-        "source_words": text.source_words,
-        "target_words": text.target_words,
+        "source_words": text.source_words // times,
+        "target_words": text.target_words // times,
         "source_vocabulary": len(text.source_vocab),
         "target_vocabulary": len(text.target_vocab),
         "links": text.link_count,
