@@ -356,15 +356,15 @@ def lengths(found: Sequence[Examined]) -> str:
         contents.append(
             f'<div class="two"><div>{chart}{key}</div><div>{table(["", "before", "after"], rows)}'
             f'<p class="small faint">{escape(TITLES.get(got.part, got.part))}, {got.sentences:,} sentences. A ratio '
-            f"below 1 costs a brevity penalty.{_from_nothing(one)}</p></div></div>"
+            f"below 1 costs a brevity penalty.{_from_nothing(one, got.part)}</p></div></div>"
         )
     lead = "How many of the n-grams that the system says are in a reference, in percent, and whether it says enough."
     return section("length", "Length and n-gram precisions", lead, _some_panels("n", known, contents))
 
 
-def _from_nothing(one: Examined) -> str:
+def _from_nothing(one: Examined, part: str) -> str:
     """What "before" is of forests without initial weights, which have no order of their own."""
-    known = one.run.has_initial or one.before(one.run.part) is not None
+    known = one.run.has_initial or one.before(part) is not None
     return "" if known else " No initial weights were given: before is what weights of 0 choose, which means little."
 
 
@@ -400,7 +400,7 @@ def translations(found: Sequence[Examined]) -> str:
         cut = f", the {SHOWN} that changed most are listed" if len(changed) > SHOWN else ""
         contents.append(
             f"<p>{len(changed):,} of {count:,} sentences ({TITLES[one.run.part]}) changed: {better:,} better, "
-            f"{worse:,} worse{cut}.{_from_nothing(one)}</p>"
+            f"{worse:,} worse{cut}.{_from_nothing(one, one.run.part)}</p>"
             f'<div class="buttons" data-changes="changes-{k}" hidden>'
             '<button type="button" data-show="all" aria-pressed="true">all</button>'
             '<button type="button" data-show="better" aria-pressed="false">better</button>'

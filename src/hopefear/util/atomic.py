@@ -103,7 +103,8 @@ def _settle(aside: Path, path: Path) -> None:
     displaced, old = aside / "displaced", aside / "old"
     if displaced.exists() and not path.exists():  # killed between two renames: as it was
         displaced.rename(path)
-    ours = set((aside / "ours").read_text().split("\0"))
+    known = aside / "ours"  # gone if all was settled before, and only the folders themselves were left
+    ours = set(known.read_text().split("\0")) if known.exists() else set()
     for folder in (displaced, old):
         for entry in folder.iterdir() if folder.exists() else ():
             if entry.name in ours:
