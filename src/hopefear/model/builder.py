@@ -155,11 +155,8 @@ def build(
         raise InputError("save_alignment: there are several alignments. Name one aligner, or leave it out")
     report.model.parent.mkdir(parents=True, exist_ok=True)
     with joined(cluster) if cluster else nullcontext(), scratch_folder(report.model) as folder:
-        text = ParallelText()
-        for _ in range(times):
-            text.add(bitext.source, bitext.target)
         with report.step("align"):
-            _align(text, bitext, options, seed, jobs, run, bool(cluster))
+            text = _aligned(bitext, times, options, seed, jobs, run, bool(cluster))
         if save_alignment is not None:
             with output(save_alignment) as file:
                 file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
@@ -198,19 +195,28 @@ def build(
         report.counts = counts | rules.counts
         report.counts |= {"rules": len(rules.grammar), "source_sides": rules.grammar.sides}
         report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-        info: dict[str, Any] = {
-            "kind": options.kind,
-            "options": {**asdict(options), "seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)},
+        info = {
+            **_info(options, len(models), joint is not None, casing),
             "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
-            "weights": _weights(options, len(models)),
-            "features": [*features.SMALL, *LM_NAMES[2 : len(models)], *(["njm"] if joint else [])],
             "counts": report.counts,
         }
-        if casing is not None:
-            info["casing"] = casing.as_dict()
+        info["options"] |= {"seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)}
         with report.step("write"):
             write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint)
     return report
+
+
+def _info(options: BuildOptions, models: int, joint: bool, casing: Casing | None) -> dict[str, Any]:
+    """What model.json says, as far as the options decide it."""
+    return {
+        "kind": options.kind,
+        "options": asdict(options),
+        "text": None,
+        "weights": _weights(options, models),
+        "features": [*features.SMALL, *LM_NAMES[2:models], *(["njm"] if joint else [])],
+        "counts": None,
+        **({"casing": casing.as_dict()} if casing is not None else {}),
+    }
 
 
 def _counts(text: ParallelText, bitext: Bitext, times: int) -> dict[str, Any]:
@@ -242,17 +248,22 @@ def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:
     return [lines for lines in found if 2 * len(lines) <= len(bitext)]
 
 
-def _align(
-    text: ParallelText, bitext: Bitext, options: BuildOptions, seed: int, jobs: int, run: Session, on_cluster: bool
-) -> None:
+def _aligned(
+    bitext: Bitext, times: int, options: BuildOptions, seed: int, jobs: int, run: Session, on_cluster: bool
+) -> ParallelText:
+    """The pairs with their links, so many times as there are aligners."""
+    text = ParallelText()
+    for _ in range(times):
+        text.add(bitext.source, bitext.target)
     if bitext.places:
         for line, (path, number) in zip(bitext.links, bitext.places, strict=True):
             text.add_pharaoh([line], path, [number])
-        return
+        return text
     aligner, iterations = options.aligner, options.align_iterations
     step = run.progress("align", alignment.steps(aligner, iterations))
     step(0)
     alignment.align(text, bitext.source, bitext.target, aligner, iterations, seed, jobs, step, on_cluster)
+    return text
 
 
 def _language_model(lines: Sequence[str], name: str, options: BuildOptions, jobs: int, run: Session) -> LanguageModel:
