@@ -178,3 +178,18 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["export", str(tmp_path / "model"), "--format", "moses", "--out", out, "--quiet"]) == 0
     assert Model.open(tmp_path / "model").info["options"]["format"] == "joshua"
     assert "[weight]" in (tmp_path / "moses" / "moses.ini").read_text()
+
+
+def test_cdec_brings_its_glue_and_copies_unknown_words_only(tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("[X] ||| A ||| a ||| Cost=0.1\n[X] ||| B7 ||| b ||| Cost=0.2\n")
+    (tmp_path / "weights").write_text("WordPenalty 1\nGlue 0.5\nCost -1\n")
+    LanguageModel.estimate(["a b"] * 3, 2).write_arpa(tmp_path / "lm.arpa")
+    files = (tmp_path / "rules", None, tmp_path / "lm.arpa", tmp_path / "weights")
+    model = import_model(*files, "cdec", tmp_path / "m")
+    lists = Hiero(model, model.weights).kbest(["A B7"], 10)
+    assert [lists.text(0, k) for k in range(len(lists[0].dense))] == ["a b"]
+    w, names = model.weights, model.feature_names
+    score = sum(w[name] * value for name, value in zip(names, lists[0].dense[0], strict=False))
+    assert score == pytest.approx(0.5 - 0.3 - 2 / math.log(10), abs=1e-6)
+    with pytest.raises(InputError, match="no glue rules"):
+        import_model(*files, "joshua", tmp_path / "j")

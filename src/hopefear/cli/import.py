@@ -13,7 +13,7 @@ from hopefear.cli.options import InputFile, Many, count
 
 PARAMS = [
     Many(["--grammar"], type=InputFile(), required=True, help="Rules, in one file or several; packed if you like."),
-    click.Option(["--glue"], type=InputFile(), required=True, help="The glue grammar."),
+    click.Option(["--glue"], type=InputFile(), help="The glue grammar. [in the grammar; cdec: its own]"),
     Many(["--lm"], type=InputFile(), required=True, help="A language model (ARPA), or two."),
     click.Option(["--weights"], type=InputFile(), required=True, help="Weights, or a moses.ini."),
     click.Option(

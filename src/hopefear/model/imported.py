@@ -211,6 +211,10 @@ def _grammar(paths: PathsLike, format: str, jobs: int, run: Session) -> tuple[Gr
     return Grammar.build(table, jobs), glue
 
 
+#: What cdec adds to every grammar.
+CDEC_GLUE = ("[S] ||| [X,1] ||| [1] ||| ", "[S] ||| [S,1] [X,2] ||| [1] [2] ||| Glue=1")
+
+
 @dataclass(frozen=True)
 class Glue:
     """What glue adds to the score of a sentence of n parts: ``join`` (n - 1) times, ``sentence`` once."""
@@ -256,7 +260,7 @@ def converted(
 
 def import_model(
     grammar: PathsLike,
-    glue: PathLike,
+    glue: PathLike | None,
     lm: PathsLike,
     weights: PathLike,
     format: str,
@@ -267,7 +271,10 @@ def import_model(
     jobs: int = 0,
     run: Session = SILENT,
 ) -> Model:
-    """Write the model directory and open it. Names that match nothing are warned of; if none does, it is an error."""
+    """Write the model directory and open it. Names that match nothing are warned of; if none does, it is an error.
+
+    Without ``glue``: the glue rules of the grammar itself, or those that cdec has built in.
+    """
     if format not in FORMATS:
         raise InputError(f"no format of grammars is called {format!r}. Choose {', '.join(FORMATS)}")
     if len(path_list(lm)) > 2:
@@ -277,11 +284,14 @@ def import_model(
     rules, more = _grammar(grammar, format, jobs, run)
     if own := sorted({*rules.names} & {*COUNTED}):
         raise InputError(f"a feature of the grammar is called {own[0]}, as one of the decoder is. Rename it")
-    glue_rules = more + list(_rules(glue, format, OWNERS[format][1]))
+    glue_rules = more + (list(_rules(glue, format, OWNERS[format][1])) if glue is not None else [])
+    if not glue_rules and format != "cdec":
+        raise InputError("there are no glue rules. Give --glue")
+    glue_rules = glue_rules or [READERS[format](line, OWNERS[format][1]) for line in CDEC_GLUE]
     models = [LanguageModel.read(path) for path in path_list(lm)]
-    learnt, used = converted(given, rules.names, glue_rules, format, len(models), path_name(glue))
+    learnt, used = converted(given, rules.names, glue_rules, format, len(models), path_name(glue) if glue else "glue")
     _tell_strangers(path_name(weights), given, rules.names, used, run)
-    text = TextPipeline("none", False, False).as_dict()
+    text = TextPipeline("none", False, False, copies=False).as_dict()  # others copy unknown words only
     info = {
         "kind": "hiero",
         "options": {"max_phrase": max_span or CONVENTIONS[format].max_span, "format": format},

@@ -102,17 +102,20 @@ class TextPipeline:
     tokenizer: str = "european"  #: one of TOKENIZERS
     lowercase: bool = True
     strip_punctuation: bool = False
+    copies: bool = True  #: numbers and names are offered to decoders as they are, beside their translations
     _memo: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         check_choice("tokenizer", self.tokenizer, TOKENIZERS)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase, "strip_punctuation": self.strip_punctuation}
+        found = {"tokenizer": self.tokenizer, "lowercase": self.lowercase, "strip_punctuation": self.strip_punctuation}
+        return found if self.copies else {**found, "copies": False}
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextPipeline:
-        return cls(str(options["tokenizer"]), bool(options["lowercase"]), bool(options["strip_punctuation"]))
+        found = (bool(options[name]) for name in ("lowercase", "strip_punctuation"))
+        return cls(str(options["tokenizer"]), *found, copies=bool(options.get("copies", True)))
 
     def tokens(self, line: str) -> list[str]:
         """The words of a line."""
@@ -134,14 +137,17 @@ class TextPipeline:
     def kinds(self, line: str) -> list[tuple[str, str]]:
         """Each word with its kind: ``number`` (it has a digit), ``name`` (a capital inside a sentence) or ``word``.
 
-        The kind is seen before lower-casing: the decoder offers numbers and names as they are.
+        The kind is seen before lower-casing: the decoder offers numbers and names as they are. Without ``copies`` all
+        are words.
         """
         result: list[tuple[str, str]] = []
         cased = TextPipeline(self.tokenizer, False, self.strip_punctuation)
         inside = False
         for word in cased.tokens(line):
             kind = "word"
-            if any(c.isdigit() for c in word):
+            if not self.copies:
+                pass
+            elif any(c.isdigit() for c in word):
                 kind = "number"
             elif inside and word[0].isupper():
                 kind = "name"
