@@ -114,8 +114,8 @@ class TextPipeline:
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextPipeline:
-        found = (bool(options[name]) for name in ("lowercase", "strip_punctuation"))
-        return cls(str(options["tokenizer"]), *found, copies=bool(options.get("copies", True)))
+        lowercase, strip = bool(options["lowercase"]), bool(options["strip_punctuation"])
+        return cls(str(options["tokenizer"]), lowercase, strip, copies=bool(options.get("copies", True)))
 
     def tokens(self, line: str) -> list[str]:
         """The words of a line."""
