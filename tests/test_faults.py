@@ -138,7 +138,10 @@ CASES = {
     ),
     "report": Case(["report", "r", "--out", "r.html"], ["r.html"], [], tuned),
     "weigh": Case(
-        ["weigh", "t.csv", "--group", "q", "--outcome", "y", "--out", "w"], ["w/weights.txt"], ["--overwrite"], table
+        ["weigh", "t.csv", "--group", "q", "--outcome", "y", "--folds", "2", "--out", "w"],
+        ["w/weights.txt"],
+        ["--overwrite"],
+        table,
     ),
     "features": Case(["features", "l/nbest.txt", "--out", "more.txt"], ["more.txt"], [], lists),
     "combine": Case(
