@@ -70,7 +70,7 @@ def forests(folder: Path) -> None:
 
 def table(folder: Path) -> None:
     rng = random.Random(5)
-    rows = [f"{group},{rng.random()},{rng.random()},{rng.random()}" for group in range(5) for _ in range(2)]
+    rows = [f"{group},{rng.random()},{rng.random()},{rng.random()}" for group in range(10) for _ in range(2)]
     (folder / "t.csv").write_text("\n".join(["q,a,b,y", *rows, ""]))
 
 
@@ -138,7 +138,7 @@ CASES = {
     ),
     "report": Case(["report", "r", "--out", "r.html"], ["r.html"], [], tuned),
     "weigh": Case(
-        ["weigh", "t.csv", "--group", "q", "--outcome", "y", "--folds", "2", "--out", "w"],
+        ["weigh", "t.csv", "--group", "q", "--outcome", "y", "--folds", "2", "--features", "a", "--out", "w"],
         ["w/weights.txt"],
         ["--overwrite"],
         table,
