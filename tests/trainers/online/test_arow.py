@@ -45,11 +45,11 @@ def test_units_of_a_feature(algorithm: str, invariant: bool) -> None:
 
 
 def test_careful_features_begin_with_small_rates() -> None:
-    """Section 7: 0.01 for the language models and phrase probabilities, 1 for all others."""
+    """Section 7: 0.01 for the language models, the joint model and phrase probabilities, 1 for all others."""
     names = ["word", *CAREFUL, "lex(a|b)"]
-    assert hf.Arow().rates(names).tolist() == [1.0, *[0.01] * 5, 1.0]
-    assert hf.Arow(eta=0.5, careful_eta=0.1).rates(names).tolist() == [0.5, *[0.1] * 5, 0.5]
-    learner = hf.Arow().learner(np.zeros(7), names, False)
+    assert hf.Arow().rates(names).tolist() == [1.0, *[0.01] * len(CAREFUL), 1.0]
+    assert hf.Arow(eta=0.5, careful_eta=0.1).rates(names).tolist() == [0.5, *[0.1] * len(CAREFUL), 0.5]
+    learner = hf.Arow().learner(np.zeros(len(names)), names, False)
     assert learner.state()[2] == pytest.approx(hf.Arow().rates(names))
 
 

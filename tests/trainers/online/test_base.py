@@ -42,8 +42,9 @@ def test_ways_to_work_together_are_known() -> None:
 def test_initial_weights() -> None:
     """Section 7: 1 for the language models and phrase probabilities, 0 for all others; or those given."""
     names = ["word", *CAREFUL]
-    assert initial_weights(names).tolist() == [0, 1, 1, 1, 1, 1]
-    assert initial_weights(names, {"lm2": 0.5, "stranger": 3.0}).tolist() == [0, 0, 0.5, 0, 0, 0]
+    assert initial_weights(names).tolist() == [0, *[1] * len(CAREFUL)]
+    given = initial_weights(names, {"lm2": 0.5, "stranger": 3.0})
+    assert dict(zip(names, given.tolist(), strict=True)) == dict.fromkeys(names, 0.0) | {"lm2": 0.5}
     with pytest.raises(InputError, match="none of the initial weights"):
         initial_weights(names, {"stranger": 3.0})
     with pytest.raises(InputError, match="NaN or infinite"):
