@@ -111,12 +111,17 @@ def repair(wheel: Path, machine: str, dist: Path) -> Path:
 
 
 def try_out(wheel: Path, python: Path) -> None:
-    """Quickstart from the wheel in an empty environment, with nothing on the PATH but that environment."""
+    """Quickstart, and a tiny translator, from the wheel in an empty environment that is alone on the PATH."""
     with tempfile.TemporaryDirectory() as folder:
         inside = environment(python, Path(folder) / "venv")
         bare = {**os.environ, "PATH": str(inside.parent), "PYTHONPATH": ""}
         run([inside, "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:", wheel], env=bare)
-        run([inside.parent / "hopefear", "quickstart", "--quiet", "--out", Path(folder) / "quickstart"], env=bare)
+        hopefear, text, model = inside.parent / "hopefear", Path(folder) / "text", Path(folder) / "model"
+        run([hopefear, "quickstart", "--quiet", "--out", Path(folder) / "quickstart"], env=bare)
+        text.write_text("a b c d\nb c d e\nc d e a\n" * 10)
+        run([hopefear, "build", "--quiet", "--source", text, "--target", text, "--out", model], env=bare)
+        with text.open() as lines:
+            run([hopefear, "translate", model, "--quiet"], env=bare, stdin=lines)
 
 
 def wanted(found: dict[tuple[int, int], Path]) -> Iterator[tuple[Path, list[Path]]]:

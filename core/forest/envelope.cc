@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 
@@ -233,13 +234,16 @@ namespace {
 
 /// arg max of a + x*b; the first of equal ones. Four lanes run beside each other, each with its first maximum.
 int32_t top_at(const double* a, const double* b, int32_t count, double x) {
-  using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+  using Four = double __attribute__((vector_size(32)));
   using Index = int64_t __attribute__((vector_size(32)));
   Four top = {-kInfinity, -kInfinity, -kInfinity, -kInfinity};
   Index where = {0, 0, 0, 0}, here = {0, 1, 2, 3};
   int32_t j = 0;
   for (; j + 4 <= count; j += 4, here += 4) {
-    const Four value = *reinterpret_cast<const Four*>(a + j) + x * *reinterpret_cast<const Four*>(b + j);
+    Four left, slope;  // copied, for lines need not be aligned
+    std::memcpy(&left, a + j, sizeof left);
+    std::memcpy(&slope, b + j, sizeof slope);
+    const Four value = left + x * slope;
     const auto higher = value > top;
     top = higher ? value : top;
     where = higher ? here : where;

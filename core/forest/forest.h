@@ -13,6 +13,7 @@
 // Arrays are views. `owner` keeps alive whatever they look into: vectors of a builder, or a mapped file.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -65,11 +66,15 @@ struct Forest {
   }
   /// The part of the dense features in it.
   double dense_score(int32_t e, const double* w) const {
-    using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+    using Four = double __attribute__((vector_size(32)));
     const double* row = dense_row(e);
-    Four sum = {0, 0, 0, 0};
+    Four sum = {0, 0, 0, 0}, some, weights;
     int32_t j = 0;
-    for (; j + 4 <= dense_width; j += 4) sum += *reinterpret_cast<const Four*>(row + j) * *reinterpret_cast<const Four*>(w + j);
+    for (; j + 4 <= dense_width; j += 4) {  // copied, for rows need not be aligned
+      std::memcpy(&some, row + j, sizeof some);
+      std::memcpy(&weights, w + j, sizeof weights);
+      sum += some * weights;
+    }
     for (; j < dense_width; ++j) sum[0] += row[j] * w[j];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
