@@ -55,7 +55,7 @@ Gradient = tuple[Ints | None, NDArray[Any]]
 
 @dataclass(frozen=True)
 class JointOptions:
-    """The sizes and the schedule; chosen on held-out perplexity: docs/joint-model.md."""
+    """The sizes and the schedule. Only the step was compared with others, by held-out perplexity."""
 
     embedding: int = 64
     hidden: int = 128
