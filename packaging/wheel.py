@@ -3,7 +3,7 @@
 One is for Python 3.11, one for the stable ABI of 3.12, which is that of all later versions. The compiler is clang from
 the package ziglang, which links against glibc 2.28 wherever it runs, and puts its own C++ library into the module: the
 result is manylinux_2_28. Three checks follow: auditwheel on the platform, abi3audit on the stable ABI, and every Python
-at hand installs the wheel into an empty environment, with no compiler on the PATH, and runs quickstart.
+at hand installs the wheel into an empty environment, with no compiler on the PATH, runs quickstart, and translates.
 """
 
 from __future__ import annotations
