@@ -2,7 +2,8 @@
 
 Objective and working sets are those of ``mira``; a diagonal Sigma takes the place of eta, and after each example
 Sigma^-1 += lambda diag(x^2), so that features that were seen often move little. The learning rates of language models
-and phrase probabilities begin at ``careful_eta`` (section 7). Defaults and deviations: ``base.py``.
+and phrase probabilities begin at ``careful_eta`` (section 7), and so do those of ``group`` features and of all dense
+features whose names are not ours. Defaults and deviations: ``base.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hopefear.trainers.base import Vector, option
-from hopefear.trainers.online.base import CAREFUL, Online
+from hopefear.trainers.online.base import Online, is_careful
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class Arow(Online):
     )
 
     def rates(self, names: Sequence[str]) -> Vector:
-        return np.array([self.careful_eta if name in CAREFUL else self.eta for name in names])
+        return np.array([self.careful_eta if is_careful(name) else self.eta for name in names])
 
     def extra(self) -> dict[str, Any]:
         return {"lambda_": self.lambda_}

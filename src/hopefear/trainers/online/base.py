@@ -38,6 +38,20 @@ from hopefear.util.values import check_choice
 KEEP = ("last", "best", "learnt")
 #: Features that have to be initialised carefully (section 7).
 CAREFUL = ("lm", "lm2", "lm3", "njm", "phrase_ef", "phrase_fe")
+#: What our decoders count, and the lexical weights.
+COUNTED = (
+    "lexical_ef", "lexical_fe", "rule", "word", "glue", "sentence", "identity", "unknown", "number", "name", "swap"
+)  # fmt: skip
+
+
+def is_careful(name: str) -> bool:
+    """Whether a feature is a log probability of the kind that section 7 initialises carefully, or may be one.
+
+    ``group`` features are phrase probabilities, one for each length. Names of other people's models and of the scores
+    of a lattice say nothing, so these are taken for log probabilities.
+    """
+    template, bracket, _ = name.partition("(")
+    return template == "group" if bracket else name not in COUNTED
 
 
 def paper_weights(names: Sequence[str]) -> dict[str, float]:
