@@ -1,5 +1,7 @@
 #include "metrics/corpus.h"
 
+#include <algorithm>
+
 #include "util/unicode.h"
 
 namespace hopefear {
@@ -74,6 +76,7 @@ Pool with_texts(const Pool& pool, const std::vector<std::string>& texts,
 bool has_space(const Vocab& vocab) {
   for (int32_t id = 0; id < vocab.size(); ++id) {
     const std::string& text = vocab[id];
+    if (std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; })) continue;  // most words
     for (size_t i = 0; i < text.size();)
       if (is_space(next_character(text, i))) return true;
   }

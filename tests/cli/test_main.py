@@ -33,6 +33,34 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr == "[]\n"
 
 
+HEAVY = (
+    *("scipy", "sacrebleu", "ray", "pandas", "pyarrow", "torch", "sklearn"),
+    *(
+        "hopefear.decode.hiero",
+        "hopefear.model.directory",
+        "hopefear.trainers.online.base",
+        "hopefear.trainers.batch.pro",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "imported",
+    [
+        "hopefear",
+        "hopefear.trainers",
+        "hopefear.train.tuning",
+        "hopefear.evaluation.scores",
+        "hopefear.decode.reranking",
+    ],
+)
+def test_what_a_command_does_not_need_is_not_imported(imported: str) -> None:
+    """By tune, score and rerank: no decoder, no model, no other trainer, no package that takes long."""
+    code = f"import sys, {imported}; print(*sorted({{*{HEAVY}}} & {{*sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
 def test_version(capsys: Said) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"hopefear {hopefear.__version__}\n"

@@ -10,8 +10,8 @@ import pytest
 import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.errors import InputError, OptionError
-from hopefear.evaluation.scores import score_of
-from hopefear.train.estimators import Auto, Bagged, mean_of_fits, resampled
+from hopefear.evaluation.scores import chosen_stats, score_of
+from hopefear.train.estimators import Auto, Bagged, Fitting, mean_of_fits, resampled, single
 from hopefear.train.holdout import split
 from hopefear.train.tuning import TuneConfig
 
@@ -44,6 +44,15 @@ def test_baselines_are_on_the_part_kept_aside(data: Path, tmp_path: Path) -> Non
     feature = found["best_single"]["feature"]
     both = [score_of(aside, hf.Bleu(), {feature: sign}) for sign in (1.0, -1.0)]
     assert found["best_single"]["score"] in [pytest.approx(one) for one in both]
+
+
+def test_the_best_single_feature_is_the_best_of_all(data: Path) -> None:
+    pool = hf.read_nbest(str(data / "nbest.txt"), references=[str(data / "ref.0")])
+    for metric in (hf.Bleu(), hf.Chrf(), hf.Ter()):
+        found = single(pool, Fitting(metric))
+        alone = [{name: sign} for name in pool.feature_names for sign in (1.0, -1.0)]
+        gains = [metric.gain(chosen_stats(pool, w, metric).sum(axis=0)) for w in alone]
+        assert {name: weight for name, weight in found.items() if weight} == alone[int(np.argmax(gains))]
 
 
 def test_cross_validation_chooses_l2(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from hopefear.decode.blocks import Blocks
-from hopefear.decode.hiero import Hiero
-from hopefear.decode.rescoring import rescore
-from hopefear.model.directory import Model
+from hopefear.util import lazy
 
-__all__ = ["Blocks", "Decoder", "Hiero", "decoder_for", "rescore"]
+_PUBLIC = {
+    "Blocks": "hopefear.decode.blocks",
+    "Decoder": "hopefear.decode.either",
+    "Hiero": "hopefear.decode.hiero",
+    "decoder_for": "hopefear.decode.either",
+    "rescore": "hopefear.decode.rescoring",
+}
 
-Decoder = Hiero | Blocks
+__all__ = list(_PUBLIC)
 
+if TYPE_CHECKING:
+    from hopefear.decode.blocks import Blocks as Blocks
+    from hopefear.decode.either import Decoder as Decoder, decoder_for as decoder_for
+    from hopefear.decode.hiero import Hiero as Hiero
+    from hopefear.decode.rescoring import rescore as rescore
 
-def decoder_for(
-    model: Model,
-    weights: Mapping[str, float] | None = None,
-    pop_limit: int | None = None,
-    max_options: int | None = None,
-    max_span: int | None = None,
-) -> Decoder:
-    """The decoder for a model of either kind; limits of None are the decoder's own."""
-    given = {"pop_limit": pop_limit, "max_options": max_options}
-    if model.kind == "hiero":
-        given["max_span"] = max_span
-    limits = {name: value for name, value in given.items() if value is not None}
-    kind = Blocks if model.kind == "blocks" else Hiero
-    return kind(model, weights, **limits)  # type: ignore[arg-type]
+__getattr__ = lazy.attributes(__name__, _PUBLIC)

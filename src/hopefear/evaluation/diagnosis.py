@@ -35,7 +35,7 @@ ASIDE = 0.3  # p below which a loss on the held-out part is worth a word: it is 
 CHANCE = 0.05  # p above which a gain may be chance, and below which a loss in another metric is real
 SWING = 0.9  # the last epoch below this share of the best one: training did not settle
 COLLINEAR = 1 - 1e-9  # correlation within lists
-SENTENCES = 500  # lists looked at for headroom: evenly spaced, enough for a warning, and cheap
+SENTENCES = 500  # looked at for headroom and other metrics: evenly spaced, enough for a warning, and cheap
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,8 @@ def examine_lists(
 ) -> Iterator[Finding]:
     """Constant, silent and collinear features; lists without headroom, or whose candidates all score alike."""
     names = pool.feature_names
-    fires = _fires(pool)
+    largest = _largest(pool)
+    fires = largest > 0
     deviation = np.sqrt(_core.within_variance(pool))
     dense = np.arange(len(names)) < pool.dense_width  # a sparse feature is silent in most lists by nature
     silent = [names[j] for j in np.flatnonzero(dense & ~fires)]
@@ -101,7 +102,7 @@ def examine_lists(
         yield Finding(
             "silent-feature", f"{_count(silent)} 0 in every candidate: {some(silent)}. Leave them out, or mend them"
         )
-    scale = np.maximum(_largest(pool), 1e-300)
+    scale = np.maximum(largest, 1e-300)
     constant = [names[j] for j in np.flatnonzero(dense & fires & (deviation <= 1e-12 * scale))]
     if constant:
         yield Finding(
@@ -123,25 +124,21 @@ def _count(names: Sequence[str]) -> str:
     return "a feature is" if len(names) == 1 else f"{len(names)} features are"
 
 
-def _fires(pool: Pool) -> NDArray[np.bool_]:
-    fires = np.zeros(len(pool.features), dtype=bool)
-    for i in range(len(pool)):
-        forest = pool[i]
-        if pool.dense_width:
-            fires[: pool.dense_width] |= (forest.dense != 0).any(axis=0)
-        if len(forest.sparse_ids):
-            fires[forest.sparse_ids[forest.sparse_values != 0]] = True
-    return fires
-
-
 def _largest(pool: Pool) -> Vector:
-    """The largest magnitude of each dense feature: what rounding errors are relative to."""
-    largest = np.zeros(len(pool.features))
-    for i in range(len(pool) if pool.dense_width else 0):
-        dense = pool[i].dense
+    """The largest magnitude of each dense feature: 0 if it never fires, else what rounding errors are relative to."""
+    largest, width = np.zeros(len(pool.features)), pool.dense_width
+    for forest in pool if width else ():
+        dense = forest.dense
         if len(dense):
-            largest[: pool.dense_width] = np.maximum(largest[: pool.dense_width], np.abs(dense).max(axis=0))
+            np.maximum(largest[:width], np.maximum(dense.max(axis=0), -dense.min(axis=0)), out=largest[:width])
     return largest
+
+
+def _some_sentences(pool: Pool) -> Pool:
+    """So many that a warning is well founded, evenly spaced."""
+    if len(pool) <= SENTENCES:
+        return pool
+    return pool.subset(np.linspace(0, len(pool) - 1, SENTENCES).astype(np.int64))
 
 
 def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
@@ -161,8 +158,7 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
 
 
 def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, jobs: int) -> Iterator[Finding]:
-    if len(pool) > SENTENCES:
-        pool = pool.subset(np.linspace(0, len(pool) - 1, SENTENCES).astype(np.int64))
+    pool = _some_sentences(pool)
     stats = metric.stats(pool, jobs)
     begin = pool.row_begin()
     filled = np.flatnonzero(np.diff(begin))
@@ -283,11 +279,12 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
     if not all(before.references(i) for i in range(len(before))):
         return
     if gained > 0:
+        was, now = _some_sentences(before), _some_sentences(after)
         falling = []
         for other in (Bleu(), Chrf(), Ter()):
             if other.name == metric.name:
                 continue
-            old, new = other.stats(before, jobs), other.stats(after, jobs)
+            old, new = other.stats(was, jobs), other.stats(now, jobs)
             if other.gain(new.sum(axis=0)) >= other.gain(old.sum(axis=0)):
                 continue  # no need to resample
             result = paired_bootstrap(new, old, other, 1000, seed, jobs)

@@ -14,14 +14,18 @@ def case_warning(pool: Pool) -> str | None:
     """A word about candidates whose case is not that of the references: metrics count such words as wrong."""
     words = same = alike = 0
     for i in range(min(len(pool), CASE_SENTENCES)):
-        references = {word for text in pool.references(i) for word in text.split()}
+        texts = " ".join(pool.references(i))
+        references = set(texts.split())
         if not references:
             continue
-        lower = {word.lower() for word in references}
-        text = pool[i].viterbi({}).text.split()
+        text = (pool.text(i, 0) if pool[i].is_list and pool[i].edge_count else pool[i].viterbi({}).text).split()
+        others = [word for word in text if word not in references]
         words += len(text)
-        same += sum(word in references for word in text)
-        alike += sum(word.lower() in lower for word in text)
+        same += len(text) - len(others)
+        alike += len(text) - len(others)
+        if others:
+            lower = set(texts.lower().split())
+            alike += sum(word.lower() in lower for word in others)
     if not words or alike - same < CASE_SHARE * words:
         return None
     shares = f"{100 * same / words:.0f} % of the candidates' words are in the references, {100 * alike / words:.0f} %"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hopefear.util import lazy
 
 _PUBLIC = {
     "BuildOptions": "hopefear.model.builder",
@@ -34,8 +35,4 @@ if TYPE_CHECKING:
     from hopefear.model.language_model import LanguageModel as LanguageModel
     from hopefear.model.text import TextPipeline as TextPipeline
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'hopefear.model' has no attribute {name!r}")
+__getattr__ = lazy.attributes(__name__, _PUBLIC)

@@ -12,7 +12,6 @@ import json
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +112,8 @@ KINDS: dict[Any, str] = {str: "text", dict: "an object", list: "a list", float: 
 
 def versions() -> dict[str, str]:
     """Of everything that may change a number."""
+    from importlib.metadata import PackageNotFoundError, version  # which imports much, and only new runs need it
+
     found = {"hopefear": hopefear.__version__, "python": platform.python_version()}
     for package in ("numpy", "scipy", "sacrebleu"):
         try:

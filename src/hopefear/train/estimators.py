@@ -123,15 +123,34 @@ def single(pool: Pool, how: Fitting) -> Weights:
     """The feature, upwards or downwards, whose best candidates score best."""
     names = pool.feature_names
     best: tuple[float, Weights] | None = None
-    for name in names[: pool.dense_width]:
+    documents = _documents(pool, how)
+    for j, name in enumerate(names[: pool.dense_width]):
         if name in how.without:
             continue
         for sign in (1.0, -1.0):
-            weights = {**dict.fromkeys(names, 0.0), name: sign}
-            gain = how.metric.gain(chosen_stats(pool, weights, how.metric, how.jobs).sum(axis=0))
+            gain = how.metric.gain(documents(j, sign))
             if best is None or gain > best[0]:
-                best = gain, weights
+                best = gain, {**dict.fromkeys(names, 0.0), name: sign}
     return best[1] if best else dict.fromkeys(names, 0.0)
+
+
+def _documents(pool: Pool, how: Fitting) -> Callable[[int, float], NDArray[np.float64]]:
+    """Statistics of the document that a dense feature alone, up- or downwards, chooses: of lists, all in one pass."""
+    if not pool.is_lists or how.metric.whole_order:
+
+        def document(j: int, sign: float) -> NDArray[np.float64]:
+            w = np.zeros(len(pool.features))
+            w[j] = sign
+            return np.asarray(how.metric.chosen_stats(pool, w, how.jobs).sum(axis=0))
+
+        return document
+    stats, begin = how.metric.stats(pool, how.jobs), pool.row_begin()
+    sums = {sign: np.zeros((pool.dense_width, stats.shape[1])) for sign in (1.0, -1.0)}
+    for i in np.flatnonzero(np.diff(begin)).tolist():
+        dense = pool[i].dense
+        sums[1.0] += stats[begin[i] + dense.argmax(axis=0)]
+        sums[-1.0] += stats[begin[i] + dense.argmin(axis=0)]
+    return lambda j, sign: sums[sign][j]
 
 
 def mert(pool: Pool, how: Fitting) -> Weights:

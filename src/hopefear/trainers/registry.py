@@ -7,56 +7,69 @@ while a model translates, in another. ``tune`` takes the first, ``train`` the se
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hopefear.errors import OptionError
 from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
-from hopefear.trainers.batch.cmira import Cmira
-from hopefear.trainers.batch.kbmira import Kbmira
-from hopefear.trainers.batch.logloss import Logloss
-from hopefear.trainers.batch.mert import Mert
-from hopefear.trainers.batch.minrisk import Minrisk
-from hopefear.trainers.batch.pa import Pa
-from hopefear.trainers.batch.perceptron import Perceptron
-from hopefear.trainers.batch.pro import Pro
-from hopefear.trainers.batch.rampion import Rampion
-from hopefear.trainers.blocks.costmargin import Costmargin
-from hopefear.trainers.online.arow import Arow
-from hopefear.trainers.online.minrisk import OnlineMinrisk
-from hopefear.trainers.online.mira import Mira
-from hopefear.trainers.online.perceptron import OnlinePerceptron
-from hopefear.trainers.online.sgd import Sgd
 from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
-TRAINERS: tuple[type[Trainer], ...] = (
-    *(Mert, Pro, Kbmira, Cmira, Rampion, Minrisk, Logloss, Perceptron, Pa),
-    *(Sgd, Mira, Arow, OnlineMinrisk, OnlinePerceptron),
-    Costmargin,
+#: Name, module and class of every trainer. They are imported when they are asked for: a command uses one of them.
+PLACES = (
+    ("mert", "batch.mert", "Mert"),
+    ("pro", "batch.pro", "Pro"),
+    ("kbmira", "batch.kbmira", "Kbmira"),
+    ("cmira", "batch.cmira", "Cmira"),
+    ("rampion", "batch.rampion", "Rampion"),
+    ("minrisk", "batch.minrisk", "Minrisk"),
+    ("logloss", "batch.logloss", "Logloss"),
+    ("perceptron", "batch.perceptron", "Perceptron"),
+    ("pa", "batch.pa", "Pa"),
+    ("sgd", "online.sgd", "Sgd"),
+    ("mira", "online.mira", "Mira"),
+    ("arow", "online.arow", "Arow"),
+    ("minrisk", "online.minrisk", "OnlineMinrisk"),
+    ("perceptron", "online.perceptron", "OnlinePerceptron"),
+    ("costmargin", "blocks.costmargin", "Costmargin"),
 )
+
+TRAINERS: tuple[type[Trainer], ...]  # all of them, by __getattr__
 
 #: Fields with options of their own on the command line.
 ELSEWHERE = ("metric", "seed", "jobs", "learners")
 
 
+def _named(*names: str) -> tuple[type[Trainer], ...]:
+    """The trainers of these names, in the order above; without names, all."""
+    modules = ((f"hopefear.trainers.{place}", kind) for name, place, kind in PLACES if not names or name in names)
+    return tuple(getattr(importlib.import_module(module), kind) for module, kind in modules)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TRAINERS":
+        return _named()
+    raise AttributeError(f"module 'hopefear.trainers.registry' has no attribute {name!r}")
+
+
 def by_name() -> dict[str, list[type[Trainer]]]:
     """The trainers of each name: for candidates first, then for models."""
     found: dict[str, list[type[Trainer]]] = {}
-    for each in TRAINERS:
+    for each in _named():
         found.setdefault(each.name, []).append(each)
     return found
 
 
 def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     """The trainer of this name for candidates or for a model; if it is for one only, and either will do, that one."""
-    known = by_name()
-    if name not in known:
-        mine = [each.name for each in TRAINERS if learns_from in (None, each.learns_from)]
+    known = _named(name)
+    if not known:
+        mine = [each.name for each in _named() if learns_from in (None, each.learns_from)]
         names = ", ".join(dict.fromkeys(mine))
         raise OptionError(f"there is no trainer {name!r}.{one_of(name, mine)} There are: {names}.")
-    fitting = [each for each in known[name] if learns_from in (None, each.learns_from)]
+    fitting = [each for each in known if learns_from in (None, each.learns_from)]
     if not fitting:
         raise OptionError(f"{name} learns while a model translates. Use: hopefear train MODEL --trainer {name}")
     return fitting[-1]
