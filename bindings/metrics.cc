@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "common.h"
+#include "forest/array_store.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "metrics/corpus.h"
@@ -59,6 +62,27 @@ class Custom final : public Metric {
 
 using In3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
+/// Statistics of a pool that may be larger than memory: of some sentences at a time.
+Out2<double> kept_stats(const Metric& metric, const Pool& pool, int jobs) {
+  constexpr size_t kSome = 4096;
+  const auto row_begin = pool.row_begin();
+  const auto rows = static_cast<size_t>(row_begin.back()), width = static_cast<size_t>(metric.size());
+  auto stats = std::make_unique<std::shared_ptr<double[]>>(kept_numbers(rows * width));
+  double* data = stats->get();
+  nb::capsule owner(stats.release(), [](void* p) noexcept { delete static_cast<std::shared_ptr<double[]>*>(p); });
+  {
+    nb::gil_scoped_release release;
+    for (size_t i = 0; i < pool.size(); i += kSome) {
+      std::vector<int64_t> some(std::min(kSome, pool.size() - i));
+      std::iota(some.begin(), some.end(), static_cast<int64_t>(i));
+      const auto found = some.size() == pool.size() ? pool_stats(metric, pool, jobs)  //
+                                                    : pool_stats(metric, subset(pool, some), jobs);
+      std::ranges::copy(found, data + static_cast<size_t>(row_begin[i]) * width);
+    }
+  }
+  return Out2<double>(data, {rows, width}, owner);
+}
+
 Runs runs(const Metric& metric, const In3& stats) {
   check_size(metric, stats.shape(2));
   if (stats.shape(0) == 0 || stats.shape(1) == 0) throw InputError("there is no sentence to resample");
@@ -104,16 +128,8 @@ void bind_metric(nb::module_& m) {
           },
           "stats"_a, "sentence_gain() of every row.")
       .def(
-          "stats",
-          [](const Metric& metric, const Pool& pool, int jobs) {
-            std::vector<double> stats;
-            {
-              nb::gil_scoped_release release;
-              stats = pool_stats(metric, pool, jobs);
-            }
-            return give(std::move(stats), static_cast<size_t>(metric.size()));
-          },
-          "pool"_a, "jobs"_a = 0, "One line of statistics per candidate, for a pool of lists.");
+          "stats", [](const Metric& metric, const Pool& pool, int jobs) { return kept_stats(metric, pool, jobs); }, "pool"_a,
+          "jobs"_a = 0, "One line of statistics per candidate, for a pool of lists.");
 }
 
 void bind_metrics(nb::module_& m) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "forest/array_store.h"
 #include "util/words.h"
 
 namespace hopefear {
@@ -66,7 +67,7 @@ void append_lists(Pool& pool, const std::vector<std::string>& ids, std::span<con
       words += word_begin[count];
       word_begin += count + 1;
     }
-    pool.append(ids[i], std::move(f), "", references.empty() ? std::vector<std::string>{} : references[i]);
+    pool.append(ids[i], kept(std::move(f)), "", references.empty() ? std::vector<std::string>{} : references[i]);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "forest/array_store.h"
+
 namespace hopefear {
 
 void edge_scores(const Forest& forest, const double* w, double* scores) {
@@ -178,8 +180,8 @@ Forest ForestBuilder::finish() {
   f.number_width = a.number_width;
   f.vocab = a.vocab;
   f.features = a.features;
-  f.owner = a_;
-  return f;
+  f.owner = std::move(a_);
+  return kept(std::move(f));
 }
 
 }  // namespace hopefear

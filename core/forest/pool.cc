@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "forest/array_store.h"
 #include "forest/candidate_lists.h"
 #include "util/words.h"
 
@@ -87,6 +88,7 @@ Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span
     s.forest.words = words->words;
     s.forest.vocab = vocab;
     s.forest.owner = words;
+    s.forest = kept(std::move(s.forest));
     for (auto& reference : s.references) {
       std::vector<int32_t> mapped;
       append(reference, mapped);

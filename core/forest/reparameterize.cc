@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "forest/array_store.h"
 #include "util/parallel.h"
 
 namespace hopefear {
@@ -51,7 +52,8 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
     f.sparse_ids = a->ids;
     f.sparse_values = a->values;
     f.features = features;
-    f.owner = a;
+    f.owner = std::move(a);
+    f = kept(std::move(f));
   }
   return out;
 }
@@ -111,7 +113,8 @@ Pool centred(const Pool& pool, int jobs) {
     f.sparse_begin = a->begin;
     f.sparse_ids = a->ids;
     f.sparse_values = a->values;
-    f.owner = a;
+    f.owner = std::move(a);
+    f = kept(std::move(f));
   });
   return out;
 }

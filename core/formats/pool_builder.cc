@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "forest/array_store.h"
 #include "util/text.h"
 #include "util/words.h"
 
@@ -180,7 +181,7 @@ Forest PoolBuilder::forest(const Staged& s) const {
   f.sparse_values = values;
   f.numbers = doubles.copy(s.numbers);
   f.owner = std::make_shared<Blocks>(Blocks{doubles.release(), ints.release()});
-  return f;
+  return kept(std::move(f));
 }
 
 /// The features of each edge into its dense row and, by rising id, into the sparse arrays.

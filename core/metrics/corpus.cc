@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "forest/array_store.h"
 #include "util/unicode.h"
 
 namespace hopefear {
@@ -66,7 +67,8 @@ Pool with_texts(const Pool& pool, const std::vector<std::string>& texts,
     s.forest.word_begin = w->begin;
     s.forest.words = w->words;
     s.forest.vocab = out.vocab;
-    s.forest.owner = w;
+    s.forest.owner = std::move(w);
+    s.forest = kept(std::move(s.forest));
     s.references.assign(references[i].size(), {});
     for (size_t r = 0; r < references[i].size(); ++r) append(references[i][r], s.references[r]);
   }

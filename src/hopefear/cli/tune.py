@@ -67,6 +67,12 @@ PARAMS = [
     count("--bag", "none", "Fits on resampled sentences, of which the mean is taken."),
     Many(["--dev-nbest"], type=InputFile(), help="Score and choose on these lists instead."),
     Many(["--dev-refs"], type=InputFile(), help="Their references."),
+    click.Option(
+        ["--memory"],
+        type=click.FloatRange(min=0.0),
+        metavar="GB",
+        help="That candidates may take before they go to disk, beside RUN. [no limit]",
+    ),
     CLUSTER,
     click.Option(["--resume"], is_flag=True, help="Go on with a run that was interrupted."),
     click.Option(["--overwrite"], is_flag=True, help="Replace a run that is there already."),

@@ -27,7 +27,7 @@ from hopefear.evaluation.diagnosis import Finding, diagnose
 from hopefear.evaluation.scores import score_of
 from hopefear.formats import read_forests, read_lists, read_weights
 from hopefear.formats.kinds import explained
-from hopefear.formats.pool import reduce
+from hopefear.formats.pool import on_disk, reduce
 from hopefear.formats.references import case_warning
 from hopefear.formats.table import TableSpec, read_table
 from hopefear.formats.weights import check_names, matched_numbers
@@ -81,6 +81,7 @@ class TuneConfig(RunConfig):
     dev_nbest: Sequence[str] = ()
     dev_refs: Sequence[str] = ()
     cluster: str | None = None  # replicates on a Ray cluster: auto, local or an address
+    memory: float | None = None  # GB that candidates may take before they go to disk; None: no limit
     # with a decoder in the loop; None: not given
     scorer_command: str | None = None  # also with lists
     decoder_timeout: float | None = None
@@ -186,6 +187,15 @@ class Tuned:
 
 def tune(config: TuneConfig, listen: Listener = lambda event: None) -> Tuned:
     """Learn weights and leave a run directory."""
+    if config.memory is None:
+        return _tune(config, listen)
+    folder = Path(config.out).absolute().parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with on_disk(folder, config.memory):
+        return _tune(config, listen)
+
+
+def _tune(config: TuneConfig, listen: Listener) -> Tuned:
     if config.decoder_command:
         from hopefear.train.decoder_tuning import tune_decoder
 

@@ -140,12 +140,15 @@ def prepared(pool: Pool) -> tuple[Pool, Places | None]:
 def refuse_equal(pool: Pool, stats: Vector, metric: Metric) -> None:
     """Complain if nothing tells the candidates of any sentence apart."""
     begin = pool.row_begin()
-    first = np.repeat(begin[:-1], np.diff(begin))
-    if bool((stats == stats[first]).all()):
-        raise InputError(
-            f"all candidates of each sentence have the same {metric.name} score: there is nothing to "
-            "learn. Are these the right references?"
-        )
+    for some in range(0, len(pool), 1000):  # not all at once: lists may be larger than memory
+        part = begin[some : some + 1001]
+        first = np.repeat(part[:-1], np.diff(part))
+        if not bool((stats[part[0] : part[-1]] == stats[first]).all()):
+            return
+    raise InputError(
+        f"all candidates of each sentence have the same {metric.name} score: there is nothing to "
+        "learn. Are these the right references?"
+    )
 
 
 def start_vector(names: Sequence[str], initial: Mapping[str, float]) -> Vector:
