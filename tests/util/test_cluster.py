@@ -112,7 +112,7 @@ def test_a_fault_of_the_user_is_an_input_error(nodes: Any) -> None:
         list(cluster.in_order(prepare, [1]))
 
 
-@pytest.mark.parametrize("options", [{}, {"nbest": 3}, {"ship_model": True, "weights": "weights"}])
+@pytest.mark.parametrize("options", [{}, {"nbest": 3}, {"explain": True}, {"ship_model": True, "weights": "weights"}])
 def test_translations_are_the_same(
     nodes: Any, path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +122,16 @@ def test_translations_are_the_same(
     far = "".join(translate(TranslateConfig(model=path / "model", cluster=nodes.address, **options), path / "source"))
     here = {name: value for name, value in options.items() if name != "ship_model"}
     assert far == "".join(translate(TranslateConfig(model=path / "model", **here), path / "source"))
+
+
+def test_forests_are_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 4)
+    source = tmp_path / "source"
+    source.write_text("new1\n" + (path / "source").read_text() + "new2 new1\n")  # words that the model does not have
+    given: dict[str, Any] = {"model": path / "model", "nbest": 2, "max_edges": 30}
+    far = "".join(translate(TranslateConfig(forests=tmp_path / "far", cluster=nodes.address, **given), source))
+    assert far == "".join(translate(TranslateConfig(forests=tmp_path / "here", **given), source))
+    assert (tmp_path / "far").read_bytes() == (tmp_path / "here").read_bytes()
 
 
 def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,8 @@ def in_order(
                 return
             yield _taken(under_way.popleft(), warn)
     finally:
-        cancelled(under_way)
+        for one in under_way:
+            ray.cancel(one)
 
 
 def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
