@@ -1,7 +1,10 @@
 import gzip
 import json
+import pickle
+import random
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import hopefear as hf
+from hopefear.decode import decoder_for
 from hopefear.formats import read_forests, write_forests
+from hopefear.formats.forests import forest_writer, joining
+from hopefear.model.directory import Model
+from tests.decode.models import model_of, random_lm, random_rules
+from tests.models import write_block_task
 from tests.reference import enumeration
 from tests.strategies import WORDS, build, forests
 
@@ -442,3 +450,32 @@ def test_nodes_come_in_any_order(tmp_path_factory: pytest.TempPathFactory, data:
     document["goal"] = place[document["goal"]]
     path.write_text(json.dumps(document))
     assert meaning(read_forests(path)[0]) == meaning(forest)
+
+
+@pytest.mark.parametrize("kind", ["hiero", "blocks"])
+def test_blocks_of_several_decoders_join_as_if_they_were_of_one(tmp_path: Path, kind: str) -> None:
+    """Each decoder numbers words and features as it meets them."""
+    if kind == "blocks":
+        write_block_task(tmp_path, {"train": 22}, max_phrase=2)
+        lines = (tmp_path / "train.de").read_text().splitlines()
+        model, weights = Model.open(tmp_path / "model"), {"lm": 0.4, "phrase_ef": 0.2, "pair(haus,house)": 0.1}
+    else:
+        rng = random.Random(8)
+        weights = {"lm": 0.5, "phrase_ef": 0.3, "word": 0.7, "glue": -0.2, "unknown": -5.0}
+        model = model_of(tmp_path, random_rules(rng, 40), [random_lm(rng, 3)], weights=weights, counts={})
+        lines = [" ".join(rng.choices(["a", "b", "c", "?"], k=rng.randint(0, 6))) for _ in range(12)]
+    decoder = decoder_for(model, weights, None, None, 0)
+    blocks = [["new1"], lines[:5], ["new2 new1"], lines[5:]]
+    for name in ("one", "several"):
+        with forest_writer(tmp_path / name) as writer:
+            own, first = replace(decoder), 0
+            nothing = own.decode([])
+            writer.add(nothing)
+            for block in blocks:
+                if name == "one":
+                    writer.add(own.decode(block, first=first))
+                else:
+                    sent = pickle.dumps(replace(decoder).decode(block, first=first))
+                    writer.add(joining(pickle.loads(sent), nothing))
+                first += len(block)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "several").read_bytes()

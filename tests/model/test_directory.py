@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -24,6 +25,18 @@ def test_templates_are_ready_for_a_decoder(model: Model) -> None:
     assert [model.feature_names[i] for i in lex] == [name for name in names if template_of(name) == "lex"]
     with pytest.raises(InputError, match="no features of the template 'other'"):
         model.templates(["other"])
+
+
+def test_a_model_that_travels_is_opened_where_it_arrives(model: Model, model_path: Path, tmp_path: Path) -> None:
+    assert pickle.loads(pickle.dumps(model)).info == model.info
+    shutil.copytree(model_path, tmp_path / "copy")
+    sent = pickle.dumps(Model.open(tmp_path / "copy"))
+    assert len(sent) < 1000
+    write_model(
+        tmp_path / "copy", model.info | {"counts": {}}, model.grammar, model.language_models, [], overwrite=True
+    )
+    with pytest.raises(InputError, match="another model lies here"):
+        pickle.loads(sent)
 
 
 def test_nothing_is_left_of_a_failed_write(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ from hopefear.data.language import SyntheticParallel
 from hopefear.data.lists import Synthetic
 from hopefear.decode.translation import TranslateConfig, translate
 from hopefear.errors import InputError
+from hopefear.experiments import Lab, find
+from hopefear.experiments.base import begin_all, lines_of
+from hopefear.experiments.on_cluster import NotYetError, trials
 from hopefear.model.builder import BuildOptions, build
 from hopefear.model.directory import write_model
 from hopefear.train.training import TrainConfig, online
@@ -106,7 +112,7 @@ def test_a_fault_of_the_user_is_an_input_error(nodes: Any) -> None:
         list(cluster.in_order(prepare, [1]))
 
 
-@pytest.mark.parametrize("options", [{}, {"nbest": 3}, {"ship_model": True, "weights": "weights"}])
+@pytest.mark.parametrize("options", [{}, {"nbest": 3}, {"explain": True}, {"ship_model": True, "weights": "weights"}])
 def test_translations_are_the_same(
     nodes: Any, path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +122,16 @@ def test_translations_are_the_same(
     far = "".join(translate(TranslateConfig(model=path / "model", cluster=nodes.address, **options), path / "source"))
     here = {name: value for name, value in options.items() if name != "ship_model"}
     assert far == "".join(translate(TranslateConfig(model=path / "model", **here), path / "source"))
+
+
+def test_forests_are_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 4)
+    source = tmp_path / "source"
+    source.write_text("new1\n" + (path / "source").read_text() + "new2 new1\n")  # words that the model does not have
+    given: dict[str, Any] = {"model": path / "model", "nbest": 2, "max_edges": 30}
+    far = "".join(translate(TranslateConfig(forests=tmp_path / "far", cluster=nodes.address, **given), source))
+    assert far == "".join(translate(TranslateConfig(forests=tmp_path / "here", **given), source))
+    assert (tmp_path / "far").read_bytes() == (tmp_path / "here").read_bytes()
 
 
 def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,6 +249,59 @@ def test_costmargin_is_the_same(nodes: Any, tmp_path: Path, monkeypatch: pytest.
     online(TrainConfig(out=str(tmp_path / "here"), **given))
     online(TrainConfig(out=str(tmp_path / "far"), cluster=nodes.address, **given))
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
+
+
+def _cache(folder: Path) -> dict[str, Any]:
+    """Results by name, without the seconds that they took."""
+    found = {path.name: json.loads(path.read_text()) for path in sorted((folder / "cache").iterdir())}
+    for one in found.values():
+        one["result"].pop("cpu", None)
+    return found
+
+
+def test_an_experiment_is_the_same(nodes: Any, tmp_path: Path) -> None:
+    one = find("gimpel-table1")
+    here, far = (Lab(tmp_path / name, size="tiny", jobs=1) for name in ("here", "far"))
+    outcome = one.run(here)
+    with trials(nodes.address, far.paths) as work:
+        far.out.mkdir()
+        far = replace(far, far=work)
+        begin_all([one], far)
+        assert not (far.out / "cache").exists()  # everything is begun before anything is waited for
+        assert lines_of(one, one.run(far)) == lines_of(one, outcome)
+    assert _cache(far.out) == _cache(here.out) and len(_cache(far.out)) == 5
+
+
+def test_experiments_go_on_from_what_came(nodes: Any, tmp_path: Path) -> None:
+    """One result came, the others were under way when the driver was lost."""
+
+    def compute(number: int) -> dict[str, Any]:
+        with (tmp_path / f"{number}").open("a") as file:
+            file.write("x")
+        wait_for(lambda: number == 0 or (tmp_path / "go").exists())
+        return {"value": number}
+
+    lab = Lab(tmp_path)
+    with trials(nodes.address, lab.paths) as work:
+        first = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(3)]
+        assert first[0]["value"] == 0
+        work.waits = False
+        with pytest.raises(NotYetError):
+            first[1]["value"]
+    (tmp_path / "go").touch()
+    with trials(nodes.address, lab.paths) as work:
+        again = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in (2, 1, 0, 1)]
+        assert [dict(one) for one in again] == [{"value": 2}, {"value": 1}, {"value": 0}, {"value": 1}]
+    assert (tmp_path / "0").read_text() == "x"
+    assert [lab.cached("a", {"n": n}, dict)["value"] for n in range(3)] == [0, 1, 2]
+
+
+def test_what_an_experiment_reads_is_reached_by_every_machine(nodes: Any, tmp_path: Path) -> None:
+    lab = Lab(tmp_path, data=tmp_path / "data")
+    with trials(nodes.address, lab.paths) as work:
+        found = replace(lab, far=work).cached("a", {}, dict)
+        with pytest.raises(InputError, match=r"data: is not there, but every machine .* share \(on the machine"):
+            dict(found)
 
 
 def test_a_worker_that_dies_again_and_again(nodes: Any, tmp_path: Path) -> None:

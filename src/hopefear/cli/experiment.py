@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from hopefear.cli.console import Console
 from hopefear.cli.frame import command as make_command
-from hopefear.cli.options import InputFile, Positional, count
+from hopefear.cli.options import CLUSTER, InputFile, Positional, count
 
 PARAMS = [
     Positional(["names"], nargs=-1, metavar="[NAME...]"),
@@ -28,6 +30,7 @@ PARAMS = [
     ),
     click.Option(["--out"], default="hopefear-experiments", metavar="DIR", help="Results. [hopefear-experiments]"),
     count("--replicates", 0, "Seeds for each recipe; 0 is as the size has it.", least=0),
+    CLUSTER,
 ]
 
 EXAMPLES = """
@@ -35,6 +38,7 @@ hopefear experiment                                   # the list
 hopefear experiment chiang-fig1 --data data
 hopefear experiment tan-table1 tan-table2 --data data --size full --out results
 hopefear experiment all --size tiny
+hopefear experiment all --data /shared/data --size full --out /shared/results --cluster auto
 """
 
 
@@ -47,6 +51,7 @@ def command(
     size: str,
     out: str,
     replicates: int,
+    cluster: str | None,
     seed: int,
     jobs: int,
 ) -> None:
@@ -54,11 +59,13 @@ def command(
 
     States the paper's claim, runs it under several seeds, prints a table with the paper's numbers in brackets, and
     says which claims held. Results are kept below --out, so that a rerun goes on where the last one stopped. Without
-    NAME, lists all.
+    NAME, lists all. With --cluster each result is computed wherever there is a core; every machine must reach --data,
+    --model and --out by the same path.
     """
     from hopefear.errors import InputError
     from hopefear.experiments import Lab, find, load_all
-    from hopefear.experiments.base import lines_of, write_outcome
+    from hopefear.experiments.base import begin_all, lines_of, write_outcome
+    from hopefear.experiments.on_cluster import trials
     from hopefear.runs.session import Session
 
     known = load_all()
@@ -70,21 +77,26 @@ def command(
     chosen = list(known.values()) if names == ("all",) else [find(name) for name in names]
     if Path(out).exists() and not Path(out).is_dir():
         raise InputError(f"{out}: is a file. --out takes a directory")
-    for number, one in enumerate(chosen):
-        began = time.monotonic()
-        console.note(f"{one.name} ({number + 1} of {len(chosen)}): {one.title}")
-        with console.listener() as listen:
-            lab = Lab(
-                out=Path(out),
-                data=Path(data) if data else None,
-                model=Path(model) if model else None,
-                size=size,
-                replicates=replicates,
-                seed=seed,
-                jobs=jobs,
-                run=Session(listen),
-            )
-            outcome = one.run(lab)
-        click.echo(("\n" if number else "") + "\n".join(lines_of(one, outcome)))
-        written = write_outcome(one, lab, outcome)
-        console.note(f"{one.name}: {time.monotonic() - began:.0f} s; {', '.join(str(path) for path in written)}")
+    lab = Lab(
+        out=Path(out),
+        data=Path(data) if data else None,
+        model=Path(model) if model else None,
+        size=size,
+        replicates=replicates,
+        seed=seed,
+        jobs=1 if cluster else jobs,
+    )
+    with ExitStack() as stack:
+        if cluster:
+            lab.out.mkdir(parents=True, exist_ok=True)
+            lab = replace(lab, far=stack.enter_context(trials(cluster, lab.paths)))
+            with console.listener() as listen:
+                begin_all(chosen, replace(lab, run=Session(listen)))
+        for number, one in enumerate(chosen):
+            began = time.monotonic()
+            console.note(f"{one.name} ({number + 1} of {len(chosen)}): {one.title}")
+            with console.listener() as listen:
+                outcome = one.run(replace(lab, run=Session(listen)))
+            click.echo(("\n" if number else "") + "\n".join(lines_of(one, outcome)))
+            written = write_outcome(one, lab, outcome)
+            console.note(f"{one.name}: {time.monotonic() - began:.0f} s; {', '.join(str(path) for path in written)}")

@@ -24,7 +24,7 @@ from hopefear.decode.blocks import Blocks, read_block_weights
 from hopefear.decode.consensus import CONSENSUS, best_by_consensus
 from hopefear.decode.hiero import Hiero
 from hopefear.errors import OptionError, input_error
-from hopefear.formats.forests import forest_writer, plf_lattices
+from hopefear.formats.forests import forest_writer, joining, plf_lattices
 from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
 from hopefear.runs.session import SILENT, Session
@@ -71,8 +71,6 @@ class TranslateConfig:
                 raise OptionError("--mbr goes with neither --nbest nor --forests nor --explain.")
         elif self.scale is not None:
             raise OptionError("--scale goes with --mbr only.")
-        if self.cluster and (self.explain or self.forests):
-            raise OptionError("--explain and --forests are for one machine. Leave out --cluster.")
         if self.ship_model and not self.cluster:
             raise OptionError("--ship-model goes with --cluster only.")
 
@@ -88,16 +86,17 @@ def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SI
         blocks = itertools.chain(start, blocks)
     weights = model.weights if config.weights is None else _weights(config.weights, model, arcs, run)
     decoder = _decoder(config, model, arcs, weights, run)
-    if config.explain:
-        if not isinstance(decoder, Hiero):
-            raise OptionError("--explain is for hierarchical models only.")
-        for line in iter_lines(source):
-            yield decoder.explain(line) + "\n\n"
+    if config.explain and not isinstance(decoder, Hiero):
+        raise OptionError("--explain is for hierarchical models only.")
+    if config.explain and not config.cluster:
+        for (line,) in _blocks(iter_lines(source), 1):
+            yield _explained(decoder, [line])
         return
     with ExitStack() as stack:
         writer = stack.enter_context(forest_writer(config.forests)) if config.forests is not None else None
+        nothing = decoder.decode([])
         if writer is not None:
-            writer.add(decoder.decode([]))
+            writer.add(nothing)
         update = run.progress("translate")
         update(0)
         name, items, done = path_name(source), _numbered(blocks), 0
@@ -109,10 +108,12 @@ def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SI
         for lines, lists, forests in results:
             if config.nbest and isinstance(lists, Pool):
                 yield _candidates(decoder, lists)
+            elif config.explain and isinstance(lists, list):
+                yield "".join(lists)
             else:
                 yield _translations(config, decoder.model, lines, lists)
             if writer is not None and forests is not None:
-                writer.add(forests)
+                writer.add(joining(forests, nothing) if config.cluster else forests)
             done += len(lines)
             update(done)
 
@@ -154,8 +155,10 @@ def _numbered(blocks: Iterator[list[str]]) -> Iterator[Item]:
 
 
 def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -> Decoded:
-    """The lines of a block, its lists, and its forests if they are asked for; with mbr, texts in place of lists."""
+    """The lines of a block, its lists, and its forests if asked for; with mbr and explain, texts in place of lists."""
     first, lines = item
+    if config.explain:
+        return lines, [_explained(decoder, lines)], None
     block: Any = lines if config.input == "text" else plf_lattices(lines, name, first)
     k, jobs = max(config.nbest, 1), config.jobs
     if config.mbr is not None:
@@ -166,6 +169,11 @@ def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -
         return lines, decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
     pool = decoder.decode(block, max_edges=config.max_edges, first=first, jobs=jobs)
     return lines, pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, config.distinct, jobs), pool
+
+
+def _explained(decoder: Decoder, lines: list[str]) -> str:
+    assert isinstance(decoder, Hiero)
+    return "".join(decoder.explain(line) + "\n\n" for line in lines)
 
 
 def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[Decoded]:
@@ -223,7 +231,11 @@ def _far(
     if weights:
         folder = cluster.received(weights, f"weights-{next(iter(weights.values())).hex()}")
         found = _weights(folder / next(iter(weights)), model, arcs, SILENT)
-    return partial(_decoded, config, _decoder(config, model, arcs, found, SILENT), name)
+    decoder = _decoder(config, model, arcs, found, SILENT)
+    if config.forests is None:
+        return partial(_decoded, config, decoder, name)
+    # A decoder numbers words and features as it meets them. That of one block only leaves the order to the driver.
+    return lambda item: _decoded(config, replace(decoder), name, item)
 
 
 def _candidates(decoder: Decoder, lists: Pool) -> str:

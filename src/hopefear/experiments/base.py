@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
@@ -13,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import hopefear
 from hopefear.errors import InputError
+from hopefear.experiments.on_cluster import NotYetError, Trials
 from hopefear.report.svg import Curve, line_chart
 from hopefear.runs.events import Epoch, Event
 from hopefear.runs.session import SILENT, Session
@@ -126,10 +128,21 @@ class Lab:
     seed: int = 1
     jobs: int = 0
     run: Session = field(default=SILENT, compare=False)  # who hears how it goes
+    far: Trials | None = field(default=None, compare=False)  # where results are computed, if not here
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
             raise InputError(f"there is no size {self.size!r}. There are: {', '.join(SIZES)}")
+
+    @property
+    def paths(self) -> list[Path]:
+        """What every machine of a cluster must reach."""
+        return [path for path in (self.out, self.data, self.model) if path is not None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a trial elsewhere needs: nobody listens there, and paths begin at the root."""
+        paths = {name: path.absolute() for name, path in vars(self).items() if isinstance(path, Path)}
+        return {**vars(self), **paths, "run": SILENT, "far": None}
 
     def pick(self, *, tiny: T, small: T, full: T) -> T:
         """A setting that goes with the size."""
@@ -141,11 +154,12 @@ class Lab:
         count = self.replicates or self.pick(tiny=2, small=3, full=3)
         return [self.seed + k for k in range(count)]
 
-    def cached(self, label: str, key: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def cached(self, label: str, key: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> Mapping[str, Any]:
         """A result by its content: ``key`` is everything that decides it. Kept as JSON below ``out/cache``.
 
         What was computed before, in this experiment or another, is not computed again, so a rerun goes on where the
-        last one stopped.
+        last one stopped. On a cluster, ``compute`` travels with all that it refers to, and whoever looks at the
+        result waits for it.
         """
         path = self.out / "cache" / f"{_name(label, key)}.json"
         try:
@@ -156,10 +170,16 @@ class Lab:
             pass
         except (ValueError, KeyError):
             self.run.warn(f"{path}: damaged; computed again")
+
+        def keep(result: dict[str, Any]) -> None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(path) as file:
+                json.dump({"label": label, "key": plain(key), "result": result}, file, ensure_ascii=False)
+
+        if self.far is not None:
+            return self.far.begin(path.stem, compute, keep, self.run)
         result = plain(compute())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as file:
-            json.dump({"label": label, "key": plain(key), "result": result}, file, ensure_ascii=False)
+        keep(result)
         return dict(result)
 
     def scratch(self, label: str, key: Mapping[str, Any]) -> Path:
@@ -187,6 +207,16 @@ def _name(label: str, key: Mapping[str, Any]) -> str:
     """A file name for a result: the label, and a checksum of everything that decides it."""
     text = json.dumps(plain({"label": label, "key": key, "version": hopefear.__version__}), sort_keys=True)
     return f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+
+
+def begin_all(experiments: Sequence[Experiment], lab: Lab) -> None:
+    """On a cluster: begin every result that depends on no other, of all experiments."""
+    assert lab.far is not None
+    lab.far.waits = False
+    for one in experiments:
+        with suppress(NotYetError, InputError):  # a fault is told when it is this experiment's turn
+            one.run(lab)
+    lab.far.waits = True
 
 
 class Difference(Protocol):

@@ -84,9 +84,14 @@ def _perceptron(lab: Lab, on: Setup, seed: int, wild: bool = False, which: str =
     )  # fmt: skip
 
 
-def _perceptron_rows(lab: Lab, on: Setup, mert: Sequence[Trial], paper: Sequence[str]) -> list[list[str]]:
+def _perceptrons(lab: Lab, on: Setup) -> dict[str, list[Trial]]:
+    return {which: [_perceptron(lab, on, lab.seed, which=which)] for which in PERCEPTRONS}
+
+
+def _perceptron_rows(
+    lab: Lab, on: Setup, found: Mapping[str, Sequence[Trial]], mert: Sequence[Trial], paper: Sequence[str]
+) -> list[list[str]]:
     """A row for each of the perceptrons, marked where it differs from MERT."""
-    found = {which: [_perceptron(lab, on, lab.seed, which=which)] for which in PERCEPTRONS}
     return [_row(which, runs, paper, mark(compare(on, runs, mert, lab))) for which, runs in found.items()]
 
 
@@ -145,7 +150,8 @@ def table1(lab: Lab) -> Outcome:
     wild = [_mert(lab, on, seed, wild=True) for seed in lab.seeds]
     mert = [_mert(lab, on, seed) for seed in lab.seeds]
     pa_wild = [_perceptron(lab, on, lab.seed, wild=True)]
-    pa = [_perceptron(lab, on, lab.seed)]
+    perceptrons = _perceptrons(lab, on)
+    pa = perceptrons["perceptron"]
     masses = [_mass(run["weights"]) for run in wild]
     ruined = compare(on, wild, mert, lab)
     ratio = pa[0]["ratio"]
@@ -158,7 +164,7 @@ def table1(lab: Lab) -> Outcome:
                     _row("MERT, unused features too", wild, ["58m", "9.64", "-", "-"], mark(ruined)),
                     _row("MERT", mert, ["187m", "15.16", "13.47", "0.945"]),
                     _row("perceptron, unused too", pa_wild, ["", "", "", ""], mark(compare(on, pa_wild, mert, lab))),
-                    *_perceptron_rows(lab, on, mert, ["22m", "16.19", "15.34", "0.847"]),
+                    *_perceptron_rows(lab, on, perceptrons, mert, ["22m", "16.19", "15.34", "0.847"]),
                 ],
             )
         ],
@@ -183,7 +189,8 @@ def table2(lab: Lab) -> Outcome:
     and takes a quarter of the time."""
     on = main_setup(lab, 1)
     mert = [_mert(lab, on, seed) for seed in lab.seeds]
-    annealing, pa = [_annealing(lab, on, lab.seed)], [_perceptron(lab, on, lab.seed)]
+    annealing, perceptrons = [_annealing(lab, on, lab.seed)], _perceptrons(lab, on)
+    pa = perceptrons["perceptron"]
     apart = compare(on, pa, annealing, lab)
     return Outcome(
         tables=[
@@ -196,7 +203,7 @@ def table2(lab: Lab) -> Outcome:
                         "annealing", annealing, ["6h46m", "25.02", "25.94", "0.992"],
                         mark(compare(on, annealing, mert, lab)),
                     ),
-                    *_perceptron_rows(lab, on, mert, ["1h23m", "24.21", "26.05", "0.973"]),
+                    *_perceptron_rows(lab, on, perceptrons, mert, ["1h23m", "24.21", "26.05", "0.973"]),
                 ],
             )
         ],
@@ -218,7 +225,8 @@ def table3(lab: Lab) -> Outcome:
     of the time."""
     on = main_setup(lab, 2)
     mert = [_mert(lab, on, seed) for seed in lab.seeds]
-    pa = [_perceptron(lab, on, lab.seed)]
+    perceptrons = _perceptrons(lab, on)
+    pa = perceptrons["perceptron"]
     return Outcome(
         tables=[
             Table(
@@ -226,7 +234,7 @@ def table3(lab: Lab) -> Outcome:
                 COLUMNS,
                 [
                     _row("MERT", mert, ["56m", "5.84", "7.43", "-"]),
-                    *_perceptron_rows(lab, on, mert, ["14m", "8.30", "11.63", "-"]),
+                    *_perceptron_rows(lab, on, perceptrons, mert, ["14m", "8.30", "11.63", "-"]),
                 ],
             )
         ],

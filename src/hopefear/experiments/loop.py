@@ -26,7 +26,7 @@ from hopefear.trainers.registry import find
 
 Weights = Mapping[str, float]
 #: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu.
-Trial = dict[str, Any]
+Trial = Mapping[str, Any]
 Extra = Callable[[Pool], Pool]
 
 

@@ -84,7 +84,8 @@ def tasks(lab: Lab) -> list[TranslationTask]:
         return [_generated(lab)]
     if not lab.data.is_dir():
         raise input_error(lab.data, None, "no such directory. Give the folder of the data")
-    known = (_fisher(lab.data), _multi30k(lab.data), _urdu(lab.data), _own(lab.data))
+    data = lab.data.absolute()
+    known = (_fisher(data), _multi30k(data), _urdu(data), _own(data))
     found = [task for task in known if task is not None]
     if not found:
         raise input_error(
@@ -146,7 +147,7 @@ def _own(data: Path) -> TranslationTask | None:
 
 def _generated(lab: Lab) -> TranslationTask:
     """A made-up language, written out as files so that it goes the way of all data."""
-    folder = lab.out / "generated"
+    folder = lab.out.absolute() / "generated"
     language = SyntheticParallel(seed=1)
     counts = {"train": lab.pick(tiny=300, small=3000, full=20000), "dev": lab.pick(tiny=24, small=200, full=1000)}
     counts["test"] = counts["dev"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,9 +72,11 @@ def _key(lab: Lab, task: TranslationTask) -> dict[str, Any]:
     return {"files": [checksum(path)["sha256"] for path in task.files], "size": lab.size, "blocks": FILTER}
 
 
-def _model(lab: Lab, task: TranslationTask, pairs: list[tuple[str, str]]) -> Model:
+@lru_cache(maxsize=2)
+def _model(lab: Lab, task: TranslationTask) -> Model:
     path = lab.out / "models" / f"blocks-{BLOCK_PROBABILITY}-{task.name if lab.data else lab.size}"
     if not path.exists():
+        pairs = _pairs(task)
         lab.run.note(f"building blocks from {len(pairs):,} pairs of {task.name}")
         text = path.with_name(path.name + ".text")
         for side in (0, 1):
@@ -91,23 +95,22 @@ def _trainer(lab: Lab, reordering: str, features: str, seed: int) -> Costmargin:
     )
 
 
-def _row(lab: Lab, task: TranslationTask, reordering: str, features: str) -> list[dict[str, Any]]:
+def _row(lab: Lab, task: TranslationTask, reordering: str, features: str) -> list[Mapping[str, Any]]:
     """The replicates of a row. The search for the highest BLEU knows no chance: it is done once."""
     seeds = lab.seeds if features != "bleu" else lab.seeds[:1]
     return [_run(lab, task, reordering, features, seed) for seed in seeds]
 
 
-def _run(lab: Lab, task: TranslationTask, reordering: str, features: str, seed: int) -> dict[str, Any]:
+def _run(lab: Lab, task: TranslationTask, reordering: str, features: str, seed: int) -> Mapping[str, Any]:
     """History of a run: BLEU on training and test data after each iteration. From the cache if it is there."""
     truths = features == "bleu"
     trainer = _trainer(lab, reordering, "both" if truths else features, seed)
     options = {name: value for name, value in trainer.options().items() if name not in ("seed", "jobs", "select")}
     key = {**_key(lab, task), "options": options, "bleu": truths, "seed": seed}
+    model = _model(lab, task)
 
     def compute() -> dict[str, Any]:
-        pairs = _pairs(task)
-        model = _model(lab, task, pairs)
-        pairs = _sample(lab, pairs)
+        pairs = _sample(lab, _pairs(task))
         corpus = Corpus([f for f, _ in pairs], [[e for _, e in pairs]])
         decoder = Blocks(model, {}, features="none", lms=False)
         if truths:
@@ -137,7 +140,7 @@ def _told(event: Epoch) -> str:
     return f"train {event.figures['train_bleu']:.1f} test {event.figures['dev']:.1f}"
 
 
-def _ends(runs: list[dict[str, Any]], part: str, at: int = -1) -> list[float]:
+def _ends(runs: list[Mapping[str, Any]], part: str, at: int = -1) -> list[float]:
     """BLEU after an iteration, the last one as a rule, of each replicate."""
     return [run[part][at] for run in runs if run[part]]
 

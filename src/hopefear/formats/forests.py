@@ -8,8 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from hopefear._core import (
     FOREST_MAGIC,
+    Forest,
     ForestFileWriter,
     ForestParser,
     Pool,
@@ -248,6 +251,31 @@ def forest_writer(path: PathLike) -> Iterator[ForestFileWriter]:
         if not ours:
             raise
         raise os_error(path, error) from None
+
+
+def joining(pool: Pool, like: Pool) -> Pool:
+    """The pool over the words and features of another, which get what is new to them in the order of this one."""
+    words, features = (
+        np.array([own.add(name) for name in names], np.int32)
+        for own, names in ((like.vocab, pool.vocab.names()), (like.features, pool.features.names()))
+    )
+    renumbered = not np.array_equal(features, np.arange(len(features)))
+    found = like[:0]
+    for i, number in enumerate(pool.ids):
+        f = pool[i]
+        said = np.where(f.words < 0, f.words, words[np.maximum(f.words, 0)])  # below 0 are places of tails
+        ids, values = f.sparse_ids, f.sparse_values
+        if renumbered and len(ids):  # features that are numbered as they are met stand in the order of their ids
+            ids = features[ids]
+            edges = np.repeat(np.arange(len(f.sparse_begin) - 1), np.diff(f.sparse_begin))
+            order = np.lexsort((ids, edges))
+            ids, values = ids[order], values[order]
+        forest = Forest.from_arrays(
+            f.edge_begin, f.tail_begin, f.tails, f.word_begin, said, f.dense, like.vocab, like.features,
+            sparse_begin=f.sparse_begin, sparse_ids=ids, sparse_values=values, spans=f.spans,
+        )  # fmt: skip
+        found.append(number, forest, pool.source(i), pool.references(i))
+    return found
 
 
 def _no_packing(path: PathLike) -> None:

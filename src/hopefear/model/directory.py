@@ -58,6 +58,10 @@ class Model:
         joint = JointModel.open(folder / "joint.npz") if "joint.npz" in info["files"] else None
         return cls(folder, info, grammar, models, sparse, casing, joint)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A model that goes to another process is opened there, and must be the same."""
+        return open_same, (str(self.path.absolute()), self.info["checksum"])
+
     @property
     def kind(self) -> str:
         """``hiero`` or ``blocks``."""

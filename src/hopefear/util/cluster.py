@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 
 RETRIES = 20  # of an item whose worker was lost
 PATIENCE = 60.0  # seconds without any result before a word is said
+LONG_PATIENCE = 3600.0  # where each task is long
 _AHEAD = 2  # items per core that are under way or wait to be taken
 
 
@@ -108,6 +109,32 @@ def in_order(
             ray.cancel(one)
 
 
+def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
+    """A task of its own kind: the place of its result, for ``first_ended``.
+
+    ``do`` gets a function that unpacks ``what`` on the worker, so that a fault while it is unpacked (its model is not
+    there, say) is told as any other.
+    """
+    import ray
+    from ray import cloudpickle
+
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone)
+    return task.remote(do, cloudpickle.dumps(what))
+
+
+def first_ended(places: Sequence[Any], warn: Callable[[str], object] = lambda text: None) -> tuple[Any, Any]:
+    """One of the places of ``begun`` where the result has come, and the result."""
+    place = _first(places, warn, LONG_PATIENCE)
+    return place, _taken(place, warn)
+
+
+def cancelled(places: Iterable[Any]) -> None:
+    import ray
+
+    for place in places:
+        ray.cancel(place)
+
+
 def scattered(
     prepare: Callable[[], Callable[[Item], tuple[Any, Sequence[Any]]]],
     items: Iterable[Item],
@@ -151,14 +178,21 @@ def _cores(which: str) -> float:
     return float(getattr(ray, which)().get("CPU", 0))
 
 
+def _first(places: Sequence[Any], warn: Callable[[str], object], patience: float) -> Any:
+    import ray
+
+    while not (ready := ray.wait(list(places), timeout=patience)[0]):
+        free = free_cores()
+        warn(
+            f"no result from the cluster for {patience:.0f} s; {free:.0f} of its cores are free (ray status tells more)"
+        )
+    return ready[0]
+
+
 def _taken(one: Any, warn: Callable[[str], object]) -> Any:
     import ray
 
-    while not ray.wait([one], timeout=PATIENCE)[0]:
-        free = free_cores()
-        warn(
-            f"no result from the cluster for {PATIENCE:.0f} s; {free:.0f} of its cores are free (ray status tells more)"
-        )
+    _first([one], warn, PATIENCE)
     try:
         kind, value = ray.get(one)
     except ray.exceptions.RayError as error:
@@ -176,11 +210,26 @@ def _work(key: str, box: list[Any], item: Any) -> tuple[str, Any]:
     """On a worker."""
     import ray
 
-    try:
+    def done() -> Any:
         if key not in _prepared:
             _prepared.clear()
             _prepared[key] = ray.get(box[0])()
-        return "done", _prepared[key](item)
+        return _prepared[key](item)
+
+    return _told(done)
+
+
+def _alone(do: Callable[[Callable[[], Any]], Any], what: bytes) -> tuple[str, Any]:
+    """On a worker."""
+    from ray import cloudpickle
+
+    return _told(lambda: do(lambda: cloudpickle.loads(what)))
+
+
+def _told(work: Callable[[], Any]) -> tuple[str, Any]:
+    """A result, or what the user did wrong."""
+    try:
+        return "done", work()
     except InputError as error:
         return "input", f"{error} (on the machine {socket.gethostname()} of the cluster)"
 
