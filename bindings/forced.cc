@@ -7,15 +7,17 @@ void init_forced(nb::module_& m) {
   using Step = std::tuple<int32_t, std::pair<int32_t, int32_t>, std::pair<int32_t, int32_t>, std::string, std::string, double>;
   nb::class_<ForcedDecoder>(m, "ForcedDecoder", "The best derivations of given translations.")
       .def_static(
-          "features", [] { return ForcedDecoder::features(); }, "What its weights are for.")
+          "features", [](bool blocks) { return ForcedDecoder::features(blocks); }, "blocks"_a = false,
+          "What its weights are for.")
       .def_static(
-          "columns", [] { return ForcedDecoder::columns(); }, "The names of the columns of rows.")
+          "columns", [](bool blocks) { return ForcedDecoder::columns(blocks); }, "blocks"_a = false,
+          "The names of the columns of rows.")
       .def(
           "__init__",
-          [](ForcedDecoder* self, std::shared_ptr<Grammar> grammar, std::vector<double> weights, int max_span) {
-            new (self) ForcedDecoder(std::move(grammar), std::move(weights), max_span);
+          [](ForcedDecoder* self, std::shared_ptr<Grammar> grammar, std::vector<double> weights, int max_span, bool blocks) {
+            new (self) ForcedDecoder(std::move(grammar), std::move(weights), max_span, blocks);
           },
-          "grammar"_a, "weights"_a, "max_span"_a)
+          "grammar"_a, "weights"_a, "max_span"_a, "blocks"_a = false)
       .def(
           "rows",
           [](const ForcedDecoder& d, const Pool& pool, const std::vector<std::string>& sources,
@@ -25,7 +27,7 @@ void init_forced(nb::module_& m) {
               nb::gil_scoped_release release;
               values = d.rows(pool, sources, kinds, jobs);
             }
-            return give(std::move(values), ForcedDecoder::columns().size());
+            return give(std::move(values), ForcedDecoder::columns(false).size());
           },
           "pool"_a, "sources"_a, "kinds"_a, "jobs"_a = 0, "The columns of every candidate.")
       .def(

@@ -17,6 +17,23 @@ bool is_no_word(std::string_view label) {
          label == "!SENT_END";
 }
 
+/// HTK's strings: a backslash stands before a character, or before the three octal digits of a byte.
+std::string unescaped(std::string_view text) {
+  const auto digit = [&](size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '7' ? text[i] - '0' : -1; };
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      plain += text[i];
+    } else if (digit(i + 1) >= 0 && digit(i + 2) >= 0 && digit(i + 3) >= 0) {
+      plain += static_cast<char>(64 * digit(i + 1) + 8 * digit(i + 2) + digit(i + 3));
+      i += 3;
+    } else {
+      plain += text[++i];
+    }
+  }
+  return plain;
+}
+
 /// Of OpenFST's text: whether arcs have two labels. If nothing else tells, four columns are two labels where they are equal.
 bool is_transducer(const std::vector<std::vector<std::string>>& rows) {
   bool four = false, numbers = true, fractions = false;
@@ -273,11 +290,11 @@ void LatticeReader::slf_line(std::string_view text) {
   };
   if (const auto node = value("I", "NODE"); !node.empty()) {
     const auto label = value("W", "WORD");
-    nodes_[whole(node, "a node")] = {std::string(label), !label.empty()};
+    nodes_[whole(node, "a node")] = {unescaped(label), !label.empty()};
   } else if (!value("J", "LINK").empty()) {
     const auto label = value("W", "WORD"), a = value("a", "acoustic"), l = value("l", "language"), r = value("r", "pron");
     links_.push_back({whole(value("S", "START"), "the start of a link"), whole(value("E", "END"), "the end of a link"),
-                      std::string(label), !label.empty(), a.empty() ? 0 : number(a, "an acoustic score"),
+                      unescaped(label), !label.empty(), a.empty() ? 0 : number(a, "an acoustic score"),
                       l.empty() ? 0 : number(l, "a language score"), r.empty() ? 0 : number(r, "a pronunciation score")});
   } else {
     for (const std::string_view field : fields_) slf_field(field.substr(0, field.find('=')), field.substr(field.find('=') + 1));

@@ -13,30 +13,28 @@
 namespace hopefear {
 namespace {
 
-enum Feature { kRule = 4, kWord, kGlue, kIdentity, kUnknown, kNumber, kName, kFeatures };
+enum Feature { kRule = 4, kWord, kJoin, kIdentity, kUnknown, kNumber, kName, kFeatures };
+constexpr size_t kColumns = kFeatures + 3;
 
 }  // namespace
 
-const std::vector<std::string>& ForcedDecoder::features() {
-  static const std::vector<std::string> names{"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule", "word",
-                                              "glue",      "identity",  "unknown",    "number",     "name"};
-  return names;
+std::vector<std::string> ForcedDecoder::features(bool blocks) {
+  return {"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule", "word", blocks ? "swap" : "glue",
+          "identity",  "unknown",   "number",     "name"};
 }
 
-const std::vector<std::string>& ForcedDecoder::columns() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = features();
-    all.insert(all.end(), {"skipped_source", "skipped_target", "missing"});
-    return all;
-  }();
-  return names;
+std::vector<std::string> ForcedDecoder::columns(bool blocks) {
+  std::vector<std::string> all = features(blocks);
+  all.insert(all.end(), {"skipped_source", "skipped_target", "missing"});
+  return all;
 }
 
-ForcedDecoder::ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span)
-    : grammar_(std::move(grammar)), weights_(std::move(weights)), max_span_(max_span) {
+ForcedDecoder::ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span, bool blocks)
+    : grammar_(std::move(grammar)), weights_(std::move(weights)), max_span_(max_span), blocks_(blocks) {
   if (weights_.size() != kFeatures) throw InputError("forced decoding needs a weight for each of its features");
   if (max_span < 1) throw InputError("max_span must be at least 1");
-  for (size_t c = 0; c < column_.size(); ++c) column_[c] = grammar_->column(features()[c]);
+  const auto names = features(blocks);
+  for (size_t c = 0; c < column_.size(); ++c) column_[c] = grammar_->column(names[c]);
 }
 
 /// What applies to one source, over the words that some candidates have.
@@ -199,9 +197,9 @@ class ForcedDecoder::Parse {
   const Item& item(int32_t t) const { return items_[t]; }
 
   void columns(double* out) const {
-    std::fill(out, out + ForcedDecoder::columns().size(), 0.0);
+    std::fill(out, out + kColumns, 0.0);
     for (int32_t part : parts_) add_features(part, out);
-    out[kGlue] = std::max(0.0, static_cast<double>(parts_.size()) - 1);
+    out[kJoin] = d_.blocks_ ? swaps_ : std::max(0.0, static_cast<double>(parts_.size()) - 1);
     out[kFeatures] = skipped_source_;
     out[kFeatures + 1] = skipped_target_;
     out[kFeatures + 2] = skipped_source_ + skipped_target_ > 0;
@@ -308,51 +306,91 @@ class ForcedDecoder::Parse {
     }
   }
 
-  /// Glue: from (0, 0) to (n, m) by items and by words that are left out.
+  /// The best way from (0, 0) to a place of both sides, and the step that led there: an item, or two that swap (the one that stands
+  /// first in the candidate is `item`), or a word that is left out.
+  struct Best {
+    int32_t skipped = std::numeric_limits<int32_t>::max();
+    double score = 0;
+    int32_t item = kSourceWord, swapped = -1;
+    bool any = false;  // an item before: the next one is glued to it
+
+    bool reached() const { return skipped < std::numeric_limits<int32_t>::max(); }
+  };
+  static constexpr int32_t kSourceWord = -1, kCandidateWord = -2;
+
+  Best& best(int32_t i, int32_t k) { return best_[i * (m_ + 1) + k]; }
+  void improve(int32_t i, int32_t k, const Best& step) {
+    Best& here = best(i, k);
+    if (step.skipped < here.skipped || (step.skipped == here.skipped && step.score > here.score)) here = step;
+  }
+
+  /// From (0, 0) to (n, m) by items, swaps, and words that are left out.
   void join() {
-    struct Best {
-      int32_t skipped = std::numeric_limits<int32_t>::max();
-      double score = 0;
-      int32_t item = -1;  // the step that led here: an item, -1 a source word, -2 a candidate word
-      bool any = false;   // an item before: the next one is glued to it
-    };
-    std::vector<Best> best(static_cast<size_t>(n_ + 1) * (m_ + 1));
-    std::vector<std::vector<int32_t>> at(n_ + 1);  // items by the place where they begin
-    for (size_t t = 0; t < items_.size(); ++t) at[items_[t].i].push_back(static_cast<int32_t>(t));
-    for (auto& own : at)
+    best_.assign(static_cast<size_t>(n_ + 1) * (m_ + 1), {});
+    at_.assign(n_ + 1, {});
+    from_.assign(m_ + 1, {});
+    for (size_t t = 0; t < items_.size(); ++t) {
+      at_[items_[t].i].push_back(static_cast<int32_t>(t));
+      from_[items_[t].k].push_back(static_cast<int32_t>(t));
+    }
+    for (auto& own : at_)
       std::stable_sort(own.begin(), own.end(), [&](int32_t a, int32_t b) { return items_[a].k < items_[b].k; });
-    const auto improve = [&](int32_t i, int32_t k, const Best& step) {
-      Best& here = best[i * (m_ + 1) + k];
-      if (step.skipped < here.skipped || (step.skipped == here.skipped && step.score > here.score)) here = step;
-    };
-    best[0] = {0, 0, -1, false};
+    best_[0].skipped = 0;
     for (int32_t i = 0; i <= n_; ++i) {
       size_t next = 0;
       for (int32_t k = 0; k <= m_; ++k) {
-        const Best here = best[i * (m_ + 1) + k];
-        for (; next < at[i].size() && items_[at[i][next]].k == k; ++next) {
-          const Item& item = items_[at[i][next]];
-          const double glue = here.any ? d_.weights_[kGlue] : 0.0;
-          if (here.skipped < std::numeric_limits<int32_t>::max())
-            improve(item.j, item.l, {here.skipped, here.score + glue + item.score, at[i][next], true});
+        const Best here = best(i, k);
+        for (; next < at_[i].size() && items_[at_[i][next]].k == k; ++next) {
+          const Item& item = items_[at_[i][next]];
+          const double glue = here.any && !d_.blocks_ ? d_.weights_[kJoin] : 0.0;
+          if (here.reached()) improve(item.j, item.l, {here.skipped, here.score + glue + item.score, at_[i][next], -1, true});
         }
-        if (here.skipped == std::numeric_limits<int32_t>::max()) continue;
-        if (i < n_) improve(i + 1, k, {here.skipped + 1, here.score, -1, here.any});
-        if (k < m_) improve(i, k + 1, {here.skipped + 1, here.score, -2, here.any});
+        if (!here.reached()) continue;
+        if (d_.blocks_) swap(i, k, here);
+        if (i < n_) improve(i + 1, k, {here.skipped + 1, here.score, kSourceWord, -1, here.any});
+        if (k < m_) improve(i, k + 1, {here.skipped + 1, here.score, kCandidateWord, -1, here.any});
       }
     }
+    trace();
+  }
+
+  /// Blocks that swap: one that begins at k of the candidate, and behind it there one that begins at i of the source.
+  void swap(int32_t i, int32_t k, const Best& here) {
+    for (int32_t x : from_[k]) {
+      const Item& first = items_[x];
+      for (int32_t y : at_[i]) {
+        const Item& second = items_[y];
+        if (second.j > first.i || second.k < first.l) continue;
+        const int32_t between = (first.i - second.j) + (second.k - first.l);
+        const double score = here.score + first.score + second.score + d_.weights_[kJoin];
+        improve(first.j, second.l, {here.skipped + between, score, x, y, true});
+      }
+    }
+  }
+
+  /// The parts of the best way, in the order of the candidate.
+  void trace() {
     parts_.clear();
-    skipped_source_ = skipped_target_ = 0;
+    skipped_source_ = skipped_target_ = swaps_ = 0;
     for (int32_t i = n_, k = m_; i > 0 || k > 0;) {
-      const int32_t step = best[i * (m_ + 1) + k].item;
-      if (step >= 0) {
-        parts_.push_back(step);
-        i = items_[step].i;
-        k = items_[step].k;
-      } else if (step == -1) {
+      const Best& step = best(i, k);
+      if (step.item == kSourceWord) {
         --i, ++skipped_source_;
-      } else {
+      } else if (step.item == kCandidateWord) {
         --k, ++skipped_target_;
+      } else {
+        const Item& first = items_[step.item];
+        i = first.i;
+        k = first.k;
+        if (step.swapped >= 0) {
+          const Item& second = items_[step.swapped];
+          parts_.push_back(step.swapped);
+          skipped_source_ += first.i - second.j;
+          skipped_target_ += second.k - first.l;
+          swaps_ += 1;
+          i = second.i;
+        }
+        parts_.push_back(step.item);
       }
     }
     std::reverse(parts_.begin(), parts_.end());
@@ -384,7 +422,9 @@ class ForcedDecoder::Parse {
   std::vector<std::pair<int32_t, int32_t>> cells_;  // the items of each source span
   std::vector<int32_t> place_;                      // of the item of the present cell over [k, l)
   std::vector<int32_t> parts_;
-  double skipped_source_ = 0, skipped_target_ = 0;
+  std::vector<Best> best_;
+  std::vector<std::vector<int32_t>> at_, from_;  // items by where they begin in the source, in the candidate
+  double skipped_source_ = 0, skipped_target_ = 0, swaps_ = 0;
 };
 
 std::vector<double> ForcedDecoder::rows(const Pool& pool, const std::vector<std::string>& sources,
@@ -392,14 +432,13 @@ std::vector<double> ForcedDecoder::rows(const Pool& pool, const std::vector<std:
   if (sources.size() != pool.size() || kinds.size() != pool.size())
     throw InputError("as many source lines as sentences are needed");
   const auto row_begin = pool.row_begin();
-  const size_t width = columns().size();
-  std::vector<double> out(row_begin.back() * width);
+  std::vector<double> out(row_begin.back() * kColumns);
   each_sentence(pool, jobs, [&](size_t i, const hopefear::Sentence& s) {
     const Sentence sentence(*this, sources[i], kinds[i], *pool.vocab, s.forest.words);
     Parse parse(*this, sentence);
     for (int32_t e = 0; e < s.forest.edges(); ++e) {
       parse.run(s.forest.edge_words(e));
-      parse.columns(out.data() + (row_begin[i] + e) * width);
+      parse.columns(out.data() + (row_begin[i] + e) * kColumns);
     }
   });
   return out;

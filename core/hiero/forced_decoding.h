@@ -1,10 +1,13 @@
-// Forced decoding: the best derivation of a hierarchical model whose yield is a given translation.
+// Forced decoding: the best derivation of a hierarchical or block model whose yield is a given translation.
 //
 // The source and the candidate are parsed together. An item is a span [i, j) of the source with a span [k, l) of the candidate, made by a
 // rule of the grammar (all target sides take part) or by a word that is copied, as hiero_decoder.h says; glue joins items from left
 // to right. The language models' say is the same for all derivations of a string and is left to others. Where no derivation yields
 // the candidate, glue may leave words of either side out: the derivation with the fewest such words is taken, and among these
 // the best by the model. So one search serves both cases, and the number of words left out tells them apart.
+//
+// A block model (block_decoder.h) has no nonterminals and no glue: blocks follow each other, and two neighbours may swap. Words may be
+// left out between any two blocks, also between two that swap.
 //
 // What applies to the source is found once per sentence; each candidate then only sees rules whose words it has. Equal scores: what came
 // first wins.
@@ -25,11 +28,11 @@ class ForcedDecoder {
  public:
   /// The features of a derivation in the order of its columns, and then: `skipped_source` and `skipped_target`, the words left out,
   /// and `missing`, 1 if there are any.
-  static const std::vector<std::string>& features();
-  static const std::vector<std::string>& columns();
+  static std::vector<std::string> features(bool blocks);
+  static std::vector<std::string> columns(bool blocks);
 
   /// `weights` are those of features(). Rules with nonterminals cover at most max_span source words.
-  ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span);
+  ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span, bool blocks);
 
   /// For every row of a pool of lists, whose words and `sources` are as the model has them; `kinds` as decoders take them.
   std::vector<double> rows(const Pool& pool, const std::vector<std::string>& sources, const std::vector<std::string>& kinds,
@@ -53,6 +56,7 @@ class ForcedDecoder {
   std::vector<double> weights_;
   std::array<int, 4> column_;  // of the grammar, for the first features
   int max_span_;
+  bool blocks_;
 };
 
 }  // namespace hopefear

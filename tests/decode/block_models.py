@@ -21,9 +21,12 @@ def random_pairs(rng: random.Random, count: int, longest: int = 3) -> list[Pair]
     return sorted(pairs)
 
 
-def block_model(folder: Path, pairs: list[Pair], models: tuple[LanguageModel, ...] = ()) -> Model:
+def block_model(
+    folder: Path, pairs: list[Pair], models: tuple[LanguageModel, ...] = (), weights: dict[str, float] | None = None
+) -> Model:
     """A model in memory."""
+    weights = {"word": 0.1} if weights is None else weights
     path = folder / "blocks.txt"
     path.write_text("".join(f"[X] ||| {' '.join(f)} ||| {' '.join(e)} ||| phrase_ef=-0.5\n" for f, e in pairs))
-    info = {"kind": "blocks", "options": {}, "text": {"source": PLAIN, "target": PLAIN}, "weights": {"word": 0.1}}
+    info = {"kind": "blocks", "options": {}, "text": {"source": PLAIN, "target": PLAIN}, "weights": weights}
     return Model(folder, info, read_grammar(path), models, ())

@@ -56,6 +56,25 @@ def test_the_same_string_stands_once_with_the_features_of_all(tmp_path: Path) ->
     assert third["n0.rank"] == pytest.approx(math.log(3))
 
 
+def test_the_weights_of_a_system_give_its_score(tmp_path: Path) -> None:
+    many = {f"lex(f{k},e{k})": 1.0 for k in range(1200)}
+    left: Lists = [[("a b", {"x": 1.0}), ("a", {"x": 0.5})]]
+    right: Lists = [[("a", {"x": 2.0, "y": 1.0, **many}), ("z", {"x": 3.0, "lex(f,e)": 2.0}), ("b", {"y": -1.0})]]
+    with pytest.raises(
+        hf.InputError, match=r"1203 features, more than 1000\. Give the weights of the system: --weights n1="
+    ):
+        combined(tmp_path, left, right)
+    (tmp_path / "w").write_text("x 2\ny 0.5\nlex(f,e) -1\nlex(f7,e7) 0.25\n")
+    ((_, second, third, fourth),) = combined(tmp_path, left, right, weights=[f"n1={tmp_path / 'w'}"])
+    assert [name for name in second[1] if name.startswith("n1.")] == [
+        f"n1.{k}" for k in ("score", "x", "y", "missing", "rank")
+    ]
+    assert [one["n1.score"] for _, one in (second, third, fourth)] == [4.75, 4.0, -0.5]
+    assert [one["n1.y"] for _, one in (second, third, fourth)] == [1.0, 0.0, -1.0]
+    with pytest.raises(OptionError, match="--weights n5=w: give NAME=FILE, where NAME is one of n0, n1"):
+        combined(tmp_path, left, right, weights=["n5=w"])
+
+
 def test_likeness_is_to_the_others(tmp_path: Path) -> None:
     rng = random.Random(2)
     lists: Lists = [

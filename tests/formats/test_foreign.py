@@ -59,8 +59,10 @@ def test_fairseq_generate(tmp_path: Path) -> None:
         ("Yes .", {"score": -0.25, "logprob_sum": -0.75, "logprob_mean": -0.25, "logprob_min": -0.5}),
         ("Yeah .", {"score": -1.5, "logprob_sum": -4.5, "logprob_mean": -1.5, "logprob_min": -2.0}),
     ]
-    detokenised = read_nbest(write(tmp_path / "gen2.txt", FAIRSEQ.replace("D-1\t-0.25\tYes .", "D-1\t-0.25\tYes.")))
-    assert (detokenised.text(1, 0), detokenised.references(1)) == ("Yes.", [])
+    older = FAIRSEQ.replace("D-1\t-0.25\tYes .", "D-1\t-0.25\tYes.")  # T as H: no reference for D
+    assert read_nbest(write(tmp_path / "gen2.txt", older)).references(1) == []
+    detokenised = read_nbest(write(tmp_path / "gen3.txt", older.replace("T-1\tYes .", "T-1\tYes.")))  # since 0.10
+    assert (detokenised.text(1, 0), detokenised.references(1)) == ("Yes.", ["Yes."])
     with pytest.raises(hf.InputError, match="sentence 0 has no candidates"):
         read_nbest(write(tmp_path / "cut.txt", "\n".join(FAIRSEQ.split("\n")[:10])), format="fairseq")
 
@@ -131,6 +133,12 @@ def test_token_log_probabilities(tmp_path: Path) -> None:
         "logprob_mean": -0.75,
         "logprob_min": -1.0,
     }
+    likelier = json.loads(json.dumps(OFFLINE))  # the chosen token need not stand first
+    likelier["outputs"][0] |= {
+        "token_ids": [7, 2],
+        "logprobs": [{"7": {"logprob": -1.0}}, {"5": {"logprob": -0.1}, "2": {"logprob": -0.5}}],
+    }
+    assert shown(read_nbest(write(tmp_path / "top.jsonl", json.dumps(likelier))), 0) == shown(offline, 0)
     hugging = read_nbest(write(tmp_path / "hf.jsonl", json.dumps(HUGGING)))
     assert hugging.source(0) == "x"
     assert shown(hugging, 0)[1] == (

@@ -7,6 +7,7 @@ import pytest
 
 import hopefear as hf
 from hopefear.formats import read_forests
+from hopefear.formats.lattices import write_lattices
 
 KALDI = """\
 utt-1
@@ -103,6 +104,16 @@ def test_htk(tmp_path: Path) -> None:
     assert pool.ids == ["both", "1"]
     assert set(paths(pool, 0)) == {"a", "b"}
     assert paths(pool, 0)["a"]["acoustic"] == pytest.approx(-2 * 2.302585093)
+
+
+def test_words_that_htk_escapes(tmp_path: Path) -> None:
+    """HTK writes a mark before a quotation mark at the beginning, and other bytes than ASCII's as octal numbers."""
+    text = SLF.replace("W=the ", "W=\\'cause ").replace("W=a ", "W=caf\\303\\251\\\\ ")
+    pool = read_forests(write(tmp_path / "utt-1.slf", text))
+    assert set(paths(pool, 0)) == {"'cause", "café\\"}
+    write_lattices(pool, tmp_path / "again.slf", "slf")
+    assert " W=\\'cause " in (tmp_path / "again.slf").read_text()
+    assert paths(read_forests(tmp_path / "again.slf"), 0) == paths(pool, 0)
 
 
 def test_a_folder_of_lattices(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """All block sequences of a sentence, one by one, with their features: what the decoder without limits searches."""
 
+import functools
 from collections import Counter
 
 
@@ -105,3 +106,48 @@ def features(sequence, phrase, word, swap, bag=False):
 
 def yield_of(sequence):
     return [e for block in sequence for e in block[3]]
+
+
+def forced(words, kinds, pairs, candidate, weights):
+    """The best sequence that makes the candidate: words left out (the fewest) and score, all ways tried.
+
+    A way takes blocks from left to right or two that are exchanged, and leaves words of both sides out before, between
+    and behind them. All blocks have a phrase_ef of -0.5, as those of tests/decode/block_models.py.
+    """
+    blocks = blocks_of(words, kinds, pairs)
+
+    def score(sequence):
+        h = features(sequence, False, False, True)
+        h["phrase_ef"] = -0.5 * h["rule"]
+        h["swap"] = 0
+        return sum(weights.get(name, 0.0) * value for name, value in h.items())
+
+    def fits(block, k):
+        return tuple(candidate[k : k + len(block[3])]) == block[3]
+
+    @functools.cache
+    def best(i, k):
+        if i == len(words) and k == len(candidate):
+            return (0, 0.0)
+        found = [(skipped + 1, minus) for skipped, minus in ([best(i + 1, k)] if i < len(words) else [])]
+        found += [(skipped + 1, minus) for skipped, minus in ([best(i, k + 1)] if k < len(candidate) else [])]
+        for block in blocks:
+            if not fits(block, k):
+                continue
+            end = k + len(block[3])
+            if block[0] == i:
+                skipped, minus = best(block[1], end)
+                found.append((skipped, minus - score([block])))
+            for other in blocks:
+                if other[0] != i or other[1] > block[0]:
+                    continue
+                for start in range(end, len(candidate)):
+                    if fits(other, start):
+                        skipped, minus = best(block[1], start + len(other[3]))
+                        between = block[0] - other[1] + start - end
+                        own = score([block]) + score([other]) + weights.get("swap", 0.0)
+                        found.append((skipped + between, minus - own))
+        return min(found)
+
+    skipped, minus = best(0, 0)
+    return skipped, -minus

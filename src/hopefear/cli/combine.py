@@ -14,12 +14,16 @@ PARAMS = [
     Positional(["lists"], metavar="LIST LIST...", type=InputFile(), nargs=-1, required=True),
     click.Option(["--out"], metavar="LIST", required=True, help="The combined list."),
     Many(["--names"], metavar="NAME", help="What the systems are called. [s1, s2, ...]"),
+    Many(
+        ["--weights"], metavar="NAME=FILE", help="What a system weighs its features with: adds its score as a column."
+    ),
     click.Option(["--floors"], type=InputFile(), help="Guesses for missing scores that other lists taught. [learnt]"),
     click.Option(["--save-floors"], metavar="FILE", help="Write what was learnt about missing scores."),
 ]
 
 EXAMPLES = """
 hopefear combine neural.jsonl hiero.jsonl --names neural hiero --out both.jsonl
+hopefear combine neural.jsonl hiero.nbest --names n h --weights h=run/weights.txt --out both.jsonl
 hopefear combine n.dev.jsonl h.dev.jsonl --names n h --out dev.jsonl --save-floors floors.json
 hopefear combine n.test.jsonl h.test.jsonl --names n h --out test.jsonl --floors floors.json
 """

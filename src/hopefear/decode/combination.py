@@ -7,6 +7,8 @@ A candidate stands once, whoever proposed it, with the features of all systems s
     A.NAME       feature NAME of system A
     A.missing    1 if A did not propose it
     A.rank       ln of its place in A's list, from 1; of a missing one, the place behind the last
+    A.score      the weighted sum of all features of A, if its weights are given; then features of templates, such as
+                 lex(f,e), have no columns of their own
     systems      how many systems proposed it
 
 What A would have said of a candidate that it did not propose is not known. Put in its place is a guess that is learnt
@@ -31,6 +33,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool, likeness_columns, set_sources
 from hopefear.errors import OptionError, input_error
 from hopefear.formats.pieces import SENTENCES, iter_pools, pool_writer
+from hopefear.formats.weights import read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name
 from hopefear.util.words import plural
@@ -50,6 +53,7 @@ class CombineConfig:
     lists: Sequence[PathLike]
     out: PathLike
     names: Sequence[str] = ()
+    weights: Sequence[str] = ()  # NAME=FILE: what a system weighs its features with
     floors: PathLike | None = None  # read them instead of learning them
     save_floors: PathLike | None = None
     jobs: int = 0
@@ -61,18 +65,38 @@ class System:
 
     name: str
     path: PathLike
+    weights: Mapping[str, float] | None = None
     features: list[str] = field(default_factory=list)
 
     def sentences(self) -> Iterator[Found]:
         """A pool, the place of a sentence in it, and its id."""
         for pool in iter_pools(self.path):
-            known = pool.feature_names
+            names = pool.feature_names
+            known = names if self.weights is None else ["score", *(name for name in names if "(" not in name)]
             if len(known) > MOST_FEATURES:
                 finding = f"has {plural(len(known), 'feature')}, more than {MOST_FEATURES}"
-                raise input_error(path_name(self.path), None, f"{finding}. Keep few features, or the model's score")
+                cure = f"Give the weights of the system: --weights {self.name}=FILE"
+                raise input_error(path_name(self.path), None, f"{finding}. {cure}")
             self.features += known[len(self.features) :]
+            column = {name: k for k, name in enumerate(known)}
+            self._place = np.array([column.get(name, -1) for name in names], np.intp)
+            self._w = weight_vector(self.weights or {}, names)
             for i, name in enumerate(pool.ids):
                 yield pool, i, name
+
+    def matrix(self, forest: Any) -> Matrix:
+        """The features of a sentence's candidates, of the pool that was read last."""
+        values = np.zeros((forest.edge_count, len(self.features)))
+        rows, ids = np.indices(forest.dense.shape).reshape(2, -1)
+        if len(forest.sparse_ids):
+            sparse_rows = np.repeat(np.arange(forest.edge_count), np.diff(forest.sparse_begin))
+            rows, ids = np.concatenate([rows, sparse_rows]), np.concatenate([ids, forest.sparse_ids])
+        own = np.concatenate([forest.dense.ravel(), forest.sparse_values])
+        kept = self._place[ids] >= 0
+        np.add.at(values, (rows[kept], self._place[ids][kept]), own[kept])
+        if self.weights is not None:
+            np.add.at(values[:, 0], rows, own * self._w[ids])
+        return values
 
     def columns(self) -> list[str]:
         return [*(f"{self.name}.{feature}" for feature in self.features), f"{self.name}.missing", f"{self.name}.rank"]
@@ -105,7 +129,7 @@ class Piece:
         values = []
         for k, (pool, i, _) in enumerate(found):
             forest = pool[i]
-            values.append(_matrix(forest, len(systems[k].features)))
+            values.append(systems[k].matrix(forest))
             if pool.number_names != found[0][0].number_names:
                 finding = "has other metric columns than the first list. Give all lists the same"
                 raise input_error(path_name(systems[k].path), None, finding)
@@ -137,15 +161,6 @@ class Piece:
         if any(self.sources):
             set_sources(pool, self.sources)
         return pool
-
-
-def _matrix(forest: Any, width: int) -> Matrix:
-    values = np.zeros((forest.edge_count, width))
-    values[:, : forest.dense_width] = forest.dense
-    if len(forest.sparse_ids):
-        rows = np.repeat(np.arange(forest.edge_count), np.diff(forest.sparse_begin))
-        np.add.at(values, (rows, forest.sparse_ids), forest.sparse_values)
-    return values
 
 
 class Floors:
@@ -210,7 +225,8 @@ def combine(config: CombineConfig, run: Session = SILENT) -> list[str]:
     """Writes the combined list; the names of its columns."""
     names = list(config.names) or [f"s{k + 1}" for k in range(len(config.lists))]
     _check(config, names)
-    systems = [System(name, path) for name, path in zip(names, config.lists, strict=True)]
+    weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in config.weights)}
+    systems = [System(name, path, weights.get(name)) for name, path in zip(names, config.lists, strict=True)]
     floors = Floors(systems)
     done = 0
     update = run.progress("combine")
@@ -248,6 +264,9 @@ def _check(config: CombineConfig, names: Sequence[str]) -> None:
         raise OptionError(f"--names: {plural(len(names), 'name')} for {plural(len(config.lists), 'list')}.")
     if len(set(names)) < len(names) or any(not name or set(name) & set(" \t=|") for name in names):
         raise OptionError("--names must differ, and have no blanks, = or |.")
+    for text in config.weights:
+        if "=" not in text or text.split("=", 1)[0] not in names:
+            raise OptionError(f"--weights {text}: give NAME=FILE, where NAME is one of {', '.join(names)}.")
 
 
 def _pieces(systems: Sequence[System]) -> Iterator[Piece]:

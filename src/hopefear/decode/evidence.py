@@ -31,7 +31,7 @@ from hopefear._core import (
     text_columns,
 )
 from hopefear.decode.consensus import CONSENSUS, EXACT
-from hopefear.decode.forced import COLUMNS as FORCED, Forced
+from hopefear.decode.forced import Forced
 from hopefear.errors import InputError, OptionError, input_error
 from hopefear.formats.pieces import iter_pools, pool_writer
 from hopefear.formats.weights import check_names, read_weights, weight_vector
@@ -173,7 +173,7 @@ class Evidence:
         self.decoder = decoder = Forced(model)
         forced = Family(
             "forced",
-            [f"forced_{name}" for name in FORCED],
+            [f"forced_{name}" for name in decoder.names],
             lambda p: decoder.columns(self._model_pool(), [p.source(i) for i in range(len(p))], self.jobs),
             needs_source=True,
         )

@@ -1,11 +1,11 @@
-"""Forced decoding: how a hierarchical model would have made a given translation.
+"""Forced decoding: how a hierarchical or block model would have made a given translation.
 
     forced = Forced(Model.open("model"))
     print(forced.explain("la casa verde", "the green house"))
 
 The best derivation whose yield is the candidate, over all rules of the model and under its weights (the language
-models, which say the same of all derivations of one string, aside). Where there is none, glue leaves out as few words
-of both sides as it can.
+models, which say the same of all derivations of one string, aside). Where there is none, as few words of both sides as
+possible are left out. Blocks follow each other, and neighbours may swap; only their real-valued features count.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ from numpy.typing import NDArray
 from hopefear._core import ForcedDecoder, Pool
 from hopefear.model.directory import Model
 
-#: Features of a derivation; then words left out, and whether there are any.
-FEATURES = tuple(ForcedDecoder.features())
-COLUMNS = tuple(ForcedDecoder.columns())
-
 
 @dataclass(frozen=True)
 class Forced:
@@ -33,10 +29,23 @@ class Forced:
     _core: ForcedDecoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self.model.require("hiero", "forced decoding is for hiero")
-        weights = [self.model.weights.get(name, 0.0) for name in FEATURES]
+        weights = [self.model.weights.get(name, 0.0) for name in self.features]
         span = self.max_span or int(self.model.info["options"].get("max_phrase") or 10)
-        object.__setattr__(self, "_core", ForcedDecoder(self.model.grammar, weights, span))
+        object.__setattr__(self, "_core", ForcedDecoder(self.model.grammar, weights, span, self._blocks))
+
+    @property
+    def _blocks(self) -> bool:
+        return self.model.kind == "blocks"
+
+    @property
+    def features(self) -> list[str]:
+        """The features of a derivation."""
+        return ForcedDecoder.features(self._blocks)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns: the features, then words left out on each side, and whether there are any."""
+        return ForcedDecoder.columns(self._blocks)
 
     def columns(self, pool: Pool, sources: Sequence[str], jobs: int = 0) -> NDArray[np.float64]:
         """A row for each candidate of lists in the model's words: the features of its derivation, words left out."""

@@ -130,10 +130,10 @@ def _in_order(data: Input, found: Mapping[int, Listed]) -> list[Listed]:
 def fairseq(data: Input) -> Iterator[Listed]:
     """What ``fairseq-generate`` prints: ``S-`` source, ``T-`` reference, ``H-``, ``D-`` candidate, ``P-`` its tokens.
 
-    The text is D's, where H is not detokenised; then T is no reference, as it is in the tokens of H.
+    The text is D's. T is in the words of D since fairseq 0.10 and in those of H before; then it is no reference.
     """
     found: dict[int, Listed] = {}
-    detokenised = False
+    shared = [0, 0]  # words of T that D has, that H has
     for line, text in data.lines:
         match = re.match(r"([STHDP])-([0-9]{1,9})\t(.*)", text)
         if match is None:
@@ -150,12 +150,13 @@ def fairseq(data: Input) -> Iterator[Listed]:
         elif not one.candidates:
             data.fail(line, f"{kind}-{number} comes before H-{number}. Keep the lines as fairseq-generate printed them")
         elif kind == "D":
-            detokenised = detokenised or words != one.candidates[-1].text
+            for k, own in enumerate((words, one.candidates[-1].text)):
+                shared[k] += sum(word in own.split() for reference in one.references for word in reference.split())
             one.candidates[-1].text = words
         else:
             one.candidates[-1].features |= _token_features(data, line, rest.split())
     for one in _in_order(data, found):
-        if detokenised:
+        if shared[0] < shared[1]:
             one.references = []
         yield one
 
@@ -293,24 +294,25 @@ def _candidate(data: Input, line: int, value: Any) -> Candidate:
             features |= _scores(data, line, one[name], "score" if name == "score" else name)
     logprobs = next((one[name] for name in _TOKENS if one.get(name) is not None), None)
     if logprobs is not None:
-        features |= _token_features(data, line, _token_logprobs(data, line, logprobs))
+        features |= _token_features(data, line, _token_logprobs(data, line, logprobs, one.get("token_ids")))
     return Candidate(text, features)
 
 
-def _token_logprobs(data: Input, line: int, value: Any) -> list[Any]:
-    """The numbers in the shapes that programs give them."""
+def _token_logprobs(data: Input, line: int, value: Any, ids: Any = None) -> list[Any]:
+    """The numbers in the shapes that programs give them; ``ids`` of the tokens that were chosen, if they are known."""
     if isinstance(value, dict):  # OpenAI: {"token_logprobs": [...]}, of a chat {"content": [{"logprob": ...}, ...]}
         value = value.get("token_logprobs", value.get("content"))
     if not isinstance(value, list):
         data.fail(line, "the tokens' log probabilities must be a list. Is this the format that was named?")
-    return [_logprob(each) for each in value]
+    chosen = ids if isinstance(ids, list) and len(ids) == len(value) else [None] * len(value)
+    return [_logprob(each, str(token)) for each, token in zip(value, chosen, strict=True)]
 
 
-def _logprob(value: Any) -> Any:
+def _logprob(value: Any, token: str = "") -> Any:
     if isinstance(value, dict) and "logprob" in value:
         return value["logprob"]
-    if isinstance(value, dict) and len(value) >= 1:  # vLLM: token id -> {"logprob": ...}, the chosen token first
-        return _logprob(next(iter(value.values())))
+    if isinstance(value, dict) and value:  # vLLM: token id -> {"logprob": ...}, the chosen token and likelier ones
+        return _logprob(value.get(token, next(iter(value.values()))))
     return value
 
 

@@ -243,5 +243,11 @@ def _slf(id: str, arcs: Sequence[Arc]) -> str:
         scores = " ".join(
             f"{short}={h.get(name, 0.0)!r}" for short, name in (("a", "acoustic"), ("l", "lm"), ("r", "pron"))
         )
-        lines.append(f"J={j} S={at} E={to} W={'!NULL' if word == '<eps>' else word} {scores}\n")
+        lines.append(f"J={j} S={at} E={to} W={'!NULL' if word == '<eps>' else _htk(word)} {scores}\n")
     return "".join(lines)
+
+
+def _htk(word: str) -> str:
+    """As HTK escapes a string: backslashes, and a quotation mark at the beginning."""
+    word = word.replace("\\", "\\\\")
+    return "\\" + word if word.startswith(("'", '"')) else word
