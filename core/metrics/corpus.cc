@@ -1,6 +1,6 @@
 #include "metrics/corpus.h"
 
-#include "forest/array_store.h"
+#include "forest/kept.h"
 #include "util/unicode.h"
 
 namespace hopefear {
