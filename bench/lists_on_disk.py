@@ -2,9 +2,9 @@
 
     python bench/lists_on_disk.py [--sentences 2000] [--candidates 200] [--features 40] [--memory 0.05]
 
-Writes a list of random candidates and tunes on it twice, in processes of their own: in memory, and with a limit. Says for
-each the peak of anonymous memory (RssAnon, which only a swap file could take away), of all resident memory (mapped files
-included, which the system may take away at any time), CPU seconds, and whether weights.txt has the same bytes.
+Writes a list of random candidates and tunes on it twice, in processes of their own: in memory, and with a limit. Says
+for each the peak of anonymous memory (RssAnon, which only a swap file could take away), of all resident memory (mapped
+files included, which the system may take away at any time), CPU seconds, and whether weights.txt has the same bytes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -40,19 +41,30 @@ def write(folder: Path, sentences: int, candidates: int, features: int) -> None:
                 out.write(f"{i} ||| {' '.join(text)} ||| {shown} ||| 0\n")
 
 
+def tree(process: int) -> list[int]:
+    """A process and what descends from it."""
+    found, next_ones = [], [process]
+    while next_ones:
+        found.append(one := next_ones.pop())
+        for task in Path(f"/proc/{one}/task").glob("*/children"):
+            next_ones += [int(child) for child in task.read_text().split()]
+    return found
+
+
 def measured(command: list[str]) -> dict[str, float]:
-    """Runs a command. Peaks of memory in MB, and CPU seconds."""
+    """Runs a command. Peaks of memory of all its processes together in MB, and CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     peak = {"RssAnon": 0, "VmRSS": 0}
     while process.poll() is None:
-        try:
-            for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-                name, _, value = line.partition(":")
-                if name in peak:
-                    peak[name] = max(peak[name], int(value.split()[0]))
-        except OSError:
-            pass
+        now = dict.fromkeys(peak, 0)
+        with suppress(OSError):  # one of them has just ended
+            for one in tree(process.pid):
+                for line in Path(f"/proc/{one}/status").read_text().splitlines():
+                    name, _, value = line.partition(":")
+                    if name in peak:
+                        now[name] += int(value.split()[0])
+        peak = {name: max(value, now[name]) for name, value in peak.items()}
         time.sleep(0.02)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")

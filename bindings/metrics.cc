@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "common.h"
-#include "forest/array_store.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "metrics/corpus.h"
@@ -15,6 +14,7 @@
 #include "metrics/rouge.h"
 #include "metrics/significance.h"
 #include "metrics/ter.h"
+#include "util/array_store.h"
 #include "util/error.h"
 
 namespace hopefear {
@@ -67,7 +67,7 @@ Out2<double> kept_stats(const Metric& metric, const Pool& pool, int jobs) {
   constexpr size_t kSome = 4096;
   const auto row_begin = pool.row_begin();
   const auto rows = static_cast<size_t>(row_begin.back()), width = static_cast<size_t>(metric.size());
-  auto stats = std::make_unique<std::shared_ptr<double[]>>(kept_numbers(rows * width));
+  auto stats = std::make_unique<std::shared_ptr<double[]>>(kept_array<double>(rows * width));
   double* data = stats->get();
   nb::capsule owner(stats.release(), [](void* p) noexcept { delete static_cast<std::shared_ptr<double[]>*>(p); });
   {

@@ -4,8 +4,8 @@
 
 #include "common.h"
 #include "display.h"
-#include "forest/array_store.h"
 #include "forest/candidate_lists.h"
+#include "util/array_store.h"
 #include "util/words.h"
 
 namespace hopefear {
@@ -152,9 +152,9 @@ void init_pool(nb::module_& m) {
       .def("append_lists", &append_many, "ids"_a, "row_begin"_a, "dense"_a, "numbers"_a, "texts"_a, "references"_a,
            "Many lists at once, with dense features only: rows row_begin[i] to row_begin[i + 1] of the arrays are those of list "
            "i.");
-  m.def("open_array_store", &open_array_store, "folder"_a, "limit"_a,
+  m.def("open_array_store", &ArrayStore::open, "folder"_a, "limit"_a,
         "Arrays of forests take so many bytes of memory; what is made beyond that lives in mapped files of the folder.");
-  m.def("close_array_store", &close_array_store, "What is made from now on lives in memory.");
+  m.def("close_array_store", &ArrayStore::close, "What is made from now on lives in memory.");
   m.def(
       "canonical",
       [](const Pool& pool) {

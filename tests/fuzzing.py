@@ -6,22 +6,33 @@ import gzip
 import io
 import lzma
 import random
+import struct
+import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow
+import pyarrow.feather
+import pyarrow.parquet
 import zstandard
 
 import hopefear as hf
 from hopefear import formats
+from hopefear._core import Extractor, ParallelText, checksum, read_feature_table
 from hopefear.formats import trec
 from hopefear.formats.letor import read_letor
 from hopefear.formats.table import read_table
 from hopefear.model import BuildOptions, Model, build
+from hopefear.model.casing import Casing
 from hopefear.model.grammar import Grammar, iter_rules, read_grammar, write_grammar
+from hopefear.model.joint import ARRAYS, MARKS, JointModel
 from hopefear.model.language_model import LanguageModel
 from hopefear.runs import checkpoint
 from hopefear.runs.record import RunRecord
+from hopefear.train.coordinate_ascent import read_parameters
+from hopefear.trainers.blocks import costmargin
 from hopefear.trainers.online import states
 
 MOSES_LIST = """\
@@ -312,6 +323,11 @@ def _learners(folder: Path) -> bytes:
     return (folder / "learners.npz").read_bytes()
 
 
+def _learners_members(folder: Path) -> bytes:
+    _learners(folder)
+    return _members(folder / "learners.npz")
+
+
 def _checkpoint(folder: Path) -> bytes:
     checkpoint.save(folder / "state.json", {"weights": {"lm": 0.25, "größe": -3}, "history": [{"epoch": 1}]})
     return (folder / "state.json").read_bytes()
@@ -334,11 +350,109 @@ def _read_config(path: Path) -> None:
         raise hf.InputError(error.format_message()) from None
 
 
-def _read_csv(path: Path) -> None:
-    read_table(path.replace(path.with_suffix(".csv")))
+def _table(suffix: str) -> Callable[[Path], object]:
+    return lambda path: read_table(path.replace(path.with_suffix(suffix)))
+
+
+def _arrow_table(folder: Path, kind: str) -> bytes:
+    table = pyarrow.table({"q": [1, 1, 2], "text": ["a", "b", None], "lm": [0.5, -1e3, 2.0]})
+    if kind == "parquet":
+        pyarrow.parquet.write_table(table, folder / "table", compression="none")
+    else:
+        pyarrow.feather.write_feather(table, str(folder / "table"), compression="uncompressed")
+    return (folder / "table").read_bytes()
+
+
+# Formats with checksums refuse nearly everything at the door. To see what is behind it, the members of a file of arrays
+# are damaged one by one, and checksums are made anew.
+MEMBER = b"--member--"
+
+
+def _members(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as file:
+        return MEMBER.join(part for name in file.namelist() for part in (name.encode(), file.read(name)))
+
+
+def _packed(reader: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Gives a file of arrays with these members to a reader."""
+
+    def read(path: Path) -> None:
+        parts = path.read_bytes().split(MEMBER)
+        inside = path.with_suffix(".npz")
+        with zipfile.ZipFile(inside, "w") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # two members of one name
+            for name, content in zip(parts[::2], parts[1::2], strict=False):
+                file.writestr(name.decode("latin-1").replace("\0", "") or "_", content)
+        reader(inside)
+
+    return read
+
+
+def _joint(folder: Path) -> Path:
+    words, rng = (*MARKS, "a", "b"), np.random.default_rng(1)
+    shapes = [(6, 2), (6, 2), (28, 3), (3,), (6, 3), (6,)]
+    arrays = {name: rng.normal(size=shape).astype(np.float32) for name, shape in zip(ARRAYS, shapes, strict=True)}
+    JointModel(words, words, arrays).save(folder / "joint.npz")
+    return folder / "joint.npz"
+
+
+def _last(folder: Path) -> Path:
+    state = costmargin._State(np.arange(3, dtype=np.uint64), np.ones(3), np.zeros(3))
+    state.save(folder / "last.npz", [{"epoch": 1}])
+    return folder / "last.npz"
+
+
+def _read_case(path: Path) -> None:
+    Casing.from_dict(LanguageModel.open(path), {"first": 1.0, "later": 0.5}).spell(["a", "b", "ü", "."], ["Ü"])
+
+
+def _read_forged_lm(good: bytes) -> Callable[[Path], object]:
+    """The header is good, and the rest has no checksum that is compared."""
+
+    def read(path: Path) -> None:
+        data = path.read_bytes()[512 : len(good)]
+        path.write_bytes(good[:512] + data + good[512 + len(data) :])
+        model = LanguageModel.open(path, verify=False)
+        model.score("a b x")
+        try:
+            model.core.write_arpa(io.BytesIO().write)
+        except hf.InputError as error:
+            raise hf.InputError(f"{path}: {error}") from None
+
+    return read
+
+
+def _read_forged_grammar(path: Path) -> None:
+    """Checksums are those of the damaged bytes."""
+    data = bytearray(path.read_bytes())
+    if len(data) >= 608:
+        for at in range(48, 608, 40):
+            offset, size = struct.unpack_from("<QQ", data, at + 16)
+            if offset + size <= len(data):
+                struct.pack_into("<Q", data, at + 32, checksum(bytes(data[offset : offset + size])))
+        struct.pack_into("<Q", data, 24, len(data))
+        struct.pack_into("<Q", data, 32, 0)
+        struct.pack_into("<Q", data, 32, checksum(bytes(data[:608])))
+        path.write_bytes(data)
+    _read_grammar_file(path)
+
+
+def _read_links(path: Path) -> None:
+    """Word alignments of three pairs."""
+    lines = path.read_bytes().decode("utf-8", "surrogateescape").split("\n")[:3]
+    text = ParallelText()
+    text.add(["a b c", "d", "e f"], ["a b", "c d e", "f g"])
+    for number, line in enumerate(lines):
+        text.add_pharaoh([line.encode("utf-8", "replace").decode()], str(path), [number + 1])
+    if len(lines) == 3:
+        extractor = Extractor(text)
+        extractor.run(0, 3)
+        extractor.finish()
 
 
 CONFIG = 'seed = 3\nkind = "blocks"\n[build]\nmax-options = 20\nsource = ["a", "b"]\noverwrite = true\n[tune]\nx = 1\n'
+PARAMS = "[beam]\nvalues = [50, 100, 200]\n[penalty]\nlow = -1.0\nhigh = 2.0\nstep = 0.5\n"
+JSONL_TABLE = '{"q": 1, "text": "a", "lm": 0.5}\n{"q": 1, "text": "b", "lm": null}\n{"q": 2, "text": "c", "lm": -1e3}\n'
 CSV_TABLE = 'q,text,lm,tm\n1,"a, b",-1.5,2\n1,c,0.5,1e-3\n2,"d ""e""",3,4\n'
 LETOR = "2 qid:10 1:0.5 2:1 # doc\n0 qid:10 1:0.1 2:7\n1 qid:11 1:3\n"
 TREC = "q1 Q0 d1 1 9.5 a\nq1 Q0 d2 2 3e-1 a\nq2 Q0 d1 1 1 a\n"
@@ -357,7 +471,22 @@ def state_targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], objec
         "checkpoint": (_checkpoint(folder), checkpoint.load),
         "run.json": (_run_record(folder), RunRecord.load),
         "config": (CONFIG.encode(), _read_config),
-        "csv table": (CSV_TABLE.encode(), _read_csv),
+        "csv table": (CSV_TABLE.encode(), _table(".csv")),
+        "tsv table": (CSV_TABLE.replace(",", "\t").encode(), _table(".tsv")),
+        "jsonl table": (JSONL_TABLE.encode(), _table(".jsonl")),
+        "parquet table": (_arrow_table(folder, "parquet"), _table(".parquet")),
+        "arrow table": (_arrow_table(folder, "arrow"), _table(".arrow")),
+        "lm.bin, forged": (lm, _read_forged_lm(lm)),
+        "case.bin": (lm, _read_case),
+        "grammar.bin, forged": (_grammar_file(folder), _read_forged_grammar),
+        "joint.npz": (_joint(folder).read_bytes(), JointModel.open),
+        "joint.npz, forged": (_members(_joint(folder)), _packed(JointModel.open)),
+        "last.npz": (_last(folder).read_bytes(), costmargin._State.load),
+        "last.npz, forged": (_members(_last(folder)), _packed(costmargin._State.load)),
+        "learners.npz, forged": (_learners_members(folder), _packed(states.load)),
+        "links": (b"0-0 1-1 2-0\n0-0 0-2\n1-0 0-1\n", _read_links),
+        "params": (PARAMS.encode(), read_parameters),
+        "feature table": (b"lm 0.5\nph(a,b) -1e-3\nw(c) 3\n", lambda path: read_feature_table(str(path))),
         "letor": (LETOR.encode(), lambda path: read_letor(str(path))),
         "trec run": (TREC.encode(), lambda path: trec.read_run(str(path))),
         "qrels": (QRELS.encode(), lambda path: trec.read_qrels(str(path))),

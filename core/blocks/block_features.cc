@@ -82,8 +82,10 @@ std::shared_ptr<FeatureTable> read_feature_table(const std::string& path, std::s
       throw input_error(path, number, "is not a name and a finite number. Give it the weights.txt of a run");
     const std::string_view name = line.substr(0, blank);
     table->set(feature_key(name), value);
-    if (const std::string_view kind = name.substr(0, name.find('(')); value != 0 && kind != last)
+    if (const std::string_view kind = name.substr(0, name.find('(')); value != 0 && kind != last) {
+      if (invalid_utf8(kind) >= 0) throw input_error(path, number, "not UTF-8. Give it the weights.txt of a run");
       templates.insert(last = std::string(kind));
+    }
   }
   if (table->size() == 0) throw input_error(path, 0, "no weights in this file. Give it the weights.txt of a run");
   return table;

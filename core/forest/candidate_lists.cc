@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "forest/array_store.h"
+#include "forest/kept.h"
 #include "util/words.h"
 
 namespace hopefear {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "forest/array_store.h"
+#include "forest/kept.h"
 
 namespace hopefear {
 

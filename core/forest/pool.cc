@@ -5,8 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "forest/array_store.h"
 #include "forest/candidate_lists.h"
+#include "forest/kept.h"
 #include "util/words.h"
 
 namespace hopefear {

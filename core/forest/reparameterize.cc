@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "forest/array_store.h"
+#include "forest/kept.h"
 #include "util/parallel.h"
 
 namespace hopefear {

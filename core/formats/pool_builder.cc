@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "forest/array_store.h"
+#include "forest/kept.h"
 #include "util/text.h"
 #include "util/words.h"
 

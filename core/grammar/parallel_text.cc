@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "util/parallel.h"
+#include "util/text.h"
 
 namespace hopefear {
 namespace {
@@ -140,7 +141,7 @@ void ParallelText::add_pharaoh(std::string_view text, const std::string& where, 
     const auto second = dash ? std::from_chars(first.ptr + 1, token_end, value[1]) : first;
     if (!dash || second.ec != std::errc() || second.ptr != token_end)
       throw input_error(where, line,
-                        "\"" + token.substr(0, 40) + "\" is no alignment point. Expected source-target, as in 0-0 1-2");
+                        quoted(token) + " is no alignment point. Expected source-target, as in 0-0 1-2");
     for (int side = 0; side < 2; ++side)
       if (value[side] >= sizes[side])
         throw input_error(where, line,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "util/array_store.h"
 #include "util/vocab.h"
 
 namespace hopefear {
@@ -22,10 +23,10 @@ inline bool has_extension(float backoff) { return std::bit_cast<uint32_t>(backof
 
 /// The n-grams w_1..w_n of one order. Unigrams stand in the order of their word ids.
 struct NgramList {
-  std::vector<uint32_t> word;    // w_1
-  std::vector<uint32_t> suffix;  // index of w_2..w_n in the list one order below (0 for unigrams)
-  std::vector<float> prob;       // log10 p(w_n | w_1..w_{n-1})
-  std::vector<float> backoff;    // log10 b(w_1..w_n); empty in the highest order
+  KeptVector<uint32_t> word;    // w_1
+  KeptVector<uint32_t> suffix;  // index of w_2..w_n in the list one order below (0 for unigrams)
+  KeptVector<float> prob;       // log10 p(w_n | w_1..w_{n-1})
+  KeptVector<float> backoff;    // log10 b(w_1..w_n); empty in the highest order
   size_t size() const { return word.size(); }
 };
 

@@ -221,8 +221,8 @@ class LanguageModel::Builder {
     const NgramList& ngrams = list(n);
     const uint64_t size = header_.buckets[n - 1];
     auto* buckets = reinterpret_cast<B*>(data_ + at_.tables[n - 1]);
-    std::vector<uint64_t> next_hash(ngrams.size());
-    std::vector<uint32_t> next_slot(ngrams.size());
+    KeptVector<uint64_t> next_hash(ngrams.size());
+    KeptVector<uint32_t> next_slot(ngrams.size());
     for (uint64_t b = 0; b < size; ++b) std::fill(std::begin(buckets[b].key), std::end(buckets[b].key), kEmpty);
     for (size_t i = 0; i < ngrams.size() + kAhead; ++i) {
       if (i < ngrams.size()) {
@@ -272,8 +272,8 @@ class LanguageModel::Builder {
   std::shared_ptr<MemoryMap> memory_;
   std::byte* data_ = nullptr;
   std::vector<std::vector<bool>> extends_left_;  // by order and n-gram
-  std::vector<uint64_t> hash_;                   // of the n-grams of the order before
-  std::vector<uint32_t> slot_;
+  KeptVector<uint64_t> hash_;                    // of the n-grams of the order before
+  KeptVector<uint32_t> slot_;
 };
 
 LanguageModel LanguageModel::build(BackoffModel&& model) {

@@ -91,10 +91,10 @@ struct Item {
 
 /// The distinct n-grams of one order, sorted by last word, then the word before it, and so on.
 struct Counted {
-  std::vector<uint32_t> word, suffix;  // as in NgramList
-  std::vector<uint32_t> adjusted;      // a(w_1^n)
-  std::vector<uint32_t> context;       // index of w_1..w_{n-1} in the list below; first, a position where the n-gram ends
-  std::vector<uint32_t> raw;           // c(w_1^n), only where this order is pruned
+  KeptVector<uint32_t> word, suffix;  // as in NgramList
+  KeptVector<uint32_t> adjusted;      // a(w_1^n)
+  KeptVector<uint32_t> context;       // index of w_1..w_{n-1} in the list below; first, a position where the n-gram ends
+  KeptVector<uint32_t> raw;           // c(w_1^n), only where this order is pruned
 };
 
 struct Bits {
@@ -145,7 +145,7 @@ class NgramCounter {
     cut_segments();
     parallel_for(segment_.size() - 1, jobs_, [&](size_t s, int) { sort_and_count(s); });
     make_room();
-    at_ = std::make_unique_for_overwrite<uint32_t[]>(text_.words.size() * depth_);
+    at_ = kept_array<uint32_t>(text_.words.size() * depth_);
     parallel_for(segment_.size() - 1, jobs_, [&](size_t s, int) { write_lists(s); });
     items_.reset();
     find_contexts();
@@ -159,7 +159,7 @@ class NgramCounter {
     for (uint32_t word : text_.words)
       if (word != kBos) ++begin_[word + 2];
     for (size_t w = 2; w < vocab_ + 2; ++w) begin_[w] += begin_[w - 1];
-    items_ = std::make_unique_for_overwrite<Item<Key>[]>(begin_[vocab_ + 1]);
+    items_ = kept_array<Item<Key>>(begin_[vocab_ + 1]);
     Key context = 0;
     const int top = bits_.width * (bits_.count - 1);
     for (size_t i = 0; i < text_.words.size(); ++i) {
@@ -259,11 +259,11 @@ class NgramCounter {
   const size_t vocab_, depth_;  // depth_: N - 1
   const Bits bits_;
   std::vector<uint32_t> begin_;
-  std::unique_ptr<Item<Key>[]> items_;
+  std::shared_ptr<Item<Key>[]> items_;
   std::vector<uint32_t> segment_{0};                     // the first word of each
   std::vector<std::array<size_t, kMaxLmOrder>> offset_;  // of the lists of each segment
   std::vector<Counted> counted_;
-  std::unique_ptr<uint32_t[]> at_;  // at_[i * (N - 1) + n - 1]: the n-gram that ends at position i
+  std::shared_ptr<uint32_t[]> at_;  // at_[i * (N - 1) + n - 1]: the n-gram that ends at position i
 };
 
 LmDiscounts discounts_of(const Counted& list, const std::array<double, 3>& fallback) {
@@ -360,7 +360,7 @@ class Estimator {
     model.lists.resize(counted_.size());
     const double uniform = 1.0 / (model.vocab->size() - 1);  // without <s>
     for (size_t k = 0; k < counted_.size(); ++k) {
-      std::vector<double> b(sums_[k].size());
+      KeptVector<double> b(sums_[k].size());
       in_blocks(b.size(), jobs_, [&](size_t c) { b[c] = sums_[k][c].total ? sums_[k][c].backoff(discounts_[k]) : 1.0; });
       if (k > 0) write_backoffs(k, b, model.lists[k - 1]);
       interpolate(k, b, uniform);
@@ -378,7 +378,7 @@ class Estimator {
   bool keeps(size_t k, size_t i) const { return counted_[k].raw.empty() || counted_[k].raw[i] > prune_[k]; }
 
   /// Those of the order below, whose contexts the n-grams of this order are.
-  void write_backoffs(size_t k, const std::vector<double>& b, NgramList& below) const {
+  void write_backoffs(size_t k, const KeptVector<double>& b, NgramList& below) const {
     const Counted& list = counted_[k];
     std::vector<bool> extends(b.size());
     for (size_t i = 0; i < list.word.size(); ++i)
@@ -390,7 +390,7 @@ class Estimator {
     });
   }
 
-  void interpolate(size_t k, const std::vector<double>& b, double uniform) {
+  void interpolate(size_t k, const KeptVector<double>& b, double uniform) {
     const Counted& list = counted_[k];
     p_.resize(list.word.size());
     in_blocks(p_.size(), jobs_, [&](size_t i) {
@@ -437,9 +437,9 @@ class Estimator {
   const std::vector<uint64_t>& prune_;
   const int jobs_;
   std::vector<LmDiscounts> discounts_;
-  std::vector<std::vector<Sums>> sums_;        // sums_[n - 1][context] for n-grams
-  std::vector<double> p_, lower_;              // p(w_n | w_1..w_{n-1}) of this order and of the one below
-  std::vector<uint32_t> index_, lower_index_;  // where a kept n-gram goes; empty: all stay where they are
+  std::vector<KeptVector<Sums>> sums_;        // sums_[n - 1][context] for n-grams
+  KeptVector<double> p_, lower_;              // p(w_n | w_1..w_{n-1}) of this order and of the one below
+  KeptVector<uint32_t> index_, lower_index_;  // where a kept n-gram goes; empty: all stay where they are
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 // Where a D_n(k) cannot be had (t_{n,k} = 0, or D outside (0, k]), as in small corpora, order n gets the fall-back discounts.
 // An n-gram of order n with c <= prune[n-1] is left out: what it would have got, discount or not, goes to b of its context.
 //
-// All in memory, by one sort: positions of the text, by the words before them, the nearest first. The n-grams of every order are then
+// By one sort: positions of the text, by the words before them, the nearest first. The n-grams of every order are then
 // runs of that order, and adjusted counts are numbers of runs inside runs.
 #pragma once
 #include <array>
@@ -29,7 +29,7 @@ namespace hopefear {
 /// A text as word ids: every sentence is <s> words </s>.
 struct LmText {
   std::shared_ptr<Vocab> vocab;
-  std::vector<uint32_t> words;
+  KeptVector<uint32_t> words;
   uint64_t sentences = 0;
   uint64_t skipped = 0;  // <s> and </s> inside sentences
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "forest/array_store.h"
+#include "forest/kept.h"
 #include "util/unicode.h"
 
 namespace hopefear {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 
+#include "util/array_store.h"
 #include "util/error.h"
 
 namespace hopefear {
@@ -84,6 +85,10 @@ std::shared_ptr<MemoryMap> MemoryMap::file(const std::string& path) {
 }
 
 std::shared_ptr<MemoryMap> MemoryMap::anonymous(size_t bytes) {
+  if (const auto store = ArrayStore::now(); store && bytes > 0) {
+    if (!store->hold(bytes)) return std::shared_ptr<MemoryMap>(new MemoryMap(static_cast<std::byte*>(store->map(bytes)), bytes));
+    store->give_back(bytes);  // who asks for this outlives the store
+  }
   void* data = nullptr;
   if (bytes > 0) data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();

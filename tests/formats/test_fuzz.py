@@ -12,7 +12,9 @@ NAMES += ["old list", "marian list", "json list", "fairseq", "sockeye", "opennmt
 NAMES += ["icefall", "mert", "kaldi lattice", "openfst", "slf"]
 NAMES += ["native", "plf", "references", "travatar forest", "weights", "xz", "zstd"]
 NAMES += ["arpa", "checkpoint", "config", "csv table", "grammar.bin", "learners.npz", "letor", "lm.bin", "model.json"]
-NAMES += ["qrels", "run.json", "trec run"]
+NAMES += ["qrels", "run.json", "trec run", "tsv table", "jsonl table", "parquet table", "arrow table", "case.bin"]
+NAMES += ["lm.bin, forged", "grammar.bin, forged", "joint.npz", "joint.npz, forged", "last.npz", "last.npz, forged"]
+NAMES += ["learners.npz, forged", "links", "params", "feature table"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,9 +13,9 @@ from numpy.testing import assert_array_equal
 import hopefear as hf
 from hopefear import _core
 from hopefear.data.lists import Synthetic
-from hopefear.formats.pool import on_disk
 from hopefear.metrics import Bleu
 from hopefear.train.tuning import TuneConfig, tune
+from hopefear.util.disk import on_disk
 from tests.forest.pools import random_pool
 from tests.trainers.every import BATCH, make
 
@@ -75,7 +75,7 @@ def test_forests(tmp_path: Path) -> None:
 
 
 def mapped() -> int:
-    return MAPS.read_text().count("/.lists.")
+    return MAPS.read_text().count("/.arrays.")
 
 
 @shows_maps
@@ -108,7 +108,7 @@ def test_memory_that_is_given_back_can_be_used_again(data: Path, tmp_path: Path)
 
 
 def test_no_folder(data: Path, tmp_path: Path) -> None:
-    with on_disk(tmp_path / "none"), pytest.raises(hf.InputError, match="none: a temporary file for lists cannot be"):
+    with on_disk(tmp_path / "none"), pytest.raises(hf.InputError, match="none: a temporary file cannot be made"):
         lists(data)
 
 

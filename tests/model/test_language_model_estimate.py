@@ -2,7 +2,9 @@
 
 import math
 import random
+import tempfile
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,6 +68,28 @@ def test_wide_vocabulary_and_long_lines(tmp_path):
     sentences += [["x1", "x2", "x3", "x4", "x5", "x6"]] * 5
     assert_equals_twin(sentences, 6, (), tmp_path / "a")
     assert_equals_twin(sentences, 6, (0, 0, 1), tmp_path / "a")
+
+
+@pytest.mark.parametrize(("order", "prune"), [(2, ()), (5, (0, 0, 1)), (6, ())])
+def test_on_disk_as_in_memory(order, prune, tmp_path, monkeypatch):
+    generator = random.Random(4)
+    lines = [" ".join(f"x{int(9000 ** generator.random())}" for _ in range(20)) for _ in range(3000)]
+    expected = LanguageModel.estimate(lines, order, prune).core.data.tobytes()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    maps = Path("/proc/self/maps")
+    for memory, jobs in ((0.0, 1), (0.0, 3), (0.001, 1)):
+        model = LanguageModel.estimate(lines, order, prune, memory=memory, jobs=jobs)
+        assert not maps.exists() or "/.arrays." in maps.read_text()
+        assert model.core.data.tobytes() == expected
+        assert list(tmp_path.iterdir()) == []  # the files have no name
+    model.save(tmp_path / "lm")
+    assert LanguageModel.open(tmp_path / "lm").core.data.tobytes() == expected
+
+
+def test_no_room_on_disk_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(InputError, match="none: a temporary file cannot be made"):
+        LanguageModel.estimate(["a b c d e f g h"] * 9000, memory=0)
 
 
 @pytest.mark.parametrize(("order", "prune"), [(1, ()), (2, ()), (3, (0, 0, 1)), (5, ()), (5, (0, 1, 2, 3, 4))])

@@ -74,7 +74,7 @@ PARAMS = [
         type=click.FloatRange(min=0.0),
         default=2.0,
         metavar="GB",
-        help="That rules may take before they go to disk. [2]",
+        help="That rules, and n-grams before, may take before they go to disk. [2]",
     ),
     CLUSTER,
     click.Option(["--overwrite"], is_flag=True, help="Replace a model that is there already."),

@@ -1,36 +1,18 @@
-"""What a pool does with tables, frames, pickles and disks: the Python half of the class ``Pool``, which is compiled."""
+"""What a pool does with tables, frames and pickles: the Python half of the class ``Pool``, which is compiled."""
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from hopefear._core import Pool, close_array_store, forest_file_from_bytes, open_array_store, write_forest_file
+from hopefear._core import Pool, forest_file_from_bytes, write_forest_file
 from hopefear.errors import InputError
 from hopefear.formats.table import TableSpec, Warn, read_table
 from hopefear.formats.table_files import pyarrow_for
-from hopefear.util.files import PathLike
 
 MOST_COLUMNS = 5000
-
-
-@contextmanager
-def on_disk(folder: PathLike, memory: float = 0.0) -> Iterator[None]:
-    """Pools larger than memory: those that are made inside take ``memory`` GB at most.
-
-    What is beyond that, arrays of candidates and their statistics, lives in mapped files of a folder, which have no
-    name and are gone when nobody uses them. Results are the same.
-    """
-    open_array_store(os.fspath(folder), int(memory * 1e9))
-    try:
-        yield
-    finally:
-        close_array_store()
 
 
 def from_table(table: Any, *, warn: Warn | None = None, **options: Any) -> Pool:

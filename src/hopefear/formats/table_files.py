@@ -17,7 +17,7 @@ import numpy as np
 from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Column, Table, as_objects
-from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name
+from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name, printable
 from hopefear.util.processes import give_back_memory
 
 PACKED = (".gz", ".xz", ".zst")
@@ -227,7 +227,7 @@ def _records(file: IO[str], delimiter: str, name: str) -> Iterator[tuple[int, li
                 yield begin, row
             begin = reader.line_num + 1
     except csv.Error as error:
-        raise input_error(name, begin, f"not CSV ({error}). Mend the quotes") from None
+        raise input_error(name, begin, f"not CSV ({printable(str(error))}). Mend the quotes") from None
     except UnicodeDecodeError:
         finding = "the text is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8"
         raise input_error(name, None, finding) from None
@@ -288,8 +288,10 @@ def _arrow_jsonl(path: PathLike) -> Any:
                 rest += tail
             if rest.strip() or not tables:
                 tables.append(fast.read_json(pyarrow.BufferReader(rest), options))
-            return pyarrow.concat_tables(tables, promote_options="permissive")
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError):
+            table = pyarrow.concat_tables(tables, promote_options="permissive")
+            _ = table.column_names  # are they UTF-8?
+            return table
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError, UnicodeDecodeError):
             return None
 
 
@@ -332,8 +334,8 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
         with pyarrow.memory_map(os.fspath(path)) as file:
             opened = pyarrow.ipc.open_file(file) if start == b"ARROW1" else pyarrow.ipc.open_stream(file)
             return from_arrow(opened.read_all(), path_name(path))
-    except (pyarrow.ArrowException, OSError) as error:
-        finding = f"cannot be read ({' '.join(str(error).split())[:200]})"
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        finding = f"cannot be read ({printable(' '.join(str(error).split()))[:200]})"
         raise input_error(path_name(path), None, f"{finding}. Is it whole, and what its name says?") from None
 
 

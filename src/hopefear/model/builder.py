@@ -22,10 +22,11 @@ from hopefear.model.rules import extract
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.cluster import joined
+from hopefear.util.disk import on_disk
 from hopefear.util.files import PathLike, PathsLike, output, path_list, scratch_folder
 from hopefear.util.values import check_choice
 
-MEMORY = 2.0  # GB that rules may take before they go to disk
+MEMORY = 2.0  # GB that rules, or n-grams, may take before they go to disk
 SIDES = ("none", "source", "target", "both")
 #: Chosen on development data: docs/blocks.md.
 BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.1
@@ -136,8 +137,8 @@ def build(
 
     ``align``: word alignments of your own in Pharaoh format, one file per source file. ``lm_text``: more text of the
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
-    ``memory``: GB that rules may take before they go to disk. ``cluster``: do what can be spread on a Ray cluster
-    (auto, local, or its address). Neither changes the model.
+    ``memory``: GB that rules, or n-grams, may take before they go to disk. ``cluster``: do what can be spread on a Ray
+    cluster (auto, local, or its address). Neither changes the model.
     """
     options = options or BuildOptions()
     if options.domains and len(options.domains) != (files := len(path_list(source))):
@@ -160,7 +161,7 @@ def build(
         if save_alignment is not None:
             with output(save_alignment) as file:
                 file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
-        with report.step("language model"):
+        with report.step("language model"), on_disk(folder, memory):
             texts = [
                 bitext.target,
                 *([read_text(lm_text, target_text)] if lm_text else []),

@@ -9,7 +9,6 @@ has arrays, and the decoder computes with them (``core/joint/``). See docs/joint
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear.errors import input_error
-from hopefear.util.files import PathLike
+from hopefear.util.files import PathLike, printable
 
 HISTORY = 3  #: n, target words before the one that is predicted
 REACH = 5  #: m, source words on either side of the affiliated one
@@ -62,9 +61,11 @@ class JointModel:
                 arrays = {name: np.ascontiguousarray(file[name], np.float32) for name in ARRAYS}
             if wrong := [name for name in ARRAYS if arrays[name].ndim != (1 if name.endswith("bias") else 2)]:
                 raise ValueError(f"{wrong[0]} has {arrays[wrong[0]].ndim} dimensions")
-        except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        except Exception as error:  # a damaged header can mean anything
             cure = "Copy the model again, or build it again"
-            raise input_error(path, None, f"is no joint model, or damaged ({error}). {cure}") from None
+            raise input_error(
+                path, None, f"is no joint model, or damaged ({printable(' '.join(str(error).split()))}). {cure}"
+            ) from None
         model = cls(words[0], words[1], arrays, str(Path(path)))
         assert model.core is not None  # looks at all shapes
         return model

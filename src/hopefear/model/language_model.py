@@ -7,6 +7,7 @@ All scores are log10, as in ARPA files. A sentence is a string of words between 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.util.disk import on_disk
 from hopefear.util.files import PathLike, is_plain, iter_bytes, open_bytes, output, path_name
 
 MAX_ORDER = 6
@@ -68,15 +70,20 @@ class LanguageModel:
         prune: Sequence[int] = (),
         *,
         discount_fallback: tuple[float, float, float] = FALLBACK_DISCOUNTS,
+        memory: float | None = None,
         jobs: int = 0,
     ) -> LanguageModel:
         """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence per line.
 
         ``prune=(0, 0, 1)`` leaves out n-grams of order 3 and above that occur once. ``discount_fallback`` stands in for
-        the discounts of an order whose counts of counts give none, as in small corpora.
+        the discounts of an order whose counts of counts give none, as in small corpora. ``memory``: GB that n-grams and
+        their counts may take; more of them go to the folder of temporary files (TMPDIR). The model is the same.
         """
         if any(threshold < 0 for threshold in prune):
             raise InputError("pruning thresholds are counts: they cannot be negative")
+        if memory is not None:
+            with on_disk(tempfile.gettempdir(), memory):
+                return cls.estimate(lines, order, prune, discount_fallback=discount_fallback, jobs=jobs)
         text = _core.LmText()
         if not isinstance(lines, str | os.PathLike):
             text.add(_joined(lines), "text", jobs)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import checksum
 from hopefear.errors import input_error
-from hopefear.util.files import atomic_write
+from hopefear.util.files import atomic_write, printable
 from hopefear.util.values import plain
 
 Arrays = dict[str, NDArray[Any]]
@@ -76,8 +76,11 @@ def read_npz(path: Path) -> Arrays:
         if damaged is not None:
             raise ValueError(f"{damaged} has a wrong checksum")
         with np.load(path, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
+            arrays = {name: held[name] for name in held.files}
+        if strange := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+            raise ValueError(f"{printable(strange[0])} is no array")
+        return arrays
     except FileNotFoundError:
         raise
     except Exception as error:  # a damaged header can mean anything
-        raise input_error(path, None, f"not a checkpoint ({' '.join(str(error).split())}). {CURE}") from None
+        raise input_error(path, None, f"not a checkpoint ({printable(' '.join(str(error).split()))}). {CURE}") from None

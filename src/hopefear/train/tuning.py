@@ -27,7 +27,7 @@ from hopefear.evaluation.diagnosis import Finding, diagnose
 from hopefear.evaluation.scores import score_of
 from hopefear.formats import read_forests, read_lists, read_weights
 from hopefear.formats.kinds import explained
-from hopefear.formats.pool import on_disk, reduce
+from hopefear.formats.pool import reduce
 from hopefear.formats.references import case_warning
 from hopefear.formats.table import TableSpec, read_table
 from hopefear.formats.weights import check_names, matched_numbers
@@ -43,6 +43,7 @@ from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util import cluster
+from hopefear.util.disk import on_disk
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
 from hopefear.util.words import one_of

@@ -1,0 +1,10 @@
+"""Loops of the core in several threads."""
+
+from pathlib import Path
+
+from tests.threads import run_with_threads
+
+
+def test_parallel_loops_have_no_races(tmp_path: Path) -> None:
+    core = ["util/parallel", "util/array_store", "forest/forest", "forest/kept", "lm/lm_estimate"]
+    run_with_threads("parallel_loops", core, tmp_path)
