@@ -109,8 +109,9 @@ def in_order(
                 return
             yield _taken(under_way.popleft(), warn)
     finally:
-        for one in under_way:
-            ray.cancel(one)
+        if under_way and ray.is_initialized():  # else cancel would start a Ray
+            for one in under_way:
+                ray.cancel(one)
 
 
 def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
