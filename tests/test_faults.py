@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from hopefear.data.lists import Synthetic
+from hopefear.data.verses import Verse
+from hopefear.experiments import load_all
 from hopefear.model import BuildOptions, build
 from hopefear.util.atomic import PART
 from tests import faults
-from tests.models import write_block_task
+from tests.model.test_imported import ARPA, GRAMMARS
+from tests.models import sentence, write_block_task
 
 MOMENTS = int(os.environ.get("HOPEFEAR_MOMENTS", "5"))  # of each way to fail, in each command
 
@@ -33,6 +36,7 @@ class Case:
     prepare: Callable[[Path], None] = field(default=lambda folder: None)
     keep: Sequence[str] = ()  # files of the user's that must survive
     once: bool = False  # refuses when its result is there already
+    long: bool = False  # few moments
 
 
 def lists(folder: Path) -> None:
@@ -83,6 +87,38 @@ def decoder(folder: Path) -> None:
 
 def blocks(folder: Path) -> None:
     write_block_task(folder, {"train": 24}, 3)
+
+
+def foreign(folder: Path) -> None:
+    grammar, glue, weights = GRAMMARS["cdec"]
+    (folder / "grammar").write_text(grammar)
+    (folder / "glue").write_text(glue)
+    (folder / "weights").write_text("".join(f"{name} {value}\n" for name, value in weights.items()))
+    (folder / "lm.arpa").write_text(ARPA)
+
+
+def task(folder: Path) -> None:
+    load_all()  # once, and not in every process
+    rng = random.Random(4)
+    (folder / "task").mkdir()
+    for part, side, count in (("train", "target", 40), ("dev", "ref.0", 6), ("test", "ref.0", 6)):
+        pairs = [sentence(rng) for _ in range(count)]
+        (folder / "task" / f"{part}.source").write_text("".join(f"{f}\n" for f, _ in pairs))
+        (folder / "task" / f"{part}.{side}").write_text("".join(f"{e}\n" for _, e in pairs))
+
+
+def verses() -> Iterator[Verse]:
+    """A short Bible: some books for each part."""
+    rng = random.Random(2)
+    for book, count in ((1, 40), (8, 4), (7, 4), (6, 4)):
+        for number in range(count):
+            source, target = sentence(rng)
+            yield Verse(book * 1_000_000 + number, source, (target,) * 3)
+
+
+@pytest.fixture(autouse=True)
+def short_bible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopefear.data.verses.read_verses", verses)
 
 
 REFS = ["--refs", "l/ref.0", "l/ref.1"]
@@ -156,6 +192,28 @@ CASES = {
         forests,
     ),
     "export": Case(["export", "m", "--format", "cdec", "--out", "x"], ["x/cdec.ini"], [], model, once=True),
+    "corpus": Case(["corpus", "--out", "v"], ["v/train.source", "v/train.target", "v/test.ref.2"], ["--overwrite"]),
+    "import": Case(
+        [
+            *["import", "--grammar", "grammar", "--glue", "glue", "--lm", "lm.arpa", "--weights", "weights"],
+            *["--format", "cdec", "--out", "m"],
+        ],
+        ["m/grammar.bin", "m/lm.bin", "m/model.json"],
+        ["--overwrite"],
+        foreign,
+    ),
+    "experiment": Case(
+        ["experiment", "gimpel-fig1", "--data", "task", "--size", "tiny", "--out", "e"],
+        ["e/gimpel-fig1.md", "e/gimpel-fig1.json", "e/gimpel-fig1.svg"],
+        [],
+        task,
+        long=True,
+    ),
+    "demo": Case(
+        ["demo", "--epochs", "1", "--out", "d"],
+        ["d/verses/train.source", *(f"d/{name.replace('m/', 'model/')}" for name in MODEL), "d/run/weights.txt"],
+        long=True,
+    ),
     "inspect": Case(["inspect", "m", "--export", "rules.txt.gz"], ["rules.txt.gz"], [], model),
 }
 
@@ -166,9 +224,11 @@ def prepared(case: Case, folder: Path) -> Path:
     return folder
 
 
-def moments(events: int, seed: str) -> list[int]:
-    """The first event, the last ones, and some between."""
+def moments(events: int, seed: str, long: bool) -> list[int]:
+    """The first event, the last ones, and some between; of a long command one, unless more were asked for."""
     rng = random.Random(seed)
+    if long and MOMENTS <= 5:
+        return [rng.randint(1, events)]
     some = {1, events - 1, events, *(rng.randint(1, max(1, events)) for _ in range(MOMENTS - 3))}
     return sorted(moment for moment in some if moment > 0)
 
@@ -198,7 +258,7 @@ def test_a_fault_leaves_all_or_nothing_and_the_next_run_mends_it(
 ) -> None:
     case = CASES[name]
     before, after, events = whole(name)
-    for moment in moments(events, name + way):
+    for moment in moments(events, name + way, case.long):
         folder = tmp_path / str(moment)
         shutil.copytree(before, folder)
         ended = faults.run(case.command, folder, moment, way)

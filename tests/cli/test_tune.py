@@ -326,3 +326,20 @@ def test_progress_knows_its_total() -> None:
         lambda event: heard.append(event) if isinstance(event, Progress) else None,
     )
     assert {one.total for one in heard if one.label == "tune kbmira" and "epoch" in one.text} == {120}
+
+
+def test_lists_and_references_of_other_stores(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    Synthetic(sentences=8, candidates=5).write(tmp_path / "data")
+    names = ("nbest.txt", "ref.0", "ref.1")
+    for name in names:
+        with fsspec.open(f"memory://{name}", "wb") as file:
+            file.write((tmp_path / "data" / name).read_bytes())
+    for out, place in (("here", f"{tmp_path}/data/"), ("far", "memory://")):
+        nbest, *refs = (place + name for name in names)
+        given = ["--nbest", nbest, "--refs", *refs, "--trainer", "kbmira", "--out", str(tmp_path / out)]
+        assert main(["tune", *given]) == 0
+    assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
+    records = [json.loads((tmp_path / out / "run.json").read_text())["inputs"] for out in ("here", "far")]
+    assert [one["sha256"] for one in records[0]] == [one["sha256"] for one in records[1]]
+    assert records[1][0]["path"] == "memory://nbest.txt"

@@ -24,10 +24,12 @@ from hopefear.experiments.base import begin_all, lines_of
 from hopefear.experiments.on_cluster import NotYetError, trials
 from hopefear.model.builder import BuildOptions, build
 from hopefear.model.directory import write_model
+from hopefear.runs.events import Event, Progress
+from hopefear.runs.session import Session
 from hopefear.train.training import TrainConfig, online
 from hopefear.train.tuning import TuneConfig, tune
 from hopefear.util import cluster
-from tests.clusters import two_nodes
+from tests.clusters import kill_workers, two_nodes
 from tests.decode.models import model_of, random_lm, random_rules
 from tests.models import write_block_task
 from tests.orphans import wait_for
@@ -134,6 +136,21 @@ def test_forests_are_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatc
     assert (tmp_path / "far").read_bytes() == (tmp_path / "here").read_bytes()
 
 
+def test_translations_while_workers_and_a_node_are_lost(
+    nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hopefear.decode.translation.BLOCK", 1)
+    here = list(translate(TranslateConfig(model=path / "model"), path / "source"))
+    node, far, killed = nodes.add_node(num_cpus=1), [], 0
+    for piece in translate(TranslateConfig(model=path / "model", cluster=nodes.address), path / "source"):
+        far.append(piece)
+        if len(far) in (4, 8):
+            killed += kill_workers(node) + kill_workers(nodes.head_node)
+        if len(far) == 12:
+            nodes.remove_node(node, allow_graceful=False)
+    assert far == here and killed > 0
+
+
 def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hopefear.decode import translation
 
@@ -177,9 +194,8 @@ def test_parts_stay_in_the_store(nodes: Any, tmp_path: Path) -> None:
 
         return parts
 
-    def join() -> Callable[[list[Any]], str]:
-        def joined(places: list[Any]) -> str:
-            found = cluster.fetched(places)
+    def join() -> Callable[[list[str]], str]:
+        def joined(found: list[str]) -> str:
             die_once(f"join-{found[0]}")
             return " ".join(found)
 
@@ -189,8 +205,35 @@ def test_parts_stay_in_the_store(nodes: Any, tmp_path: Path) -> None:
         found = list(cluster.scattered(prepare, range(4), 3))
         assert [number for number, _ in found] == [0, 1, 2, 3]
         items = [[parts[k] for _, parts in found] for k in range(3)]
-        assert list(cluster.in_order(join, items)) == [" ".join(f"{n}-{k}" for n in range(4)) for k in range(3)]
+        assert list(cluster.in_order(join, items, places=True)) == [
+            " ".join(f"{n}-{k}" for n in range(4)) for k in range(3)
+        ]
     assert len(list(tmp_path.iterdir())) == 7
+
+
+def test_parts_that_are_lost_with_a_node_are_made_again(nodes: Any, tmp_path: Path) -> None:
+    """They are large enough to stay on the node that made them."""
+
+    def prepare() -> Callable[[int], tuple[str, list[bytes]]]:
+        import ray
+
+        def work(number: int) -> tuple[str, list[bytes]]:
+            (tmp_path / f"{number}").touch()
+            wait_for(lambda: len(list(tmp_path.iterdir())) >= 3)  # so that each of the three nodes has one
+            return str(ray.get_runtime_context().get_node_id()), [bytes([number]) * 500_000] * 2
+
+        return work
+
+    def join() -> Callable[[list[bytes]], list[int]]:
+        return lambda parts: [part[-1] for part in parts]
+
+    node = nodes.add_node(num_cpus=1)
+    with cluster.joined(nodes.address):
+        found = list(cluster.scattered(prepare, range(4), 2))
+        assert node.node_id in {where for where, _ in found}
+        nodes.remove_node(node, allow_graceful=False)
+        items = [[parts[k] for _, parts in found] for k in range(2)]
+        assert list(cluster.in_order(join, items, places=True)) == [[0, 1, 2, 3]] * 2
 
 
 def test_a_fault_of_the_user_while_parts_are_made(nodes: Any) -> None:
@@ -213,6 +256,30 @@ def test_a_model_is_built_the_same(
     for path in (tmp_path / "here").iterdir():
         assert path.read_bytes() == (tmp_path / "far" / path.name).read_bytes(), path.name
     assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "here"]
+
+
+def test_a_model_is_built_the_same_while_workers_and_a_node_are_lost(
+    nodes: Any, parallel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hopefear.model.rules._TASK_WORDS", 100)
+    node, steps, killed = nodes.add_node(num_cpus=1), 0, []
+
+    def hear(event: Event) -> None:
+        nonlocal steps
+        if isinstance(event, Progress) and event.label == "extract":
+            steps += 1
+            if steps in (4, 30):  # of which the second is in the middle of the merging
+                killed.append(kill_workers(node) + kill_workers(nodes.head_node))
+            if steps == 8:
+                nodes.remove_node(node, allow_graceful=False)
+
+    options = BuildOptions(tokenizer="none")
+    files = parallel / "f", parallel / "e"
+    build(*files, tmp_path / "here", options, jobs=1)
+    build(*files, tmp_path / "far", options, cluster=nodes.address, jobs=1, run=Session(hear))
+    for path in (tmp_path / "here").iterdir():
+        assert path.read_bytes() == (tmp_path / "far" / path.name).read_bytes(), path.name
+    assert len(killed) == 2 and min(killed) > 0
 
 
 def test_the_decoders_loop_is_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

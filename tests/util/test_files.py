@@ -1,5 +1,6 @@
 import gzip
 import lzma
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hopefear.util.files import (
     atomic_folder,
     atomic_write,
     is_plain,
+    is_remote,
     iter_bytes,
     iter_lines,
     open_bytes,
@@ -236,3 +238,32 @@ def test_one_path_or_several(tmp_path: Path) -> None:
     assert (
         path_list("a") == ["a"] and path_list(tmp_path) == [tmp_path] and path_list(("a", tmp_path)) == ["a", tmp_path]
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "remote"),
+    [("s3://bucket/dev.nbest", True), ("memory://a", True), ("dev.nbest", False), ("-", False), ("a b://c", False)],
+)
+def test_what_is_an_address(path: str, remote: bool) -> None:
+    assert is_remote(path) == remote
+
+
+def test_files_of_other_stores_are_read(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://text", "wb") as file:
+        file.write(gzip.compress("größer\nkleiner\n".encode()))
+    assert read_lines("memory://text") == ["größer", "kleiner"]
+    (tmp_path / "text").write_text("a\n")
+    assert read_lines(f"file://{tmp_path}/text") == ["a"]
+    with pytest.raises(InputError, match=r"^memory://nowhere: no such file\. Check the address"):
+        read_lines("memory://nowhere")
+    with pytest.raises(InputError, match=r"^nostore://a: cannot be opened .*nostore.* Check the address"):
+        read_lines("nostore://a")
+
+
+def test_without_fsspec_the_cure_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(
+        InputError, match=r"^s3://bucket/a: an address needs fsspec\. Install it: pip install 'hopefear\["
+    ):
+        read_lines("s3://bucket/a")

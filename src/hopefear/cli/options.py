@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from hopefear.util.files import is_remote
 from hopefear.util.words import one_of
 
 
@@ -44,7 +45,7 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         path = str(value)
-        if path == "-":
+        if path == "-" or is_remote(path):
             return path
         if not path or not os.path.exists(path):  # noqa: PTH110  (an empty path is no Path)
             raise FileError(no_such_file(path) if path else "'': an empty file name. Check the path.", ctx)

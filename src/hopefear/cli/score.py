@@ -12,6 +12,7 @@ import click
 from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import FileError, InputFile, Many, Positional, count, no_such_file
+from hopefear.util.files import is_remote
 
 if TYPE_CHECKING:
     from hopefear.evaluation.scores import Score
@@ -22,7 +23,7 @@ class Outputs(InputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         text = str(value)
-        if text == "-" or os.path.exists(text):  # noqa: PTH110
+        if text == "-" or (is_remote(text) and "," not in text) or os.path.exists(text):  # noqa: PTH110
             return text, [text]
         name, equals, rest = text.rpartition("=")
         files = rest.split(",")

@@ -164,7 +164,7 @@ def _on_cluster(text: ParallelText, extraction: Mapping[str, Any], run: Session)
         taken.append(parts)
         step()
     items = [[parts[number] for parts in taken] for number in range(Extractor.PARTS)]
-    merged = cluster.in_order(partial(_far_merge, arrays, extraction), items, run.warn)
+    merged = cluster.in_order(partial(_far_merge, arrays, extraction), items, run.warn, places=True)
     return _each(merged, step), instances
 
 
@@ -190,6 +190,6 @@ def _far_take(arrays: tuple[Any, ...], extraction: Mapping[str, Any]) -> Callabl
 
 
 def _far_merge(arrays: tuple[Any, ...], extraction: Mapping[str, Any]) -> Callable[[Sequence[Any]], Bytes]:
-    """On a worker: all that was taken of a part, as places in the cluster's store, to the merged part."""
+    """On a worker: all that was taken of a part to the merged part."""
     extractor = Extractor(ParallelText.over(*arrays), **extraction)
-    return lambda taken: extractor.merged(cluster.fetched(taken), 1)
+    return lambda taken: extractor.merged(taken, 1)

@@ -17,7 +17,7 @@ from typing import Any
 
 import hopefear
 from hopefear.errors import InputError, input_error
-from hopefear.util.files import PathLike, atomic_write
+from hopefear.util.files import PathLike, atomic_write, is_remote, iter_bytes
 from hopefear.util.values import plain
 
 FORMAT = "hopefear-run-2"
@@ -125,8 +125,13 @@ def versions() -> dict[str, str]:
 
 def checksum(path: PathLike) -> dict[str, Any]:
     """Name, size and SHA-256 of a file, or of all files of a directory in the order of their names."""
-    path = Path(path)
     digest, size = hashlib.sha256(), 0
+    if is_remote(path):  # as it is read: unpacked
+        for block in iter_bytes(path):
+            digest.update(block)
+            size += len(block)
+        return {"path": str(path), "bytes": size, "sha256": digest.hexdigest()}
+    path = Path(path)
     files = sorted(entry for entry in path.rglob("*") if entry.is_file()) if path.is_dir() else [path]
     for file in files:
         if file is not path:

@@ -82,14 +82,17 @@ def in_order(
     prepare: Callable[[], Callable[[Item], Result]],
     items: Iterable[Item],
     warn: Callable[[str], object] = lambda text: None,
+    *,
+    places: bool = False,
 ) -> Iterator[Result]:
     """The results of all items, in order. Items are taken as the cluster gets round to them.
 
-    ``prepare`` travels to the workers once, and each process calls it once.
+    ``prepare`` travels to the workers once, and each process calls it once. With ``places``, an item is a list of
+    places of ``scattered``, and the work gets what is there.
     """
     import ray
 
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_gather if places else _work)
     key, box = uuid.uuid4().hex, [ray.put(prepare)]  # a reference inside a list is not fetched for every item
     under_way: deque[Any] = deque()
     waiting = iter(items)
@@ -98,15 +101,17 @@ def in_order(
             room = max(1, _AHEAD * int(total_cores()))
             while len(under_way) < room:
                 try:
-                    under_way.append(task.remote(key, box, next(waiting)))
+                    item: Any = next(waiting)
                 except StopIteration:
                     break
+                under_way.append(task.remote(key, box, *([one for one, _ in item] if places else [item])))
             if not under_way:
                 return
             yield _taken(under_way.popleft(), warn)
     finally:
-        for one in under_way:
-            ray.cancel(one)
+        if under_way and ray.is_initialized():  # else cancel would start a Ray
+            for one in under_way:
+                ray.cancel(one)
 
 
 def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
@@ -143,8 +148,8 @@ def scattered(
 ) -> Iterator[tuple[Any, list[Any]]]:
     """As in_order, for work that gives one small thing and ``parts`` large ones, which stay where they were made.
 
-    What comes back for these are their places in the cluster's store, for other work to fetch. Ray writes them to
-    disk where memory is short, and makes those again that were lost with a machine.
+    What comes back for these are their places in the cluster's store, for ``in_order``. Ray writes them to disk where
+    memory is short, and makes those again that were lost with a machine.
     """
     import ray
 
@@ -152,15 +157,8 @@ def scattered(
     key, box = uuid.uuid4().hex, [ray.put(prepare)]
     under_way: list[Any] = [task.remote(key, box, item, parts) for item in items]
     for first, *rest in under_way:
-        yield _taken(first, warn), rest
-
-
-def fetched(places: Sequence[Any]) -> list[Any]:
-    """On a worker: what ``scattered`` left in the cluster's store."""
-    import ray
-
-    found: list[Any] = ray.get(list(places))
-    return found
+        # A place keeps what its part is made from, which Ray would drop with the last reference to it.
+        yield _taken(first, warn), [(one, box) for one in rest]
 
 
 def total_cores() -> float:
@@ -217,6 +215,11 @@ def _work(key: str, box: list[Any], item: Any) -> tuple[str, Any]:
         return _prepared[key](item)
 
     return _told(done)
+
+
+def _gather(key: str, box: list[Any], *parts: Any) -> tuple[str, Any]:
+    """On a worker. Ray begins it when all parts are there: if it waited for them, it could wait for its own core."""
+    return _work(key, box, list(parts))
 
 
 def _alone(do: Callable[[Callable[[], Any]], Any], what: bytes) -> tuple[str, Any]:

@@ -91,12 +91,37 @@ def _open_raw(path: PathLike) -> Iterator[BinaryIO]:
             raise InputError("standard input is closed. Give it a file: < FILE")
         yield sys.stdin.buffer
         return
+    if is_remote(path):
+        with _open_remote(os.fspath(path)) as far:
+            yield far
+        return
     try:
         file = Path(path).open("rb")  # noqa: SIM115 -- closed below
     except ValueError as error:  # a null byte in the name
         raise input_error(path_name(path), None, f"is not a path ({error})") from None
     with file:
         yield file
+
+
+def is_remote(path: PathLike) -> bool:
+    """Whether a path is an address of fsspec: ``s3://bucket/dev.nbest``, ``https://...``, ``memory://...``."""
+    scheme, found, _ = os.fspath(path).partition("://")
+    return bool(found) and scheme.isascii() and scheme.isalnum()
+
+
+def _open_remote(address: str) -> Any:
+    try:
+        import fsspec  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        finding = "an address needs fsspec. Install it: pip install 'hopefear[fsspec]'"
+        raise input_error(path_name(address), None, finding) from None
+    try:
+        return fsspec.open(address, "rb").open()
+    except FileNotFoundError:  # without the number that an operating system gives it
+        raise input_error(path_name(address), None, "no such file. Check the address") from None
+    except Exception as error:  # each kind of store has faults of its own
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise input_error(path_name(address), None, f"cannot be opened ({reason}). Check the address") from None
 
 
 def _gzip() -> Callable[[], Any]:
