@@ -263,23 +263,64 @@ int32_t top_at(const double* a, const double* b, int32_t count, double x) {
   return static_cast<int32_t>(found);
 }
 
-/// The line that is highest far to the left (sign = -1) or right (+1): extreme slope, then the highest, then the first.
-int32_t extreme(const double* a, const double* b, int32_t count, double sign) {
-  int32_t best = 0;
-  for (int32_t j = 1; j < count; ++j)
-    if (sign * b[j] > sign * b[best] || (b[j] == b[best] && a[j] > a[best])) best = j;
-  return best;
+/// The lines that are highest far to the left and far to the right: extreme slope, then the highest, then the first. And the first of
+/// those that are highest at 0.
+struct Corners {
+  int32_t left = 0, right = 0, top = 0;
+};
+
+/// Four lanes run beside each other, each with its first ones.
+Corners corners(const double* a, const double* b, int32_t count) {
+  using Four = double __attribute__((vector_size(32)));
+  using Index = int64_t __attribute__((vector_size(32)));
+  Corners found;
+  const auto consider = [&](int64_t left, int64_t right, int64_t top) {
+    const auto sooner = [&](int64_t j, int32_t k) { return a[j] > a[k] || (a[j] == a[k] && j < k); };
+    if (b[left] < b[found.left] || (b[left] == b[found.left] && sooner(left, found.left)))
+      found.left = static_cast<int32_t>(left);
+    if (b[right] > b[found.right] || (b[right] == b[found.right] && sooner(right, found.right)))
+      found.right = static_cast<int32_t>(right);
+    if (sooner(top, found.top)) found.top = static_cast<int32_t>(top);
+  };
+  int32_t j = 0;
+  if (count >= 8) {
+    const auto four = [](const double* from) {  // copied, for lines need not be aligned
+      Four values;
+      std::memcpy(&values, from, sizeof values);
+      return values;
+    };
+    Four left_a = four(a), left_b = four(b), right_a = left_a, right_b = left_b, top_a = left_a;
+    Index left = {0, 1, 2, 3}, right = left, top = left, here = left;
+    for (j = 4, here += 4; j + 4 <= count; j += 4, here += 4) {
+      const Four height = four(a + j), slope = four(b + j);
+      const auto lefter = (slope < left_b) | ((slope == left_b) & (height > left_a));
+      const auto righter = (slope > right_b) | ((slope == right_b) & (height > right_a));
+      const auto higher = height > top_a;
+      left_a = lefter ? height : left_a;
+      left_b = lefter ? slope : left_b;
+      left = lefter ? here : left;
+      right_a = righter ? height : right_a;
+      right_b = righter ? slope : right_b;
+      right = righter ? here : right;
+      top_a = higher ? height : top_a;
+      top = higher ? here : top;
+    }
+    for (int lane = 0; lane < 4; ++lane) consider(left[lane], right[lane], top[lane]);
+  }
+  for (; j < count; ++j) consider(j, j, j);
+  return found;
 }
 
 }  // namespace
 
-void LineEnvelope::between(const double* a, const double* b, int32_t count, int32_t left, int32_t right) {
+void LineEnvelope::between(int32_t left, int32_t right) {
+  const double *a = a_.data(), *b = b_.data();
   const double x = (a[left] - a[right]) / (b[right] - b[left]);
-  const int32_t top = top_at(a, b, count, x);
+  const int32_t top = top_at(a, b, static_cast<int32_t>(a_.size()), x);
   // A third line belongs between the two only if it is higher where they cross and its slope lies between theirs.
   if (b[top] > b[left] && b[top] < b[right] && a[top] + x * b[top] > std::max(a[left] + x * b[left], a[right] + x * b[right])) {
-    between(a, b, count, left, top);
-    between(a, b, count, top, right);
+    between(left, top);
+    between(top, right);
     return;
   }
   line.push_back(right);
@@ -290,12 +331,43 @@ void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
   line.clear();
   begin.clear();
   if (count == 0) return;
-  const int32_t left = extreme(a, b, count, -1), right = extreme(a, b, count, +1);
-  line.push_back(left);
+  const auto [left, right, top] = corners(a, b, count);
+  if (b[left] == b[right]) {
+    line.push_back(left);
+    begin.push_back(-kInfinity);
+    return;
+  }
+  // As points (b, a), the envelope is the upper hull. What lies below the segments from left to top to right is not on it.
+  const auto segment = [&](int32_t from, int32_t to) {  // a little lower than it is, for rounding
+    const double slope = b[to] > b[from] ? (a[to] - a[from]) / (b[to] - b[from]) : 0;
+    const double size = std::max({std::abs(a[from]), std::abs(a[to]), std::abs(slope * b[from]), std::abs(slope * b[to])});
+    if (b[to] == b[from]) return std::make_pair(kInfinity, 0.0);
+    return std::isfinite(size) ? std::make_pair(a[from] - slope * b[from] - 1e-12 * size, slope)
+                               : std::make_pair(-kInfinity, 0.0);
+  };
+  const auto [low1, slope1] = segment(left, top);
+  const auto [low2, slope2] = segment(top, right);
+  which_.resize(static_cast<size_t>(count));
+  size_t kept = 0;
+  for (int32_t j = 0; j < count; ++j) {
+    which_[kept] = j;
+    kept += a[j] >= std::min(low1 + slope1 * b[j], low2 + slope2 * b[j]);
+  }
+  a_.resize(kept);
+  b_.resize(kept);
+  int32_t first = 0, last = 0;
+  for (size_t k = 0; k < kept; ++k) {
+    a_[k] = a[which_[k]];
+    b_[k] = b[which_[k]];
+    if (which_[k] == left) first = static_cast<int32_t>(k);
+    if (which_[k] == right) last = static_cast<int32_t>(k);
+  }
+  line.push_back(first);
   begin.push_back(-kInfinity);
-  if (b[left] < b[right]) between(a, b, count, left, right);
+  between(first, last);
   // Where rounding decided between lines that cross in one point, pieces may have come out with no length.
-  keep_envelope(line, begin, [&](int32_t j) { return std::make_pair(a[j], b[j]); });
+  keep_envelope(line, begin, [&](int32_t k) { return std::make_pair(a_[k], b_[k]); });
+  for (int32_t& k : line) k = which_[k];
 }
 
 Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes) {

@@ -35,7 +35,10 @@ struct Envelope {
 };
 
 /// The upper envelope of lines a[j] + x*b[j]: indices of its lines by rising slope, and where each one begins.
-/// Of equal lines the first is taken. Works by repeated arg max, so nothing is sorted.
+/// Of equal lines the first is taken.
+///
+/// Works by repeated arg max, so nothing is sorted; among few lines, since most are below three of the envelope everywhere: the two
+/// of extreme slope and the one that is highest at 0.
 class LineEnvelope {
  public:
   void compute(const double* a, const double* b, int32_t count);
@@ -43,7 +46,9 @@ class LineEnvelope {
   std::vector<double> begin;
 
  private:
-  void between(const double* a, const double* b, int32_t count, int32_t left, int32_t right);
+  void between(int32_t left, int32_t right);
+  std::vector<double> a_, b_;  // of the lines that are left
+  std::vector<int32_t> which_;
 };
 
 /// Of a list, lattice or forest with these edge scores under w and under the direction. Throws InputError when the goal has no

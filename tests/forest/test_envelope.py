@@ -55,6 +55,27 @@ def test_list(case):
         assert (envelope.intercept[i], envelope.slope[i]) not in [(h @ w, h @ direction) for h in rows]
 
 
+@pytest.mark.parametrize("size", [7, 8, 9, 11, 30, 203])
+@pytest.mark.parametrize("values", ["small integers", "integers", "numbers"])
+def test_long_lists_of_which_most_lines_are_below_the_others(size, values):
+    rng = np.random.default_rng(size)
+    for _ in range(20):
+        spread = {"small integers": 3, "integers": 50, "numbers": 1}[values]
+        lines = rng.normal(size=(size, 2)) * spread
+        if values != "numbers":
+            lines = lines.round()  # equal lines, parallel ones, several through one point
+        table = {"group": ["0"] * size, "a": lines[:, 0], "b": lines[:, 1]}
+        pool = hf.Pool.from_table(table, group="group", features=["a", "b"])
+        envelope = pool[0].envelope(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+        expected, x = envelope_semiring.upper([(Fraction(b), Fraction(a)) for a, b in lines.tolist()])
+        assert [(Fraction(b), Fraction(a)) for b, a in zip(envelope.slope, envelope.intercept, strict=True)] == expected
+        np.testing.assert_allclose(envelope.x[1:], [float(crossing) for crossing in x], rtol=1e-9)
+        for i in range(len(envelope)):
+            (edge,) = envelope[i].edges
+            first = next(j for j, (a, b) in enumerate(lines) if (a, b) == (envelope.intercept[i], envelope.slope[i]))
+            assert edge == first
+
+
 @pytest.mark.parametrize("sparse", [0, 50])
 def test_equals_viterbi_at_1000_points(sparse):
     forest = synthetic_forests.forest(2000, source_length=12, sparse=sparse, seed=3)

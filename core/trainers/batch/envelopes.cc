@@ -24,18 +24,24 @@ void ListEnvelopes::set_direction(const Direction& direction) {
     RowEnvelopes::set_direction(direction);
     return;
   }
-  std::fill(b_.begin(), b_.end(), 0.0);
-  for (size_t k = 0; k < direction.mixture.size(); ++k) {
-    const double z = direction.mixture[k];
-    if (z == 0) continue;
-    const double* column = columns_->slope.data() + k * columns_->rows;
-    for (size_t r = 0; r < b_.size(); ++r) b_[r] += z * column[r];
+  const auto column = [&](size_t k) { return columns_->slope.data() + k * columns_->rows; };
+  const auto& z = direction.mixture;
+  const auto moves = [](double one) { return one != 0; };
+  const auto first = std::find_if(z.begin(), z.end(), moves);
+  if (first != z.end() && *first == 1 && std::none_of(first + 1, z.end(), moves)) {  // an axis alone
+    b_ = column(static_cast<size_t>(first - z.begin()));
+    return;
   }
+  std::fill(mixed_.begin(), mixed_.end(), 0.0);
+  for (size_t k = 0; k < z.size(); ++k)
+    if (moves(z[k]))
+      for (size_t r = 0; r < mixed_.size(); ++r) mixed_[r] += z[k] * column(k)[r];
+  b_ = mixed_.data();
 }
 
 void ListEnvelopes::envelope(size_t i, std::vector<Piece>& pieces) {
   const auto row = static_cast<size_t>(lists_.row_begin[i]);
-  hull_.compute(a_.data() + row, b_.data() + row, lists_.candidates(i));
+  hull_.compute(a_.data() + row, b_ + row, lists_.candidates(i));
   pieces.clear();
   for (size_t k = 0; k < hull_.line.size(); ++k) pieces.push_back({hull_.begin[k], lists_.row_stats(i, hull_.line[k])});
 }
@@ -47,7 +53,7 @@ ForestEnvelopes::ForestEnvelopes(const Lists& forests) : RowEnvelopes(forests), 
 void ForestEnvelopes::envelope(size_t i, std::vector<Piece>& pieces) {
   const Forest& forest = lists_.list(i);
   const auto begin = static_cast<size_t>(lists_.row_begin[i]), edges = static_cast<size_t>(forest.edges());
-  const Envelope hull = hopefear::envelope(forest, {a_.data() + begin, edges}, {b_.data() + begin, edges});
+  const Envelope hull = hopefear::envelope(forest, {a_.data() + begin, edges}, {b_ + begin, edges});
   std::vector<double>& stats = counted_[i];
   stats.resize(hull.size() * lists_.width);
   pieces.clear();

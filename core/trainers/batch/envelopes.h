@@ -23,17 +23,21 @@ class RowEnvelopes : public EnvelopeSource {
  public:
   size_t sentences() const override { return lists_.sentences(); }
   void set_origin(const double* w) override { score(w, a_); }
-  void set_direction(const Direction& direction) override { score(direction.d.data(), b_); }
+  void set_direction(const Direction& direction) override {
+    score(direction.d.data(), mixed_);
+    b_ = mixed_.data();
+  }
   void advance(double x) override {
     for (size_t r = 0; r < a_.size(); ++r) a_[r] += x * b_[r];
   }
 
  protected:
-  explicit RowEnvelopes(const Lists& lists) : lists_(lists), a_(lists.rows()), b_(lists.rows()) {}
+  explicit RowEnvelopes(const Lists& lists) : lists_(lists), a_(lists.rows()), mixed_(lists.rows()), b_(mixed_.data()) {}
   void score(const double* w, std::vector<double>& out) const;
 
   const Lists& lists_;
-  std::vector<double> a_, b_;
+  std::vector<double> a_, mixed_;
+  const double* b_;  // mixed_, or the column of an axis
 };
 
 class ListEnvelopes : public RowEnvelopes {

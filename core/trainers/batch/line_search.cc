@@ -20,25 +20,40 @@ double middle(double left, double right) {
 
 void LineSearch::collect(EnvelopeSource& source, size_t width) {
   events_.clear();
-  changes_.clear();
   stats_.assign(width, 0.0);
-  for (size_t i = 0; i < source.sentences(); ++i) {
-    source.envelope(i, pieces_);
-    for (size_t k = 0; k < pieces_.size(); ++k) {
-      if (k == 0)
-        for (size_t s = 0; s < width; ++s) stats_[s] += pieces_[0].stats[s];
-      else if (!std::equal(pieces_[k].stats, pieces_[k].stats + width, pieces_[k - 1].stats)) {
-        events_.push_back({pieces_[k].x, static_cast<uint32_t>(changes_.size())});
-        changes_.push_back({pieces_[k - 1].stats, pieces_[k].stats});
-      }
-    }
+  const size_t sentences = source.sentences();
+  for (size_t i = 0; i <= sentences; ++i) {
+    // A sentence behind, so that its statistics, which lie anywhere, are there when they are added.
+    pieces_.swap(next_);
+    next_.clear();
+    if (i < sentences) source.envelope(i, next_);
+    for (const Piece& piece : next_)
+      for (size_t s = 0; s < width; s += 8) __builtin_prefetch(piece.stats + s);
+    if (i > 0) add_changes(width);
   }
   sort_(events_);
 }
 
+/// The changes from piece to piece of a sentence; those that change nothing are left out.
+void LineSearch::add_changes(size_t width) {
+  if (pieces_.empty()) return;
+  for (size_t s = 0; s < width; ++s) stats_[s] += pieces_[0].stats[s];
+  for (size_t k = 1; k < pieces_.size(); ++k) {
+    const double *from = pieces_[k - 1].stats, *to = pieces_[k].stats;
+    const size_t begin = events_.size() * width;
+    if (changes_.size() < begin + width) changes_.resize(2 * (begin + width));
+    bool differs = false;
+    for (size_t s = 0; s < width; ++s) {
+      changes_[begin + s] = to[s] - from[s];
+      differs |= to[s] != from[s];
+    }
+    if (differs) events_.push_back({pieces_[k].x, static_cast<uint32_t>(events_.size())});
+  }
+}
+
 void LineSearch::apply(const Event& event, size_t width) {
-  const Change& change = changes_[event.index];
-  for (size_t s = 0; s < width; ++s) stats_[s] += change.to[s] - change.from[s];
+  const double* change = changes_.data() + event.index * width;
+  for (size_t s = 0; s < width; ++s) stats_[s] += change[s];
 }
 
 void LineSearch::surface(EnvelopeSource& source, const Metric& metric, std::vector<double>& x, std::vector<double>& gain) {

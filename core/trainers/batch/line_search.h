@@ -57,18 +57,15 @@ class LineSearch {
  private:
   struct Event {
     double x;
-    uint32_t index;  // into changes_; of equal x the first is first
-  };
-  struct Change {
-    const double* from;
-    const double* to;
+    uint32_t index;  // of its change; of equal x the first is first
   };
   void apply(const Event& event, size_t width);
   void collect(EnvelopeSource& source, size_t width);
+  void add_changes(size_t width);
   std::vector<Event> events_;
-  std::vector<Change> changes_;
+  std::vector<double> changes_;  // of the statistics: the rows themselves lie far apart
   std::vector<double> stats_;
-  std::vector<Piece> pieces_;
+  std::vector<Piece> pieces_, next_;
   SortByX<Event> sort_;
 };
 

@@ -19,16 +19,14 @@ RankEnvelopes::RankEnvelopes(const Lists& lists, const RankMetric& metric, const
 /// Whether two lists, which have the same grades, have the same lines too.
 bool RankEnvelopes::same_lines(size_t i, size_t j) const {
   const int64_t *begin = lists_.row_begin.data(), size = begin[i + 1] - begin[i];
-  const auto equal = [&](const std::vector<double>& v) {
-    return std::equal(v.begin() + begin[i], v.begin() + begin[i] + size, v.begin() + begin[j]);
-  };
-  return equal(a_) && equal(b_);
+  const auto equal = [&](const double* v) { return std::equal(v + begin[i], v + begin[i] + size, v + begin[j]); };
+  return equal(a_.data()) && equal(b_);
 }
 
 /// The ranks far to the left, and where they change.
 void RankEnvelopes::collect(size_t i, const RankMetric::Judged& judged) {
   const auto row = static_cast<size_t>(lists_.row_begin[i]);
-  const double *a = a_.data() + row, *b = b_.data() + row, *stats = lists_.stats + row * 2;
+  const double *a = a_.data() + row, *b = b_ + row, *stats = lists_.stats + row * 2;
   const int32_t all = lists_.candidates(i);
   const size_t relevant = judged.relevant.size();
   height_.clear();
