@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MOVED = 8  # weights that moved most are told
 RUNAWAY = 1e9  # no weight of use is as large
 KEPT = "these are kept. Give it more sentences, or lower eta"
+CHANCE = "A hundred sentences may be wrong: train --folds 3 judges by all, --set keep=learnt keeps what was learnt"
 
 
 class Data(Protocol):
@@ -302,7 +303,8 @@ class _Job:
         if any(one["epoch"] == 0 for one in self.history):
             if self.best_epoch == 0 and len(self.history) > 1:
                 which = "no epoch is" if self.choosy else "what was learnt is not"
-                self.warn(f"{which} better than the weights it began with ({self._score_of(0):.2f}); {KEPT}")
+                chance = "" if self.choosy else f". {CHANCE}"
+                self.warn(f"{which} better than the weights it began with ({self._score_of(0):.2f}); {KEPT}{chance}")
         elif self.best is not None:
             before, after = (self.data.train_score(one, self.trainer.jobs) for one in (self.initial, w))
             if after < before:
