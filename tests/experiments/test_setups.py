@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hopefear.experiments.setups import BASIC, main_setup, setup
 from hopefear.experiments.tasks import tasks
 from hopefear.runs.events import Event, Note
 from hopefear.runs.session import Session
+from hopefear.util.atomic import PART
 
 
 def test_a_model_is_built_once_and_said_to_be(tmp_path: Path) -> None:
@@ -23,6 +25,19 @@ def test_a_model_is_built_once_and_said_to_be(tmp_path: Path) -> None:
     assert first.key == second.key and len(first.dev) == 4
     given = setup(replace(lab, model=first.model.path), tasks(lab)[0], 4, 4)
     assert given.model.path == first.model.path
+
+
+def test_what_a_killed_build_left_is_removed_when_the_model_is_opened(
+    tmp_path: Path, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on = main_setup(lab)
+    lab = replace(lab, out=tmp_path, data=tmp_path / "data")
+    shutil.copytree(on.task.files[0].parent, tmp_path / "data")
+    made = setup(lab, tasks(lab)[0], 4, 4).model.path
+    left = made.with_name(f".{made.name}.abcdefgh{PART}")
+    left.mkdir()
+    monkeypatch.setattr("hopefear.util.atomic._SWEPT", set())  # as in another process
+    assert setup(lab, tasks(lab)[0], 4, 4).model.path == made and not left.exists()
 
 
 def test_the_first_of_a_list_is_the_translation(lab: Lab) -> None:

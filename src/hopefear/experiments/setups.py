@@ -20,6 +20,7 @@ from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, Model, build
 from hopefear.model.features import template_of
 from hopefear.runs.record import checksum
+from hopefear.util.files import sweep
 
 Weights = Mapping[str, float]
 
@@ -159,6 +160,7 @@ def _model(lab: Lab, task: TranslationTask) -> Model:
     inputs = [checksum(path)["sha256"] for pair in task.train for path in pair]
     folder = lab.scratch(f"model {task.name}", {"inputs": inputs, "options": options.__dict__})
     folder = lab.out / "models" / folder.name
+    sweep(folder.parent)
     if not folder.is_dir():
         lab.run.note(f"{task.name}: building a model")
         sources, targets = zip(*task.train, strict=True)

@@ -213,7 +213,7 @@ def _rerank(
     templates: Sequence[str],
     k: Mapping[str, int],
     pools: dict[str, Any],
-) -> Trial:
+) -> dict[str, Any]:
     start = on.model.weights
     for part, sentences in (("dev", on.dev), ("test", on.test)):
         if part not in pools:

@@ -21,7 +21,7 @@ from hopefear.runs.events import Epoch
 from hopefear.runs.record import checksum
 from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Task, Translations
-from hopefear.util.files import atomic_write, iter_lines
+from hopefear.util.files import atomic_write, iter_lines, sweep
 
 PAPER = "Tillmann and Zhang 2006"
 NOTE = (
@@ -75,6 +75,7 @@ def _key(lab: Lab, task: TranslationTask) -> dict[str, Any]:
 @lru_cache(maxsize=2)
 def _model(lab: Lab, task: TranslationTask) -> Model:
     path = lab.out / "models" / f"blocks-{BLOCK_PROBABILITY}-{task.name if lab.data else lab.size}"
+    sweep(path.parent)
     if not path.exists():
         pairs = _pairs(task)
         lab.run.note(f"building blocks from {len(pairs):,} pairs of {task.name}")

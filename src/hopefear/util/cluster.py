@@ -124,7 +124,7 @@ def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
     from ray import cloudpickle
 
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone)
-    return task.remote(do, cloudpickle.dumps(what))
+    return task.remote(do, cloudpickle.dumps(what))  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def first_ended(places: Sequence[Any], warn: Callable[[str], object] = lambda text: None) -> tuple[Any, Any]:
