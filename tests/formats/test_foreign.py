@@ -61,7 +61,7 @@ def test_fairseq_generate(tmp_path: Path) -> None:
     ]
     older = FAIRSEQ.replace("D-1\t-0.25\tYes .", "D-1\t-0.25\tYes.")  # T as H: no reference for D
     assert read_nbest(write(tmp_path / "gen2.txt", older)).references(1) == []
-    detokenised = read_nbest(write(tmp_path / "gen3.txt", older.replace("T-1\tYes .", "T-1\tYes.")))  # since 0.10
+    detokenised = read_nbest(write(tmp_path / "gen3.txt", older.replace("T-1\tYes .", "T-1\tYes.")))  # T as D
     assert (detokenised.text(1, 0), detokenised.references(1)) == ("Yes.", ["Yes."])
     with pytest.raises(hf.InputError, match="sentence 0 has no candidates"):
         read_nbest(write(tmp_path / "cut.txt", "\n".join(FAIRSEQ.split("\n")[:10])), format="fairseq")

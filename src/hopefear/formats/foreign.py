@@ -130,7 +130,7 @@ def _in_order(data: Input, found: Mapping[int, Listed]) -> list[Listed]:
 def fairseq(data: Input) -> Iterator[Listed]:
     """What ``fairseq-generate`` prints: ``S-`` source, ``T-`` reference, ``H-``, ``D-`` candidate, ``P-`` its tokens.
 
-    The text is D's. T is in the words of D since fairseq 0.10 and in those of H before; then it is no reference.
+    The text is D's. T is a reference if it is detokenised as D is, and none if it has more words of H.
     """
     found: dict[int, Listed] = {}
     shared = [0, 0]  # words of T that D has, that H has
