@@ -284,15 +284,16 @@ Corners corners(const double* a, const double* b, int32_t count) {
   };
   int32_t j = 0;
   if (count >= 8) {
-    const auto four = [](const double* from) {  // copied, for lines need not be aligned
-      Four values;
-      std::memcpy(&values, from, sizeof values);
-      return values;
+    Four height, slope;  // copied, for lines need not be aligned
+    const auto fetch = [&](int32_t at) {
+      std::memcpy(&height, a + at, sizeof height);
+      std::memcpy(&slope, b + at, sizeof slope);
     };
-    Four left_a = four(a), left_b = four(b), right_a = left_a, right_b = left_b, top_a = left_a;
+    fetch(0);
+    Four left_a = height, left_b = slope, right_a = height, right_b = slope, top_a = height;
     Index left = {0, 1, 2, 3}, right = left, top = left, here = left;
     for (j = 4, here += 4; j + 4 <= count; j += 4, here += 4) {
-      const Four height = four(a + j), slope = four(b + j);
+      fetch(j);
       const auto lefter = (slope < left_b) | ((slope == left_b) & (height > left_a));
       const auto righter = (slope > right_b) | ((slope == right_b) & (height > right_a));
       const auto higher = height > top_a;
