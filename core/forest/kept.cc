@@ -44,8 +44,8 @@ Forest kept(Forest forest) {
   each_array(forest, [&, at = place](auto& array) mutable {
     if (array.empty() || store->file_of(array.data())) return;
     std::memcpy(at, array.data(), array.size_bytes());
-    using Number = typename std::remove_reference_t<decltype(array)>::element_type;
-    array = {reinterpret_cast<Number*>(at), array.size()};
+    using Element = typename std::remove_reference_t<decltype(array)>::element_type;
+    array = {reinterpret_cast<Element*>(at), array.size()};
     at += rounded(array.size_bytes());
   });
   keep(std::move(mine));
