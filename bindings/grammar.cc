@@ -1,5 +1,7 @@
 #include "grammar/grammar.h"
 
+#include <fstream>
+
 #include "common.h"
 #include "grammar/grammar_text.h"
 #include "util/checksum.h"
@@ -10,6 +12,19 @@ namespace {
 uint32_t checked(const Grammar& g, int64_t rule) {
   if (rule < 0 || rule >= g.rules()) throw nb::index_error("no such rule");
   return static_cast<uint32_t>(rule);
+}
+
+/// Piece by piece: if it were mapped, all of a large file would count as memory of a build.
+uint64_t file_checksum(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> piece(size_t{1} << 20);
+  Checksum sum;
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    sum.add(std::as_bytes(std::span(piece).first(static_cast<size_t>(file.gcount()))));
+  }
+  if (!file.eof()) throw input_error(path, 0, "cannot be read. Is the path right?");
+  return sum.value();
 }
 
 void bind_grammar(nb::module_& m) {
@@ -77,13 +92,7 @@ void bind_text(nb::module_& m) {
 void init_grammar(nb::module_& m) {
   bind_grammar(m);
   bind_text(m);
-  m.def(
-      "file_checksum",
-      [](const std::string& path) {
-        const auto memory = MemoryMap::file(path);
-        return checksum({memory->data(), memory->size()});
-      },
-      "path"_a, nb::call_guard<nb::gil_scoped_release>(), "A 64-bit checksum of a file.");
+  m.def("file_checksum", &file_checksum, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "A 64-bit checksum of a file.");
   m.def("checksum", [](nb::bytes data) { return checksum(std::as_bytes(std::span(data.c_str(), data.size()))); }, "data"_a);
 }
 
