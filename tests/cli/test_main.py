@@ -33,6 +33,14 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr == "[]\n"
 
 
+def test_help_does_without_the_core() -> None:
+    """Manual pages are written before the core is compiled."""
+    code = "import sys; sys.modules['hopefear._core'] = None; from hopefear.cli import main as cli; "
+    code += "[cli.cli.get_command(None, name).params for name in cli.NAMES]; cli.main(['tune', '--help'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "" and "--trainer" in done.stdout
+
+
 HEAVY = (
     *("scipy", "sacrebleu", "ray", "pandas", "pyarrow", "torch", "sklearn"),
     *(

@@ -14,7 +14,6 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from hopefear.util.files import is_remote
 from hopefear.util.words import one_of
 
 
@@ -44,6 +43,8 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
         self.folders = folders
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from hopefear.util.files import is_remote  # which needs the core; help and manual pages do not
+
         path = str(value)
         if path == "-" or is_remote(path):
             return path

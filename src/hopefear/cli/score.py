@@ -12,7 +12,6 @@ import click
 from hopefear.cli.console import Console, table
 from hopefear.cli.frame import command as make_command
 from hopefear.cli.options import FileError, InputFile, Many, Positional, count, no_such_file
-from hopefear.util.files import is_remote
 
 if TYPE_CHECKING:
     from hopefear.evaluation.scores import Score
@@ -22,6 +21,8 @@ class Outputs(InputFile):
     """``F``, ``F,F`` or ``NAME=F,F`` as a name and files to read."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from hopefear.util.files import is_remote
+
         text = str(value)
         if text == "-" or (is_remote(text) and "," not in text) or os.path.exists(text):  # noqa: PTH110
             return text, [text]
