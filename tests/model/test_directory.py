@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import random
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hopefear._core import checksum, file_checksum
 from hopefear.errors import InputError
 from hopefear.model.directory import Model, write_model
 from hopefear.model.features import template_of
@@ -86,3 +88,12 @@ def test_a_model_of_another_kind(model: Model) -> None:
     model.require("hiero", "this is for hiero")
     with pytest.raises(InputError, match=r"is a model of hiero, and this is for blocks\. Build one: .* --kind blocks"):
         model.require("blocks", "this is for blocks")
+
+
+@pytest.mark.parametrize("size", [0, 5, 1 << 20, (1 << 20) + 33])
+def test_a_checksum_does_not_depend_on_the_pieces_that_a_file_is_read_in(tmp_path: Path, size: int) -> None:
+    data = random.Random(1).randbytes(size)
+    (tmp_path / "file").write_bytes(data)
+    assert file_checksum(str(tmp_path / "file")) == checksum(data)
+    with pytest.raises(InputError, match="cannot be read"):
+        file_checksum(str(tmp_path))

@@ -49,6 +49,8 @@ def test_careful_features_begin_with_small_rates() -> None:
     names = ["word", *CAREFUL, "lex(a|b)"]
     assert hf.Arow().rates(names).tolist() == [1.0, *[0.01] * len(CAREFUL), 1.0]
     assert hf.Arow(eta=0.5, careful_eta=0.1).rates(names).tolist() == [0.5, *[0.1] * len(CAREFUL), 0.5]
+    foreign = ["group(phrase_ef,1,3)", "PhraseModel_0", "Feature_0", "lexical_ef", "glue"]
+    assert hf.Arow().rates(foreign).tolist() == [0.01, 0.01, 0.01, 1.0, 1.0]
     learner = hf.Arow().learner(np.zeros(len(names)), names, False)
     assert learner.state()[2] == pytest.approx(hf.Arow().rates(names))
 

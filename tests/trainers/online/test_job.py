@@ -79,6 +79,7 @@ def test_it_begins_where_the_model_stands_and_never_ends_below(tune: Task) -> No
     assert (harmful.epoch, harmful.score) == (0, harmful.initial_score)
     assert {name: harmful.weights[name] for name in own} == own
     assert "what was learnt is not better than the weights it began with" in harmful.warnings[0]
+    assert "--folds 3" in harmful.warnings[0] and "keep=learnt" in harmful.warnings[0]
     blind = Sgd(epochs=1, eta=1e6).fit(tune)  # without development data the last epoch is the one
     assert blind.epoch == 1 and "worse than those it began with" in blind.warnings[0]
 
