@@ -71,6 +71,11 @@ def _seeds(lab: Lab, method: str) -> list[int]:
     return lab.seeds if method != "RAMPION" else lab.seeds[:1]  # RAMPION is deterministic
 
 
+def _varies_more(lab: Lab, deviations: Mapping[str, float]) -> bool | None:
+    """Whether MERT varies more over seeds than PRO; one seed does not tell."""
+    return deviations["MERT"] > deviations["PRO"] if len(lab.seeds) > 1 else None
+
+
 @experiment("gimpel-table1", "MERT, PRO and RAMPION on several language pairs", f"{PAPER}, table 1")
 def table1(lab: Lab) -> Outcome:
     """The three perform very similarly; MERT varies more across random seeds than PRO; on average over all test sets
@@ -109,7 +114,7 @@ def table1(lab: Lab) -> Outcome:
             Claim("the three are level", gap < 0.5, f"{gap:.2f} BLEU between best and worst average"),
             Claim(
                 "MERT varies more over seeds than PRO",
-                deviations["MERT"] > deviations["PRO"],
+                _varies_more(lab, deviations),
                 f"standard deviation {deviations['MERT']:.2f} against {deviations['PRO']:.2f}",
             ),
             Claim(
@@ -179,7 +184,7 @@ def fig3(lab: Lab) -> Outcome:
             ),
             Claim(
                 "within an initial model PRO varies less than MERT",
-                within["PRO"] < within["MERT"],
+                _varies_more(lab, within),
                 f"standard deviation {within['PRO']:.2f} against {within['MERT']:.2f}",
             ),
             Claim(
