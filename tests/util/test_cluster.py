@@ -90,6 +90,25 @@ def test_only_some_items_are_taken_ahead(nodes: Any) -> None:
     assert len(taken) < 20
 
 
+def _where() -> Callable[[int], str]:
+    import ray
+
+    return lambda number: str(ray.get_runtime_context().get_node_id())
+
+
+def _parted() -> Callable[[int], tuple[str, list[str]]]:
+    return lambda number: (_where()(number), [""])
+
+
+def test_work_is_spread(nodes: Any) -> None:
+    """Ray alone would put each task on the node of the driver, which has nothing else to do."""
+    with cluster.joined(nodes.address):
+        assert len({next(cluster.in_order(_where, [number])) for number in range(3)}) == 2
+        assert len({next(cluster.scattered(_parted, [number], 1))[0] for number in range(3)}) == 2
+        begun = [cluster.first_ended([cluster.begun(lambda unpacked: unpacked()(0), _where())]) for _ in range(3)]
+        assert len({where for _, where in begun}) == 2
+
+
 def test_lost_workers_do_not_show(nodes: Any, tmp_path: Path) -> None:
     def prepare() -> Callable[[int], int]:
         def deadly(number: int) -> int:
@@ -176,6 +195,25 @@ def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
     here = tune(TuneConfig(out=tmp_path / "here", **given))
     far = tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
     assert [one.weights for one in far.replicates] == [one.weights for one in here.replicates]
+    assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
+
+
+def test_folds_and_bootstrapped_fits_are_the_same(nodes: Any, tmp_path: Path) -> None:
+    Synthetic(sentences=30, candidates=8, references=2, dense=4, seed=3).write(tmp_path / "data")
+    given: dict[str, Any] = {
+        "nbest": [str(tmp_path / "data" / "nbest.txt")],
+        "refs": sorted(str(one) for one in (tmp_path / "data").glob("ref.*")),
+        "trainer": "minrisk",
+        "set": ["iterations=3"],
+        "cv": 2,
+        "bag": 2,
+        "jobs": 1,
+    }
+    tune(TuneConfig(out=tmp_path / "here", **given))
+    tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    here, far = (json.loads((tmp_path / name / "run.json").read_text()) for name in ("here", "far"))
+    assert far["final"] == here["final"] and len(far["final"]["cv"]["l2"]) == 5
+    assert far["trainer"] == here["trainer"] and far["epochs"] == here["epochs"]
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
 
 

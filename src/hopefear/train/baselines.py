@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from hopefear.evaluation.scores import chosen_stats
 from hopefear.evaluation.significance import confidence_interval
 from hopefear.metrics import Metric
 from hopefear.runs.session import Session
-from hopefear.train.estimators import ESTIMATORS, SINGLE, Estimator, Fitting, folds_of, out_of_fold
+from hopefear.train.estimators import ESTIMATORS, SINGLE, Bagged, Estimator, Fit, Fitting, folds_of, out_of_folds
 from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.util.cluster import spread
 
 Measured = dict[str, Any]
 MANY = 50  # features of which each alone would take too long
@@ -60,40 +62,62 @@ def baselines(
 
 
 def cross_validated(
-    trainer: BatchTrainer, pool: Pool, initial: Mapping[str, float] | None, folds: int, choose_l2: bool, run: Session
+    trainer: BatchTrainer,
+    pool: Pool,
+    initial: Mapping[str, float] | None,
+    folds: int,
+    choose_l2: bool,
+    run: Session,
+    on_cluster: bool = False,
 ) -> tuple[BatchTrainer, dict[str, Any]]:
     """The trainer in cross-validation beside the baselines, all on groups that they did not learn from.
 
     With ``choose_l2`` its l2 is the one that does best. That one's score is then a little too good: the record has all.
+    ``on_cluster``: each fit is a task of the one that was joined.
     """
     metric, seed, jobs = trainer.metric, trainer.seed, trainer.jobs
+    threads, each = (1, spread(run.warn)) if on_cluster else (jobs, map)
     parts = folds_of(len(pool), folds, seed)
     update = run.progress(f"cross-validation of {trainer.name}")
-
-    def stats(one: BatchTrainer) -> NDArray[np.float64]:
-        def fit(part: Pool) -> Mapping[str, float]:
-            update(text=f"l2 {getattr(one, 'l2', 0):g}" if choose_l2 else "")
-            return one.fit(part, initial).weights
-
-        return out_of_fold(pool, parts, fit, metric, jobs)
-
     tried = [trainer]
     if choose_l2:
-        tried += [replace(trainer, l2=l2) for l2 in L2]  # type: ignore[call-arg]
-    found = [stats(one) for one in tried]
-    gains = [metric.gain(one.sum(axis=0)) for one in found]
+        tried += [_regularised(trainer, l2) for l2 in L2]
+    fits: list[Fit] = [partial(_learnt, replace(one, jobs=threads), initial) for one in tried]
+    untaught, how = _untaught(pool), Fitting(metric, seed, threads)
+    fits += [partial(_fitted, one, how) for one in untaught.values()]
+
+    def say(which: int) -> None:
+        update(text=f"l2 {_l2(tried[which]):g}" if choose_l2 and which < len(tried) else "")
+
+    found = out_of_folds(pool, parts, fits, metric, threads, each=each, say=say)
+    gains = [metric.gain(one.sum(axis=0)) for one in found[: len(tried)]]
     best = max(range(len(tried)), key=gains.__getitem__)
     record: dict[str, Any] = {"folds": len(parts), "after": measured(found[best], metric, seed, jobs)}
     if choose_l2:
         record["l2"] = [
-            {"l2": getattr(one, "l2", None), "score": metric.score(stats.sum(axis=0))}
-            for one, stats in zip(tried, found, strict=True)
+            {"l2": _l2(one), "score": metric.score(stats.sum(axis=0))} for one, stats in zip(tried, found, strict=False)
         ]
-        run.note(f"l2 = {getattr(tried[best], 'l2', 0):g} is best in cross-validation")
+        run.note(f"l2 = {_l2(tried[best]):g} is best in cross-validation")
     if initial is not None:
         record["initial"] = measured(chosen_stats(pool, initial, metric, jobs), metric, seed, jobs)
-    how = Fitting(metric, seed, jobs)
-    for name, one in _untaught(pool).items():
-        outside = out_of_fold(pool, parts, lambda part, one=one: one.fit(part, how), metric, jobs)  # type: ignore[misc]
+    for name, outside in zip(untaught, found[len(tried) :], strict=True):
         record[name] = measured(outside, metric, seed, jobs)
     return tried[best], record
+
+
+def _l2(trainer: BatchTrainer) -> float:
+    return float(getattr(trainer.of if isinstance(trainer, Bagged) else trainer, "l2"))  # noqa: B009
+
+
+def _regularised(trainer: BatchTrainer, l2: float) -> BatchTrainer:
+    if isinstance(trainer, Bagged):
+        return replace(trainer, of=_regularised(trainer.of, l2))
+    return replace(trainer, l2=l2)  # type: ignore[call-arg]
+
+
+def _learnt(trainer: BatchTrainer, initial: Mapping[str, float] | None, part: Pool) -> Mapping[str, float]:
+    return trainer.fit(part, initial).weights
+
+
+def _fitted(estimator: Estimator, how: Fitting, part: Pool) -> Mapping[str, float]:
+    return estimator.fit(part, how)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,14 +40,21 @@ from hopefear.trainers.batch.base import BatchTrainer, Problem
 from hopefear.trainers.batch.kbmira import Kbmira
 from hopefear.trainers.batch.mert import Mert
 from hopefear.trainers.batch.minrisk import Minrisk
+from hopefear.util.cluster import Each
 
 Weights = dict[str, float]
 Indices = NDArray[np.int64]
+Fit = Callable[[Pool], Mapping[str, float]]
+Say = Callable[[int], object]
 BAG = 10
 INNER = 3  # folds in which the ways to learn are compared
 SAMPLE = 1500  # groups that are enough to compare them
 ORDERS = {"restarts": 0, "kicks": 0, "passes": 3}  # of mert on whole orders: a line takes long, local optima are few
 ENOUGH = 20_000  # groups that are enough to fit a few weights
+
+
+def _nobody(number: int) -> None:
+    """For who wants to hear nothing."""
 
 
 @dataclass(frozen=True)
@@ -165,17 +173,25 @@ def bagged(pool: Pool, how: Fitting) -> Weights:
 
 
 def mean_of_fits(
-    pool: Pool, fit: Callable[[Pool], Mapping[str, float]], metric: Metric, bag: int, seed: int, jobs: int = 0
+    pool: Pool, fit: Fit, metric: Metric, bag: int, seed: int, jobs: int = 0, each: Each = map, say: Say = _nobody
 ) -> Weights:
-    """The mean of fits on bootstrap samples of the groups, each of length 1 in units of standard deviations."""
+    """The mean of fits on bootstrap samples of the groups, each of length 1 in units of standard deviations.
+
+    ``each``: where fits are made. ``say`` hears the number of each before it is waited for.
+    """
     spread = deviations(pool)
     total = np.zeros(len(pool.features))
     random = np.random.default_rng([seed, 31])
-    for _ in range(bag):
-        drawn = resampled(pool, random.integers(0, len(pool), len(pool)))
-        if not tells_apart(drawn, metric, jobs):
+
+    def fitted(indices: Indices) -> Vector | None:
+        drawn = resampled(pool, indices)
+        return weight_vector(fit(drawn), pool.feature_names) if tells_apart(drawn, metric, jobs) else None
+
+    results = each(fitted, [random.integers(0, len(pool), len(pool)) for _ in range(bag)])
+    for number in range(bag):
+        say(number)
+        if (w := next(results)) is None:
             continue
-        w = weight_vector(fit(drawn), pool.feature_names)
         size = float(np.abs(w * spread).sum())
         total += w / size if size > 0 else 0.0
     size = float(np.abs(total).sum())
@@ -226,7 +242,7 @@ def folds_of(groups: int, count: int, seed: int) -> list[Indices]:
 def out_of_fold(
     pool: Pool,
     folds: Sequence[Indices],
-    fit: Callable[[Pool], Mapping[str, float]],
+    fit: Fit,
     metric: Metric,
     jobs: int = 0,
     most: int | None = None,
@@ -236,17 +252,44 @@ def out_of_fold(
 
     Never more than an estimator would take: what is passed to it is a copy.
     """
+    return out_of_folds(pool, folds, [fit], metric, jobs, most, seed)[0]
+
+
+def out_of_folds(
+    pool: Pool,
+    folds: Sequence[Indices],
+    fits: Sequence[Fit],
+    metric: Metric,
+    jobs: int = 0,
+    most: int | None = None,
+    seed: int = 1,
+    each: Each = map,
+    say: Say = _nobody,
+) -> list[NDArray[np.float64]]:
+    """The same for several ways to fit.
+
+    ``each``: where fits are made. ``say`` hears which of the ways comes next, before a fit is waited for.
+    """
     most = min(most or ENOUGH, ENOUGH)
-    found: NDArray[np.float64] | None = None
-    for number, fold in enumerate(folds):
-        rest = np.setdiff1d(np.arange(len(pool)), fold)
+
+    def scored(item: tuple[int, int]) -> NDArray[np.float64]:
+        which, number = item
+        rest = np.setdiff1d(np.arange(len(pool)), folds[number])
         if most < len(rest):
             rest = np.sort(np.random.default_rng([seed, 19, number]).permutation(rest)[:most])
-        stats = chosen_stats(pool.subset(fold), fit(pool.subset(rest)), metric, jobs)
-        if found is None:
-            found = np.zeros((len(pool), stats.shape[1]))
-        found[fold] = stats
-    assert found is not None
+        return chosen_stats(pool.subset(folds[number]), fits[which](pool.subset(rest)), metric, jobs)
+
+    results = each(scored, list(product(range(len(fits)), range(len(folds)))))
+    found = []
+    for which in range(len(fits)):
+        parts = []
+        for _ in folds:
+            say(which)
+            parts.append(next(results))
+        stats = np.zeros((len(pool), parts[0].shape[1]))
+        for fold, part in zip(folds, parts, strict=True):
+            stats[fold] = part
+        found.append(stats)
     return found
 
 
@@ -325,22 +368,25 @@ class Bagged(BatchTrainer):
 
     of: BatchTrainer
     bag: int = BAG
+    each: Each = map  # where the fits are made
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         raise AssertionError("others learn")
 
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         begun = time.perf_counter()
-        update, done = (run or SILENT).progress(f"tune {self.of.name}", self.bag), 0
+        update = (run or SILENT).progress(f"tune {self.of.name}", self.bag)
         learner = replace(self.of, seed=self.seed, jobs=self.jobs)
-
-        def fit(drawn: Pool) -> Mapping[str, float]:
-            nonlocal done
-            done += 1
-            update(done, text="fits")
-            return learner.fit(drawn, initial).weights
-
-        weights = mean_of_fits(data, fit, self.metric, self.bag, self.seed, self.jobs)
+        weights = mean_of_fits(
+            data,
+            lambda drawn: learner.fit(drawn, initial).weights,
+            self.metric,
+            self.bag,
+            self.seed,
+            self.jobs,
+            self.each,
+            lambda number: update(number + 1, text="fits"),
+        )
         return _result(self, data, weights, initial, begun, {})
 
     def options(self) -> dict[str, Any]:

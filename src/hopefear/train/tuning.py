@@ -14,7 +14,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -38,7 +40,7 @@ from hopefear.runs.events import Epoch, Event, Listener, Progress
 from hopefear.runs.record import record_inputs
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.baselines import baselines, cross_validated
-from hopefear.train.estimators import Auto, bagged_trainer
+from hopefear.train.estimators import Auto, Bagged, bagged_trainer
 from hopefear.train.holdout import split
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find_batch, options_from
@@ -81,7 +83,7 @@ class TuneConfig(RunConfig):
     bag: int | None = None
     dev_nbest: Sequence[str] = ()
     dev_refs: Sequence[str] = ()
-    cluster: str | None = None  # replicates on a Ray cluster: auto, local or an address
+    cluster: str | None = None  # fits on a Ray cluster: auto, local or an address
     memory: float | None = None  # GB that candidates may take before they go to disk; None: no limit
     # with a decoder in the loop; None: not given
     scorer_command: str | None = None  # also with lists
@@ -207,7 +209,8 @@ def _tune(config: TuneConfig, listen: Listener) -> Tuned:
     with config.open_run("tune", _settings(config, task, [one["sha256"] for one in inputs])) as run:
         if not run.finished:
             _record(run, config, task, inputs)
-        return _tuned(config, task, run, listen)
+        with cluster.joined(config.cluster) if config.cluster else nullcontext():
+            return _tuned(config, task, run, listen)
 
 
 @dataclass(frozen=True)
@@ -294,10 +297,10 @@ def _tuned(config: TuneConfig, task: _Task, run: Run, listen: Listener) -> Tuned
     more = {name: one for name, one in run.record.final.items() if name in ("cv", "baselines")}
     if config.cv and not run.finished:
         trainer, more["cv"] = cross_validated(
-            trainer, task.learnt_from, task.initial, config.cv, task.choose_l2, session
+            trainer, task.learnt_from, task.initial, config.cv, task.choose_l2, session, bool(config.cluster)
         )
     how: dict[str, Any] = {name: getattr(config, name) for name in ("random_init", "replicates")}
-    how["on_cluster"] = config.cluster
+    how["on_cluster"] = bool(config.cluster)
     tuned = fit_replicates(trainer, task.parts, task.initial, others=task.others, run=session, **how)
     best, chance = tuned.best.weights, {"seed": config.seed, "jobs": config.jobs}
     if aside is not None and not run.finished:
@@ -478,14 +481,15 @@ def fit_replicates(
     random_init: bool = False,
     replicates: int = 1,
     others: Sequence[Metric] = (),
-    on_cluster: str | None = None,
+    on_cluster: bool = False,
     run: Session = SILENT,
 ) -> Tuned:
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
 
     Before means the initial weights, or the first candidate of each list; of forests without initial weights nothing
     is known. ``others`` are metrics to report beside the trainer's own. Replicate k has the trainer's seed + k. With a
-    folder, replicates that were finished already are taken from it.
+    folder, replicates that were finished already are taken from it. ``on_cluster``: the one that was joined does the
+    replicates, or the fits that each is the mean of.
     """
     metric, jobs, seed = trainer.metric, trainer.jobs, trainer.seed
     learn_from = parts.get("train", parts["dev"])
@@ -533,11 +537,13 @@ def fit_replicates(
 
     if on_cluster:
         missing = [number for number in range(replicates) if known(number) is None]
-        with cluster.joined(on_cluster):
-            results = []
-            for number, (said, found) in zip(
-                missing, cluster.in_order(_far_away(learnt), missing, run.warn), strict=True
-            ):
+        results = []
+        if isinstance(trainer, Bagged):
+            trainer = replace(trainer, each=cluster.spread(run.warn))
+            results += [kept(number, learnt(number, 1, partial(hear, number))) for number in missing]
+        else:
+            far = cluster.in_order(_far_away(learnt), missing, run.warn)
+            for number, (said, found) in zip(missing, far, strict=True):
                 for each in said:
                     hear(number, each)
                 results.append(kept(number, found))

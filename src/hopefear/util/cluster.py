@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from hopefear.errors import InputError
 from hopefear.util.processes import TaskError
@@ -27,6 +27,14 @@ RETRIES = 20  # of an item whose worker was lost
 PATIENCE = 60.0  # seconds without any result before a word is said
 LONG_PATIENCE = 3600.0  # where each task is long
 _AHEAD = 2  # items per core that are under way or wait to be taken
+_TASK: dict[str, Any] = {"num_cpus": 1, "max_retries": RETRIES}
+_SPREAD = _TASK | {"scheduling_strategy": "SPREAD"}  # by default Ray fills the machine of the driver first
+
+
+class Each(Protocol):
+    """As ``map``: the results of a function for some items, in order."""
+
+    def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
 def connect(address: str, cpus: int = 0) -> bool:
@@ -92,7 +100,8 @@ def in_order(
     """
     import ray
 
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_gather if places else _work)
+    # Parts are best joined where most of them are.
+    task = ray.remote(**_TASK)(_gather) if places else ray.remote(**_SPREAD)(_work)
     key, box = uuid.uuid4().hex, [ray.put(prepare)]  # a reference inside a list is not fetched for every item
     under_way: deque[Any] = deque()
     waiting = iter(items)
@@ -114,6 +123,15 @@ def in_order(
                 ray.cancel(one)
 
 
+def spread(warn: Callable[[str], object] = lambda text: None) -> Each:
+    """``map`` on the cluster that was joined."""
+
+    def each(work: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        return in_order(lambda: work, items, warn)
+
+    return each
+
+
 def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
     """A task of its own kind: the place of its result, for ``first_ended``.
 
@@ -123,7 +141,7 @@ def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
     import ray
     from ray import cloudpickle
 
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone)
+    task = ray.remote(**_SPREAD)(_alone)
     return task.remote(do, cloudpickle.dumps(what))  # type: ignore[no-untyped-call,unused-ignore]
 
 
@@ -153,7 +171,7 @@ def scattered(
     """
     import ray
 
-    task = ray.remote(num_cpus=1, max_retries=RETRIES, num_returns=parts + 1)(_scatter)
+    task = ray.remote(**_SPREAD, num_returns=parts + 1)(_scatter)
     key, box = uuid.uuid4().hex, [ray.put(prepare)]
     under_way: list[Any] = [task.remote(key, box, item, parts) for item in items]
     for first, *rest in under_way:
