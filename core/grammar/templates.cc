@@ -4,6 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "grammar/grammar.h"
 #include "grammar/parallel_text.h"
 #include "util/error.h"
 #include "util/parallel.h"
@@ -52,6 +53,48 @@ std::string unescaped(std::string_view text) {
 /// "NULL" and "UNK" as marks are the parts "\0NULL" and "\0UNK": no word has a null byte.
 const std::string kNullMark("\0NULL", 5), kUnkMark("\0UNK", 4);
 
+/// A shape as a number: three bits for each character of its name. Runs of 1 to kShapeRun words are themselves.
+constexpr char kShapeCharacters[] = "?123XYa,";
+constexpr uint64_t kShapeX = 4, kShapeAnyRun = 6, kShapeComma = 7;
+constexpr int kMostShapeCharacters = 21;
+static_assert(FeatureTemplates::kShapeRun < kShapeX);
+
+/// Without lengths, runs are kShapeAnyRun. 0: a rule of more than two nonterminals, or of very many.
+uint64_t shape_key(std::span<const int32_t> source, std::span<const int32_t> target, bool lengths) {
+  uint64_t key = 0;
+  int characters = 0;
+  bool fits = true;
+  const auto put = [&](uint64_t character) {
+    key = key << 3 | character;
+    fits = fits && ++characters <= kMostShapeCharacters;
+  };
+  const auto put_side = [&](std::span<const int32_t> side, bool is_source) {
+    uint64_t nonterminals = 0;
+    for (size_t i = 0; i < side.size(); ++i) {
+      if (side[i] < 0) {
+        const uint64_t number = is_source ? nonterminals++ : static_cast<uint64_t>(-1 - side[i]);
+        fits = fits && number < 2;
+        put(kShapeX + (number & 1));
+        continue;
+      }
+      size_t run = 1;
+      while (i + 1 < side.size() && side[i + 1] >= 0) ++i, ++run;
+      put(lengths ? std::min(run, FeatureTemplates::kShapeRun) : kShapeAnyRun);
+    }
+  };
+  put_side(source, true);
+  put(kShapeComma);
+  put_side(target, false);
+  return fits ? key : 0;
+}
+
+std::string shape_name(uint64_t key) {
+  std::string inside;
+  for (; key; key >>= 3) inside += kShapeCharacters[key & 7];
+  std::reverse(inside.begin(), inside.end());
+  return "shape(" + inside + ")";
+}
+
 }  // namespace
 
 std::string feature_name(std::span<const std::string> parts) {
@@ -82,8 +125,10 @@ std::vector<std::string> parse_feature(std::string_view name) {
 class FeatureTemplates::Reader {
  public:
   Reader(FeatureTemplates& out, const Vocab& source, const Vocab& target, const std::vector<std::string>& columns,
-         const std::string& where)
-      : out_(out), source_(source), target_(target), columns_(columns), where_(where) {}
+         const WordClasses& classes, const std::string& where)
+      : out_(out), source_(source), target_(target), columns_(columns), where_(where) {
+    number_classes(classes);
+  }
 
   void read(const std::vector<std::string>& names, int32_t first) {
     std::vector<std::vector<std::string>> all;
@@ -97,7 +142,7 @@ class FeatureTemplates::Reader {
     }
     out_.unigram_.assign(target_.size(), -1);
     out_.uses_.assign(target_.size(), 0);
-    find_classes(all);
+    number_words(all);
     for (size_t i = 0; i < all.size(); ++i) {
       begin(names[i], i, first);
       if (!names[i].empty()) add(all[i]);
@@ -122,30 +167,47 @@ class FeatureTemplates::Reader {
   }
 
   /// The vocabulary of lex: words with lex(e), and words f of some lex(f,e).
-  void find_classes(const std::vector<std::vector<std::string>>& all) {
-    out_.source_class_.assign(source_.size(), 0);
-    out_.target_class_.assign(target_.size(), 0);
-    int32_t source_classes = 1, target_classes = 1;
+  void number_words(const std::vector<std::vector<std::string>>& all) {
+    LinkFeatures& lex = out_.lex_;
+    lex.source.assign(source_.size(), 0);
+    lex.target.assign(target_.size(), 0);
+    int32_t source_words = 1, target_words = 1;
     for (const auto& parts : all) {
       if (parts[0] != "lex") continue;
       if (parts.size() == 2 && parts[1] != kUnkMark) {
         const int32_t e = target_.find(parts[1]);
-        if (e >= 0 && !out_.target_class_[e]) out_.target_class_[e] = target_classes++;
+        if (e >= 0 && !lex.target[e]) lex.target[e] = target_words++;
       } else if (parts.size() == 3 && parts[1] != kUnkMark && parts[1] != kNullMark) {
         const int32_t f = source_.find(parts[1]);
-        if (f >= 0 && !out_.source_class_[f]) out_.source_class_[f] = source_classes++;
+        if (f >= 0 && !lex.source[f]) lex.source[f] = source_words++;
       }
     }
-    out_.lex_e_.assign(target_classes, -1);
-    out_.lex_null_.assign(target_classes, -1);
+    lex.e.assign(target_words, -1);
+    lex.null.assign(target_words, -1);
+  }
+
+  void number_classes(const WordClasses& classes) {
+    const auto number = [](const std::vector<int32_t>& classes_of, std::vector<int32_t>& out) {
+      int32_t most = 0;
+      for (const int32_t c : classes_of) out.push_back(std::max(c, -1) + 1), most = std::max(most, c + 1);
+      return most;
+    };
+    source_classes_ = number(classes.source, out_.class_.source);
+    target_classes_ = number(classes.target, out_.class_.target);
+    out_.class_.e.assign(target_classes_ + 1, -1);
+    out_.class_.null = out_.class_.e;
   }
 
   void add(const std::vector<std::string>& parts) {
     const std::string& kind = parts[0];
     if (kind == "lex" && (parts.size() == 2 || parts.size() == 3))
       add_lex(parts);
+    else if (kind == "class" && (parts.size() == 2 || parts.size() == 3))
+      add_class(parts);
     else if (kind == "group" && parts.size() == 4)
       add_group(parts);
+    else if (kind == "shape" && parts.size() == 3)
+      add_shape(parts[1] + "," + parts[2]);
     else if (kind == "unigram" && parts.size() == 2)
       add_unigram(target_.find(parts[1]));
     else if (kind == "pair" && parts.size() == 3)
@@ -161,17 +223,35 @@ class FeatureTemplates::Reader {
   }
 
   void add_lex(const std::vector<std::string>& parts) {
-    out_.lex_ = true;
+    LinkFeatures& lex = out_.lex_;
+    lex.any = true;
     const std::string& e = parts.back();
     const int32_t word = e == kUnkMark ? -1 : target_.find(e);
     if (e != kUnkMark && word < 0) return;
-    const int32_t e_class = word < 0 ? 0 : out_.target_class_[word];
-    if (word >= 0 && !e_class) throw fail("its word has no lex(e) in the list");
-    if (parts.size() == 2) return put(out_.lex_e_[e_class]);
-    if (parts[1] == kNullMark) return put(out_.lex_null_[e_class]);
+    const int32_t number = word < 0 ? 0 : lex.target[word];
+    if (word >= 0 && !number) throw fail("its word has no lex(e) in the list");
+    if (parts.size() == 2) return put(lex.e[number]);
+    if (parts[1] == kNullMark) return put(lex.null[number]);
     const int32_t f = parts[1] == kUnkMark ? -1 : source_.find(parts[1]);
     if (parts[1] != kUnkMark && f < 0) return;
-    put(out_.lex_fe_, pack(f < 0 ? 0 : out_.source_class_[f], e_class));
+    put(lex.fe, pack(f < 0 ? 0 : lex.source[f], number));
+  }
+
+  void add_class(const std::vector<std::string>& parts) {
+    out_.class_.any = true;
+    const int32_t e = class_number(parts.back(), target_classes_);
+    if (parts.size() == 2) return put(out_.class_.e[e]);
+    if (parts[1] == kNullMark) return put(out_.class_.null[e]);
+    put(out_.class_.fe, pack(class_number(parts[1], source_classes_), e));
+  }
+  int32_t class_number(const std::string& digits, int32_t classes) const {
+    if (classes == 0) throw fail("the model has no word classes. Build it with --classes");
+    if (digits == kUnkMark) return 0;
+    int32_t number = -1;
+    const char* end = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), end, number).ptr != end || number < 0 || number >= classes)
+      throw fail("the model has the word classes 0 to " + std::to_string(classes - 1));
+    return number + 1;
   }
 
   void add_group(const std::vector<std::string>& parts) {
@@ -192,6 +272,18 @@ class FeatureTemplates::Reader {
       for (auto& ids : group->second) ids.fill(-1);
     }
     put(group->second[bounds[0]][bounds[1]]);
+  }
+
+  void add_shape(const std::string& characters) {
+    const std::string_view known(kShapeCharacters + 1);
+    uint64_t key = 0;
+    for (const char c : characters) {
+      const size_t place = known.find(c);
+      if (place == std::string_view::npos) throw fail("a side of a shape has 1, 2, 3 or a for words, X and Y");
+      key = key << 3 | (place + 1);
+    }
+    if (characters.size() > kMostShapeCharacters) throw fail("no rule has so long a shape");
+    put(out_.shape_, key);
   }
 
   void add_unigram(int32_t e) {
@@ -218,13 +310,13 @@ class FeatureTemplates::Reader {
   const std::string& where_;
   const std::string* name_ = nullptr;  // the feature at hand, its place in the list from 1, and its id
   long line_ = 0;
-  int32_t id_ = 0;
+  int32_t id_ = 0, source_classes_ = 0, target_classes_ = 0;
 };
 
 FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
-                                   const std::vector<std::string>& columns, const std::string& where)
+                                   const std::vector<std::string>& columns, const WordClasses& classes, const std::string& where)
     : size_(static_cast<int32_t>(names.size())) {
-  Reader(*this, source, target, columns, where).read(names, first);
+  Reader(*this, source, target, columns, classes, where).read(names, first);
 }
 
 void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const int32_t> target,
@@ -236,25 +328,47 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
     const int32_t e = target[t];
     if (e < 0) continue;
     fire(unigram(e), 1.0f);
-    if (!lex_ && pair_.empty()) continue;
-    const int32_t e_class = at(target_class_, e, 0);
-    bool aligned = false;
-    for (const PackedLink link : links) {
-      if (link.t != t) continue;
-      aligned = true;
-      const int32_t f = source[link.s];
-      if (lex_) fire(lex_fe_.find(pack(at(source_class_, f, 0), e_class)), 1.0f);
-      if (!pair_.empty()) fire(pair_.find(pack(f, e)), 1.0f);
-    }
-    if (!lex_) continue;
-    fire(lex_e_[e_class], 1.0f);
-    if (!aligned) fire(lex_null_[e_class], 1.0f);
+    for (const LinkFeatures* each : {&lex_, &class_})
+      if (each->any) each->add(source, links, t, e, [&](int32_t id) { fire(id, 1.0f); });
+    if (pair_.empty()) continue;
+    for (const PackedLink link : links)
+      if (link.t == t) fire(pair_.find(pack(source[link.s], e)), 1.0f);
   }
+  if (!shape_.empty() && !row.empty())
+    for (const bool lengths : {false, true}) fire(shape_.find(shape_key(source, target, lengths)), 1.0f);
   if (groups_.empty() || row.empty() || source.empty() || target.empty()) return;
   const size_t low = std::min(source.size(), target.size()), high = std::max(source.size(), target.size());
   for (const auto& [column, ids] : groups_)
     for (size_t a = 1; a <= low && a <= kGroups; ++a)
       for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[column]);
+}
+
+std::vector<std::string> grammar_shapes(const Grammar& grammar) {
+  IdMap ids;
+  std::vector<std::pair<int64_t, uint64_t>> found;  // - rules, key
+  std::vector<int32_t> source;
+  const auto visit = [&](const auto& again, uint32_t node) -> void {
+    const auto [begin, end] = grammar.rules_of(node);
+    for (uint32_t rule = begin; rule < end; ++rule)
+      for (const bool lengths : {false, true}) {
+        const uint64_t key = shape_key(source, grammar.target(rule), lengths);
+        if (!key) continue;
+        const int32_t id = ids.add(key);
+        if (static_cast<size_t>(id) == found.size()) found.push_back({0, key});
+        --found[id].first;
+      }
+    const auto [first, last] = grammar.children(node);
+    for (uint32_t child = first; child < last; ++child) {
+      source.push_back(grammar.symbol(child));
+      again(again, child);
+      source.pop_back();
+    }
+  };
+  visit(visit, Grammar::kRoot);
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> names;
+  for (const auto& [rules, key] : found) names.push_back(shape_name(key));
+  return names;
 }
 
 std::vector<std::array<int32_t, 3>> trigger_counts(const ParallelText& text, std::span<const int32_t> rank, int32_t limit,

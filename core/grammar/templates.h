@@ -2,8 +2,13 @@
 //
 //   lex(e)  lex(f,e)  lex(NULL,e)   an output word e is generated; ... aligned to the input word f; ... unaligned. Words that are
 //                                   not in the list of frequent words are UNK (Chiang 2012, section 7)
+//   class(e)  class(f,e)  class(NULL,e)
+//                                   the same with numbers of word classes in place of words; words without a class are UNK
 //   group(type,a,b)                 the log probability `type` of a rule both of whose sides have a to b symbols (Tan et al.
 //                                   2013, section 4)
+//   shape(s,t)                      the form of a rule (Chiang, Knight and Wang 2009): the runs of words and the nonterminals X, Y of
+//                                   its sides, as shape(aX,Xa), where a is a run of words; as shape(2X,X1), a run is the number of
+//                                   its words, kShapeRun at most
 //   pair(f,e)  unigram(e)  bigram(d,e)  trigram(c,d,e)  trigger(d,e)
 //                                   counts of frequent lexical patterns (Gimpel and Smith 2012, section 4.3); pairs are
 //                                   aligned, a trigger pair is d anywhere before e at a distance of at least kTriggerDistance
@@ -27,16 +32,25 @@
 
 namespace hopefear {
 
+class Grammar;
+
+/// The class of each word of a grammar, from 0; -1 for none. Empty: there are no classes.
+struct WordClasses {
+  std::vector<int32_t> source, target;
+};
+
 class FeatureTemplates {
  public:
   static constexpr int kTriggerDistance = 3;
   static constexpr int kGroups = 10;  // lengths that group features tell apart
+  static constexpr size_t kShapeRun = 3;
 
   /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
   /// which group features read.
+  /// `classes` are what class features read.
   /// `where` opens the message of the InputError for a name that makes no sense.
   FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
-                   const std::vector<std::string>& columns, const std::string& where);
+                   const std::vector<std::string>& columns, const WordClasses& classes, const std::string& where);
 
   using Values = std::vector<std::pair<int32_t, float>>;
   /// Appends (id, value) of one rule application; an id may come several times. Symbols are as in a grammar; words with ids
@@ -74,20 +88,41 @@ class FeatureTemplates {
 
   static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;
   class Reader;
+  /// The features of words and their links, of words as numbers: 0 is UNK.
+  struct LinkFeatures {
+    bool any = false;
+    std::vector<int32_t> source, target;  // number of each word
+    std::vector<int32_t> e, null;         // ids by number
+    IdMap fe;
+
+    template <class Fire>
+    void add(std::span<const int32_t> source_side, std::span<const PackedLink> links, size_t t, int32_t word, Fire&& fire) const {
+      const int32_t number = at(target, word, 0);
+      bool aligned = false;
+      for (const PackedLink link : links) {
+        if (link.t != t) continue;
+        aligned = true;
+        fire(fe.find(pack(at(source, source_side[link.s], 0), number)));
+      }
+      fire(e[number]);
+      if (!aligned) fire(null[number]);
+    }
+  };
 
   int32_t size_ = 0;
-  bool lex_ = false;
-  std::vector<int32_t> source_class_, target_class_;  // 0 UNK, then the frequent words
-  std::vector<int32_t> lex_e_, lex_null_;             // by class of e
-  IdMap lex_fe_;                                      // by classes
+  LinkFeatures lex_, class_;  // numbers of frequent words, of classes
   std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
   std::vector<int32_t> unigram_, uses_;                                                            // by word
+  IdMap shape_;                                                                                    // by shape_key
   IdMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };
 
 /// The parts of a feature name: template, then its words. Throws std::invalid_argument.
 std::vector<std::string> parse_feature(std::string_view name);
 std::string feature_name(std::span<const std::string> parts);
+
+/// The names of all shapes of a grammar's rules, those of most rules first.
+std::vector<std::string> grammar_shapes(const Grammar& grammar);
 
 /// The number of places where word e stands and word d was seen kTriggerDistance or more words before, for words whose rank is
 /// below `limit` (rank[w]: the place of w by frequency). Rows (d, e, count), sorted.

@@ -60,6 +60,9 @@ def _lines(about: dict[str, Any]) -> list[str]:
         rows.append((f"perplexity of {name}", f"{got['perplexity']:.2f} ({unknown})"))
     if sparse := about["features"]["sparse"]:
         rows.append(("sparse features", ", ".join(f"{n:,} {name}" for name, n in sparse.items())))
+    if classes := about.get("classes"):
+        sides = (f"{got['classes']} of {got['words']:,} {side} words" for side, got in classes.items())
+        rows.append(("word classes", ", ".join(sides)))
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     for kind, rules in about["rules"].items():

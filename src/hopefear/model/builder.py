@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hopefear._core import LexicalTable, ParallelText, RuleTable
+from hopefear._core import LexicalTable, ParallelText, grammar_shapes
 from hopefear.errors import InputError
 from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
@@ -18,8 +18,9 @@ from hopefear.model.casing import Casing
 from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
 from hopefear.model.joint_training import train_joint
 from hopefear.model.language_model import MAX_ORDER, LanguageModel
-from hopefear.model.rules import extract
+from hopefear.model.rules import Rules, extract
 from hopefear.model.text import TextPipeline
+from hopefear.model.word_classes import MOST as MOST_CLASSES, WordClasses
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.cluster import joined
 from hopefear.util.disk import on_disk
@@ -57,6 +58,7 @@ class BuildOptions:
     lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
     joint_model: bool = False  #: train a neural joint model of the aligned text as well
     lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
+    classes: int = 0  #: word classes of each side, for class features; 0: none
     sparse: bool = True  #: declare sparse features at all
 
     def __post_init__(self) -> None:
@@ -67,6 +69,8 @@ class BuildOptions:
             raise InputError("domains are for hierarchical models. Leave them out, or build --kind hiero")
         if self.joint_model and self.kind != "hiero":
             raise InputError("a joint model is for hierarchical models. Leave it out, or build --kind hiero")
+        if self.classes and self.kind != "hiero":
+            raise InputError("word classes are for hierarchical models. Leave them out, or build --kind hiero")
         for name in self.domains:
             if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
                 raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
@@ -76,6 +80,7 @@ class BuildOptions:
             ("max_phrase", self.max_phrase, 0, 15),
             ("lm_order", self.lm_order, 1, MAX_ORDER),
             ("lex_frequency", self.lex_frequency, 0, 1 << 40),
+            ("classes", self.classes, 0, MOST_CLASSES),
         ):
             if not low <= number <= high:
                 raise InputError(f"{name}: {number} is not between {low} and {high}")
@@ -187,8 +192,12 @@ def build(
                 jobs=jobs,
                 run=run,
             )
+        classes = None
+        if options.classes:
+            with report.step("classes"):
+                classes = WordClasses.learn(text, options.classes, jobs)
         with report.step("features"):
-            sparse = _sparse_features(text, rules.words, options, jobs)
+            sparse = _sparse_features(text, rules, options, classes, jobs)
         del text
         if filter_to:
             with report.step("filter"):
@@ -203,7 +212,7 @@ def build(
         }
         info["options"] |= {"seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)}
         with report.step("write"):
-            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint)
+            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint, classes)
     return report
 
 
@@ -276,9 +285,14 @@ def _language_model(lines: Sequence[str], name: str, options: BuildOptions, jobs
     return model
 
 
-def _sparse_features(text: ParallelText, rules: RuleTable, options: BuildOptions, jobs: int) -> list[str]:
+def _sparse_features(
+    text: ParallelText, rules: Rules, options: BuildOptions, classes: WordClasses | None, jobs: int
+) -> list[str]:
     if not options.sparse or options.kind != "hiero":
         return []
     frequency = options.lex_frequency or features.lex_frequency(text.target_words)
-    names = features.lex_features(text, LexicalTable(text), frequency)
-    return names + features.group_features() + features.extended_features(text, rules, jobs=jobs)
+    lexical = LexicalTable(text)
+    names = features.lex_features(text, lexical, frequency)
+    names += features.group_features() + features.extended_features(text, rules.words, jobs=jobs)
+    names += grammar_shapes(rules.grammar)
+    return names + (features.class_features(text, lexical, classes) if classes is not None else [])

@@ -18,6 +18,7 @@ from hopefear.model.grammar import write_grammar
 from hopefear.model.joint import JointModel
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
+from hopefear.model.word_classes import FILES as CLASS_FILES, WordClasses
 from hopefear.util.files import PathLike, atomic_folder, read_lines, sweep
 
 VERSION = 1
@@ -95,6 +96,11 @@ class Model:
             translations = [" ".join(self.casing.spell(text.split(), source)) for text, source in pairs]
         return [self.target_text.detokenize(text) for text in translations]
 
+    @cached_property
+    def classes(self) -> WordClasses | None:
+        """Classes of words, which class features read."""
+        return WordClasses.open(self.path) if CLASS_FILES[0] in self.info.get("files", {}) else None
+
     @property
     def weights(self) -> dict[str, float]:
         """The weights to start from."""
@@ -121,9 +127,11 @@ class Model:
             if unknown := wanted - {template_of(name) for name in names}:
                 raise InputError(f"{self.path}: has no features of the template {min(unknown)!r}. Build it with them")
             names = [name if template_of(name) in wanted else "" for name in names]
-        return FeatureTemplates(
-            names, len(self.dense_names) if first is None else first, self.grammar, str(self.path / "features.txt")
-        )
+        first = len(self.dense_names) if first is None else first
+        classes = None
+        if self.classes is not None and any(template_of(name) == "class" for name in names):
+            classes = self.classes.of(self.grammar)
+        return FeatureTemplates(names, first, self.grammar, str(self.path / "features.txt"), classes)
 
 
 def open_same(path: str, checksum: str) -> Model:
@@ -194,6 +202,7 @@ def write_model(
     overwrite: bool = False,
     casing: Casing | None = None,
     joint: JointModel | None = None,
+    classes: WordClasses | None = None,
 ) -> None:
     """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts.
 
@@ -213,6 +222,8 @@ def write_model(
             casing.model.save(folder / "case.bin")
         if joint is not None:
             joint.save(folder / "joint.npz")
+        if classes is not None:
+            classes.save(folder)
         if sparse_names:
             text = "".join(name + "\n" for name in sparse_names)
             (folder / "features.txt").write_bytes(text.encode())

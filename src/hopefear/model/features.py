@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, feature_name
+from hopefear.model.word_classes import WordClasses
 
 #: The dense features, in the order of their ids.
 SMALL = (
@@ -71,7 +72,7 @@ DEFAULT_WEIGHTS = {
 #: The same for a neural joint model, if there is one (docs/joint-model.md).
 JOINT_WEIGHT = 0.5
 #: What the templates are called; the first part of a feature's name.
-TEMPLATES = ("lex", "group", "pair", "unigram", "bigram", "trigram", "trigger")
+TEMPLATES = ("lex", "class", "group", "shape", "pair", "unigram", "bigram", "trigram", "trigger")
 #: How many of each Gimpel and Smith (2012, section 4.3) take.
 EXTENDED_SIZES = {"pair": 1000, "unigram": 200, "bigram": 1000, "trigram": 1000, "trigger": 4000}
 #: Marks in place of words (no word has a null byte).
@@ -107,6 +108,21 @@ def lex_features(text: ParallelText, lexical: LexicalTable, frequency: int) -> l
         (sources.get(f, UNK), targets.get(e, UNK)) for f, e in zip(fs.tolist(), es.tolist(), strict=True) if f >= 0 <= e
     }
     return names + [feature_name(["lex", f, e]) for f, e in sorted(pairs)]
+
+
+def class_features(text: ParallelText, lexical: LexicalTable, classes: WordClasses) -> list[str]:
+    """class(e), class(f,e) and class(NULL,e): the same for classes of words; UNK is what no class has."""
+    of_source, of_target = classes.of(text)
+    sources, targets = ([-1, *range(int(side.max(initial=-1)) + 1)] for side in (of_source, of_target))
+    fs, es, _ = lexical.pairs()
+    linked = (fs >= 0) & (es >= 0)
+    pairs = set(zip(of_source[fs[linked]].tolist(), of_target[es[linked]].tolist(), strict=True))
+    pairs |= {(-1, e) for e in targets} | {(f, -1) for f in sources}
+
+    def name(*words: str | int) -> str:
+        return feature_name(["class", *(w if isinstance(w, str) else UNK if w < 0 else str(w) for w in words)])
+
+    return [*(name(e) for e in targets), *(name(NULL, e) for e in targets), *(name(*pair) for pair in sorted(pairs))]
 
 
 def group_features() -> list[str]:
