@@ -12,15 +12,28 @@ from typing import Any
 import pytest
 
 
-def kill_workers(node: Any) -> int:
-    """Kill all workers of a node, busy or idle; how many. Ray's own agents are children of the node too."""
-    raylets, killed = [one.process.pid for one in node.all_processes.get("raylet", [])], 0
+def _workers(node: Any, *names: bytes) -> Iterator[int]:
+    """Workers of a node by the beginnings of their names. Ray's own agents are children of the node too."""
+    raylets = [one.process.pid for one in node.all_processes.get("raylet", [])]
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # gone by itself
             parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-            if int(parent) in raylets and (process / "cmdline").read_bytes().startswith((b"ray::_", b"ray::IDLE")):
-                os.kill(int(process.name), signal.SIGKILL)
-                killed += 1
+            if int(parent) in raylets and (process / "cmdline").read_bytes().startswith(names):
+                yield int(process.name)
+
+
+def busy_workers(node: Any) -> list[int]:
+    """Processes that work on a task of ours."""
+    return list(_workers(node, b"ray::_"))
+
+
+def kill_workers(node: Any) -> int:
+    """Kill all workers of a node, busy or idle; how many."""
+    killed = 0
+    for process in _workers(node, b"ray::_", b"ray::IDLE"):
+        with suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+            killed += 1
     return killed
 
 

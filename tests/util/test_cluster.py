@@ -296,11 +296,11 @@ def test_a_model_is_built_the_same(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "here"]
 
 
-def test_a_model_is_built_the_same_while_workers_and_a_node_are_lost(
+def test_a_model_is_built_the_same_while_workers_and_a_node_are_lost_and_one_joins(
     nodes: Any, parallel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hopefear.model.rules._TASK_WORDS", 100)
-    node, steps, killed = nodes.add_node(num_cpus=1), 0, []
+    node, steps, killed, late = nodes.add_node(num_cpus=1), 0, [], []
 
     def hear(event: Event) -> None:
         nonlocal steps
@@ -310,11 +310,13 @@ def test_a_model_is_built_the_same_while_workers_and_a_node_are_lost(
                 killed.append(kill_workers(node) + kill_workers(nodes.head_node))
             if steps == 8:
                 nodes.remove_node(node, allow_graceful=False)
+                late.append(nodes.add_node(num_cpus=1))
 
     options = BuildOptions(tokenizer="none")
     files = parallel / "f", parallel / "e"
     build(*files, tmp_path / "here", options, jobs=1)
     build(*files, tmp_path / "far", options, cluster=nodes.address, jobs=1, run=Session(hear))
+    nodes.remove_node(*late)
     for path in (tmp_path / "here").iterdir():
         assert path.read_bytes() == (tmp_path / "far" / path.name).read_bytes(), path.name
     assert len(killed) == 2 and min(killed) > 0
@@ -372,7 +374,7 @@ def test_an_experiment_is_the_same(nodes: Any, tmp_path: Path) -> None:
         far.out.mkdir()
         far = replace(far, far=work)
         begin_all([one], far)
-        assert not (far.out / "cache").exists()  # everything is begun before anything is waited for
+        assert len(work._places) == 5  # everything is begun before anything is waited for
         assert lines_of(one, one.run(far)) == lines_of(one, outcome)
     assert _cache(far.out) == _cache(here.out) and len(_cache(far.out)) == 5
 
@@ -399,6 +401,37 @@ def test_experiments_go_on_from_what_came(nodes: Any, tmp_path: Path) -> None:
         assert [dict(one) for one in again] == [{"value": 2}, {"value": 1}, {"value": 0}, {"value": 1}]
     assert (tmp_path / "0").read_text() == "x"
     assert [lab.cached("a", {"n": n}, dict)["value"] for n in range(3)] == [0, 1, 2]
+
+
+def test_an_experiment_while_a_node_is_lost_and_another_joins(nodes: Any, tmp_path: Path) -> None:
+    """Three results are under way on three nodes when one of these is lost; a fourth is begun by the late one."""
+
+    def at_work() -> dict[str, list[int]]:
+        """Nodes and the results that they began."""
+        begun = [path.name.split("-") for path in tmp_path.glob("*-*")]
+        return {node: [int(number) for number, one in begun if one == node] for _, node in begun}
+
+    def compute(number: int) -> dict[str, Any]:
+        import ray
+
+        (tmp_path / f"{number}-{ray.get_runtime_context().get_node_id()}").touch()
+        wait_for(lambda: (tmp_path / "go").exists(), 300)
+        return {"value": number / 4}
+
+    node, lab = nodes.add_node(num_cpus=1), Lab(tmp_path)
+    with trials(nodes.address, lab.paths) as work:
+        found = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(4)]
+        wait_for(lambda: len(at_work()) == 3, 300)
+        nodes.remove_node(node, allow_graceful=False)
+        late = nodes.add_node(num_cpus=1)
+        wait_for(lambda: late.node_id in at_work(), 300)
+        (tmp_path / "go").touch()
+        assert [one["value"] for one in found] == [0.0, 0.25, 0.5, 0.75]
+    nodes.remove_node(late)
+    (again,) = at_work()[node.node_id]
+    assert sum(again in numbers for numbers in at_work().values()) == 2  # nothing else was done twice
+    assert sum(map(len, at_work().values())) == 5
+    assert [lab.cached("a", {"n": n}, dict)["value"] for n in range(4)] == [0.0, 0.25, 0.5, 0.75]
 
 
 def test_what_an_experiment_reads_is_reached_by_every_machine(nodes: Any, tmp_path: Path) -> None:

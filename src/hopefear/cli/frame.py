@@ -115,8 +115,10 @@ def command(params: Sequence[click.Parameter] = (), *, examples: str = "") -> Ca
     def make(function: Callable[..., None]) -> Command:
         @functools.wraps(function)
         def call(**values: Any) -> None:
-            console = Console(quiet=values.pop("quiet"))
-            function(console, **values)
+            from hopefear.util.files import steady_input  # which needs the core; help does not
+
+            with steady_input():
+                function(Console(quiet=values.pop("quiet")), **values)
 
         name = function.__module__.rpartition(".")[2]  # cli/NAME.py
         return Command(name, params=list(params), callback=call, help=function.__doc__, examples=examples)

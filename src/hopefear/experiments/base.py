@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, Protocol, TypeVar
@@ -158,8 +159,8 @@ class Lab:
         """A result by its content: ``key`` is everything that decides it. Kept as JSON below ``out/cache``.
 
         What was computed before, in this experiment or another, is not computed again, so a rerun goes on where the
-        last one stopped. On a cluster, ``compute`` travels with all that it refers to, and whoever looks at the
-        result waits for it.
+        last one stopped. On a cluster, ``compute`` travels with all that it refers to, the worker keeps the result,
+        so that it is there if nobody hears of it any more, and whoever looks at the result waits for it.
         """
         path = self.out / "cache" / f"{_name(label, key)}.json"
         try:
@@ -171,13 +172,18 @@ class Lab:
         except (ValueError, KeyError):
             self.run.warn(f"{path}: damaged; computed again")
 
-        def keep(result: dict[str, Any]) -> None:
+        def keep(result: Mapping[str, Any]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(path) as file:
                 json.dump({"label": label, "key": plain(key), "result": result}, file, ensure_ascii=False)
 
+        def keep_here(result: Mapping[str, Any]) -> None:
+            if not path.exists():  # the worker's --out has the same path, but is on another disk
+                keep(result)
+
         if self.far is not None:
-            return self.far.begin(path.stem, compute, keep, self.run)
+            there = partial(self.cached, label, key, compute)  # where it arrives, the laboratory has no cluster
+            return self.far.begin(path.stem, there, keep_here, self.run)
         result = plain(compute())
         keep(result)
         return dict(result)

@@ -1,8 +1,8 @@
 """The results of experiments, each computed by a task of a Ray cluster.
 
 ``Lab.cached`` hands over what computes a result and gets an :class:`Awaited`, so an experiment begins all its trials
-before it looks at the first. Whoever looks waits, and keeps every result that comes meanwhile in the cache of the
-machine where the command runs.
+before it looks at the first. The worker keeps its result in the cache, which all machines share, before it says that
+it has one: so what was computed is there even if the command is killed before it looks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hopefear.runs.session import Session
 from hopefear.util import cluster
 from hopefear.util.values import plain
 
-Result = dict[str, Any]
+Result = Mapping[str, Any]
 
 
 class NotYetError(Exception):
@@ -53,7 +53,7 @@ class Trials:
     def begin(
         self, name: str, compute: Callable[[], Result], keep: Callable[[Result], object], run: Session
     ) -> Awaited:
-        """Begin a result if it is not under way; ``keep`` is called with it when it comes."""
+        """Begin a result if it is not under way; ``keep`` is called with it when it is looked for and comes."""
         if name not in self._places and name not in self._done:
             self._places[name] = cluster.begun(partial(_compute, self.paths), compute), keep
         return Awaited(partial(self._wait, name, run))
