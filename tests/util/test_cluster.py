@@ -307,7 +307,7 @@ def test_a_model_is_built_the_same_while_workers_and_a_node_are_lost_and_one_joi
         if isinstance(event, Progress) and event.label == "extract":
             steps += 1
             if steps in (4, 30):  # of which the second is in the middle of the merging
-                killed.append(kill_workers(node) + kill_workers(nodes.head_node))
+                killed.append(sum(map(kill_workers, nodes.list_all_nodes())))
             if steps == 8:
                 nodes.remove_node(node, allow_graceful=False)
                 late.append(nodes.add_node(num_cpus=1))
