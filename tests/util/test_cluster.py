@@ -139,7 +139,8 @@ def test_translations_are_the_same(
 ) -> None:
     monkeypatch.setattr("hopefear.decode.translation.BLOCK", 4)
     if "weights" in options:
-        options = {**options, "weights": path / "weights"}
+        pytest.importorskip("fsspec")
+        options = {**options, "weights": f"file://{path}/weights"}
     far = "".join(translate(TranslateConfig(model=path / "model", cluster=nodes.address, **options), path / "source"))
     here = {name: value for name, value in options.items() if name != "ship_model"}
     assert far == "".join(translate(TranslateConfig(model=path / "model", **here), path / "source"))

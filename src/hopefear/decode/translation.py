@@ -15,7 +15,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from hopefear._core import Pool, format_nbest, stop_decoding
@@ -29,7 +28,7 @@ from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
 from hopefear.runs.session import SILENT, Session
 from hopefear.util import cluster
-from hopefear.util.files import PathLike, iter_lines, path_name
+from hopefear.util.files import PathLike, iter_bytes, iter_lines, path_name
 from hopefear.util.values import check_choice
 
 BLOCK = 256  # sentences decoded at a time
@@ -200,13 +199,14 @@ def _on_cluster(
     config: TranslateConfig, model: Model, arcs: tuple[str, ...], name: str, items: Iterator[Item], run: Session
 ) -> Iterator[Decoded]:
     """What ``_ahead`` yields, decoded on the cluster that this process has joined."""
-    weights = Path(config.weights).resolve() if config.weights is not None else None
+    files = [*model.info["files"], "model.json"] if config.ship_model else []
+    weights = [] if config.weights is None else [("weights", b"".join(iter_bytes(config.weights)))]
     prepare = partial(
         _far,
         replace(config, model=str(model.path.resolve()), weights=None, cluster=None, ship_model=False, jobs=1),
         str(model.info["checksum"]),
-        cluster.shipped(model.path, [*model.info["files"], "model.json"]) if config.ship_model else {},
-        cluster.shipped(weights.parent, [weights.name]) if weights is not None else {},
+        cluster.shipped((name, (model.path / name).read_bytes()) for name in files),
+        cluster.shipped(weights),
         arcs,
         name,
     )
@@ -229,8 +229,8 @@ def _far(
         )
     found: Mapping[str, float] = model.weights
     if weights:
-        folder = cluster.received(weights, f"weights-{next(iter(weights.values())).hex()}")
-        found = _weights(folder / next(iter(weights)), model, arcs, SILENT)
+        with cluster.unpacked(weights, "weights") as folder:
+            found = _weights(folder / "weights", model, arcs, SILENT)
     decoder = _decoder(config, model, arcs, found, SILENT)
     if config.forests is None:
         return partial(_decoded, config, decoder, name)

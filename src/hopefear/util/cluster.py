@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from hopefear.errors import InputError
+from hopefear.util.atomic import scratch_folder
 from hopefear.util.processes import TaskError
 
 Item = TypeVar("Item")
@@ -261,24 +262,30 @@ def _scatter(key: str, box: list[Any], item: Any, parts: int) -> tuple[Any, ...]
     return ((kind, value[0]), *value[1]) if kind == "done" else ((kind, value), *[None] * parts)
 
 
-def shipped(folder: Path, names: Iterable[str]) -> Mapping[str, Any]:
-    """Files of a folder, put into the cluster's store: each machine fetches them once."""
+def shipped(files: Iterable[tuple[str, bytes]]) -> Mapping[str, Any]:
+    """Files by name, put into the cluster's store: each machine fetches them once."""
     import ray
 
-    return {name: ray.put((folder / name).read_bytes()) for name in names}
+    return {name: ray.put(content) for name, content in files}
+
+
+@contextmanager
+def unpacked(files: Mapping[str, Any], name: str) -> Iterator[Path]:
+    """On a worker: a folder with the files, which is gone afterwards; what a kill left is removed by the next."""
+    import ray
+
+    with scratch_folder(Path(tempfile.gettempdir()) / f"hopefear-{name}") as aside:
+        folder = aside / "new"
+        folder.mkdir()
+        for each, reference in files.items():
+            (folder / each).write_bytes(ray.get(reference))
+        yield folder
 
 
 def received(files: Mapping[str, Any], name: str) -> Path:
     """On a worker: a folder with the files, the same for all workers of a machine; ``name`` tells one from another."""
-    import ray
-
     folder = Path(tempfile.gettempdir()) / f"hopefear-{name}"
     if not folder.is_dir():
-        with tempfile.TemporaryDirectory(prefix="hopefear-") as aside:
-            fresh = Path(aside) / "new"
-            fresh.mkdir()
-            for each, reference in files.items():
-                (fresh / each).write_bytes(ray.get(reference))
-            with suppress(OSError):  # another worker was first
-                fresh.rename(folder)
+        with unpacked(files, name) as fresh, suppress(OSError):  # another worker was first
+            fresh.rename(folder)
     return folder
