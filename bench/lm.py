@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from hopefear.model.language_model import LanguageModel
+from hopefear._core import LanguageModel as CoreModel, LmText, count_slice, merge_slices
+from hopefear.model.language_model import FALLBACK_DISCOUNTS, LanguageModel
 
 
 def best(runs: int, call: Callable[[], Any]) -> float:
@@ -70,6 +71,28 @@ def peak_memory(path: str, order: int, queue: Any) -> None:
     queue.put(high_water() - before)
 
 
+def sliced(path: Path, order: int, slices: int = 8) -> dict[str, float]:
+    """The steps of an estimation on a cluster."""
+    text, took = LmText(), {}
+
+    def timed(name: str, call: Callable[[], Any]) -> Any:
+        start = time.process_time()
+        found = call()
+        took[f"in {slices} slices, {name}: s"] = time.process_time() - start
+        return found
+
+    text.add_file(str(path), 1)
+    spec, cuts = text.spec(order, []), text.ranges(slices)
+    words = [text.slice(k, slices) for k in range(slices)]
+    counted = timed("count", lambda: [count_slice(part, spec, cuts) for part in words])
+    took["counted: MB"] = sum(len(part) for each in counted for part in each) / 1e6
+    items = [([each[k] for each in counted], spec, *cuts[k : k + 2]) for k in range(len(cuts) - 1)]
+    merged = timed("merge", lambda: [merge_slices(*item) for item in items])
+    took["merged: MB"] = sum(map(len, merged)) / 1e6
+    timed("estimate", lambda: CoreModel.estimate(text, order, [], FALLBACK_DISCOUNTS, 1, merged))
+    return took
+
+
 def measure(path: Path, lines: list[str], held_out: list[str], order: int, runs: int) -> dict[str, Any]:
     tokens = sum(len(line.split()) + 1 for line in lines)
     result: dict[str, Any] = {"order": order, "tokens": tokens}
@@ -79,6 +102,7 @@ def measure(path: Path, lines: list[str], held_out: list[str], order: int, runs:
         part_tokens = sum(len(line.split()) + 1 for line in lines[: len(lines) // share])
         seconds = best(runs, lambda part=part: LanguageModel.estimate(part, order, jobs=1))
         result[f"estimate 1/{share}: M tokens/s and core"] = part_tokens / seconds / 1e6
+    result |= sliced(path, order)
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     process = context.Process(target=peak_memory, args=(str(path), order, queue))

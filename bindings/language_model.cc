@@ -59,7 +59,63 @@ void bind_texts(nb::module_& m) {
       .def_ro("sentences", &LmText::sentences)
       .def_prop_ro(
           "tokens", [](const LmText& t) { return t.words.size() - 2 * t.sentences; }, "Words, without <s> and </s>.")
-      .def_ro("skipped", &LmText::skipped, "<s> and </s> inside sentences, which are left out.");
+      .def_ro("skipped", &LmText::skipped, "<s> and </s> inside sentences, which are left out.")
+      .def(
+          "spec",
+          [](const LmText& t, int order, std::vector<uint64_t> prune) {
+            NgramSpec spec = ngram_spec(t, order, std::move(prune));
+            return std::make_tuple(spec.vocab, spec.order, spec.prune);
+          },
+          "order"_a, "prune"_a, "What count_slice and merge_slices count: the size of the vocabulary, the order, a threshold per order.")
+      .def(
+          "slice",
+          [](const LmText& t, size_t k, size_t count) {
+            const auto words = t.slice(k, count);
+            return give(std::vector<uint32_t>(words.begin(), words.end()));
+          },
+          "k"_a, "count"_a, "Word ids of the k-th of so many slices, which are whole sentences.")
+      .def(
+          "ranges",
+          [](const LmText& t, size_t count) { return ngram_ranges(t.words, static_cast<uint32_t>(t.vocab->size()), count); },
+          "count"_a, "Where ranges of words begin that occur about equally often, and where the last one ends.");
+}
+
+using Spec = std::tuple<uint32_t, int, std::vector<uint64_t>>;
+
+NgramSpec spec_of(const Spec& spec) { return {std::get<0>(spec), std::get<1>(spec), std::get<2>(spec)}; }
+
+std::vector<std::span<const uint8_t>> views(const std::vector<In<uint8_t>>& arrays) {
+  std::vector<std::span<const uint8_t>> found;
+  for (const auto& array : arrays) found.push_back(hopefear::view(array));
+  return found;
+}
+
+void bind_counting(nb::module_& m) {
+  m.def(
+      "count_slice",
+      [](In<uint32_t> words, const Spec& spec, const std::vector<uint32_t>& cuts) {
+        std::vector<std::vector<uint8_t>> parts;
+        {
+          nb::gil_scoped_release release;
+          parts = count_slice(hopefear::view(words), spec_of(spec), cuts);
+        }
+        std::vector<Out<uint8_t>> given;
+        for (auto& part : parts) given.push_back(give(std::move(part)));
+        return given;
+      },
+      "words"_a, "spec"_a, "cuts"_a, "The n-grams of a slice of a text, by ranges of their last words.");
+  m.def(
+      "merge_slices",
+      [](const std::vector<In<uint8_t>>& slices, const Spec& spec, uint32_t first, uint32_t last) {
+        std::vector<uint8_t> merged;
+        const auto bytes = views(slices);
+        {
+          nb::gil_scoped_release release;
+          merged = merge_slices(bytes, spec_of(spec), first, last);
+        }
+        return give(std::move(merged));
+      },
+      "slices"_a, "spec"_a, "first"_a, "last"_a, "What all slices have of a range of words, as LanguageModel.estimate takes it.");
 }
 
 void bind_results(nb::module_& m) {
@@ -106,15 +162,17 @@ void bind_making(nb::class_<LanguageModel>& model) {
   model
       .def_static(
           "estimate",
-          [](LmText& text, int order, std::vector<uint64_t> prune, std::array<double, 3> fallback, int jobs) {
+          [](LmText& text, int order, std::vector<uint64_t> prune, std::array<double, 3> fallback, int jobs,
+             const std::vector<In<uint8_t>>& ranges) {
             std::vector<LmDiscounts> discounts;
-            Model made = built(
-                estimate(std::move(text),
-                         {.order = order, .prune = std::move(prune), .fallback_discounts = fallback, .jobs = jobs}, &discounts));
+            LmEstimateOptions options{
+                .order = order, .prune = std::move(prune), .fallback_discounts = fallback, .jobs = jobs, .ranges = views(ranges)};
+            nb::gil_scoped_release release;
+            Model made = built(estimate(std::move(text), options, &discounts));
             return std::make_pair(std::const_pointer_cast<LanguageModel>(made), discounts);
           },
-          "text"_a, "order"_a, "prune"_a, "fallback"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-          "Interpolated modified Kneser-Ney; the text is used up.")
+          "text"_a, "order"_a, "prune"_a, "fallback"_a, "jobs"_a = 0, "ranges"_a = std::vector<In<uint8_t>>{},
+          "Interpolated modified Kneser-Ney; the text is used up. `ranges`: its n-grams, if they are counted already.")
       .def_static(
           "read_arpa",
           [](nb::bytes text, const std::string& name) {
@@ -274,6 +332,7 @@ void bind_state_scores(nb::class_<LanguageModel>& model) {
 
 void init_language_model(nb::module_& m) {
   bind_texts(m);
+  bind_counting(m);
   bind_results(m);
   bind_states(m);
   nb::class_<LanguageModel> model(m, "LanguageModel", "A back-off n-gram model, ready to be asked.");

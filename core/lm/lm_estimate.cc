@@ -80,191 +80,14 @@ void LmText::add(std::string_view text, const std::string& name, int jobs) {
   }
 }
 
+std::span<const uint32_t> LmText::slice(size_t k, size_t count) const {
+  const auto cut = [&](size_t i) {
+    return std::find(words.begin() + static_cast<std::ptrdiff_t>(words.size() * i / count), words.end(), kBos) - words.begin();
+  };
+  return {words.begin() + cut(k), words.begin() + cut(k + 1)};
+}
+
 namespace {
-
-/// A position of the text and the words before it, the nearest in the highest bits; 0 where the sentence has no more.
-template <class Key>
-struct Item {
-  Key key;
-  uint32_t position;
-};
-
-/// The distinct n-grams of one order, sorted by last word, then the word before it, and so on.
-struct Counted {
-  KeptVector<uint32_t> word, suffix;  // as in NgramList
-  KeptVector<uint32_t> adjusted;      // a(w_1^n)
-  KeptVector<uint32_t> context;       // index of w_1..w_{n-1} in the list below; first, a position where the n-gram ends
-  KeptVector<uint32_t> raw;           // c(w_1^n), only where this order is pruned
-};
-
-struct Bits {
-  int width;  // of a word's code, which is id + 1
-  int count;  // of words in a key: N - 1
-};
-
-template <class Key>
-int leading_words(Key difference, Bits bits) {
-  if (difference == 0) return bits.count;
-  int zeros;
-  if constexpr (sizeof(Key) == 8) {
-    zeros = std::countl_zero(difference);
-  } else {
-    const auto high = static_cast<uint64_t>(difference >> 64);
-    zeros = high ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<uint64_t>(difference));
-  }
-  return (zeros - (static_cast<int>(sizeof(Key)) * 8 - bits.width * bits.count)) / bits.width;
-}
-
-template <class Key>
-int words_in(Key key, Bits bits) {
-  int zeros;
-  const auto low = static_cast<uint64_t>(key);
-  if constexpr (sizeof(Key) == 8)
-    zeros = std::countr_zero(low);
-  else
-    zeros = low ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<uint64_t>(key >> 64));
-  return bits.count - zeros / bits.width;
-}
-
-/// Counts by one sort; see the head of lm_estimate.h.
-template <class Key>
-class NgramCounter {
- public:
-  NgramCounter(const LmText& text, int order, const std::vector<uint64_t>& prune, int jobs)
-      : text_(text),
-        order_(order),
-        prune_(prune),
-        jobs_(jobs),
-        vocab_(text.vocab->size()),
-        depth_(order - 1),
-        bits_{static_cast<int>(std::bit_width(vocab_)), order - 1} {}
-
-  /// Adjusted counts of all orders and, in `raw`, plain counts of the orders that are pruned.
-  std::vector<Counted> run() {
-    fill_buckets();
-    cut_segments();
-    parallel_for(segment_.size() - 1, jobs_, [&](size_t s, int) { sort_and_count(s); });
-    make_room();
-    at_ = kept_array<uint32_t>(text_.words.size() * depth_);
-    parallel_for(segment_.size() - 1, jobs_, [&](size_t s, int) { write_lists(s); });
-    items_.reset();
-    find_contexts();
-    return std::move(counted_);
-  }
-
- private:
-  /// Items in buckets by the word itself: bucket w is items_[begin_[w] .. begin_[w + 1]).
-  void fill_buckets() {
-    begin_.resize(vocab_ + 2);
-    for (uint32_t word : text_.words)
-      if (word != kBos) ++begin_[word + 2];
-    for (size_t w = 2; w < vocab_ + 2; ++w) begin_[w] += begin_[w - 1];
-    items_ = kept_array<Item<Key>>(begin_[vocab_ + 1]);
-    Key context = 0;
-    const int top = bits_.width * (bits_.count - 1);
-    for (size_t i = 0; i < text_.words.size(); ++i) {
-      const uint32_t word = text_.words[i];
-      if (word == kBos)
-        context = 0;
-      else
-        items_[begin_[word + 1]++] = {context, static_cast<uint32_t>(i)};
-      if (depth_ > 0) context = (context >> bits_.width) | (static_cast<Key>(word) + 1) << top;
-    }
-  }
-
-  /// Segments of whole buckets, so that each can be sorted and scanned alone.
-  void cut_segments() {
-    const size_t share = begin_[vocab_] / 256 + 1;
-    for (size_t w = 0; w < vocab_; ++w)
-      if (begin_[w + 1] - begin_[segment_.back()] >= share || w + 1 == vocab_) segment_.push_back(static_cast<uint32_t>(w + 1));
-    offset_.resize(segment_.size());
-  }
-
-  /// each(word, position, common, length): `common` words with the item before, of `length` words that the sentence has, at most N.
-  template <class Each>
-  void scan(size_t s, Each&& each) const {
-    for (uint32_t w = segment_[s]; w < segment_[s + 1]; ++w) {
-      Key before = 0;
-      for (uint32_t i = begin_[w]; i < begin_[w + 1]; ++i) {
-        const Key key = items_[i].key;
-        const int common = i == begin_[w] ? 0 : 1 + leading_words<Key>(key ^ before, bits_);
-        each(w, items_[i].position, common, depth_ == 0 ? 1 : 1 + words_in(key, bits_));
-        before = key;
-      }
-    }
-  }
-
-  void sort_and_count(size_t s) {
-    for (uint32_t w = segment_[s]; w < segment_[s + 1]; ++w)
-      if (depth_ > 0)
-        std::sort(items_.get() + begin_[w], items_.get() + begin_[w + 1],
-                  [](const auto& a, const auto& b) { return a.key < b.key; });
-    std::array<size_t, kMaxLmOrder> count{};
-    scan(s, [&](uint32_t, uint32_t, int common, int length) {
-      for (int n = common + 1; n <= length; ++n) ++count[n - 1];
-    });
-    offset_[s + 1] = count;
-  }
-
-  void make_room() {
-    for (size_t s = 1; s < offset_.size(); ++s)
-      for (int n = 0; n < order_; ++n) offset_[s][n] += offset_[s - 1][n];
-    counted_.resize(order_);
-    for (int n = 1; n <= order_; ++n) {
-      Counted& list = counted_[n - 1];
-      const size_t size = n == 1 ? vocab_ : offset_.back()[n - 1];
-      if (size >= 0xffffffff) throw InputError("more than four billion n-grams. Take a smaller corpus or a lower order");
-      list.word.resize(size);
-      list.suffix.resize(size);
-      list.adjusted.resize(size);
-      list.context.resize(size);
-      if (prune_[n - 1] > 0) list.raw.resize(size);
-    }
-  }
-
-  void write_lists(size_t s) {
-    std::array<uint32_t, kMaxLmOrder> now{}, next{};
-    for (int n = 0; n < order_; ++n) next[n] = static_cast<uint32_t>(offset_[s][n]);
-    scan(s, [&](uint32_t word, uint32_t position, int common, int length) {
-      now[0] = word;
-      for (int n = std::max(2, common + 1); n <= length; ++n) {
-        const uint32_t index = now[n - 1] = next[n - 1]++;
-        Counted& list = counted_[n - 1];
-        list.word[index] = text_.words[position - n + 1];
-        list.suffix[index] = now[n - 2];
-        list.context[index] = position;
-        ++counted_[n - 2].adjusted[now[n - 2]];  // one more v before w_2..w_n
-      }
-      ++counted_[length - 1].adjusted[now[length - 1]];  // n = N or w_1 = <s>: occurrences
-      for (int n = 2; n <= length; ++n)
-        if (prune_[n - 1] > 0) ++counted_[n - 1].raw[now[n - 1]];
-      const size_t row = position * depth_;
-      for (int n = 1; n <= std::min(length, order_ - 1); ++n) at_[row + n - 1] = now[n - 1];
-    });
-  }
-
-  void find_contexts() {
-    for (size_t i = 0; depth_ > 0 && i < text_.words.size(); ++i)
-      if (text_.words[i] == kBos) at_[i * depth_] = kBos;
-    for (uint32_t w = 0; w < vocab_; ++w) counted_[0].word[w] = w;
-    parallel_for(depth_, jobs_, [&](size_t k, int) {  // order k + 2
-      for (uint32_t& place : counted_[k + 1].context) place = at_[(place - 1ULL) * depth_ + k];
-    });
-  }
-
-  const LmText& text_;
-  const int order_;
-  const std::vector<uint64_t>& prune_;
-  const int jobs_;
-  const size_t vocab_, depth_;  // depth_: N - 1
-  const Bits bits_;
-  std::vector<uint32_t> begin_;
-  std::shared_ptr<Item<Key>[]> items_;
-  std::vector<uint32_t> segment_{0};                     // the first word of each
-  std::vector<std::array<size_t, kMaxLmOrder>> offset_;  // of the lists of each segment
-  std::vector<Counted> counted_;
-  std::shared_ptr<uint32_t[]> at_;  // at_[i * (N - 1) + n - 1]: the n-gram that ends at position i
-};
 
 LmDiscounts discounts_of(const Counted& list, const std::array<double, 3>& fallback) {
   std::array<double, 5> t{};
@@ -312,43 +135,21 @@ void in_blocks(size_t count, int jobs, Body&& body) {
   });
 }
 
-/// The threshold of each order. Throws InputError for options that cannot be, and for a text that does not fit.
-std::vector<uint64_t> checked_prune(const LmText& text, const LmEstimateOptions& options) {
-  const int order = options.order;
-  if (order < 1 || order > kMaxLmOrder)
-    throw InputError("the order of a language model is 1 to " + std::to_string(kMaxLmOrder) + ", not " + std::to_string(order));
-  std::vector<uint64_t> prune = options.prune;
-  if (static_cast<int>(prune.size()) > order) throw InputError("more pruning thresholds than orders. Give at most one per order");
-  prune.resize(order, prune.empty() ? 0 : prune.back());
-  if (prune[0] != 0) throw InputError("unigrams cannot be pruned: the first threshold must be 0");
-  if (!std::is_sorted(prune.begin(), prune.end()))
-    throw InputError("pruning thresholds must not fall from one order to the next");
-  for (int k = 1; k <= 3; ++k)
-    if (!(options.fallback_discounts[k - 1] > 0 && options.fallback_discounts[k - 1] <= k))
-      throw InputError("the fall-back discount for count " + std::to_string(k) + " must be above 0 and at most " +
-                       std::to_string(k));
-  if (text.sentences == 0) throw InputError("no text to estimate a language model from. Give at least one line");
-  if (text.words.size() >= 0xffffffff) throw InputError("more than four billion words. Take a part of the corpus");
-  return prune;
-}
-
-std::vector<Counted> count_ngrams(const LmText& text, int order, const std::vector<uint64_t>& prune, int jobs) {
-  const int bits = static_cast<int>(std::bit_width(static_cast<uint32_t>(text.vocab->size()))) * (order - 1);
-  if (bits > 128) throw InputError("too many distinct words for this order. Lower the order or replace rare words by <unk>");
-  return bits <= 64 ? NgramCounter<uint64_t>(text, order, prune, jobs).run()
-                    : NgramCounter<unsigned __int128>(text, order, prune, jobs).run();
-}
-
 /// From counts to probabilities, order after order, each from the one below it.
 class Estimator {
  public:
-  Estimator(std::vector<Counted>&& counted, const std::vector<uint64_t>& prune, const std::array<double, 3>& fallback, int jobs)
-      : counted_(std::move(counted)), prune_(prune), jobs_(jobs), discounts_(counted_.size()), sums_(counted_.size()) {
+  Estimator(CountedOrders&& counted, const std::vector<uint64_t>& prune, const std::array<double, 3>& fallback, int jobs)
+      : counted_(std::move(counted)),
+        context_(find_contexts(counted_, jobs)),
+        prune_(prune),
+        jobs_(jobs),
+        discounts_(counted_.size()),
+        sums_(counted_.size()) {
     parallel_for(counted_.size(), jobs, [&](size_t k, int) {
       const Counted& list = counted_[k];
       discounts_[k] = discounts_of(list, fallback);
       sums_[k].resize(k == 0 ? 1 : counted_[k - 1].word.size());
-      for (size_t i = 0; i < list.adjusted.size(); ++i) sums_[k][list.context[i]].add(list.adjusted[i], keeps(k, i));
+      for (size_t i = 0; i < list.adjusted.size(); ++i) sums_[k][context_[k][i]].add(list.adjusted[i], keeps(k, i));
     });
   }
 
@@ -366,6 +167,7 @@ class Estimator {
       interpolate(k, b, uniform);
       write_probabilities(k, model.lists[k]);
       counted_[k] = {};
+      context_[k] = {};
       sums_[k] = {};
       lower_.swap(p_);
       lower_index_.swap(index_);
@@ -382,7 +184,7 @@ class Estimator {
     const Counted& list = counted_[k];
     std::vector<bool> extends(b.size());
     for (size_t i = 0; i < list.word.size(); ++i)
-      if (keeps(k, i)) extends[list.context[i]] = true;
+      if (keeps(k, i)) extends[context_[k][i]] = true;
     below.backoff.resize(below.size());
     in_blocks(b.size(), jobs_, [&](size_t c) {
       if (!lower_index_.empty() && lower_index_[c] == kDropped) return;
@@ -394,10 +196,11 @@ class Estimator {
     const Counted& list = counted_[k];
     p_.resize(list.word.size());
     in_blocks(p_.size(), jobs_, [&](size_t i) {
-      const Sums& s = sums_[k][list.context[i]];
+      const uint32_t context = context_[k][i];
+      const Sums& s = sums_[k][context];
       const uint32_t a = list.adjusted[i];
       const double u = s.total ? (a - discount(discounts_[k], a)) / s.total : 0.0;
-      p_[i] = u + b[list.context[i]] * (k == 0 ? uniform : lower_[list.suffix[i]]);
+      p_[i] = u + b[context] * (k == 0 ? uniform : lower_[list.suffix[i]]);
     });
   }
 
@@ -433,7 +236,8 @@ class Estimator {
     if (k == 0) result.prob[kBos] = kNeverPredicted;
   }
 
-  std::vector<Counted> counted_;
+  CountedOrders counted_;
+  std::vector<KeptVector<uint32_t>> context_;  // of each n-gram, in the list one order below
   const std::vector<uint64_t>& prune_;
   const int jobs_;
   std::vector<LmDiscounts> discounts_;
@@ -444,11 +248,34 @@ class Estimator {
 
 }  // namespace
 
+NgramSpec ngram_spec(const LmText& text, int order, std::vector<uint64_t> prune) {
+  if (order < 1 || order > kMaxLmOrder)
+    throw InputError("the order of a language model is 1 to " + std::to_string(kMaxLmOrder) + ", not " + std::to_string(order));
+  if (static_cast<int>(prune.size()) > order) throw InputError("more pruning thresholds than orders. Give at most one per order");
+  prune.resize(order, prune.empty() ? 0 : prune.back());
+  if (prune[0] != 0) throw InputError("unigrams cannot be pruned: the first threshold must be 0");
+  if (!std::is_sorted(prune.begin(), prune.end()))
+    throw InputError("pruning thresholds must not fall from one order to the next");
+  if (text.sentences == 0) throw InputError("no text to estimate a language model from. Give at least one line");
+  if (text.words.size() >= 0xffffffff) throw InputError("more than four billion words. Take a part of the corpus");
+  return {static_cast<uint32_t>(text.vocab->size()), order, std::move(prune)};
+}
+
+namespace {
+void check_discounts(const std::array<double, 3>& fallback) {
+  for (int k = 1; k <= 3; ++k)
+    if (!(fallback[k - 1] > 0 && fallback[k - 1] <= k))
+      throw InputError("the fall-back discount for count " + std::to_string(k) + " must be above 0 and at most " +
+                       std::to_string(k));
+}
+}  // namespace
+
 BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts) {
-  const std::vector<uint64_t> prune = checked_prune(text, options);
-  auto counted = count_ngrams(text, options.order, prune, options.jobs);
+  const NgramSpec spec = ngram_spec(text, options.order, options.prune);
+  check_discounts(options.fallback_discounts);
+  CountedOrders counted = options.ranges.empty() ? count_ngrams(text.words, spec, options.jobs) : join_ranges(options.ranges, spec);
   text.words = {};
-  Estimator estimator(std::move(counted), prune, options.fallback_discounts, options.jobs);
+  Estimator estimator(std::move(counted), spec.prune, options.fallback_discounts, options.jobs);
   if (discounts) *discounts = estimator.discounts();
   return estimator.run(std::move(text.vocab));
 }

@@ -12,9 +12,7 @@
 // Each line is a sentence, an empty one too. <unk> in the text is counted as the unknown word; <s> and </s> in the text are skipped.
 // Where a D_n(k) cannot be had (t_{n,k} = 0, or D outside (0, k]), as in small corpora, order n gets the fall-back discounts.
 // An n-gram of order n with c <= prune[n-1] is left out: what it would have got, discount or not, goes to b of its context.
-//
-// By one sort: positions of the text, by the words before them, the nearest first. The n-grams of every order are then
-// runs of that order, and adjusted counts are numbers of runs inside runs.
+// Counting is done by ngram_counts.h.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lm/backoff_model.h"
+#include "lm/ngram_counts.h"
 
 namespace hopefear {
 
@@ -36,6 +34,8 @@ struct LmText {
   LmText();
   /// Lines end in '\n'; `name` is for messages. May be called several times.
   void add(std::string_view text, const std::string& name, int jobs);
+  /// The k-th of `count` slices: whole sentences, together the whole text.
+  std::span<const uint32_t> slice(size_t k, size_t count) const;
 };
 
 struct LmDiscounts {
@@ -48,7 +48,11 @@ struct LmEstimateOptions {
   std::vector<uint64_t> prune;               // per order, the last one repeats; empty: nothing
   std::array<double, 3> fallback_discounts;  // for orders whose counts of counts give none
   int jobs;
+  std::vector<std::span<const uint8_t>> ranges{};  // n-grams that were counted before: as for join_ranges
 };
+
+/// What is to be counted. Throws InputError for what cannot be, and for a text that does not fit.
+NgramSpec ngram_spec(const LmText& text, int order, std::vector<uint64_t> prune);
 
 /// discounts: where to put the discounts of each order, or null.
 BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts);

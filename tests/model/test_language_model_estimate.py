@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopefear import InputError
+from hopefear import InputError, _core
 from hopefear.model.language_model import LanguageModel
 from tests.model.lm_corpora import zipf_sentences
 from tests.reference.language_model import kneser_ney
@@ -84,6 +84,42 @@ def test_on_disk_as_in_memory(order, prune, tmp_path, monkeypatch):
         assert list(tmp_path.iterdir()) == []  # the files have no name
     model.save(tmp_path / "lm")
     assert LanguageModel.open(tmp_path / "lm").core.data.tobytes() == expected
+
+
+@pytest.mark.parametrize(("order", "prune"), [(1, ()), (2, ()), (4, (0, 0, 1, 2)), (6, ())])
+def test_slices_as_the_whole(order, prune):
+    generator = random.Random(order)
+    for types, slices, ranges in ((3, 2, 2), (300, 5, 7), (9000, 3, 40), (50, 90, 1)):  # keys of 64 and of 128 bits
+        lines = [
+            " ".join(f"x{int(types ** generator.random())}" for _ in range(generator.randrange(9))) for _ in range(80)
+        ]
+        expected, whole = _core.LmText(), _core.LmText()
+        for text in (expected, whole):
+            text.add("".join(line + "\n" for line in lines).encode())
+        spec, cuts = whole.spec(order, list(prune)), whole.ranges(ranges)
+        parts = [whole.slice(k, slices) for k in range(slices)]
+        assert sum(map(len, parts)) == whole.tokens + 2 * len(lines)
+        assert all(len(part) == 0 or (part[0], part[-1]) == (1, 2) for part in parts)
+        assert cuts[0] == 0 and cuts[-1] == spec[0] and len(cuts) - 1 <= ranges
+        counted = [_core.count_slice(part, spec, cuts) for part in parts]
+        merged = [
+            _core.merge_slices([each[k] for each in counted], spec, *cuts[k : k + 2]) for k in range(len(cuts) - 1)
+        ]
+        found, _ = _core.LanguageModel.estimate(whole, order, list(prune), (0.5, 1.0, 1.5), 1, merged)
+        model, _ = _core.LanguageModel.estimate(expected, order, list(prune), (0.5, 1.0, 1.5), 1)
+        assert found.data.tobytes() == model.data.tobytes()
+
+
+def test_counts_that_are_cut_short():
+    text = _core.LmText()
+    text.add(b"a b c\na b\n")
+    spec, cuts = text.spec(3, []), text.ranges(1)
+    (counted,) = _core.count_slice(text.slice(0, 1), spec, cuts)
+    merged = _core.merge_slices([counted], spec, 0, cuts[-1])
+    with pytest.raises(InputError, match="cut short"):
+        _core.merge_slices([counted[:-1]], spec, 0, cuts[-1])
+    with pytest.raises(InputError, match="cut short"):
+        _core.LanguageModel.estimate(text, 3, [], (0.5, 1.0, 1.5), 1, [merged[:-1]])
 
 
 def test_no_room_on_disk_is_said(tmp_path, monkeypatch):

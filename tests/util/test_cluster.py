@@ -288,6 +288,7 @@ def test_a_model_is_built_the_same(
     nodes: Any, parallel: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hopefear.model.rules._TASK_WORDS", 300)
+    monkeypatch.setattr("hopefear.model.language_model._TASK_WORDS", 300)
     options = BuildOptions(kind=kind, tokenizer="none")
     files = parallel / "f", parallel / "e"
     build(*files, tmp_path / "here", options, jobs=1)

@@ -172,7 +172,9 @@ def build(
                 *([read_text(lm_text, target_text)] if lm_text else []),
                 *_small_domains(bitext, options.domains),
             ]
-            models = [_language_model(*each, options, jobs, run) for each in zip(texts, LM_NAMES, strict=False)]
+            models = [
+                _language_model(*each, options, jobs, run, bool(cluster)) for each in zip(texts, LM_NAMES, strict=False)
+            ]
             casing = Casing.learn(bitext.spelled, jobs)
         counts = _counts(text, bitext, times)
         del bitext, texts
@@ -276,10 +278,12 @@ def _aligned(
     return text
 
 
-def _language_model(lines: Sequence[str], name: str, options: BuildOptions, jobs: int, run: Session) -> LanguageModel:
+def _language_model(
+    lines: Sequence[str], name: str, options: BuildOptions, jobs: int, run: Session, on_cluster: bool
+) -> LanguageModel:
     if not lines:
         raise InputError(f"{name}: the text for this language model is empty. Name a file with sentences")
-    model = LanguageModel.estimate(lines, options.lm_order, options.lm_prune, jobs=jobs)
+    model = LanguageModel.estimate(lines, options.lm_order, options.lm_prune, on_cluster=on_cluster, jobs=jobs, run=run)
     if any(discounts.fallback for discounts in model.discounts):
         run.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
     return model

@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.runs.session import SILENT, Session
+from hopefear.util import cluster
 from hopefear.util.disk import on_disk
 from hopefear.util.files import PathLike, is_plain, iter_bytes, open_bytes, output, path_name
 
 MAX_ORDER = 6
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 
+_TASK_WORDS = 2_000_000  # of a task on a cluster
+_RANGES = 64  # at most, in which slices of the text are merged
+
 Lines = PathLike | Iterable[str]
+Bytes = npt.NDArray[np.uint8]
+_Spec = tuple[int, int, list[int]]
 
 
 class FullScore(NamedTuple):
@@ -71,19 +80,24 @@ class LanguageModel:
         *,
         discount_fallback: tuple[float, float, float] = FALLBACK_DISCOUNTS,
         memory: float | None = None,
+        on_cluster: bool = False,
         jobs: int = 0,
+        run: Session = SILENT,
     ) -> LanguageModel:
         """Interpolated modified Kneser-Ney (Chen and Goodman 1998) from lines or from a file, one sentence per line.
 
         ``prune=(0, 0, 1)`` leaves out n-grams of order 3 and above that occur once. ``discount_fallback`` stands in for
         the discounts of an order whose counts of counts give none, as in small corpora. ``memory``: GB that n-grams and
-        their counts may take; more of them go to the folder of temporary files (TMPDIR). The model is the same.
+        their counts may take; more of them go to the folder of temporary files (TMPDIR). ``on_cluster``: n-grams are
+        counted by the one that was joined. Neither changes the model.
         """
         if any(threshold < 0 for threshold in prune):
             raise InputError("pruning thresholds are counts: they cannot be negative")
         if memory is not None:
             with on_disk(tempfile.gettempdir(), memory):
-                return cls.estimate(lines, order, prune, discount_fallback=discount_fallback, jobs=jobs)
+                return cls.estimate(
+                    lines, order, prune, discount_fallback=discount_fallback, on_cluster=on_cluster, jobs=jobs, run=run
+                )
         text = _core.LmText()
         if not isinstance(lines, str | os.PathLike):
             text.add(_joined(lines), "text", jobs)
@@ -91,7 +105,8 @@ class LanguageModel:
             text.add_file(os.fspath(lines), jobs)
         else:
             text.add(b"".join(iter_bytes(lines)), path_name(lines), jobs)
-        core, discounts = _core.LanguageModel.estimate(text, order, list(prune), discount_fallback, jobs)
+        ranges = _counted_far_away(text, order, prune, run) if on_cluster else []
+        core, discounts = _core.LanguageModel.estimate(text, order, list(prune), discount_fallback, jobs, ranges)
         return cls(core, [Discounts(each.d, each.fallback) for each in discounts])
 
     @classmethod
@@ -179,6 +194,29 @@ class LanguageModel:
 
 def _perplexity(log10_prob: float, tokens: int) -> float:
     return float(np.power(10.0, -log10_prob / tokens)) if tokens else float("nan")
+
+
+def _counted_far_away(text: _core.LmText, order: int, prune: Sequence[int], run: Session) -> list[Bytes]:
+    """The n-grams of a text: a task per slice counts, and one per range of last words merges what all slices have."""
+    spec = text.spec(order, list(prune))
+    count = max(1, -(-text.tokens // _TASK_WORDS))
+    cuts = text.ranges(min(count, _RANGES))
+    slices = (text.slice(k, count) for k in range(count))
+    counted = cluster.scattered(partial(_slices, spec, cuts), slices, len(cuts) - 1, run.warn)
+    parts = [places for _, places in counted]
+    items = [[places[k] for places in parts] for k in range(len(cuts) - 1)]
+    return list(cluster.in_order(partial(_ranges, spec), items, run.warn, places=True))
+
+
+def _slices(spec: _Spec, cuts: Sequence[int]) -> Callable[[npt.NDArray[np.uint32]], tuple[None, list[Any]]]:
+    """On a worker: for the words of a slice, what it has of each range."""
+    ranges = list(pairwise(cuts))
+    return lambda words: (None, list(zip(ranges, _core.count_slice(words, spec, cuts), strict=True)))
+
+
+def _ranges(spec: _Spec) -> Callable[[Sequence[tuple[tuple[int, int], Bytes]]], Bytes]:
+    """On a worker: what all slices have of a range to its n-grams."""
+    return lambda parts: _core.merge_slices([part for _, part in parts], spec, *parts[0][0])
 
 
 def _joined(lines: Iterable[str]) -> bytes:
