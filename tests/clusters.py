@@ -46,7 +46,9 @@ def two_nodes() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:  # workers import the tests' own modules from here
         patch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]), prepend=os.pathsep)
         patch.setenv("RAY_worker_niceness", "0")  # Ray's 15 starves them where a machine has other work
-        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        # Nobody here needs the processes that watch over logs and over how many machines are wanted.
+        head = {"num_cpus": 1, "include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        nodes = Cluster(initialize_head=True, head_node_args=head)
         nodes.add_node(num_cpus=1)
         yield nodes
     ray.shutdown()

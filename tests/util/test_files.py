@@ -74,9 +74,9 @@ def test_a_device_is_written_in_place() -> None:
 
 def pack(name: str, data: bytes) -> bytes:
     if name == "gz":
-        return gzip.compress(data)
+        return gzip.compress(data, compresslevel=1)
     if name == "xz":
-        return lzma.compress(data)
+        return lzma.compress(data, preset=0)
     return zstandard.ZstdCompressor().compress(data)
 
 
