@@ -9,6 +9,7 @@
 #include "lm/arpa.h"
 #include "lm/lm_estimate.h"
 #include "lm/lm_scores.h"
+#include "lm/lm_seams.h"
 #include "util/error.h"
 #include "util/memory_map.h"
 
@@ -29,6 +30,14 @@ struct Context {
 struct Chart {
   Model model;
   LmState state;
+};
+
+/// What chart decoders use instead of LmState, with the model that it is about.
+struct Seams {
+  explicit Seams(Model m) : model(std::move(m)), seams(*model) {}
+  Model model;
+  LmSeams seams;
+  std::vector<LmItem> items{seams.empty()};  // numbers that came from elsewhere would be dangerous
 };
 
 uint32_t checked(const LanguageModel& model, int64_t word) {
@@ -244,6 +253,34 @@ void bind_contents(nb::class_<LanguageModel>& model) {
           "vocab"_a, "For each id of another vocabulary, the id here.");
 }
 
+void bind_seams(nb::module_& m) {
+  nb::class_<Seams>(m, "LmSeams", "Scores in a chart, each of them computed once: what the decoder uses.")
+      .def(nb::init<Model>(), "model"_a)
+      .def(
+          "score_rule",
+          [](Seams& s, const std::vector<std::variant<std::vector<int64_t>, int64_t>>& parts, bool begin_sentence) {
+            LmItem out;
+            SeamScore rule(s.seams, out);
+            if (begin_sentence) rule.begin_sentence();
+            for (const auto& part : parts) {
+              if (const auto* item = std::get_if<int64_t>(&part)) {
+                if (*item < 0 || *item >= static_cast<int64_t>(s.items.size())) throw nb::index_error("no such item");
+                rule.nonterminal(s.items[static_cast<size_t>(*item)]);
+                continue;
+              }
+              std::vector<uint32_t> words;
+              for (const int64_t word : std::get<0>(part)) words.push_back(checked(*s.model, word));
+              if (!words.empty()) rule.run(s.seams.run(words));
+            }
+            const auto known = std::find(s.items.begin(), s.items.end(), out);
+            const auto number = static_cast<int64_t>(known - s.items.begin());
+            if (known == s.items.end()) s.items.push_back(out);
+            return std::make_pair(rule.sum(), number);
+          },
+          "parts"_a, "begin_sentence"_a = false,
+          "What a rule adds to the scores of its children (runs of word ids, and items by number), and its item. Item 0 is empty.");
+}
+
 void bind_text_scores(nb::class_<LanguageModel>& model) {
   model
       .def(
@@ -335,6 +372,7 @@ void init_language_model(nb::module_& m) {
   bind_counting(m);
   bind_results(m);
   bind_states(m);
+  bind_seams(m);
   nb::class_<LanguageModel> model(m, "LanguageModel", "A back-off n-gram model, ready to be asked.");
   bind_making(model);
   bind_contents(model);

@@ -6,7 +6,7 @@
 #include "forest/forest.h"
 #include "hiero/rule_options.h"
 #include "joint/joint_scores.h"
-#include "lm/language_model.h"
+#include "lm/lm_seams.h"
 #include "search/cube_pruning.h"
 
 namespace hopefear {
@@ -46,7 +46,7 @@ struct HieroChart {
   // of each node, tails before heads; the goal is the last one
   std::vector<double> scores;
   std::vector<int32_t> cell_of;
-  std::vector<LmState> states;    // as many per node as there are language models
+  std::vector<LmItem> states;     // as many per node as there are language models
   std::vector<JointState> joint;  // if the model has a joint model
   std::vector<HieroEdge> edges;
   std::vector<double> paths;  // scores of arcs, as many per path as the model has features for them

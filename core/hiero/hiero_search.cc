@@ -42,6 +42,11 @@ void HieroSearch::start(const HieroSource& source, const double* w, const HieroO
   }
   spans_.start(source, options.max_span, g_.max_source_symbols());
   options_.start(w, options.max_options);
+  for (size_t l = 0; l < models_; ++l) {
+    const uint32_t end[] = {kEos};
+    seams_[l].start();
+    end_run_[l] = seams_[l].run(end);
+  }
   chart_.clear();
   items_.clear();
   x_cell_.assign(spans_.size(), -1);
@@ -199,7 +204,7 @@ inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t 
   place_lm_.resize(place_lm_.size() + models_);
   place_state_.resize(place_state_.size() + models_);
   double* lm = place_lm_.data() + place * models_;
-  LmState* state = place_state_.data() + place * models_;
+  LmItem* state = place_state_.data() + place * models_;
   const Cube& of = cubes_[cube];
   const HieroOption& option = options_[of.option + ranks[0]];
   const int32_t tails[2] = {tail(of, ranks, 0), tail(of, ranks, 1)};
@@ -241,19 +246,20 @@ inline int32_t HieroSearch::tail(const Cube& cube, const uint32_t* ranks, int t)
 }
 
 /// What language model l says of a rule application, log10, and the state behind it.
-inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmState& state) const {
-  RuleScore rule(*m_.lms[l], state);
+inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmItem& state) {
+  SeamScore rule(seams_[l], state);
   if (option.begins) rule.begin_sentence();
-  for (const int32_t symbol : options_.lm_target(option, l)) {
-    if (symbol >= 0)
-      rule.terminal(static_cast<uint32_t>(symbol));
+  for (const int32_t part : options_.parts(option, l)) {
+    if (part >= 0)
+      rule.run(static_cast<uint32_t>(part));
     else
-      rule.nonterminal(chart_.states[tails[slot_tail(symbol)] * models_ + l]);
+      rule.nonterminal(chart_.states[tails[slot_tail(part)] * models_ + l]);
   }
-  if (option.ends) rule.terminal(kEos);
-  const double sum = rule.finish();
-  if (option.ends) state = LmState();  // nothing follows: all are one node
-  return sum;
+  if (option.ends) {
+    rule.run(end_run_[l]);
+    state = LmItem();  // nothing follows: all are one node
+  }
+  return rule.sum();
 }
 
 /// What the joint model says of a rule application, and the state behind it.
@@ -281,8 +287,8 @@ inline RulePlace HieroSearch::place(int32_t i, const int32_t* cell) const {
 }
 
 /// The node of a state in the cell that is being filled, a new one if need be.
-inline int32_t HieroSearch::node_of(const LmState* state, const JointState* joint) {
-  const auto hash = [&](const LmState* states, const JointState* joint_state) {
+inline int32_t HieroSearch::node_of(const LmItem* state, const JointState* joint) {
+  const auto hash = [&](const LmItem* states, const JointState* joint_state) {
     uint64_t h = joint_state ? joint_state->hash() : 0;
     for (size_t l = 0; l < models_; ++l) h = (h ^ states[l].hash()) * 0x9e3779b97f4a7c15ULL;
     return h ^ (h >> 32);

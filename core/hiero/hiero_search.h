@@ -25,7 +25,9 @@ namespace hopefear {
 class HieroSearch {
  public:
   explicit HieroSearch(const HieroModel& model)
-      : m_(model), g_(*model.grammar), models_(model.lms.size()), joint_(model.joint.get()), options_(model, joint_) {}
+      : m_(model), g_(*model.grammar), models_(model.lms.size()), joint_(model.joint.get()), options_(model, seams_, joint_) {
+    for (const auto& lm : model.lms) seams_.emplace_back(*lm);
+  }
 
   Forest run(const HieroSource& source, const double* w, const HieroOptions& options);
 
@@ -66,10 +68,10 @@ class HieroSearch {
   void goal();
   int32_t fill(int32_t i, int32_t j, int64_t pop_limit);
   int32_t tail(const Cube& cube, const uint32_t* ranks, int t) const;
-  double lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmState& state) const;
+  double lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmItem& state);
   double joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state);
   RulePlace place(int32_t i, const int32_t* cell) const;
-  int32_t node_of(const LmState* state, const JointState* joint);
+  int32_t node_of(const LmItem* state, const JointState* joint);
 
   const HieroModel& m_;
   const Grammar& g_;
@@ -78,9 +80,11 @@ class HieroSearch {
   const double* w_ = nullptr;
   HieroOptions limits_{};
   std::array<double, kMaxLms> w_lm_{};
+  std::array<uint32_t, kMaxLms> end_run_{};  // </s> alone
   double w_joint_ = 0;
 
   SpanTable spans_;
+  std::vector<LmSeams> seams_;  // of each language model
   JointScores joint_;
   RuleOptions options_;
   HieroChart chart_;
@@ -94,7 +98,7 @@ class HieroSearch {
   // of one cell
   std::vector<Cube> cubes_;
   std::vector<double> place_lm_;  // what each language model says of each place, and the state behind it
-  std::vector<LmState> place_state_;
+  std::vector<LmItem> place_state_;
   std::vector<double> place_joint_;  // and the joint model, if there is one
   std::vector<JointState> place_joint_state_;
   int32_t begin_ = 0;  // of the span

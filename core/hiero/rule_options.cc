@@ -69,7 +69,8 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   sides_.clear();
   rules_.clear();
   targets_.clear();
-  for (auto& words : lm_targets_) words.clear();
+  for (auto& parts : parts_) parts.clear();
+  for (LmSeams& seams : seams_) seams.clear();
   joint_targets_.clear();
   affiliated_.clear();
   sparse_ids_.clear();
@@ -142,15 +143,12 @@ HieroRule RuleOptions::new_rule(std::span<const int32_t> target, const std::arra
   rule.symbols = static_cast<uint32_t>(target.size());
   rule.words = static_cast<uint32_t>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
   targets_.insert(targets_.end(), target.begin(), target.end());
-  for (size_t l = 0; l < m_.lms.size(); ++l)
-    for (const int32_t symbol : target)
-      lm_targets_[l].push_back(symbol < 0 ? symbol : static_cast<int32_t>(copied ? (*copied)[l] : m_.lm_words[l][symbol]));
+  add_parts(rule, target, copied);
   if (m_.joint) {
     for (const int32_t symbol : target)
       joint_targets_.push_back(symbol < 0 || copied ? symbol : static_cast<int32_t>(m_.joint_words[symbol]));
     affiliated_.resize(targets_.size());
   }
-  for (size_t l = 0; l < m_.lms.size(); ++l) rule.lm[l] = lm_alone(rule, l);
   return rule;
 }
 
@@ -178,24 +176,30 @@ double RuleOptions::sparse_score(const HieroRule& rule, double score) const {
   return score;
 }
 
-/// What a language model says of the words of a rule alone.
-double RuleOptions::lm_alone(const HieroRule& rule, size_t model) const {
-  const int32_t* symbols = lm_targets_[model].data() + rule.target;
-  LmContext context[2];
-  int now = 0;
-  double sum = 0;
-  for (uint32_t k = 0; k < rule.symbols; ++k) {
-    if (symbols[k] < 0) {
-      context[now].length = 0;
-      continue;
+/// Its parts, and what language models say of its words alone.
+void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
+  for (size_t l = 0; l < m_.lms.size(); ++l) {
+    std::vector<int32_t>& parts = parts_[l];
+    rule.part = static_cast<uint32_t>(parts.size());
+    double sum = 0;
+    for (size_t k = 0; k < target.size(); ++k) {
+      if (target[k] < 0) {
+        parts.push_back(target[k]);
+        continue;
+      }
+      run_.push_back(copied ? (*copied)[l] : m_.lm_words[l][target[k]]);
+      if (k + 1 < target.size() && target[k + 1] >= 0) continue;
+      const uint32_t run = seams_[l].run(run_);
+      run_.clear();
+      parts.push_back(static_cast<int32_t>(run));
+      sum += seams_[l].alone(run);
     }
-    sum += m_.lms[model]->score(context[now], static_cast<uint32_t>(symbols[k]), context[1 - now]).prob;
-    now = 1 - now;
+    rule.parts = static_cast<uint32_t>(parts.size()) - rule.part;
+    rule.lm[l] = kLn10 * sum;
   }
-  return kLn10 * sum;
 }
 
-/// The same of the joint model, at a place.
+/// What the joint model says of the words of a rule alone, at a place.
 double RuleOptions::joint_alone(const HieroRule& rule, const RulePlace& place) {
   const auto words = joint_target(rule);
   const auto at = affiliated(rule);

@@ -14,6 +14,7 @@
 #include "grammar/templates.h"
 #include "hiero/hiero_model.h"
 #include "joint/joint_scores.h"
+#include "lm/lm_seams.h"
 
 namespace hopefear {
 
@@ -36,6 +37,7 @@ struct HieroRule {
   double lm[kMaxLms] = {};  // what the language models say of its words alone
   uint32_t target = 0;      // where its symbols begin
   uint32_t symbols = 0, words = 0;
+  uint32_t part = 0, parts = 0;  // where its runs of words and slots begin, and how many they are
   uint32_t sparse = 0, sparse_end = 0;
 };
 
@@ -49,8 +51,9 @@ struct HieroOption : HieroRule {
 
 class RuleOptions {
  public:
-  /// `joint`: what the joint model says, if there is one.
-  RuleOptions(const HieroModel& model, JointScores& joint) : m_(model), g_(*model.grammar), joint_(joint) {}
+  /// `seams`: of each language model; runs of words are numbered there. `joint`: what the joint model says, if there is one.
+  RuleOptions(const HieroModel& model, std::vector<LmSeams>& seams, JointScores& joint)
+      : m_(model), g_(*model.grammar), seams_(seams), joint_(joint) {}
 
   /// A new sentence: there are no options yet. max_options 0: all.
   void start(const double* w, int64_t max_options);
@@ -73,10 +76,10 @@ class RuleOptions {
   /// The same for a word that is copied: its ids on the source side, as a target word, and in the language models.
   void add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, uint32_t joint, int32_t extra);
 
-  /// Words and slots of an option, the same with the words of a language model, and its sparse features.
+  /// Words and slots of an option, the same with numbers of runs of words for a language model, and its sparse features.
   std::span<const int32_t> target(const HieroOption& o) const { return {targets_.data() + o.target, o.symbols}; }
-  std::span<const int32_t> lm_target(const HieroOption& o, size_t model) const {
-    return {lm_targets_[model].data() + o.target, o.symbols};
+  std::span<const int32_t> parts(const HieroOption& o, size_t model) const {
+    return {parts_[model].data() + o.part, o.parts};
   }
   /// The same with the words of the joint model, and what they are affiliated with.
   std::span<const int32_t> joint_target(const HieroRule& o) const { return {joint_targets_.data() + o.target, o.symbols}; }
@@ -107,11 +110,12 @@ class RuleOptions {
   void add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
                   std::span<const PackedLink> links, std::span<const float> row);
   double sparse_score(const HieroRule& rule, double score) const;
-  double lm_alone(const HieroRule& rule, size_t model) const;
+  void add_parts(HieroRule& rule, std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied);
   double joint_alone(const HieroRule& rule, const RulePlace& place);
 
   const HieroModel& m_;
   const Grammar& g_;
+  std::vector<LmSeams>& seams_;
   JointScores& joint_;
   const double* w_ = nullptr;
   int64_t max_options_ = 0;
@@ -123,8 +127,8 @@ class RuleOptions {
   IdMap side_of_;  // by the first rule of the side
   std::vector<Side> sides_;
   std::vector<HieroRule> rules_;
-  std::vector<int32_t> targets_;                          // symbols of all rules
-  std::array<std::vector<int32_t>, kMaxLms> lm_targets_;  // the same with the words of each language model
+  std::vector<int32_t> targets_;                     // symbols of all rules
+  std::array<std::vector<int32_t>, kMaxLms> parts_;  // slots and, of each language model, numbers of runs
   std::vector<int32_t> joint_targets_;
   std::vector<Affiliation> affiliated_;
   std::vector<int32_t> sparse_ids_;
@@ -132,6 +136,7 @@ class RuleOptions {
 
   std::vector<HieroOption> options_;  // of this sentence
   std::vector<Ranked> ranked_;
+  std::vector<uint32_t> run_;
   FeatureTemplates::Values fired_;
 };
 

@@ -280,6 +280,8 @@ class RuleScore {
     out.left.full = 0;
     out.right.length = 0;
   }
+  /// Goes on where another one has got to; `out` is its state.
+  RuleScore(const LanguageModel& model, LmState& out, bool left_done) : model_(model), out_(out), left_done_(left_done) {}
 
   void begin_sentence() {
     out_.right = model_.begin_sentence();
@@ -348,6 +350,8 @@ class RuleScore {
     }
   }
 
+  /// Whether the first words are all that there will be.
+  bool left_done() const { return left_done_; }
   /// The sum so far; the state is then ready.
   double finish() {
     out_.left.full = left_done_ || out_.left.length + 1 == model_.order_;

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hopefear import InputError, Vocab
+from hopefear._core import LmSeams
 from hopefear.model.language_model import LanguageModel
 from tests.model.lm_corpora import arpa_text, backoff_arpa, zipf_sentences
 from tests.reference.language_model import BackoffTwin, kneser_ney
@@ -127,6 +128,54 @@ def test_equal_chart_states_are_equal_in_every_context(order, closed, tmp_path):
         states = list(by_state)
         assert all((a.compare(b) == 0) == (a == b) for a in states for b in states)
         assert all((a.compare(b) < 0) == (b.compare(a) > 0) for a in states for b in states)
+
+
+class Seamed:
+    """A random tree by both ways of scoring; some spans have no words, some rules none of their own."""
+
+    def __init__(self, core, generator):
+        self.core, self.seams, self.generator = core, LmSeams(core), generator
+        self.item_of = {}  # state -> item
+
+    def span(self, words, depth=0):
+        if depth > 5 or self.generator.random() < 0.15:
+            return self.rule([words])
+        cuts = sorted(self.generator.choices(range(len(words) + 1), k=4))
+        first, second = self.span(words[cuts[0] : cuts[1]], depth + 1), self.span(words[cuts[2] : cuts[3]], depth + 1)
+        return self.rule([words[: cuts[0]], first, words[cuts[1] : cuts[2]], second, words[cuts[3] :]])
+
+    def rule(self, parts, begin_sentence=False):
+        flat = []
+        for part in parts:
+            flat.extend(part if isinstance(part, list) else [part[0]])
+        score, state = self.core.score_rule(flat, begin_sentence)
+        runs = [part if isinstance(part, list) else part[1] for part in parts]
+        for _ in range(2):  # computed, and remembered
+            seamed, item = self.seams.score_rule(runs, begin_sentence)
+            assert seamed == pytest.approx(score, abs=1e-12)
+            assert self.item_of.setdefault(state, item) == item
+        return state, item
+
+
+@pytest.mark.parametrize(("order", "closed"), KINDS)
+def test_what_seams_remember_is_what_a_rule_gets(order, closed, tmp_path):
+    for seed in range(4):
+        model, _ = random_model(seed, order, closed, tmp_path / "a")
+        both = Seamed(model.core, random.Random(seed))
+        for words in random_sentences(seed, 60, 12):
+            child = both.span([model.core.find(w) for w in words])
+            both.rule([child], begin_sentence=True)
+            both.rule([child, child, [2]], begin_sentence=True)
+        assert len(set(both.item_of.values())) == len(both.item_of) >= (1 if order == 1 else 4)
+
+
+def test_seams_know_their_words_and_items(tmp_path):
+    model, _ = random_model(1, 4, True, tmp_path / "a")
+    seams = LmSeams(model.core)
+    assert seams.score_rule([[], 0, [], 0]) == (0.0, 0)
+    for parts in ([[99]], [[-1]], [7], [-1]):
+        with pytest.raises(IndexError):
+            seams.score_rule(parts)
 
 
 def test_an_empty_span_is_nothing(tmp_path):
