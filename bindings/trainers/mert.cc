@@ -13,6 +13,14 @@ std::vector<std::vector<double>> rows(const In2<double>& matrix) {
   return out;
 }
 
+/// The search along a line, as an axis if `axis` says so.
+template <class Search>
+auto on_line(const Lists& lists, const In<double>& w, const In<double>& direction, bool axis, Search&& search) {
+  std::unique_ptr<AxisColumns> columns;
+  if (axis) columns = std::make_unique<AxisColumns>(lists, std::vector<Direction>{{copied(direction), {1.0}}}, 1);
+  return search(*envelopes_on_line(lists, w.data(), copied(direction), columns.get()));
+}
+
 void check_direction(const In<double>& direction, const In<double>& w) {
   if (direction.size() != w.size()) throw nb::value_error("the direction must have one number for each feature");
 }
@@ -52,26 +60,30 @@ void bind_mert(nb::module_& m) {
 void bind_line_search(nb::module_& m) {
   m.def(
       "error_surface",
-      [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, In<double> direction) {
+      [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, In<double> direction,
+         bool axis) {
         Task task(pool, stats, metric, w);
         check_direction(direction, w);
         std::vector<double> x, gain;
-        without_gil([&] { LineSearch().surface(*envelopes_on_line(task.lists, w.data(), copied(direction)), metric, x, gain); });
+        without_gil([&] {
+          on_line(task.lists, w, direction, axis, [&](EnvelopeSource& source) { LineSearch().surface(source, metric, x, gain); });
+        });
         return std::make_pair(give(std::move(x)), give(std::move(gain)));
       },
-      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a,
+      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "axis"_a = false,
       "The gain along w + x*direction: where each piece begins, and the gain there.");
   m.def(
       "line_search",
       [](const Pool& pool, std::optional<In2<double>> stats, const Metric& metric, In<double> w, In<double> direction,
-         double lower, double upper) {
+         double lower, double upper, bool axis) {
         Task task(pool, stats, metric, w);
         check_direction(direction, w);
-        const LineOptimum best =
-            LineSearch().search(*envelopes_on_line(task.lists, w.data(), copied(direction)), metric, lower, upper);
+        const LineOptimum best = on_line(task.lists, w, direction, axis, [&](EnvelopeSource& source) {
+          return LineSearch().search(source, metric, lower, upper);
+        });
         return std::make_tuple(best.x, best.gain, best.gain_at_zero);
       },
-      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a,
+      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "axis"_a = false,
       "The best x on a line, the gain there, and the gain at 0.");
 }
 

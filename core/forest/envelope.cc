@@ -371,6 +371,54 @@ void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
   for (int32_t& k : line) k = which_[k];
 }
 
+void LineEnvelope::compute_sorted(const double* a, const double* b, const uint16_t* order, int32_t count, double top) {
+  line.clear();
+  begin.clear();
+  if (count == 0) return;
+  which_.resize(static_cast<size_t>(count));
+  int32_t* which = which_.data();
+  int32_t left = 0, first = 0;  // how many rise from the left, and where the last of them stands
+  double height = -kInfinity;
+  for (; first < count && height < top; ++first) {
+    const int32_t j = order[first];
+    if (!(a[j] > height)) continue;
+    which[left++] = j;
+    height = a[j];
+  }
+  int32_t* end = which + count;
+  int32_t* right = end;
+  height = -kInfinity;
+  for (int32_t k = count - 1; k >= first; --k) {
+    const int32_t j = order[k];
+    if (a[j] > height) {
+      *--right = j;
+      height = a[j];
+    } else if (a[j] == height && b[j] == b[*right]) {
+      *right = j;  // of equal lines the first
+    }
+  }
+  line.assign(which, which + left);
+  line.insert(line.end(), right, end);
+  keep_envelope(line, begin, [&](int32_t j) { return std::make_pair(a[j], b[j]); });
+}
+
+double largest(const double* values, int32_t count) {
+  using Four = double __attribute__((vector_size(32)));
+  double top = -kInfinity;
+  int32_t j = 0;
+  if (count >= 4) {
+    Four lanes, next;
+    std::memcpy(&lanes, values, sizeof lanes);
+    for (j = 4; j + 4 <= count; j += 4) {
+      std::memcpy(&next, values + j, sizeof next);
+      lanes = next > lanes ? next : lanes;
+    }
+    top = std::max(std::max(lanes[0], lanes[1]), std::max(lanes[2], lanes[3]));
+  }
+  for (; j < count; ++j) top = std::max(top, values[j]);
+  return top;
+}
+
 Envelope envelope(const Forest& forest, std::span<const double> intercepts, std::span<const double> slopes) {
   if (!forest.is_list()) return ForestEnvelope(forest, intercepts, slopes).run();
   Envelope out;

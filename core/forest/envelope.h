@@ -42,6 +42,10 @@ struct Envelope {
 class LineEnvelope {
  public:
   void compute(const double* a, const double* b, int32_t count);
+  /// The same if the order of the slopes is known: b[order[k]] never falls, and of equal ones the first is first. `top` is the largest a, a
+  /// finite number. One scan: as points (b, a), the upper hull rises to the top and falls behind it, so what does not rise above all
+  /// points farther out is not on it.
+  void compute_sorted(const double* a, const double* b, const uint16_t* order, int32_t count, double top);
   std::vector<int32_t> line;
   std::vector<double> begin;
 
@@ -50,6 +54,9 @@ class LineEnvelope {
   std::vector<double> a_, b_;  // of the lines that are left
   std::vector<int32_t> which_;
 };
+
+/// The largest of some numbers.
+double largest(const double* values, int32_t count);
 
 /// Of a list, lattice or forest with these edge scores under w and under the direction. Throws InputError when the goal has no
 /// derivation.

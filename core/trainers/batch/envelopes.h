@@ -11,11 +11,13 @@
 
 namespace hopefear {
 
-/// The slopes of every row along each axis, computed once and shared by the threads: a mixture of axes is then a few columns.
+/// The slopes of every row along each axis and their order within a list, computed once and shared by the threads: a mixture of axes is
+/// then a few columns, and an envelope along an axis one scan.
 struct AxisColumns {
   AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs);
   size_t rows;
-  std::vector<double> slope;  // axes * rows
+  std::vector<double> slope;    // axes * rows
+  std::vector<uint16_t> order;  // the same; empty where a list is too long, or for a metric that asks for no envelopes
 };
 
 /// What lists and forests share: a row is a candidate or an edge, and its score along the line is a + x*b.
@@ -43,11 +45,17 @@ class RowEnvelopes : public EnvelopeSource {
 class ListEnvelopes : public RowEnvelopes {
  public:
   ListEnvelopes(const Lists& lists, const AxisColumns* columns) : RowEnvelopes(lists), columns_(columns) {}
+  void set_origin(const double* w) override;
   void set_direction(const Direction& direction) override;
+  void advance(double x) override;
   void envelope(size_t i, std::vector<Piece>& pieces) override;
 
  private:
+  void find_tops();
+
   const AxisColumns* columns_;
+  const uint16_t* order_ = nullptr;  // of the rows of each list by b_, if known
+  std::vector<double> tops_;         // the largest a of each list, if columns have an order
   LineEnvelope hull_;
 };
 
@@ -68,7 +76,8 @@ class ForestEnvelopes final : public RowEnvelopes {
 /// Those of lists where there are statistics (of whole orders, if the metric is of these), otherwise those of forests. `columns` may be null.
 std::unique_ptr<EnvelopeSource> envelopes_of(const Lists& lists, const AxisColumns* columns);
 
-/// The same, ready to go through the line w + x*d.
-std::unique_ptr<EnvelopeSource> envelopes_on_line(const Lists& lists, const double* w, std::vector<double> d);
+/// The same, ready to go through the line w + x*d; d is the only axis of `columns`, which may be null.
+std::unique_ptr<EnvelopeSource> envelopes_on_line(const Lists& lists, const double* w, std::vector<double> d,
+                                                  const AxisColumns* columns = nullptr);
 
 }  // namespace hopefear

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "metrics/bleu.h"
+
 namespace hopefear {
 namespace {
 
@@ -14,6 +16,17 @@ double middle(double left, double right) {
   if (left == -kInfinity) return right - std::max(1e-3, 0.1 * std::abs(right));
   if (right == kInfinity) return left + std::max(1e-3, 0.1 * std::abs(left));
   return 0.5 * (left + right);
+}
+
+/// BLEU of order K is below `gain`, as one can tell without divisions and roots: its brevity penalty is at most 1. False where an order has no
+/// match, whatever it is.
+bool surely_below(const double* stats, int K, double gain) {
+  double matches = 1, bound = 1 - 1e-9;
+  for (int k = 0; k < K; ++k) {
+    matches *= stats[k];
+    bound *= stats[K + k] * gain;
+  }
+  return K > 0 && gain > 0 && matches > 0 && matches < bound;
 }
 
 }  // namespace
@@ -102,11 +115,14 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
     best.left = left;
     best.right = right;
   };
+  const auto* of = dynamic_cast<const Bleu*>(&metric);
+  const int bleu = of ? of->max_order() : 0;  // of order 0 nothing is below anything
   double left = -kInfinity;
   for (size_t k = 0; k < events_.size(); ++k) {
-    if (events_[k].x > left) {
-      consider(left, events_[k].x, metric.gain(stats_.data()));
-      left = events_[k].x;
+    if (const double right = events_[k].x; right > left) {
+      const bool here = left <= 0 && 0 < right;
+      if (here || !surely_below(stats_.data(), bleu, best.gain)) consider(left, right, metric.gain(stats_.data()));
+      left = right;
     }
     apply(events_[k], width);
   }
