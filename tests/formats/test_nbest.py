@@ -1,5 +1,6 @@
 import gzip
 import math
+import random
 from pathlib import Path
 
 import numpy as np
@@ -172,3 +173,29 @@ def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
     path = data.write(tmp_path)["nbest"]
     read_nbest(path, progress=told.append)
     assert told == sorted(told) and told[-1] == path.stat().st_size
+
+
+def test_numbers_are_those_that_python_reads(tmp_path: Path) -> None:
+    """To the last bit, whichever way they are written."""
+    rng = random.Random(1)
+    texts = ["0", "-0", "-0.0000", "000.10", "5.", ".5", "+3.25", "1e5", "-1.5E-7", "1e-320"]
+    texts += ["123456789012345", "1234567890123456", "-999999999999999", "9007199254740993"]
+    texts += ["0.12345678901234", "0.123456789012345", "12345678.1234567"]
+    for _ in range(2000):
+        digits = "".join(rng.choices("0123456789", k=rng.randint(1, 17)))
+        point = rng.randint(0, len(digits))
+        number = f"{digits[:point]}.{digits[point:]}" if 0 < point < len(digits) else digits
+        texts.append(rng.choice(["", "-"]) + number)
+    path = tmp_path / "list"
+    path.write_text("".join(f"0 ||| a{i} ||| f= {text} ||| 0\n" for i, text in enumerate(texts)))
+    pool = hf.read_nbest(path)
+    values = pool[0].dense[:, 0].tolist()
+    assert [value.hex() for value in values] == [float(text).hex() for text in texts]
+
+
+@pytest.mark.parametrize("text", ["1.2.3", "-", "--1", "1-", "1,5", "0x10", ".", "-.", "1.5a"])
+def test_what_is_no_number_is_said(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "list"
+    path.write_text(f"0 ||| a ||| f= {text} ||| 0\n")
+    with pytest.raises(hf.InputError, match="is not a number"):
+        hf.read_nbest(path)
