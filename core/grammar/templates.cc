@@ -53,14 +53,13 @@ std::string unescaped(std::string_view text) {
 /// "NULL" and "UNK" as marks are the parts "\0NULL" and "\0UNK": no word has a null byte.
 const std::string kNullMark("\0NULL", 5), kUnkMark("\0UNK", 4);
 
-/// A shape as a number: three bits for each character of its name. Runs of 1 to kShapeRun words are themselves.
-constexpr char kShapeCharacters[] = "?123XYa,";
-constexpr uint64_t kShapeX = 4, kShapeAnyRun = 6, kShapeComma = 7;
+/// A shape as a number: three bits for each character of its name.
+constexpr char kShapeCharacters[] = "?aXY,";
+constexpr uint64_t kShapeRun = 1, kShapeX = 2, kShapeComma = 4;
 constexpr int kMostShapeCharacters = 21;
-static_assert(FeatureTemplates::kShapeRun < kShapeX);
 
-/// Without lengths, runs are kShapeAnyRun. 0: a rule of more than two nonterminals, or of very many.
-uint64_t shape_key(std::span<const int32_t> source, std::span<const int32_t> target, bool lengths) {
+/// 0: a rule of more than two nonterminals, or of very many.
+uint64_t shape_key(std::span<const int32_t> source, std::span<const int32_t> target) {
   uint64_t key = 0;
   int characters = 0;
   bool fits = true;
@@ -75,11 +74,9 @@ uint64_t shape_key(std::span<const int32_t> source, std::span<const int32_t> tar
         const uint64_t number = is_source ? nonterminals++ : static_cast<uint64_t>(-1 - side[i]);
         fits = fits && number < 2;
         put(kShapeX + (number & 1));
-        continue;
+      } else if (i == 0 || side[i - 1] < 0) {
+        put(kShapeRun);
       }
-      size_t run = 1;
-      while (i + 1 < side.size() && side[i + 1] >= 0) ++i, ++run;
-      put(lengths ? std::min(run, FeatureTemplates::kShapeRun) : kShapeAnyRun);
     }
   };
   put_side(source, true);
@@ -279,7 +276,7 @@ class FeatureTemplates::Reader {
     uint64_t key = 0;
     for (const char c : characters) {
       const size_t place = known.find(c);
-      if (place == std::string_view::npos) throw fail("a side of a shape has 1, 2, 3 or a for words, X and Y");
+      if (place == std::string_view::npos) throw fail("a side of a shape has a for words, X and Y");
       key = key << 3 | (place + 1);
     }
     if (characters.size() > kMostShapeCharacters) throw fail("no rule has so long a shape");
@@ -334,8 +331,7 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
     for (const PackedLink link : links)
       if (link.t == t) fire(pair_.find(pack(source[link.s], e)), 1.0f);
   }
-  if (!shape_.empty() && !row.empty())
-    for (const bool lengths : {false, true}) fire(shape_.find(shape_key(source, target, lengths)), 1.0f);
+  if (!shape_.empty() && !row.empty()) fire(shape_.find(shape_key(source, target)), 1.0f);
   if (groups_.empty() || row.empty() || source.empty() || target.empty()) return;
   const size_t low = std::min(source.size(), target.size()), high = std::max(source.size(), target.size());
   for (const auto& [column, ids] : groups_)
@@ -349,14 +345,13 @@ std::vector<std::string> grammar_shapes(const Grammar& grammar) {
   std::vector<int32_t> source;
   const auto visit = [&](const auto& again, uint32_t node) -> void {
     const auto [begin, end] = grammar.rules_of(node);
-    for (uint32_t rule = begin; rule < end; ++rule)
-      for (const bool lengths : {false, true}) {
-        const uint64_t key = shape_key(source, grammar.target(rule), lengths);
-        if (!key) continue;
-        const int32_t id = ids.add(key);
-        if (static_cast<size_t>(id) == found.size()) found.push_back({0, key});
-        --found[id].first;
-      }
+    for (uint32_t rule = begin; rule < end; ++rule) {
+      const uint64_t key = shape_key(source, grammar.target(rule));
+      if (!key) continue;
+      const int32_t id = ids.add(key);
+      if (static_cast<size_t>(id) == found.size()) found.push_back({0, key});
+      --found[id].first;
+    }
     const auto [first, last] = grammar.children(node);
     for (uint32_t child = first; child < last; ++child) {
       source.push_back(grammar.symbol(child));

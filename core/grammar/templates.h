@@ -6,9 +6,8 @@
 //                                   the same with numbers of word classes in place of words; words without a class are UNK
 //   group(type,a,b)                 the log probability `type` of a rule both of whose sides have a to b symbols (Tan et al.
 //                                   2013, section 4)
-//   shape(s,t)                      the form of a rule (Chiang, Knight and Wang 2009): the runs of words and the nonterminals X, Y of
-//                                   its sides, as shape(aX,Xa), where a is a run of words; as shape(2X,X1), a run is the number of
-//                                   its words, kShapeRun at most
+//   shape(s,t)                      the form of a rule (Chiang, Knight and Wang 2009): the runs of words and the nonterminals X, Y
+//                                   of its sides, as shape(aX,Xa), where a is a run of words
 //   pair(f,e)  unigram(e)  bigram(d,e)  trigram(c,d,e)  trigger(d,e)
 //                                   counts of frequent lexical patterns (Gimpel and Smith 2012, section 4.3); pairs are
 //                                   aligned, a trigger pair is d anywhere before e at a distance of at least kTriggerDistance
@@ -43,7 +42,6 @@ class FeatureTemplates {
  public:
   static constexpr int kTriggerDistance = 3;
   static constexpr int kGroups = 10;  // lengths that group features tell apart
-  static constexpr size_t kShapeRun = 3;
 
   /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
   /// which group features read.
