@@ -100,13 +100,22 @@ def _parted() -> Callable[[int], tuple[str, list[str]]]:
     return lambda number: (_where()(number), [""])
 
 
-def test_work_is_spread(nodes: Any) -> None:
+def _alone() -> str:
+    return str(cluster.first_ended([cluster.begun(lambda unpacked: unpacked()(0), _where())])[1])
+
+
+@pytest.mark.parametrize(
+    "place", [lambda: next(cluster.in_order(_where, [0])), lambda: next(cluster.scattered(_parted, [0], 1))[0], _alone]
+)
+def test_work_is_spread(nodes: Any, place: Callable[[], str]) -> None:
     """Ray alone would put each task on the node of the driver, which has nothing else to do."""
     with cluster.joined(nodes.address):
-        assert len({next(cluster.in_order(_where, [number])) for number in range(3)}) == 2
-        assert len({next(cluster.scattered(_parted, [number], 1))[0] for number in range(3)}) == 2
-        begun = [cluster.first_ended([cluster.begun(lambda unpacked: unpacked()(0), _where())]) for _ in range(3)]
-        assert len({where for _, where in begun}) == 2
+        seen = {place()}
+        for _ in range(30):  # the node of a task is drawn: a few may be the same
+            if len(seen) == 2:
+                break
+            seen.add(place())
+        assert len(seen) == 2
 
 
 def test_lost_workers_do_not_show(nodes: Any, tmp_path: Path) -> None:
