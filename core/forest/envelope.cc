@@ -14,8 +14,11 @@ namespace hopefear {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kLanes = 8;
-typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+/// Vectors of two, which every machine has: where it has none of four, choices between them are made one by one.
+using Two = double __attribute__((vector_size(16)));
+using TwoIndices = int64_t __attribute__((vector_size(16)));
+constexpr size_t kLanes = 8;
+using Lanes = std::array<Two, kLanes / 2>;
 
 /// Keeps of lines sorted by slope those of the upper envelope. `line` gives (intercept, slope) of an entry.
 template <class Entry, class Line>
@@ -156,16 +159,17 @@ class ForestEnvelope {
   /// Viterbi at up to eight x at once.
   void sweep(const std::vector<double>& where) {
     Lanes x{};
-    for (size_t l = 0; l < kLanes; ++l) x[l] = where[l < where.size() ? l : 0];
+    for (size_t l = 0; l < kLanes; ++l) x[l / 2][l % 2] = where[l < where.size() ? l : 0];
     best_.resize(forest_.nodes());
-    const Lanes lowest = Lanes{} + kLogZero;
     for (int32_t v = 0; v < forest_.nodes(); ++v) {
-      Lanes best = lowest;
-      for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e) {
-        Lanes s = a_[e] + x * b_[e];
-        for (int32_t tail : forest_.edge_tails(e)) s += best_[tail];
-        best = s > best ? s : best;
-      }
+      Lanes best;
+      best.fill(Two{kLogZero, kLogZero});
+      for (int32_t e = forest_.edge_begin[v]; e < forest_.edge_begin[v + 1]; ++e)
+        for (size_t l = 0; l < best.size(); ++l) {
+          Two s = a_[e] + x[l] * b_[e];
+          for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][l];
+          best[l] = s > best[l] ? s : best[l];
+        }
       best_[v] = best;
     }
   }
@@ -176,10 +180,10 @@ class ForestEnvelope {
     unroll(
         forest_,
         [&](int32_t v) {
-          const double best = best_[v][lane];
+          const double best = best_[v][lane / 2][lane % 2];
           for (int32_t e = forest_.edge_begin[v];; ++e) {
             double s = a_[e] + x * b_[e];
-            for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][lane];
+            for (int32_t tail : forest_.edge_tails(e)) s += best_[tail][lane / 2][lane % 2];
             if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
           }
         },
@@ -201,7 +205,7 @@ class ForestEnvelope {
       const double x = where[l];
       Found* left = whose[l];
       const Found* right = *(std::find(hull.begin(), hull.end(), left) + 1);
-      const double value = best_[forest_.goal()][l];
+      const double value = best_[forest_.goal()][l / 2][l % 2];
       const double known = std::max(left->a + x * left->b, right->a + x * right->b);
       if (std::isfinite(x) && value > known + std::max(left->slack(x), right->slack(x))) {
         Found* between = add(winner(l, x));
@@ -232,29 +236,26 @@ size_t Envelope::at(double where) const {
 
 namespace {
 
-/// arg max of a + x*b; the first of equal ones. Four lanes run beside each other, each with its first maximum.
+/// arg max of a + x*b; the first of equal ones. Lanes run beside each other, each with its first maximum.
 int32_t top_at(const double* a, const double* b, int32_t count, double x) {
-  using Four = double __attribute__((vector_size(32)));
-  using Index = int64_t __attribute__((vector_size(32)));
-  Four top = {-kInfinity, -kInfinity, -kInfinity, -kInfinity};
-  Index where = {0, 0, 0, 0}, here = {0, 1, 2, 3};
+  Two top = {-kInfinity, -kInfinity};
+  TwoIndices where = {0, 0}, here = {0, 1};
   int32_t j = 0;
-  for (; j + 4 <= count; j += 4, here += 4) {
-    Four left, slope;  // copied, for lines need not be aligned
+  for (; j + 2 <= count; j += 2, here += 2) {
+    Two left, slope;  // copied, for lines need not be aligned
     std::memcpy(&left, a + j, sizeof left);
     std::memcpy(&slope, b + j, sizeof slope);
-    const Four value = left + x * slope;
+    const Two value = left + x * slope;
     const auto higher = value > top;
     top = higher ? value : top;
     where = higher ? here : where;
   }
   double best = top[0];
   int64_t found = where[0];
-  for (int lane = 1; lane < 4; ++lane)
-    if (top[lane] > best || (top[lane] == best && where[lane] < found)) {
-      best = top[lane];
-      found = where[lane];
-    }
+  if (top[1] > best || (top[1] == best && where[1] < found)) {
+    best = top[1];
+    found = where[1];
+  }
   for (; j < count; ++j)
     if (const double value = a[j] + x * b[j]; value > best) {
       best = value;
@@ -269,10 +270,8 @@ struct Corners {
   int32_t left = 0, right = 0, top = 0;
 };
 
-/// Four lanes run beside each other, each with its first ones.
+/// Lanes run beside each other, each with its first ones.
 Corners corners(const double* a, const double* b, int32_t count) {
-  using Four = double __attribute__((vector_size(32)));
-  using Index = int64_t __attribute__((vector_size(32)));
   Corners found;
   const auto consider = [&](int64_t left, int64_t right, int64_t top) {
     const auto sooner = [&](int64_t j, int32_t k) { return a[j] > a[k] || (a[j] == a[k] && j < k); };
@@ -283,16 +282,16 @@ Corners corners(const double* a, const double* b, int32_t count) {
     if (sooner(top, found.top)) found.top = static_cast<int32_t>(top);
   };
   int32_t j = 0;
-  if (count >= 8) {
-    Four height, slope;  // copied, for lines need not be aligned
+  if (count >= 4) {
+    Two height, slope;  // copied, for lines need not be aligned
     const auto fetch = [&](int32_t at) {
       std::memcpy(&height, a + at, sizeof height);
       std::memcpy(&slope, b + at, sizeof slope);
     };
     fetch(0);
-    Four left_a = height, left_b = slope, right_a = height, right_b = slope, top_a = height;
-    Index left = {0, 1, 2, 3}, right = left, top = left, here = left;
-    for (j = 4, here += 4; j + 4 <= count; j += 4, here += 4) {
+    Two left_a = height, left_b = slope, right_a = height, right_b = slope, top_a = height;
+    TwoIndices left = {0, 1}, right = left, top = left, here = left;
+    for (j = 2, here += 2; j + 2 <= count; j += 2, here += 2) {
       fetch(j);
       const auto lefter = (slope < left_b) | ((slope == left_b) & (height > left_a));
       const auto righter = (slope > right_b) | ((slope == right_b) & (height > right_a));
@@ -306,7 +305,7 @@ Corners corners(const double* a, const double* b, int32_t count) {
       top_a = higher ? height : top_a;
       top = higher ? here : top;
     }
-    for (int lane = 0; lane < 4; ++lane) consider(left[lane], right[lane], top[lane]);
+    for (int lane = 0; lane < 2; ++lane) consider(left[lane], right[lane], top[lane]);
   }
   for (; j < count; ++j) consider(j, j, j);
   return found;
@@ -384,6 +383,7 @@ void LineEnvelope::compute_sorted(const double* a, const double* b, const uint16
     if (!(a[j] > height)) continue;
     which[left++] = j;
     height = a[j];
+    __builtin_prefetch(b + j);  // slopes are needed below, and lie anywhere
   }
   int32_t* end = which + count;
   int32_t* right = end;
@@ -393,6 +393,7 @@ void LineEnvelope::compute_sorted(const double* a, const double* b, const uint16
     if (a[j] > height) {
       *--right = j;
       height = a[j];
+      __builtin_prefetch(b + j);
     } else if (a[j] == height && b[j] == b[*right]) {
       *right = j;  // of equal lines the first
     }
@@ -403,17 +404,18 @@ void LineEnvelope::compute_sorted(const double* a, const double* b, const uint16
 }
 
 double largest(const double* values, int32_t count) {
-  using Four = double __attribute__((vector_size(32)));
   double top = -kInfinity;
   int32_t j = 0;
   if (count >= 4) {
-    Four lanes, next;
-    std::memcpy(&lanes, values, sizeof lanes);
+    Two one, other, next[2];
+    std::memcpy(&one, values, sizeof one);
+    std::memcpy(&other, values + 2, sizeof other);
     for (j = 4; j + 4 <= count; j += 4) {
-      std::memcpy(&next, values + j, sizeof next);
-      lanes = next > lanes ? next : lanes;
+      std::memcpy(next, values + j, sizeof next);
+      one = next[0] > one ? next[0] : one;
+      other = next[1] > other ? next[1] : other;
     }
-    top = std::max(std::max(lanes[0], lanes[1]), std::max(lanes[2], lanes[3]));
+    top = std::max(std::max(one[0], one[1]), std::max(other[0], other[1]));
   }
   for (; j < count; ++j) top = std::max(top, values[j]);
   return top;
