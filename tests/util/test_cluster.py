@@ -194,14 +194,14 @@ def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, mo
         list(translate(config, path / "source"))
 
 
+def _lists(folder: Path) -> dict[str, Any]:
+    """Generated lists, as options of tune."""
+    Synthetic(sentences=30, candidates=8, references=2, dense=4, seed=3).write(folder)
+    return {"nbest": [str(folder / "nbest.txt")], "refs": sorted(str(one) for one in folder.glob("ref.*"))}
+
+
 def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
-    Synthetic(sentences=30, candidates=8, references=2, dense=4, seed=3).write(tmp_path / "data")
-    given: dict[str, Any] = {
-        "nbest": [str(tmp_path / "data" / "nbest.txt")],
-        "refs": sorted(str(one) for one in (tmp_path / "data").glob("ref.*")),
-        "trainer": "kbmira",
-        "replicates": 2,
-    }
+    given: dict[str, Any] = {**_lists(tmp_path / "data"), "trainer": "kbmira", "replicates": 2}
     here = tune(TuneConfig(out=tmp_path / "here", **given))
     far = tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
     assert [one.weights for one in far.replicates] == [one.weights for one in here.replicates]
@@ -209,10 +209,8 @@ def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
 
 
 def test_folds_and_bootstrapped_fits_are_the_same(nodes: Any, tmp_path: Path) -> None:
-    Synthetic(sentences=30, candidates=8, references=2, dense=4, seed=3).write(tmp_path / "data")
     given: dict[str, Any] = {
-        "nbest": [str(tmp_path / "data" / "nbest.txt")],
-        "refs": sorted(str(one) for one in (tmp_path / "data").glob("ref.*")),
+        **_lists(tmp_path / "data"),
         "trainer": "minrisk",
         "set": ["iterations=3"],
         "cv": 2,
