@@ -23,31 +23,6 @@ bool next_loose_field(std::string_view& rest, std::string_view& field, bool& mor
 /// 0-0 1-2, or Marian's soft ones: 0.9,0.1 0.2,0.8
 bool is_alignment(std::string_view field) { return field.find_first_not_of("0123456789-.,:e+ ") == std::string_view::npos; }
 
-/// Digits with or without a point, 15 at most, as nearly all values are: a whole number that is exact, divided once, has the last bit that
-/// std::from_chars gives it, in a third of the time. False: something else, which may be a number too.
-bool plain_decimal(std::string_view token, double& value) {
-  constexpr double kTens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  const bool negative = token.starts_with('-');
-  token.remove_prefix(negative);
-  if (token.empty() || token.size() > 16 || token[0] == '.' || token.back() == '.') return false;
-  int64_t digits = 0;
-  size_t point = token.size();
-  for (size_t k = 0; k < token.size(); ++k) {
-    const auto digit = static_cast<unsigned>(token[k] - '0');
-    if (digit < 10)
-      digits = digits * 10 + digit;
-    else if (token[k] == '.' && point == token.size())
-      point = k;
-    else
-      return false;
-  }
-  const size_t behind = point == token.size() ? 0 : token.size() - point - 1;
-  if (token.size() - (behind > 0) > 15) return false;
-  value = static_cast<double>(digits) / kTens[behind];
-  if (negative) value = -value;
-  return true;
-}
-
 }  // namespace
 
 void MosesNbestReader::end_file() {
@@ -173,7 +148,6 @@ void MosesNbestReader::sentence_id(std::string_view field) {
 
 double MosesNbestReader::number(std::string_view token, std::string_view name) const {
   double value = 0;
-  if (plain_decimal(token, value)) return value;
   switch (parse_number(token, value)) {
     case Number::good: break;
     case Number::not_finite:

@@ -135,12 +135,3 @@ def test_messages():
         confidence_interval(stats, hf.Bleu(), level=1)
     with pytest.raises(ValueError, match="wrong number of statistics"):
         paired_bootstrap(stats, stats, hf.Ter())
-
-
-def test_percentiles_are_those_of_numpy():
-    rng = np.random.default_rng(3)
-    for count in (1, 2, 3, 1000):
-        values = rng.normal(size=count)
-        for level in (0.5, 0.6827, 0.95):
-            expected = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-            assert significance._percentiles(values, level) == tuple(expected.tolist())

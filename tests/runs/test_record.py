@@ -1,6 +1,5 @@
 """run.json: written and read by one class, and checked on reading."""
 
-import importlib.metadata
 import json
 from pathlib import Path
 from typing import Any
@@ -101,7 +100,4 @@ def test_inputs_have_roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_versions_of_what_may_change_a_number() -> None:
-    found = versions()
-    assert {"hopefear", "python", "numpy", "scipy", "sacrebleu"} == set(found)
-    for package in ("numpy", "scipy", "sacrebleu"):
-        assert found[package] == importlib.metadata.version(package)
+    assert {"hopefear", "python", "numpy", "scipy", "sacrebleu"} == set(versions())

@@ -121,16 +121,8 @@ def _bootstrap_deltas(
 
 
 def _percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """As ``numpy.quantile``, which imports masked arrays for it."""
-    ordered = np.sort(values)
-
-    def at(share: float) -> float:
-        place = (len(ordered) - 1) * share
-        below = int(place)
-        low, high, step = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)]), place - below
-        return high - (high - low) * (1 - step) if step >= 0.5 else low + (high - low) * step
-
-    return at((1 - level) / 2), at((1 + level) / 2)
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def _comparison(

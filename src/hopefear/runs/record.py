@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -113,18 +112,15 @@ KINDS: dict[Any, str] = {str: "text", dict: "an object", list: "a list", float: 
 
 def versions() -> dict[str, str]:
     """Of everything that may change a number."""
+    from importlib.metadata import PackageNotFoundError, version  # which imports much, and only new runs need it
+
     found = {"hopefear": hopefear.__version__, "python": platform.python_version()}
     for package in ("numpy", "scipy", "sacrebleu"):
-        if version := _installed(package):
-            found[package] = version
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
     return found
-
-
-def _installed(package: str) -> str | None:
-    """The version of a package by its folder's name; ``importlib.metadata`` imports and reads much for the same."""
-    folders = (entry for place in sys.path for entry in Path(place).glob(f"{package}-*.dist-info"))
-    found = next(folders, None)
-    return found.name.removeprefix(f"{package}-").removesuffix(".dist-info") if found else None
 
 
 def checksum(path: PathLike) -> dict[str, Any]:
