@@ -230,13 +230,13 @@ inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t p
   const Cube& of = cubes_[cube];
   const int32_t v = node_of(place_state_.data() + place * models_, m_.joint ? &place_joint_state_[place] : nullptr);
   chart_.scores[v] = std::max(chart_.scores[v], score);
-  HieroEdge& edge = chart_.edges.emplace_back(HieroEdge{v,
-                                                        of.option + ranks[0],
-                                                        {tail(of, ranks, 0), tail(of, ranks, 1)},
-                                                        of.path,
-                                                        score,
-                                                        {},
-                                                        m_.joint ? place_joint_[place] : 0.0});
+  HieroEdge& edge = chart_.edges.emplace_back();
+  edge.head = v;
+  edge.option = of.option + ranks[0];
+  for (int t = 0; t < 2; ++t) edge.tail[t] = tail(of, ranks, t);
+  edge.path = of.path;
+  edge.score = score;
+  if (m_.joint) edge.joint = place_joint_[place];
   for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[place * models_ + l];
 }
 

@@ -44,6 +44,7 @@ class CubePruning {
     most_ = most;
     count_ = 0;
     queue_.clear();
+    front_done_ = false;
     seen_.reset(std::clamp<int64_t>(pop_limit, 64, 1024));
     size_t free = 0;  // places without dimensions that wait
     for (uint32_t cube = 0; cube < count; ++cube) {
@@ -55,16 +56,19 @@ class CubePruning {
     }
     int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
     while (!queue_.empty() && (left > 0 || free > 0)) {
-      std::pop_heap(queue_.begin(), queue_.end());
-      const Waiting top = queue_.back();
-      queue_.pop_back();
+      const Waiting top = queue_[0];
       const uint32_t cube = row(top.place)[0];
-      if (dimensions(cubes, cube) == 0)
-        --free;
-      else if (left-- <= 0)
-        continue;
-      cubes.accept(cube, row(top.place) + 1, top.place, top.score);
-      if (left > 0) push_neighbours(cubes, cube, top.place);
+      const bool is_free = dimensions(cubes, cube) == 0;
+      front_done_ = true;
+      if (is_free || left > 0) {
+        cubes.accept(cube, row(top.place) + 1, top.place, top.score);
+        is_free ? --free : --left;
+        if (left > 0) push_neighbours(cubes, cube, top.place);
+      }
+      if (front_done_) {
+        std::pop_heap(queue_.begin(), queue_.end());
+        queue_.pop_back();
+      }
     }
   }
 
@@ -135,14 +139,34 @@ class CubePruning {
   void push(Cubes& cubes) {
     const uint32_t place = count_ - 1;
     const uint32_t* ranks = row(place);
-    queue_.push_back({cubes.score(ranks[0], ranks + 1, place), place});
-    std::push_heap(queue_.begin(), queue_.end());
+    const Waiting waiting{cubes.score(ranks[0], ranks + 1, place), place};
+    if (front_done_) {
+      front_done_ = false;
+      replace_front(waiting);
+    } else {
+      queue_.push_back(waiting);
+      std::push_heap(queue_.begin(), queue_.end());
+    }
+  }
+
+  /// A neighbour is about as good as what was popped: its way from the front is short.
+  void replace_front(Waiting waiting) {
+    const size_t size = queue_.size();
+    size_t at = 0;
+    for (size_t next = 1; next < size; next = 2 * at + 1) {
+      next += next + 1 < size && queue_[next] < queue_[next + 1];
+      if (!(waiting < queue_[next])) break;
+      queue_[at] = queue_[next];
+      at = next;
+    }
+    queue_[at] = waiting;
   }
 
   size_t most_ = 0;
   uint32_t count_ = 0;            // places
   std::vector<uint32_t> places_;  // their rows: the cube, then a rank for each dimension
-  std::vector<Waiting> queue_;
+  std::vector<Waiting> queue_;    // a heap
+  bool front_done_ = false;       // what is at its front was popped, and may be replaced
   HashTable<Slot> seen_;
 };
 
