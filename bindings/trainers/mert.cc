@@ -1,5 +1,6 @@
 #include "trainers/batch/mert.h"
 
+#include "signals.h"
 #include "task.h"
 #include "trainers/batch/envelopes.h"
 
@@ -33,6 +34,7 @@ void bind_mert(nb::module_& m) {
          int kick_rounds, double kick_share, bool thorough, uint64_t seed, int jobs, nb::object on_ascent) {
         Task task(pool, stats, metric, initial, lower, upper);
         if (axes.shape(1) != initial.size()) throw nb::value_error("an axis must have one number for each feature");
+        Signals signals;
         const MertOptions options{.restarts = restarts,
                                   .random_directions = random_directions,
                                   .max_passes = max_passes,
@@ -45,9 +47,10 @@ void bind_mert(nb::module_& m) {
                                   .on_ascent = [&on_ascent](int done) {
                                     nb::gil_scoped_acquire gil;
                                     if (!on_ascent.is_none()) on_ascent(done);
-                                  }};
+                                  },
+                                  .on_line = [&signals] { signals.check(); }};
         std::vector<MertStart> starts =
-            without_gil([&] { return mert(task.lists, task.initial, rows(axes), task.bounds, options); });
+            signals.run([&] { return mert(task.lists, task.initial, rows(axes), task.bounds, options); });
         std::vector<std::tuple<double, Out<double>, int>> out;
         for (MertStart& start : starts) out.emplace_back(start.gain, give(std::move(start.w)), start.lines);
         return out;

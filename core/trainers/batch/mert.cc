@@ -101,6 +101,7 @@ class Ascent {
   }
 
   void follow(const Direction& direction) {
+    if (options_.on_line) options_.on_line();
     const auto [lower, upper] = allowed(start_.w.data(), direction.d.data(), bounds_, features_);
     source_.set_direction(direction);
     const LineOptimum best = line_.search(source_, metric_, lower, upper);

@@ -28,6 +28,7 @@ struct MertOptions {
   uint64_t seed;
   int jobs;
   std::function<void(int)> on_ascent;  // after each ascent, from any thread, one at a time: how many are done
+  std::function<void()> on_line;       // before each line, from any thread: an ascent may take minutes. May throw, and then should always
 };
 
 /// Rounds of kicks in a row without gain that are enough: kick_rounds on kManyRows candidates or more, and on smaller lists as many as

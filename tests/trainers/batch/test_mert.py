@@ -1,5 +1,8 @@
 import math
+import os
+import signal
 from pathlib import Path
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -56,6 +59,18 @@ def run(pool, stats, metric, initial, axes, lower, upper, **changed):
         "jobs": 1,
     }
     return _core.mert(pool, stats, metric.core, initial, axes, lower, upper, **(options | changed))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_does_not_wait_for_the_end_of_an_ascent(jobs: int) -> None:
+    pool, ascents = synthetic_pool(sentences=100, candidates=50), []
+    n, bleu = len(pool.features), hf.Bleu()
+    inf = np.full(n, np.inf)
+    endless = {"min_gain": -1.0, "max_passes": 10_000, "jobs": jobs, "on_ascent": ascents.append}
+    Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        run(pool, bleu.stats(pool), bleu, np.zeros(n), np.eye(n), -inf, inf, **endless)
+    assert ascents == []
 
 
 def test_random_starts_have_either_sign() -> None:
