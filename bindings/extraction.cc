@@ -273,6 +273,7 @@ void bind_templates(nb::module_& m) {
           "names"_a, "first"_a, "grammar"_a, "where"_a = "features", "classes"_a = nb::none(),
           "classes: of the words of the grammar's two vocabularies, from 0; -1 for none.")
       .def_ro_static("TRIGGER_DISTANCE", &FeatureTemplates::kTriggerDistance)
+      .def_ro_static("DISTANCES", &FeatureTemplates::kDistances)
       .def("__len__", &FeatureTemplates::size)
       .def_prop_ro("stateful", &FeatureTemplates::stateful, "Some feature needs more than one rule: bigrams, trigrams, triggers.")
       .def(

@@ -58,6 +58,9 @@ constexpr char kShapeCharacters[] = "?aXY,";
 constexpr uint64_t kShapeRun = 1, kShapeX = 2, kShapeComma = 4;
 constexpr int kMostShapeCharacters = 21;
 
+/// What stands before and behind a sentence.
+constexpr std::string_view kContextEdges[] = {"<s>", "</s>"};
+
 /// 0: a rule of more than two nonterminals, or of very many.
 uint64_t shape_key(std::span<const int32_t> source, std::span<const int32_t> target) {
   uint64_t key = 0;
@@ -140,6 +143,8 @@ class FeatureTemplates::Reader {
     out_.unigram_.assign(target_.size(), -1);
     out_.uses_.assign(target_.size(), 0);
     number_words(all);
+    number_context(all);
+    for (auto& ids : out_.distance_) ids.fill(-1);
     for (size_t i = 0; i < all.size(); ++i) {
       begin(names[i], i, first);
       if (!names[i].empty()) add(all[i]);
@@ -183,6 +188,23 @@ class FeatureTemplates::Reader {
     lex.null.assign(target_words, -1);
   }
 
+  /// The vocabulary of context: all words of such features.
+  void number_context(const std::vector<std::vector<std::string>>& all) {
+    out_.context_source_.assign(source_.size(), 0);
+    out_.context_target_.assign(target_.size(), 0);
+    int32_t source_words = kContextEnd + 1, target_words = 1;
+    const auto number = [](const Vocab& vocab, const std::string& word, std::vector<int32_t>& numbers, int32_t& count) {
+      if (const int32_t id = vocab.find(word); id >= 0 && !numbers[id]) numbers[id] = count++;
+    };
+    for (const auto& parts : all) {
+      if (parts[0] != "context" || parts.size() != 5) continue;
+      number(source_, parts[1], out_.context_source_, source_words);
+      number(target_, parts[2], out_.context_target_, target_words);
+      if (parts[4] != kContextEdges[0] && parts[4] != kContextEdges[1])
+        number(source_, parts[4], out_.context_source_, source_words);
+    }
+  }
+
   void number_classes(const WordClasses& classes) {
     const auto number = [](const std::vector<int32_t>& classes_of, std::vector<int32_t>& out) {
       int32_t most = 0;
@@ -205,6 +227,10 @@ class FeatureTemplates::Reader {
       add_group(parts);
     else if (kind == "shape" && parts.size() == 3)
       add_shape(parts[1] + "," + parts[2]);
+    else if (kind == "distance" && parts.size() == 3)
+      add_distance(parts);
+    else if (kind == "context" && parts.size() == 5)
+      add_context(parts);
     else if (kind == "unigram" && parts.size() == 2)
       add_unigram(target_.find(parts[1]));
     else if (kind == "pair" && parts.size() == 3)
@@ -283,6 +309,30 @@ class FeatureTemplates::Reader {
     put(out_.shape_, key);
   }
 
+  void add_distance(const std::vector<std::string>& parts) {
+    const bool swaps = parts[1] == "swap";
+    size_t words = 0;
+    const char* end = parts[2].data() + parts[2].size();
+    if ((!swaps && parts[1] != "keep") || std::from_chars(parts[2].data(), end, words).ptr != end || words < 1 ||
+        words > kDistances)
+      throw fail("expected distance(keep,n) or distance(swap,n) with n from 1 to " + std::to_string(kDistances));
+    out_.has_distance_ = true;
+    put(out_.distance_[swaps][words]);
+  }
+
+  void add_context(const std::vector<std::string>& parts) {
+    const bool behind = parts[3] == "+1";
+    if (!behind && parts[3] != "-1") throw fail("a neighbour stands at -1 or +1");
+    const auto number = [](const Vocab& vocab, const std::string& word, const std::vector<int32_t>& numbers) {
+      const int32_t id = word == kUnkMark ? -1 : vocab.find(word);
+      return word == kUnkMark ? 0 : id < 0 ? -1 : numbers[id];
+    };
+    const int32_t f = number(source_, parts[1], out_.context_source_), e = number(target_, parts[2], out_.context_target_);
+    const int32_t g = parts[4] == kContextEdges[behind] ? (behind ? kContextEnd : kContextBegin)
+                                                        : number(source_, parts[4], out_.context_source_);
+    if (f >= 0 && e >= 0 && g >= 0) put(out_.context_, pack(2 * out_.context_pair_.add(pack(f, e)) + behind, g));
+  }
+
   void add_unigram(int32_t e) {
     if (e >= 0) put(out_.unigram_[e]);
   }
@@ -331,12 +381,27 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
     for (const PackedLink link : links)
       if (link.t == t) fire(pair_.find(pack(source[link.s], e)), 1.0f);
   }
+  if (!context_.empty()) add_inner_context(source, target, links, out);
   if (!shape_.empty() && !row.empty()) fire(shape_.find(shape_key(source, target)), 1.0f);
   if (groups_.empty() || row.empty() || source.empty() || target.empty()) return;
   const size_t low = std::min(source.size(), target.size()), high = std::max(source.size(), target.size());
   for (const auto& [column, ids] : groups_)
     for (size_t a = 1; a <= low && a <= kGroups; ++a)
       for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[column]);
+}
+
+/// The neighbours of linked words that are words of the rule.
+void FeatureTemplates::add_inner_context(std::span<const int32_t> source, std::span<const int32_t> target,
+                                         std::span<const PackedLink> links, Values& out) const {
+  for (const PackedLink link : links) {
+    const int32_t pair = context_pair(source[link.s], target[link.t]);
+    if (pair < 0) continue;
+    for (const bool behind : {false, true}) {
+      if (behind ? link.s + size_t{1} == source.size() : link.s == 0) continue;
+      const int32_t g = source[behind ? link.s + 1 : link.s - 1];
+      if (const int32_t id = g < 0 ? -1 : context(pair, behind, context_number(g)); id >= 0) out.push_back({id, 1.0f});
+    }
+  }
 }
 
 std::vector<std::string> grammar_shapes(const Grammar& grammar) {

@@ -97,8 +97,35 @@ class ForestWriter {
         for (const int32_t tail : edge.tail)
           if (tail >= 0) tails[arity++] = place_[tail];
         features_of(option, edge, dense);
-        builder.add_edge({tails, arity}, options_.target(option), dense.data(), options_.sparse_ids(option),
-                         options_.sparse_values(option));
+        if (option.place == 0) {
+          builder.add_edge({tails, arity}, options_.target(option), dense.data(), options_.sparse_ids(option),
+                           options_.sparse_values(option));
+        } else {
+          add_places(option, edge, cell.i);
+          builder.add_edge({tails, arity}, options_.target(option), dense.data(), ids_, values_);
+        }
+      }
+    }
+  }
+
+  /// The sparse features of an option, and those of its place: sorted by id, one entry per id.
+  void add_places(const HieroOption& option, const HieroEdge& edge, int32_t begin) {
+    const auto known_ids = options_.sparse_ids(option);
+    const auto known_values = options_.sparse_values(option);
+    fired_.clear();
+    for (size_t k = 0; k < known_ids.size(); ++k) fired_.push_back({known_ids[k], known_values[k]});
+    const auto cell = [&](int32_t tail) { return tail < 0 ? -1 : c_.cell_of[tail]; };
+    const int32_t cells[] = {cell(edge.tail[0]), cell(edge.tail[1])};
+    options_.places().each(option.place, place_spans(c_, begin, cells), [&](int32_t id) { fired_.push_back({id, 1.0}); });
+    std::sort(fired_.begin(), fired_.end());
+    ids_.clear();
+    values_.clear();
+    for (const auto& [id, value] : fired_) {
+      if (!ids_.empty() && ids_.back() == id) {
+        values_.back() += value;
+      } else {
+        ids_.push_back(id);
+        values_.push_back(value);
       }
     }
   }
@@ -124,6 +151,9 @@ class ForestWriter {
   ByHead by_head_;
   std::vector<uint32_t> end_;    // of the edges of each node that stay
   std::vector<int32_t> place_;   // of each node in the forest; -1: it is left out
+  std::vector<std::pair<int32_t, double>> fired_;  // of the edge at hand
+  std::vector<int32_t> ids_;
+  std::vector<double> values_;
   std::vector<double> outside_;  // of each node, in the best derivation with it; empty: all edges stay
 };
 

@@ -52,6 +52,14 @@ struct HieroChart {
   std::vector<double> paths;  // scores of arcs, as many per path as the model has features for them
 };
 
+/// What PlaceFeatures asks of a rule that begins at i over these cells; -1 is none.
+inline PlaceFeatures::Spans place_spans(const HieroChart& chart, int32_t i, const int32_t* cell) {
+  PlaceFeatures::Spans spans{i, {{0, 0}, {0, 0}}};
+  for (int t = 0; t < 2; ++t)
+    if (cell[t] >= 0) spans.tail[t] = {chart.cells[cell[t]].i, chart.cells[cell[t]].j};
+  return spans;
+}
+
 /// The forest of what the goal can reach, with all features, less what max_edges and beam of HieroOptions leave out.
 Forest chart_forest(const HieroModel& model, const HieroChart& chart, const RuleOptions& options, int64_t max_edges, double beam);
 

@@ -13,6 +13,7 @@
 //   hiero_model    grammar, language models, features           span_table    spans and their widths
 //   hiero_source   a sentence or a lattice, looked up           hiero_search  items, cubes, cells
 //   rule_options   the target sides of a source side            hiero_chart   what was found, and its forest
+//   place_features what the place of a rule adds to it
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,9 @@
 #include "hiero/hiero_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "search/stop.h"
 
@@ -42,6 +44,7 @@ void HieroSearch::start(const HieroSource& source, const double* w, const HieroO
   }
   spans_.start(source, options.max_span, g_.max_source_symbols());
   options_.start(w, options.max_options);
+  if (places_.any()) places_.start(source, w);
   for (size_t l = 0; l < models_; ++l) {
     const uint32_t end[] = {kEos};
     seams_[l].start();
@@ -213,6 +216,7 @@ inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t 
     const size_t scores = m_.arc_ids.size();
     for (size_t k = 0; k < scores; ++k) sum += w_[m_.arc_ids[k]] * chart_.paths[of.path * scores + k];
   }
+  if (places_.any()) sum += place_score(of, ranks[0]);
   for (const int32_t v : tails)
     if (v >= 0) sum += chart_.scores[v];
   for (size_t l = 0; l < models_; ++l) {
@@ -281,6 +285,14 @@ inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cu
   return sum;
 }
 
+/// What the place of a cube adds to the score of an option.
+inline double HieroSearch::place_score(const Cube& cube, uint32_t rank) {
+  double& score = option_places_[cube.place + rank];
+  if (std::isnan(score))
+    score = places_.score(options_[cube.option + rank].place, place_spans(chart_, begin_, cube.cell));
+  return score;
+}
+
 inline RulePlace HieroSearch::place(int32_t i, const int32_t* cell) const {
   const auto end = [&](int32_t c) { return c < 0 ? 0 : chart_.cells[c].j; };
   return {i, end(cell[0]), end(cell[1])};
@@ -316,6 +328,11 @@ int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   place_state_.clear();
   place_joint_.clear();
   place_joint_state_.clear();
+  if (places_.any()) {
+    uint32_t options = 0;
+    for (Cube& cube : cubes_) cube.place = std::exchange(options, options + cube.options);
+    option_places_.assign(options, std::numeric_limits<double>::quiet_NaN());
+  }
   known_.start(first, std::clamp<int64_t>(pop_limit / 2, 128, 2048));
   pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit);
   chart_.cells.push_back({sort_nodes(first, chart_.nodes(), chart_.sorted, [&](int32_t v) { return chart_.scores[v]; }), i, j});

@@ -25,7 +25,7 @@ namespace hopefear {
 class HieroSearch {
  public:
   explicit HieroSearch(const HieroModel& model)
-      : m_(model), g_(*model.grammar), models_(model.lms.size()), joint_(model.joint.get()), options_(model, seams_, joint_) {
+      : m_(model), g_(*model.grammar), models_(model.lms.size()), joint_(model.joint.get()), places_(model, spans_), options_(model, seams_, joint_, places_) {
     for (const auto& lm : model.lms) seams_.emplace_back(*lm);
   }
 
@@ -52,6 +52,7 @@ class HieroSearch {
     uint32_t option, options;  // begin and number
     int32_t cell[2];           // -1: none
     int32_t path = -1;         // the scores of the arcs below the rule itself
+    uint32_t place = 0;        // where the scores of its options at this place begin
   };
 
   void start(const HieroSource& source, const double* w, const HieroOptions& options);
@@ -70,6 +71,7 @@ class HieroSearch {
   int32_t tail(const Cube& cube, const uint32_t* ranks, int t) const;
   double lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmItem& state);
   double joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state);
+  double place_score(const Cube& cube, uint32_t rank);
   RulePlace place(int32_t i, const int32_t* cell) const;
   int32_t node_of(const LmItem* state, const JointState* joint);
 
@@ -86,6 +88,7 @@ class HieroSearch {
   SpanTable spans_;
   std::vector<LmSeams> seams_;  // of each language model
   JointScores joint_;
+  PlaceFeatures places_;
   RuleOptions options_;
   HieroChart chart_;
   std::vector<int32_t> side_;  // symbols of a source side
@@ -101,7 +104,8 @@ class HieroSearch {
   std::vector<LmItem> place_state_;
   std::vector<double> place_joint_;  // and the joint model, if there is one
   std::vector<JointState> place_joint_state_;
-  int32_t begin_ = 0;  // of the span
+  std::vector<double> option_places_;  // w.h of the place features of each cube's options, if there are any; NaN: not known yet
+  int32_t begin_ = 0;                  // of the span
   CubePruning<3> pruning_;
   Recombination known_;
 };

@@ -14,18 +14,12 @@ constexpr size_t kKept = size_t{1} << 22;
 
 std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span<const int32_t> target,
                                       std::span<const PackedLink> links) {
-  std::vector<Affiliation> at(source.size()), found(target.size()), first,
-      last;  // of source symbols, target symbols, nonterminals
-  Affiliation next;
+  const std::vector<Affiliation> at = source_places(source);
+  std::vector<Affiliation> found(target.size()), first, last;  // of target symbols, nonterminals
   for (size_t s = 0; s < source.size(); ++s) {
-    at[s] = next;
-    if (source[s] >= 0) {
-      ++next.words;
-      continue;
-    }
-    next = {static_cast<int16_t>(first.size() + 1), 0};
+    if (source[s] >= 0) continue;
     first.push_back(at[s]);
-    last.push_back({next.after, -1});
+    last.push_back({static_cast<int16_t>(first.size()), -1});
   }
   std::vector<uint8_t> known(target.size(), 0);
   std::vector<size_t> linked;
@@ -64,7 +58,7 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   w_joint_ = weight(m_.joint_id);
   ++sentence_;
   options_.clear();
-  if (targets_.size() + sparse_ids_.size() <= kKept) return;
+  if (targets_.size() + sparse_ids_.size() + places_.size() <= kKept) return;
   side_of_.clear();
   sides_.clear();
   rules_.clear();
@@ -75,6 +69,7 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   affiliated_.clear();
   sparse_ids_.clear();
   sparse_values_.clear();
+  places_.clear();
 }
 
 int32_t RuleOptions::add_side(uint32_t first_rule, uint32_t end_rule, std::span<const int32_t> symbols) {
@@ -168,6 +163,7 @@ void RuleOptions::add_sparse(HieroRule& rule, std::span<const int32_t> source, s
     }
   }
   rule.sparse_end = static_cast<uint32_t>(sparse_ids_.size());
+  if (places_.any()) rule.place = places_.add(source, target, links);
 }
 
 /// A score with w.h of the sparse features added, one by one.

@@ -13,18 +13,11 @@
 
 #include "grammar/templates.h"
 #include "hiero/hiero_model.h"
+#include "hiero/place_features.h"
 #include "joint/joint_scores.h"
 #include "lm/lm_seams.h"
 
 namespace hopefear {
-
-/// Where a source word of a rule stands: so many words behind the begin of the rule's span (after 0), or behind the end of what its first or
-/// second nonterminal covers (after 1 or 2).
-struct Affiliation {
-  int16_t after = 0, words = 0;
-};
-/// A place where a rule applies: the begin of its span, and the ends of what its nonterminals cover.
-using RulePlace = std::array<int32_t, 3>;
 
 /// The source words that the words of a target side are affiliated with, as in training: the middle one of those that a word is linked
 /// with (of two the left one). A word without links has what the nearest symbol has, of two the one to the right; of a nonterminal, that
@@ -39,6 +32,7 @@ struct HieroRule {
   uint32_t symbols = 0, words = 0;
   uint32_t part = 0, parts = 0;  // where its runs of words and slots begin, and how many they are
   uint32_t sparse = 0, sparse_end = 0;
+  uint32_t place = 0;  // its number in PlaceFeatures
 };
 
 /// One target side of a source side, or a rule that the grammar does not have.
@@ -51,9 +45,10 @@ struct HieroOption : HieroRule {
 
 class RuleOptions {
  public:
-  /// `seams`: of each language model; runs of words are numbered there. `joint`: what the joint model says, if there is one.
-  RuleOptions(const HieroModel& model, std::vector<LmSeams>& seams, JointScores& joint)
-      : m_(model), g_(*model.grammar), seams_(seams), joint_(joint) {}
+  /// `seams`: of each language model; runs of words are numbered there, and rules in `places`. `joint`: what the joint model says, if
+  /// there is one.
+  RuleOptions(const HieroModel& model, std::vector<LmSeams>& seams, JointScores& joint, PlaceFeatures& places)
+      : m_(model), g_(*model.grammar), seams_(seams), joint_(joint), places_(places) {}
 
   /// A new sentence: there are no options yet. max_options 0: all.
   void start(const double* w, int64_t max_options);
@@ -90,6 +85,7 @@ class RuleOptions {
   std::span<const double> sparse_values(const HieroOption& o) const {
     return {sparse_values_.data() + o.sparse, o.sparse_end - o.sparse};
   }
+  const PlaceFeatures& places() const { return places_; }
 
  private:
   struct Side {
@@ -117,6 +113,7 @@ class RuleOptions {
   const Grammar& g_;
   std::vector<LmSeams>& seams_;
   JointScores& joint_;
+  PlaceFeatures& places_;
   const double* w_ = nullptr;
   int64_t max_options_ = 0;
   double w_word_ = 0, w_rule_ = 0, w_joint_ = 0;

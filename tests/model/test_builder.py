@@ -40,7 +40,7 @@ def test_a_model_has_all_its_parts(model: Model) -> None:
     assert model.weights["lm"] == model.weights["lm2"] > 0
     assert model.source_text.tokenizer == "none"
     assert {template_of(n) for n in model.sparse_names} == {
-        "lex", "group", "shape", "pair", "unigram", "bigram", "trigram", "trigger",
+        "lex", "group", "shape", "distance", "pair", "unigram", "bigram", "trigram", "trigger",
     }  # fmt: skip
 
 

@@ -15,8 +15,11 @@ def matches(pattern, words, i, j):
     return [((i, k), *rest) for k in range(i + 1, j + 1) for rest in matches(pattern[1:], words, k, j)]
 
 
-def parts(words, kinds, rules, max_span):
-    """A function of i and j: (target words, features) of every derivation of X over words[i:j]."""
+def parts(words, kinds, rules, max_span, at_place=None):
+    """A function of i and j: (target words, features) of every derivation of X over words[i:j].
+
+    ``at_place(source, target, i, spans)`` has features of the place of a rule, or of a word that is copied.
+    """
     known = {word for source, _, _ in rules for word in source}
     alone = {source[0] for source, _, _ in rules if len(source) == 1}
 
@@ -30,6 +33,8 @@ def parts(words, kinds, rules, max_span):
                 for parts in itertools.product(*[x(*span) for span in spans]):
                     text, h = [], Counter(values)
                     h["rule"] += 1
+                    if at_place is not None:
+                        h.update(at_place(source, target, i, spans))
                     for symbol in target:
                         if isinstance(symbol, int):
                             text += parts[symbol - 1][0]
@@ -45,15 +50,16 @@ def parts(words, kinds, rules, max_span):
             if name is None and word not in alone:
                 name = "identity" if word in known else "unknown"
             if name is not None:
-                found.append(((word,), Counter({name: 1, "word": 1})))
+                here = at_place((word,), (word,), i, ()) if at_place is not None else {}
+                found.append(((word,), Counter({name: 1, "word": 1}) + Counter(here)))
         return found
 
     return x
 
 
-def derivations(words, kinds, rules, max_span):
+def derivations(words, kinds, rules, max_span, at_place=None):
     """(target words, features) of every derivation; rules are (source, target, values), nonterminals [X] and 1, 2."""
-    x = parts(words, kinds, rules, max_span)
+    x = parts(words, kinds, rules, max_span, at_place)
 
     @functools.cache
     def s(j):

@@ -70,6 +70,7 @@ PARAMS = [
     click.Option(["--loose"], is_flag=True, help="Phrases may begin and end with unaligned words."),
     count("--lex-frequency", 0, "Occurrences of a word with lex features of its own; 0: 1 in 16,000.", least=0),
     count("--classes", 0, "Word classes of each side, for --features class of train; 50 is usual.", least=0, most=1000),
+    count("--context-words", 0, "Frequent words for --features context of train; 100 is usual.", least=0, most=10_000),
     click.Option(
         ["--memory"],
         type=click.FloatRange(min=0.0),

@@ -59,6 +59,7 @@ class BuildOptions:
     joint_model: bool = False  #: train a neural joint model of the aligned text as well
     lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
     classes: int = 0  #: word classes of each side, for class features; 0: none
+    context_words: int = 0  #: frequent words of each side that context features tell apart; 0: no such features
     sparse: bool = True  #: declare sparse features at all
 
     def __post_init__(self) -> None:
@@ -71,6 +72,8 @@ class BuildOptions:
             raise InputError("a joint model is for hierarchical models. Leave it out, or build --kind hiero")
         if self.classes and self.kind != "hiero":
             raise InputError("word classes are for hierarchical models. Leave them out, or build --kind hiero")
+        if self.context_words and self.kind != "hiero":
+            raise InputError("context features are for hierarchical models. Leave them out, or build --kind hiero")
         for name in self.domains:
             if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
                 raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
@@ -81,6 +84,7 @@ class BuildOptions:
             ("lm_order", self.lm_order, 1, MAX_ORDER),
             ("lex_frequency", self.lex_frequency, 0, 1 << 40),
             ("classes", self.classes, 0, MOST_CLASSES),
+            ("context_words", self.context_words, 0, features.CONTEXT_MOST),
         ):
             if not low <= number <= high:
                 raise InputError(f"{name}: {number} is not between {low} and {high}")
@@ -298,5 +302,7 @@ def _sparse_features(
     lexical = LexicalTable(text)
     names = features.lex_features(text, lexical, frequency)
     names += features.group_features() + features.extended_features(text, rules.words, jobs=jobs)
-    names += grammar_shapes(rules.grammar)
+    names += grammar_shapes(rules.grammar) + features.distance_features()
+    if options.context_words:
+        names += features.context_features(text, options.context_words)
     return names + (features.class_features(text, lexical, classes) if classes is not None else [])
