@@ -323,9 +323,11 @@ class FeatureTemplates::Reader {
   void add_context(const std::vector<std::string>& parts) {
     const bool behind = parts[3] == "+1";
     if (!behind && parts[3] != "-1") throw fail("a neighbour stands at -1 or +1");
+    if (parts[4] == kContextEdges[!behind]) throw fail("<s> stands before a sentence, </s> behind it");
     const auto number = [](const Vocab& vocab, const std::string& word, const std::vector<int32_t>& numbers) {
-      const int32_t id = word == kUnkMark ? -1 : vocab.find(word);
-      return word == kUnkMark ? 0 : id < 0 ? -1 : numbers[id];
+      if (word == kUnkMark) return 0;
+      const int32_t id = vocab.find(word);
+      return id < 0 ? -1 : numbers[id];
     };
     const int32_t f = number(source_, parts[1], out_.context_source_), e = number(target_, parts[2], out_.context_target_);
     const int32_t g = parts[4] == kContextEdges[behind] ? (behind ? kContextEnd : kContextBegin)

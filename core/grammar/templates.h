@@ -49,8 +49,8 @@ struct WordClasses {
 class FeatureTemplates {
  public:
   static constexpr int kTriggerDistance = 3;
-  static constexpr int kGroups = 10;  // lengths that group features tell apart
-  static constexpr int kDistances = 10;  // and widths of nonterminals
+  static constexpr int kGroups = 10;                            // lengths that group features tell apart
+  static constexpr int kDistances = 10;                         // and widths of nonterminals
   static constexpr int32_t kContextBegin = 1, kContextEnd = 2;  // the numbers of <s> and </s>; 0 is UNK
 
   /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
@@ -136,7 +136,7 @@ class FeatureTemplates {
   IdMap shape_;                                                                                    // by shape_key
   std::array<std::array<int32_t, kDistances + 1>, 2> distance_;                                    // by swaps, words
   bool has_distance_ = false;
-  std::vector<int32_t> context_source_, context_target_;                                           // number of each word
+  std::vector<int32_t> context_source_, context_target_;  // number of each word
   IdMap context_pair_, context_;
   IdMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };

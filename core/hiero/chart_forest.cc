@@ -149,8 +149,8 @@ class ForestWriter {
   const HieroChart& c_;
   const RuleOptions& options_;
   ByHead by_head_;
-  std::vector<uint32_t> end_;    // of the edges of each node that stay
-  std::vector<int32_t> place_;   // of each node in the forest; -1: it is left out
+  std::vector<uint32_t> end_;                      // of the edges of each node that stay
+  std::vector<int32_t> place_;                     // of each node in the forest; -1: it is left out
   std::vector<std::pair<int32_t, double>> fired_;  // of the edge at hand
   std::vector<int32_t> ids_;
   std::vector<double> values_;

@@ -286,10 +286,9 @@ inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cu
 }
 
 /// What the place of a cube adds to the score of an option.
-inline double HieroSearch::place_score(const Cube& cube, uint32_t rank) {
+double HieroSearch::place_score(const Cube& cube, uint32_t rank) {
   double& score = option_places_[cube.place + rank];
-  if (std::isnan(score))
-    score = places_.score(options_[cube.option + rank].place, place_spans(chart_, begin_, cube.cell));
+  if (std::isnan(score)) score = places_.score(options_[cube.option + rank].place, place_spans(chart_, begin_, cube.cell));
   return score;
 }
 

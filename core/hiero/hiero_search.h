@@ -25,7 +25,12 @@ namespace hopefear {
 class HieroSearch {
  public:
   explicit HieroSearch(const HieroModel& model)
-      : m_(model), g_(*model.grammar), models_(model.lms.size()), joint_(model.joint.get()), places_(model, spans_), options_(model, seams_, joint_, places_) {
+      : m_(model),
+        g_(*model.grammar),
+        models_(model.lms.size()),
+        joint_(model.joint.get()),
+        places_(model, spans_),
+        options_(model, seams_, joint_, places_) {
     for (const auto& lm : model.lms) seams_.emplace_back(*lm);
   }
 
@@ -71,7 +76,7 @@ class HieroSearch {
   int32_t tail(const Cube& cube, const uint32_t* ranks, int t) const;
   double lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmItem& state);
   double joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state);
-  double place_score(const Cube& cube, uint32_t rank);
+  [[gnu::noinline]] double place_score(const Cube& cube, uint32_t rank);  // most models have none: keeps score() small
   RulePlace place(int32_t i, const int32_t* cell) const;
   int32_t node_of(const LmItem* state, const JointState* joint);
 

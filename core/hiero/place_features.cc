@@ -46,8 +46,7 @@ uint32_t PlaceFeatures::add(std::span<const int32_t> source, std::span<const int
       const int32_t pair = templates_->context_pair(source[link.s], target[link.t]);
       if (pair < 0) continue;
       const auto [after, words] = at[link.s];
-      if (link.s == 0 || source[link.s - 1] < 0)
-        neighbours_.push_back({pair, false, {after, static_cast<int16_t>(words - 1)}});
+      if (link.s == 0 || source[link.s - 1] < 0) neighbours_.push_back({pair, false, {after, static_cast<int16_t>(words - 1)}});
       if (link.s + size_t{1} == source.size() || source[link.s + 1] < 0)
         neighbours_.push_back({pair, true, {after, static_cast<int16_t>(words + 1)}});
     }

@@ -260,6 +260,7 @@ def test_triggers_are_ranked_by_average_mutual_information() -> None:
         (["distance(keep,2)", "distance(keep,2)"], r"f\.txt:2: .* stands twice"),
         (["distance(keep)"], "no such template"),
         (["context(f1,e1,0,f2)"], r"a neighbour stands at -1 or \+1"),
+        (["context(f1,e1,+1,<s>)"], "<s> stands before a sentence, </s> behind it"),
         (["context(f1,e1,+1)"], "no such template"),
         (["context(f1,UNK,-1,<s>)", "context(f1,UNK,-1,<s>)"], r"f\.txt:2: .* stands twice"),
     ],
