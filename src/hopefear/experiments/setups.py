@@ -156,13 +156,14 @@ def main_setup(lab: Lab, number: int = 0) -> Setup:
 
 
 def _model(lab: Lab, task: TranslationTask) -> Model:
-    options = BuildOptions(strip_punctuation=task.strip, max_options=20)
+    options: dict[str, Any] = {"strip_punctuation": task.strip, "max_options": 20}
     inputs = [checksum(path)["sha256"] for pair in task.train for path in pair]
-    folder = lab.scratch(f"model {task.name}", {"inputs": inputs, "options": options.__dict__})
+    folder = lab.scratch(f"model {task.name}", {"inputs": inputs, "options": options})
     folder = lab.out / "models" / folder.name
     sweep(folder.parent)
     if not folder.is_dir():
         lab.run.note(f"{task.name}: building a model")
         sources, targets = zip(*task.train, strict=True)
-        build(list(sources), list(targets), folder, options, filter_to=[task.dev[0], task.test[0]], jobs=lab.jobs)
+        filter_to = [task.dev[0], task.test[0]]
+        build(list(sources), list(targets), folder, BuildOptions(**options), filter_to=filter_to, jobs=lab.jobs)
     return Model.open(folder, verify=False)
