@@ -279,8 +279,8 @@ def _ascended(lab: Lab, on: Setup, name: str, start: Mapping[str, float], **opti
         update = lab.run.progress(label, evaluations)
 
         def hear(event: Event) -> None:
-            if isinstance(event, Setting):
-                update(text=f"{event.what} {event.score:.2f}")
+            if isinstance(event, Setting) and event.what == "evaluated":  # these are counted
+                update(text=f"bleu {event.score:.2f}")
 
         ascent = CoordinateAscent(evaluations=evaluations, trials=lab.pick(tiny=1, small=3, full=5), seed=lab.seed)
         found = ascent.run(PARAMETERS, score, retune, start, run=Session(hear))
