@@ -72,9 +72,6 @@ class Trials:
             self._done[names[place]] = result
         return self._done[name]
 
-    def cancel(self) -> None:
-        cluster.cancelled(place for place, _ in self._places.values())
-
 
 def _compute(paths: list[Path], unpacked: Callable[[], Callable[[], Result]]) -> Result:
     """On a worker."""
@@ -90,8 +87,4 @@ def _compute(paths: list[Path], unpacked: Callable[[], Callable[[], Result]]) ->
 def trials(address: str, paths: list[Path]) -> Iterator[Trials]:
     """Join a cluster for the trials of experiments."""
     with cluster.joined(address):
-        found = Trials(paths)
-        try:
-            yield found
-        finally:
-            found.cancel()
+        yield Trials(paths)

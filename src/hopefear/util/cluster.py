@@ -66,7 +66,10 @@ def connect(address: str, cpus: int = 0) -> bool:
 
 @contextmanager
 def joined(address: str, cpus: int = 0) -> Iterator[None]:
-    """Work inside is done on the cluster; a Ray that was started for it ends with it."""
+    """Work inside is done on the cluster; a Ray that was started for it ends with it, and what is still under way.
+
+    Nothing is cancelled before: a task that ends while ``ray.cancel`` looks at it brings the whole process down.
+    """
     ours = connect(address, cpus)
     try:
         yield
@@ -106,22 +109,17 @@ def in_order(
     key, box = uuid.uuid4().hex, [ray.put(prepare)]  # a reference inside a list is not fetched for every item
     under_way: deque[Any] = deque()
     waiting = iter(items)
-    try:
-        while True:
-            room = max(1, _AHEAD * int(total_cores()))
-            while len(under_way) < room:
-                try:
-                    item: Any = next(waiting)
-                except StopIteration:
-                    break
-                under_way.append(task.remote(key, box, *([one for one, _ in item] if places else [item])))
-            if not under_way:
-                return
-            yield _taken(under_way.popleft(), warn)
-    finally:
-        if under_way and ray.is_initialized():  # else cancel would start a Ray
-            for one in under_way:
-                ray.cancel(one)
+    while True:
+        room = max(1, _AHEAD * int(total_cores()))
+        while len(under_way) < room:
+            try:
+                item: Any = next(waiting)
+            except StopIteration:
+                break
+            under_way.append(task.remote(key, box, *([one for one, _ in item] if places else [item])))
+        if not under_way:
+            return
+        yield _taken(under_way.popleft(), warn)
 
 
 def spread(warn: Callable[[str], object] = lambda text: None) -> Each:
@@ -150,13 +148,6 @@ def first_ended(places: Sequence[Any], warn: Callable[[str], object] = lambda te
     """One of the places of ``begun`` where the result has come, and the result."""
     place = _first(places, warn, LONG_PATIENCE)
     return place, _taken(place, warn)
-
-
-def cancelled(places: Iterable[Any]) -> None:
-    import ray
-
-    for place in places:
-        ray.cancel(place)
 
 
 def scattered(
