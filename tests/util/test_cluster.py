@@ -118,6 +118,13 @@ def test_work_is_spread(nodes: Any, place: Callable[[], str]) -> None:
         assert len(seen) == 2
 
 
+def test_an_early_end_is_no_end_of_the_process(nodes: Any) -> None:
+    """Ray itself dies if tasks are cancelled while they end."""
+    with cluster.joined(nodes.address):
+        for _ in range(50):
+            assert next(cluster.in_order(lambda: lambda number: number, range(50))) == 0
+
+
 def test_lost_workers_do_not_show(nodes: Any, tmp_path: Path) -> None:
     def prepare() -> Callable[[int], int]:
         def deadly(number: int) -> int:
