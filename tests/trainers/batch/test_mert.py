@@ -65,11 +65,11 @@ def run(pool, stats, metric, initial, axes, lower, upper, **changed):
 def test_ctrl_c_does_not_wait_for_the_end_of_an_ascent(jobs: int) -> None:
     pool, ascents = synthetic_pool(sentences=100, candidates=50), []
     n, bleu = len(pool.features), hf.Bleu()
-    inf = np.full(n, np.inf)
-    endless = {"min_gain": -1.0, "max_passes": 10_000, "jobs": jobs, "on_ascent": ascents.append}
+    stats, inf = bleu.stats(pool), np.full(n, np.inf)
+    long = {"min_gain": -1.0, "max_passes": 2000, "restarts": 1, "kick_rounds": 0, "jobs": jobs}
     Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        run(pool, bleu.stats(pool), bleu, np.zeros(n), np.eye(n), -inf, inf, **endless)
+        run(pool, stats, bleu, np.zeros(n), np.eye(n), -inf, inf, **long, on_ascent=ascents.append)
     assert ascents == []
 
 
