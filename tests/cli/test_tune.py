@@ -191,6 +191,7 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--forests", "nbest.txt"], "give one of --nbest, --forests, --table, --decoder-command"),
         (["--replicates", "0"], "'--replicates': 0 is too small"),
         (["--iterations", "10"], "--iterations goes with --decoder-command only"),
+        (["--recent", "1"], "--recent goes with --decoder-command only"),
         (["--decoder-timeout", "9"], "--decoder-timeout goes with --decoder-command only"),
         (["--sources", "nbest.txt"], "nbest.txt: has 1200 lines, but nbest.txt has 60 sentences"),
         (["--group", "a"], "--group goes with --table only"),

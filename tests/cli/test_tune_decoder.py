@@ -101,6 +101,16 @@ def test_pro_mixes_old_and_new_weights_in_the_loop() -> None:
     assert record()["trainer"]["options"]["interpolation"] == 0.5
 
 
+def test_recent_lists(capsys: Said) -> None:
+    counts = []
+    for more in ([], ["--recent", "1", "--overwrite"]):
+        assert main([*LOOP, DECODE, *more]) == 0
+        counts.append([one["candidates"] for one in record()["epochs"]])
+    assert counts[1][0] == counts[0][0] and counts[1][-1] < counts[0][-1]
+    assert main([*LOOP, DECODE, "--resume"]) == 2  # another recipe
+    assert "recent" in capsys.readouterr().err
+
+
 def test_replicates_from_random_models(capsys: Said) -> None:
     assert main([*LOOP, DECODE, "--replicates", "2", "--random-init"]) == 0
     assert "mean of 2" in capsys.readouterr().out

@@ -86,6 +86,19 @@ def test_candidates_are_joined_without_duplicates(undisturbed) -> None:
     assert whole.ids == [str(i) for i in range(12)]
 
 
+@pytest.mark.parametrize("recent", [1, 2])
+def test_recent_lists_are_all_that_is_learnt_from(data, tmp_path, recent) -> None:
+    own = loop(toy(data), recent=recent)
+    found = own.run(INITIAL, Session(folder=tmp_path))
+    for number, one in enumerate(found.decoded, 1):
+        lists = hf.merged([own.decoding(tmp_path, k) for k in range(max(1, number - recent + 1), number + 1)])
+        assert one.candidates == lists.row_begin()[-1] == own.candidates(tmp_path, number).row_begin()[-1]
+        if number < len(found.decoded):
+            learner = replace(own.trainer, seed=own.trainer.seed + 7919 * (number - 1))
+            assert learner.fit(lists, one.weights).weights == found.decoded[number].weights
+    assert own.run(INITIAL, Session(folder=tmp_path)) == found
+
+
 @pytest.mark.parametrize("lost", range(9))
 def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(data, undisturbed, tmp_path, lost) -> None:
     # Killed before the last `lost` files were written, with the rubbish of a killed decoder left behind.

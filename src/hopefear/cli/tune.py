@@ -36,6 +36,7 @@ PARAMS = [
     ),
     click.Option(["--decoder-timeout"], type=float, metavar="SECONDS", help="Longest time for one decoding."),
     count("--iterations", "10", "Decodings to learn from, with --decoder-command."),
+    count("--recent", "all", "Learn from the candidates of the last so many decodings only."),
     click.Option(
         ["--sources"], type=InputFile(), help="The source sentences, one per line; {sources} in a decoder's command."
     ),

@@ -11,7 +11,19 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import Forest, Pool, set_references, set_sources
-from hopefear.experiments.base import Claim, Lab, Outcome, Table, beats, experiment, in_bleu, level, spread, with_spread
+from hopefear.experiments.base import (
+    Claim,
+    Lab,
+    Outcome,
+    Table,
+    all_of,
+    beats,
+    experiment,
+    in_bleu,
+    level,
+    spread,
+    with_spread,
+)
 from hopefear.experiments.loop import HieroInLoop, Trial, compare, looped, mark, spelt, trainer
 from hopefear.experiments.setups import Setup, main_setup
 from hopefear.experiments.tasks import Part
@@ -250,13 +262,24 @@ PARAMETERS = (
 )
 
 
-def _ascended(lab: Lab, on: Setup, name: str, start: Mapping[str, float], **options: Any) -> Trial:
-    """Coordinate ascent over the decoder's limits, with the weights tuned anew in between."""
+def _ascended(
+    lab: Lab,
+    on: Setup,
+    name: str,
+    seed: int,
+    start: Mapping[str, float],
+    setting: Mapping[str, int] | None = None,
+    **options: Any,
+) -> Trial:
+    """Coordinate ascent over the decoder's limits, from a setting of them, with the weights tuned anew in between."""
+    parameters = [dataclasses.replace(p, start=(setting or {}).get(p.name, p.start)) for p in PARAMETERS]
     k = lab.pick(tiny=10, small=50, full=100)
     evaluations = lab.pick(tiny=4, small=25, full=100)
-    key = {**on.key, "trainer": name, "start": dict(start), "k": k,
-           "options": spelt(trainer(name, lab, lab.seed, **options)), "evaluations": evaluations,
-           "seed": lab.seed, "parameters": [dataclasses.asdict(p) for p in PARAMETERS]}  # fmt: skip
+    iterations = lab.pick(tiny=1, small=2, full=5 if name == "pa" else 4)
+    learner = trainer(name, lab, seed, **options)
+    key = {**on.key, "trainer": name, "start": dict(start), "k": k, "options": spelt(learner),
+           "evaluations": evaluations, "iterations": iterations, "seed": seed,
+           "parameters": [dataclasses.asdict(p) for p in parameters]}  # fmt: skip
     label = f"brown ascent {name}"
 
     def compute() -> dict[str, Any]:
@@ -271,24 +294,25 @@ def _ascended(lab: Lab, on: Setup, name: str, start: Mapping[str, float], **opti
             return on.score(on.dev, translate(on.dev, setting, w))
 
         def retune(setting: Any, w: Mapping[str, float], number: int) -> tuple[Mapping[str, float], float]:
-            loop = OuterLoop(trainer(name, lab, lab.seed, **options), decoder, lab.pick(tiny=1, small=2, full=4))
+            loop = OuterLoop(learner, decoder, iterations, seed=seed)
             session = Session(folder=folder / f"tuning-{number}")
             found = loop.run(w, session, parameters=setting, learnt_only=True)
             return found.weights, found.best.scores["dev"]
 
-        update = lab.run.progress(label, evaluations)
+        update = lab.run.progress(f"{label}, seed {seed}", evaluations)
 
         def hear(event: Event) -> None:
             if isinstance(event, Setting) and event.what == "evaluated":  # these are counted
                 update(text=f"bleu {event.score:.2f}")
 
-        ascent = CoordinateAscent(evaluations=evaluations, trials=lab.pick(tiny=1, small=3, full=5), seed=lab.seed)
-        found = ascent.run(PARAMETERS, score, retune, start, run=Session(hear))
+        ascent = CoordinateAscent(evaluations=evaluations, trials=lab.pick(tiny=1, small=3, full=5), seed=seed)
+        found = ascent.run(parameters, score, retune, start, run=Session(hear))
         shutil.rmtree(folder, ignore_errors=True)
         return {
             "dev": score(found.setting, found.weights),
             **on.tested(translate(on.test, found.setting, found.weights)),
             "setting": found.setting,
+            "weights": found.weights,
             "evaluations": found.evaluations,
             "cpu": time.process_time() - began,
         }
@@ -301,48 +325,63 @@ def table4(lab: Lab) -> Outcome:
     """Tuning the parameters of the decoder together with the weights helps: MERT goes from 13.5 to 16.3 BLEU, the
     perceptron from 15.3 to 16.0 or, from small uniform weights, 16.5. The perceptron is competitive and quicker."""
     on = main_setup(lab)
-    mert, pa = _mert(lab, on, lab.seed), _perceptron(lab, on, lab.seed)
-    options = lab.pick(
+    mert, pa = [_mert(lab, on, seed) for seed in lab.seeds], [_perceptron(lab, on, lab.seed)]
+    options: dict[str, Any] = lab.pick(
         tiny={"restarts": 0, "kicks": 0, "passes": 2}, small={"restarts": 2, "kicks": 0}, full={"restarts": 10}
     )
-    pa_options = {"C": 0.01, "beta": 1.2, **PERCEPTRONS["perceptron"]}
-    uniform = dict.fromkeys(on.initial(), 1e-9)
+    pa_options: dict[str, Any] = {"C": 0.01, "beta": 1.2, **PERCEPTRONS["perceptron"]}
+    learnt, uniform = pa[0]["weights"], dict.fromkeys(on.initial(), 1e-9)
+    first, second, third = (f"perceptron {n}" for n in (1, 2, 3))
     runs = {
-        "MERT": _ascended(lab, on, "mert", mert["weights"], **options),
-        "perceptron 1 (from table 1)": _ascended(lab, on, "pa", pa["weights"], **pa_options),
-        "perceptron 3 (from uniform weights)": _ascended(lab, on, "pa", uniform, **pa_options),
+        "MERT": [
+            _ascended(lab, on, "mert", seed, run["weights"], **options)
+            for seed, run in zip(lab.seeds, mert, strict=True)
+        ],
+        first: [_ascended(lab, on, "pa", seed, learnt, **pa_options) for seed in lab.seeds],
     }
-    before = {"MERT": mert, "perceptron 1 (from table 1)": pa, "perceptron 3 (from uniform weights)": pa}
-    paper = {"MERT": "18.21 16.33 0.942", "perceptron 1 (from table 1)": "16.75 15.47 0.833",
-             "perceptron 3 (from uniform weights)": "17.05 16.47 0.939"}  # fmt: skip
-    rows = []
-    for name, run in runs.items():
-        found = compare(on, [run], [before[name]], lab)
-        setting = ", ".join(f"{key}={value}" for key, value in run["setting"].items())
-        rows.append([name, f"{before[name]['test']:.2f}", f"{run['dev']:.2f}", f"{run['test']:.2f}{mark(found)}",
-                     f"{run['ratio']:.3f}", setting, paper[name]])  # fmt: skip
-    gains = {name: compare(on, [run], [before[name]], lab) for name, run in runs.items()}
-    versus = compare(on, [runs["perceptron 1 (from table 1)"]], [runs["MERT"]], lab)
+    runs[second] = [
+        _ascended(lab, on, "pa", seed, run["weights"], run["setting"], **pa_options)
+        for seed, run in zip(lab.seeds, runs[first], strict=True)
+    ]
+    runs[third] = [_ascended(lab, on, "pa", seed, uniform, **pa_options) for seed in lab.seeds]
+    before = {"MERT": mert, first: pa, second: pa, third: pa}
+    paper = {"MERT": "18.21 16.33 0.942", first: "16.75 15.47 0.833", second: "17.38 15.97 0.837",
+             third: "17.05 16.47 0.939"}  # fmt: skip
+    gains = {name: compare(on, found, before[name], lab) for name, found in runs.items()}
+    rows = [
+        [
+            name,
+            with_spread([run["test"] for run in before[name]]),
+            with_spread([run["dev"] for run in found]),
+            with_spread([run["test"] for run in found]) + mark(gains[name]),
+            f"{spread([run['ratio'] for run in found])[0]:.3f}",
+            "; ".join(", ".join(str(value) for value in run["setting"].values()) for run in found),
+            paper[name],
+        ]
+        for name, found in runs.items()
+    ]
+    versus = compare(on, runs[first], runs["MERT"], lab)
     return Outcome(
         tables=[
             Table(
                 f"{on.task.name}; + - differ from weights alone, p < 0.05",
-                ["method", "weights alone", "dev", "test", "ratio", "setting", "paper: dev test ratio"],
+                ["method", "weights alone", "dev", "test", "ratio", "settings found", "paper: dev test ratio"],
                 rows,
             )
         ],
         claims=[
             Claim(
                 "coordinate ascent helps both",
-                all(found.delta > 0 and found.p < 0.05 for found in gains.values()),
+                all_of([beats(found.delta, found.p) for found in gains.values()]),
                 "; ".join(f"{name} {found.delta:+.2f}, p = {found.p:.2g}" for name, found in gains.items()),
             ),
-            Claim("the perceptron is competitive with MERT", versus.delta > -0.5 or versus.p >= 0.05, in_bleu(versus)),
+            Claim("the perceptron is competitive with MERT", level(-versus.delta, versus.p), in_bleu(versus)),
         ],
         notes=[
             "The parameters: pop limit, target sides per source side, longest span of a rule; the paper's system had a "
             "dozen, tried at most 750 settings and 20 random trials around each optimum; at full size 100 and 5 here. "
-            "perceptron 2, which continues perceptron 1, is left out.",
+            "Perceptron 1 starts from the weights of table 1, perceptron 2 where perceptron 1 ended, perceptron 3 from "
+            "uniform weights. Replicates differ in the random trials and in MERT's seed.",
             NOTE,
         ],
     )

@@ -55,7 +55,8 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
     trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
     iterations = config.iterations or ITERATIONS
     source = ScoredDecoder(decoder, scorer) if scorer is not None else decoder
-    loop = OuterLoop(trainer, source, iterations, holdout=config.holdout, seed=config.seed)
+    recent = config.recent or 0
+    loop = OuterLoop(trainer, source, iterations, holdout=config.holdout, seed=config.seed, recent=recent)
     given = {"every": config.retune_every, "evaluations": config.max_evaluations}
     ascent = CoordinateAscent(seed=config.seed, **{name: value for name, value in given.items() if value is not None})
     recipe = describe(trainer)
@@ -66,6 +67,7 @@ def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
         **recipe,
         "seed": config.seed,
         "iterations": iterations,
+        **({"recent": recent} if recent else {}),
         "replicates": config.replicates,
         "holdout": config.holdout,
         "random_init": config.random_init,

@@ -1,8 +1,9 @@
 """The outer loop: decode, learn from all candidates so far, decode again. Och (2003); Brown (2011), sections 5 and 6.
 
-An iteration decodes the tuning set with the current weights, adds the candidates to those of all iterations before,
-without duplicates, and lets the trainer go on from the current weights. The loop ends after ``iterations`` of these, or
-when a decoding brings nothing new, or when the weights hardly move; a last decoding then scores the last weights.
+An iteration decodes the tuning set with the current weights, adds the candidates to those of all iterations before
+(``recent``: of the last ones), without duplicates, and lets the trainer go on from the current weights. The loop ends
+after ``iterations`` of these, or when a decoding brings nothing new, or when the weights hardly move; a last decoding
+then scores the last weights.
 
 What is returned are weights that have been decoded with: those whose decoding, that is the decoder's own first
 translation of each sentence, scored best (Brown: "the exact determination of the overall objective score for the
@@ -76,7 +77,7 @@ class Decoded:
     number: int
     weights: dict[str, float]
     scores: dict[str, float]  # part -> the metric of the decoder's own first translations
-    candidates: int  # of all decodings so far
+    candidates: int  # that are learnt from after it
     new: int  # of this one
 
 
@@ -105,6 +106,7 @@ class OuterLoop:
     tolerance: float = 1e-4  # of the largest weight: smaller moves end the loop
     holdout: float = 0.0  # share of the sentences that are not learnt from
     seed: int = 1
+    recent: int = 0  # decodings whose candidates are learnt from; 0: all
 
     @property
     def metric(self) -> Metric:
@@ -125,7 +127,7 @@ class OuterLoop:
         assert run.folder is not None
         folder = run.folder
         weights = dict(initial or {})
-        pool: Pool | None = None
+        lists: list[Pool] = []  # of the decodings that are learnt from, joined where all are
         decoded: list[Decoded] = []
         history: list[dict[str, Any]] = []
         warnings: list[str] = []
@@ -133,7 +135,7 @@ class OuterLoop:
         number = 1
         while True:
             step = folder / f"iteration-{number}"
-            now, pool = self._decode(step, number, weights, parameters, pool)
+            now, lists = self._decode(step, number, weights, parameters, lists)
             decoded.append(now)
             history.append({"epoch": number, "score": now.scores["dev"], **_figures(now)})
             run.tell(DecodedEvent(number, now.scores["dev"], _figures(now)))
@@ -143,7 +145,7 @@ class OuterLoop:
             if number > self.iterations:
                 break
             try:
-                fit = self._fit(step, number, weights if number > 1 or initial else None, pool, run)
+                fit = self._fit(step, number, weights if number > 1 or initial else None, _joined(lists), run)
             except InputError as error:
                 if number == 1:
                     raise
@@ -168,26 +170,28 @@ class OuterLoop:
         number: int,
         weights: Mapping[str, float],
         parameters: Mapping[str, Number] | None,
-        before: Pool | None,
-    ) -> tuple[Decoded, Pool]:
+        before: list[Pool],
+    ) -> tuple[Decoded, list[Pool]]:
         """Decode, or take the decoding that is there; and join it with the candidates before."""
         lists = step / "candidates.forests"
         known = checkpoint.load(step / "decoded.json")
         if known is None:
             step.mkdir(parents=True, exist_ok=True)
             write_weights(weights, step / "weights.txt")
-            own = self.decoder.decode(weights, step, iteration=number, parameters=parameters, like=before)
+            like = before[-1] if before else None
+            own = self.decoder.decode(weights, step, iteration=number, parameters=parameters, like=like)
             self._need_references(own)
             write_forests(own, lists)
         else:
             own = read_forests(lists)
-        pool = _core.merged([own] if before is None else [before, own])
-        size = int(pool.row_begin()[-1])
-        new = size - (0 if before is None else int(before.row_begin()[-1]))
+        both = [*before, _core.merged([own])]
+        every = _joined(both)
+        new = _size(every) - (_size(_joined(before)) if before else 0)
+        kept = both[-self.recent :] if self.recent else [every]
         if known is None:
             known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
             checkpoint.save(step / "decoded.json", known)
-        return Decoded(number, dict(weights), known["scores"], size, new), pool
+        return Decoded(number, dict(weights), known["scores"], _size(_joined(kept)), new), kept
 
     def scores(self, best: Pool) -> dict[str, float]:
         """The metric of one translation per sentence, for each part."""
@@ -243,12 +247,23 @@ class OuterLoop:
         return {**known, "weights": read_weights(step / "learnt.txt")}
 
     def candidates(self, folder: Path, decodings: int) -> Pool:
-        """The candidates of the first decodings, joined."""
-        return _core.merged([self.decoding(folder, k + 1) for k in range(decodings)])
+        """What is learnt from after so many decodings."""
+        first = max(0, decodings - self.recent) if self.recent else 0
+        return _core.merged([self.decoding(folder, k + 1) for k in range(first, decodings)])
 
     def decoding(self, folder: Path, number: int) -> Pool:
         """The lists of one decoding as the decoder wrote them."""
         return read_forests(folder / f"iteration-{number}" / "candidates.forests")
+
+
+def _joined(lists: list[Pool]) -> Pool:
+    """One pool of several, without duplicates. None has duplicates of its own."""
+    return lists[0] if len(lists) == 1 else _core.merged(lists)
+
+
+def _size(pool: Pool) -> int:
+    """Its candidates."""
+    return int(pool.row_begin()[-1])
 
 
 def _figures(now: Decoded) -> dict[str, Any]:

@@ -89,6 +89,7 @@ class TuneConfig(RunConfig):
     scorer_command: str | None = None  # also with lists
     decoder_timeout: float | None = None
     iterations: int | None = None
+    recent: int | None = None  # decodings whose candidates are learnt from; None: all
     sources: str | None = None
     params: str | None = None
     retune_every: int | None = None
@@ -104,7 +105,7 @@ class TuneConfig(RunConfig):
             raise OptionError("give one of --nbest, --forests, --table, --decoder-command.")
         if from_table and not self.group:
             raise OptionError("--table needs --group, the column that says which candidates compete.")
-        loop = ("decoder_timeout", "iterations", "params", "retune_every", "max_evaluations")
+        loop = ("decoder_timeout", "iterations", "recent", "params", "retune_every", "max_evaluations")
         for needed, given, names in (
             ("--decoder-command", self.decoder_command, loop),
             ("--table", from_table, ("group", "features", "text", "references", "outcome", "missing")),
