@@ -378,10 +378,10 @@ def table4(lab: Lab) -> Outcome:
             Claim("the perceptron is competitive with MERT", level(-versus.delta, versus.p), in_bleu(versus)),
         ],
         notes=[
-            "The parameters: pop limit (300 at most), target sides per source side, longest span of a rule. The "
-            "paper's system had a dozen, tried at most 750 settings and 20 random trials around each optimum; at full size 100 "
-            "and 5 here. Perceptron 1 starts from the weights of table 1, perceptron 2 where perceptron 1 ended, "
-            "perceptron 3 from uniform weights. Replicates differ in the random trials and in MERT's seed.",
+            "The parameters: pop limit (300 at most), target sides per source side, longest span of a rule. The paper "
+            "has a dozen, at most 750 settings and 20 random trials around each optimum; here, at full size, 100 and "
+            "5. Perceptron 1 starts from the weights of table 1, perceptron 2 where perceptron 1 ended, perceptron 3 "
+            "from uniform weights. Replicates differ in the random trials and in MERT's seed.",
             NOTE,
         ],
     )
