@@ -265,13 +265,17 @@ PARAMETERS = (
 def _ascended(
     lab: Lab,
     on: Setup,
+    who: str,
     name: str,
     seed: int,
     start: Mapping[str, float],
     setting: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Trial:
-    """Coordinate ascent over the decoder's limits, from a setting of them, with the weights tuned anew in between."""
+    """Coordinate ascent over the decoder's limits, from a setting of them, with the weights tuned anew in between.
+
+    ``who`` is what progress calls it, and decides nothing.
+    """
     parameters = [dataclasses.replace(p, start=(setting or {}).get(p.name, p.start)) for p in PARAMETERS]
     k = lab.pick(tiny=10, small=50, full=100)
     evaluations = lab.pick(tiny=4, small=25, full=100)
@@ -299,7 +303,7 @@ def _ascended(
             found = loop.run(w, session, parameters=setting, learnt_only=True)
             return found.weights, found.best.scores["dev"]
 
-        update = lab.run.progress(f"{label}, seed {seed}", evaluations)
+        update = lab.run.progress(f"brown ascent {who}, seed {seed}", evaluations)
 
         def hear(event: Event) -> None:
             if isinstance(event, Setting) and event.what == "evaluated":  # these are counted
@@ -334,16 +338,16 @@ def table4(lab: Lab) -> Outcome:
     first, second, third = (f"perceptron {n}" for n in (1, 2, 3))
     runs = {
         "MERT": [
-            _ascended(lab, on, "mert", seed, run["weights"], **options)
+            _ascended(lab, on, "MERT", "mert", seed, run["weights"], **options)
             for seed, run in zip(lab.seeds, mert, strict=True)
         ],
-        first: [_ascended(lab, on, "pa", seed, learnt, **pa_options) for seed in lab.seeds],
+        first: [_ascended(lab, on, first, "pa", seed, learnt, **pa_options) for seed in lab.seeds],
     }
     runs[second] = [
-        _ascended(lab, on, "pa", seed, run["weights"], run["setting"], **pa_options)
+        _ascended(lab, on, second, "pa", seed, run["weights"], run["setting"], **pa_options)
         for seed, run in zip(lab.seeds, runs[first], strict=True)
     ]
-    runs[third] = [_ascended(lab, on, "pa", seed, uniform, **pa_options) for seed in lab.seeds]
+    runs[third] = [_ascended(lab, on, third, "pa", seed, uniform, **pa_options) for seed in lab.seeds]
     before = {"MERT": mert, first: pa, second: pa, third: pa}
     paper = {"MERT": "18.21 16.33 0.942", first: "16.75 15.47 0.833", second: "17.38 15.97 0.837",
              third: "17.05 16.47 0.939"}  # fmt: skip

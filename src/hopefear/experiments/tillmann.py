@@ -29,7 +29,8 @@ NOTE = (
     "0.1 or more; the paper's block set was filtered by rules that it does not give, and has blocks seen once. BLEU "
     "of training sentences is the mean of BLEU+1. Unless the size is full, a part of the training text is learnt from, "
     "for fewer iterations than the paper's 30. Replicates differ in the order of the sentences and in the random "
-    "alternatives. Decoded with is the mean of the weights after each iteration."
+    "alternatives. Decoded with is the mean of the weights after each iteration. lambda, which the paper does not "
+    "give, is 0.03, chosen on other text."
 )
 #: How the blocks are filtered.
 FILTER = {"min_occurrences": BLOCK_COUNT, "min_probability": BLOCK_PROBABILITY}
