@@ -324,8 +324,7 @@ def _output_space(lab: Lab, on: Setup, count: int) -> dict[str, Any]:
         own = every[:100]
         texts = [lists.text(i, e) for e in range(len(own))]
         oracle = int(np.argmax(own))
-        dense = lists[i].dense
-        y_plus = int(np.argmax(dense @ w[: dense.shape[1]] - ALPHA * (1 - every)))  # eq. (7): score - cost
+        y_plus = int(np.argmax(lists[i].scores(w) - ALPHA * (1 - every)))  # eq. (7): score - cost
         diminished.append(float(every[y_plus]))
         diminished_same.append(abs(every[y_plus] - own[oracle]) < 1e-12)
         hope, best, fear = triple.hope, triple.best, triple.fear
