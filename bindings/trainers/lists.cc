@@ -14,7 +14,7 @@ void init_lists(nb::module_& m) {
         OneBest best = without_gil([&] { return one_best(task.lists, w.data(), jobs); });
         return std::make_pair(give(std::move(best.candidate)), give(std::move(best.stats)));
       },
-      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "jobs"_a = 0, "places"_a = nb::none(),
+      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "jobs"_a, "places"_a.none(),
       "The best candidate of each list (of equals the one with the first place; -1: an empty list), and the document's "
       "statistics.");
   m.def(
@@ -29,7 +29,7 @@ void init_lists(nb::module_& m) {
           return std::vector<double>(gains.at(row_scores(task.lists, w.data(), jobs)));
         }));
       },
-      "pool"_a, "stats"_a, "metric"_a, "w"_a, "gain"_a, "decay"_a = 0.999, "jobs"_a = 0, "places"_a = nb::none(),
+      "pool"_a, "stats"_a, "metric"_a, "w"_a, "gain"_a, "decay"_a, "jobs"_a, "places"_a.none(),
       "What each candidate is worth to its sentence around these weights: plus1, linear or background.");
   m.def(
       "order_stats",
@@ -37,7 +37,7 @@ void init_lists(nb::module_& m) {
         Task task(pool, stats, metric, w);
         return give(without_gil([&] { return order_stats(task.lists, metric, w.data(), jobs); }), 2);
       },
-      "pool"_a, "stats"_a, "metric"_a, "w"_a, "jobs"_a = 0, "The statistics of the order of each list under w.");
+      "pool"_a, "stats"_a, "metric"_a, "w"_a, "jobs"_a, "The statistics of the order of each list under w.");
 }
 
 }  // namespace hopefear

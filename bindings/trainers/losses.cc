@@ -34,7 +34,7 @@ void init_losses(nb::module_& m) {
         LossAt at = without_gil([&] { return pool_loss(task.lists, cost, w.data(), loss, jobs); });
         return std::make_pair(at.value, give(std::move(at.gradient)));
       },
-      "pool"_a, "stats"_a.none(), "metric"_a, "costs"_a, "w"_a, "loss"_a, "jobs"_a = 0,
+      "pool"_a, "stats"_a.none(), "metric"_a, "costs"_a, "w"_a, "loss"_a, "jobs"_a,
       "A loss summed over the lists, and its (sub)gradient.");
 }
 

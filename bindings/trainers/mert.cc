@@ -56,8 +56,8 @@ void bind_mert(nb::module_& m) {
         return out;
       },
       "pool"_a, "stats"_a.none(), "metric"_a, "initial"_a, "axes"_a, "lower"_a, "upper"_a, nb::kw_only(), "restarts"_a,
-      "random_directions"_a, "max_passes"_a, "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "thorough"_a = true, "seed"_a, "jobs"_a = 0,
-      "on_ascent"_a = nb::none(), "Of each start: gain, weights, lines searched.");
+      "random_directions"_a, "max_passes"_a, "min_gain"_a, "kick_rounds"_a, "kick_share"_a, "thorough"_a, "seed"_a, "jobs"_a,
+      "on_ascent"_a.none(), "Of each start: gain, weights, lines searched.");
 }
 
 void bind_line_search(nb::module_& m) {
@@ -73,7 +73,7 @@ void bind_line_search(nb::module_& m) {
         });
         return std::make_pair(give(std::move(x)), give(std::move(gain)));
       },
-      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "axis"_a = false,
+      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "axis"_a,
       "The gain along w + x*direction: where each piece begins, and the gain there.");
   m.def(
       "line_search",
@@ -86,7 +86,7 @@ void bind_line_search(nb::module_& m) {
         });
         return std::make_tuple(best.x, best.gain, best.gain_at_zero);
       },
-      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "axis"_a = false,
+      "pool"_a, "stats"_a.none(), "metric"_a, "w"_a, "direction"_a, "lower"_a, "upper"_a, "axis"_a,
       "The best x on a line, the gain there, and the gain at 0.");
 }
 

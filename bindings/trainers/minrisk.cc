@@ -16,7 +16,7 @@ void init_minrisk(nb::module_& m) {
         Expectation result = without_gil([&] { return expected_gain(task.lists, gains, w.data(), options); });
         return std::make_tuple(result.gain, result.entropy, give(std::move(result.gradient)));
       },
-      "pool"_a, "stats"_a, "metric"_a, "row_gain"_a, "w"_a, "temperature"_a, "corpus"_a, "entropy_weight"_a, "jobs"_a = 0,
+      "pool"_a, "stats"_a, "metric"_a, "row_gain"_a, "w"_a, "temperature"_a, "corpus"_a, "entropy_weight"_a, "jobs"_a,
       "Expected gain, mean entropy, and the gradient of gain + entropy_weight * entropy.");
 }
 

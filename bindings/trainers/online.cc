@@ -78,10 +78,9 @@ void init_learner(Learner* self, In<double> w, std::optional<In<double>> sigma, 
 
 void bind_learner(nb::module_& m) {
   nb::class_<Learner>(m, "Learner", "One online learner: Chiang (2012), algorithms 1 to 4.")
-      .def("__init__", &init_learner, "w"_a, "sigma"_a = nb::none(), nb::kw_only(), "objective"_a = "hinge",
-           "algorithm"_a = "mira", "reference"_a = "hope", "approximation"_a = "forest", "k"_a = 100, "eta"_a = 0.01,
-           "lambda_"_a = 0.01, "epsilon"_a = 0.01, "temperature"_a = 1.0, "decay"_a = 0.9, "constraints"_a = 1,
-           "max_planes"_a = 30, "edges_per_word"_a = 0, "broadcast"_a = false)
+      .def("__init__", &init_learner, "w"_a, "sigma"_a.none(), nb::kw_only(), "objective"_a, "algorithm"_a, "reference"_a,
+           "approximation"_a, "k"_a, "eta"_a, "lambda_"_a, "epsilon"_a, "temperature"_a, "decay"_a, "constraints"_a, "max_planes"_a,
+           "edges_per_word"_a, "broadcast"_a)
       .def_prop_ro(
           "weights", [](const Learner& l) { return give(std::vector<double>(l.w())); }, nb::rv_policy::automatic)
       .def_prop_ro("t", &Learner::t, "Examples so far.")
@@ -129,7 +128,7 @@ void bind_team(nb::module_& m) {
         nb::gil_scoped_release release;
         return learn(learners, examples, work, mu, jobs);
       },
-      "learners"_a, "examples"_a, "work"_a, "mu"_a = -1.0, "jobs"_a = 0,
+      "learners"_a, "examples"_a, "work"_a, "mu"_a, "jobs"_a,
       "Each learner goes through its own examples; learners run side by side.");
   m.def(
       "simulate",
@@ -139,7 +138,7 @@ void bind_team(nb::module_& m) {
         nb::gil_scoped_release release;
         return simulate(learners, examples, order, mu, jobs);
       },
-      "learners"_a, "examples"_a, "order"_a, "mu"_a = -1.0, "jobs"_a = 0,
+      "learners"_a, "examples"_a, "order"_a, "mu"_a, "jobs"_a,
       "Asynchronous learners in logical time: in a round each takes the next example, and after it they exchange working sets.");
 }
 

@@ -17,7 +17,7 @@ void init_pro(nb::module_& m) {
             const double value = without_gil([&] { return pair_log_loss(p, w.data(), w.size(), gradient.data(), jobs); });
             return std::make_pair(value, give(std::move(gradient)));
           },
-          "w"_a, "jobs"_a = 0, "Mean logistic loss and its gradient.");
+          "w"_a, "jobs"_a, "Mean logistic loss and its gradient.");
   m.def(
       "sample_pairs",
       [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> gains, int samples, double threshold, int keep,
@@ -29,7 +29,7 @@ void init_pro(nb::module_& m) {
             .samples = samples, .threshold = threshold, .keep = keep, .weighted = weighted, .seed = seed, .jobs = jobs};
         return without_gil([&] { return sample_pairs(task.lists, rows, options); });
       },
-      "pool"_a, "stats"_a, "metric"_a, "gains"_a, "samples"_a, "threshold"_a, "keep"_a, "weighted"_a, "seed"_a, "jobs"_a = 0);
+      "pool"_a, "stats"_a, "metric"_a, "gains"_a, "samples"_a, "threshold"_a, "keep"_a, "weighted"_a, "seed"_a, "jobs"_a);
 }
 
 }  // namespace hopefear

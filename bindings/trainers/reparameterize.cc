@@ -16,7 +16,7 @@ void init_reparameterize(nb::module_& m) {
       },
       "pool"_a, "ids"_a, "factors"_a, "features"_a, "dense_width"_a, "The same candidates over scaled or tied features.");
   m.def(
-      "centred", [](const Pool& pool, int jobs) { return centred(pool, jobs); }, "pool"_a, "jobs"_a = 0,
+      "centred", [](const Pool& pool, int jobs) { return centred(pool, jobs); }, "pool"_a, "jobs"_a,
       nb::call_guard<nb::gil_scoped_release>(), "Sparse features relative to the value that most candidates of a list share.");
   m.def(
       "within_variance", [](const Pool& pool) { return give(within_variance(pool)); }, "pool"_a,
@@ -24,7 +24,7 @@ void init_reparameterize(nb::module_& m) {
   m.def(
       "within_covariance",
       [](const Pool& pool, int jobs) { return give(within_covariance(pool, jobs), static_cast<size_t>(pool.dense_width)); },
-      "pool"_a, "jobs"_a = 0, "Of the dense features: their mean covariance within a list.");
+      "pool"_a, "jobs"_a, "Of the dense features: their mean covariance within a list.");
 }
 
 }  // namespace hopefear

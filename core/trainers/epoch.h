@@ -21,9 +21,10 @@ using OnEpoch = std::function<bool(const EpochReport&)>;  // false stops
 struct BestWeights {
   double gain;
   std::vector<double> w;
-  /// Begins with the initial weights. Where they are all zero, what they choose is the order of the lists: anything learnt is better.
-  static BestWeights from(double gain, const std::vector<double>& w) {
-    const bool nothing = std::all_of(w.begin(), w.end(), [](double weight) { return weight == 0; });
+  /// Begins with the initial weights, if they compete. Where they are all zero, what they choose is the order of the lists: anything
+  /// learnt is better.
+  static BestWeights from(double gain, const std::vector<double>& w, bool competes = true) {
+    const bool nothing = !competes || std::all_of(w.begin(), w.end(), [](double weight) { return weight == 0; });
     return {nothing ? -INFINITY : gain, w};
   }
   void offer(double other_gain, const std::vector<double>& other) {

@@ -207,9 +207,12 @@ UP_AND_DOWN = {
 }
 
 
-def rampion(lists, stats, score, costs_at, theta_0, *, loss, eta, C, cccp, passes, order=None):
-    """Gimpel and Smith (2012), algorithm 1, lines 4 to 15. ``order(pass)`` gives the sentences of each pass."""
-    theta, N = theta_0.copy(), len(lists)
+def rampion(lists, stats, score, costs_at, theta_0, *, loss, eta, C, cccp, passes, order=None, start=None):
+    """Gimpel and Smith (2012), algorithm 1, lines 4 to 15. ``order(pass)`` gives the sentences of each pass.
+
+    ``start``: theta of the decoding before; in the first one it is theta_0.
+    """
+    theta, N = (theta_0 if start is None else start).copy(), len(lists)
     for _ in range(cccp):
         costs = costs_at(theta)
         if loss != "risk":

@@ -25,10 +25,10 @@ def test_names_of_trainers() -> None:
     assert find("minrisk", "candidates") is find_batch("minrisk") is hf.Minrisk
     assert find("minrisk", "model") is find("minrisk") is OnlineMinrisk
     assert find("costmargin") is hf.Costmargin
-    with pytest.raises(OptionError, match=r"no trainer 'miraculous'\. There are: mert, pro, .*, costmargin"):
+    with pytest.raises(OptionError, match=r"no trainer 'miraculous'\. There are: cmira, .*, mert, .*, costmargin"):
         find("miraculous")
     with pytest.raises(
-        OptionError, match=r"no trainer 'kbmria'\. Did you mean 'kbmira'\? There are: mert, pro, .*, pa"
+        OptionError, match=r"no trainer 'kbmria'\. Did you mean 'kbmira'\? There are: cmira, .*, rampion"
     ):
         find("kbmria", "candidates")
     with pytest.raises(OptionError, match=r"arow learns while a model translates\. Use: hopefear train MODEL"):

@@ -10,6 +10,9 @@ from tests.trainers.pools import random_pool
 def epochs(call, *arguments, **options):
     """What the core reports after each epoch, and what it returns."""
     seen = []
+    options = {"places": None, "jobs": 1} | options
+    if call in (_core.kbmira, _core.cmira):
+        options = {"competes": True} | options
     w = call(*arguments, **options, on_epoch=lambda epoch, score, w, updates: seen.append((score, w.copy())) or True)
     return seen, w
 
@@ -25,7 +28,7 @@ def same(ours, theirs, tolerance=1e-10):
 def best_of(pool, stats, metric, w, seen):
     """The weights that score best, among those of the start and of every epoch; of equal ones the first."""
     sign = 1 if metric.higher_is_better else -1
-    initial = metric.score(_core.one_best(pool, stats, metric.core, w)[1])
+    initial = metric.score(_core.one_best(pool, stats, metric.core, w, jobs=1, places=None)[1])
     return max([(initial, w), *seen], key=lambda each: sign * each[0])[1]
 
 

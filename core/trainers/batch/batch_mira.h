@@ -16,6 +16,7 @@ struct BatchMiraOptions {
   double decay;  // gamma, of the background corpus
   int passes;    // J
   Average average;
+  bool competes;  // the initial weights
   uint64_t seed;
   int jobs;
 };
@@ -29,7 +30,7 @@ bool mira_step(std::vector<double>& w, const SparseVector& x, double delta_gain,
 using LearnSentence = std::function<int64_t(size_t i, std::vector<double>& w, Averager& averager)>;
 
 /// J passes over the sentences in random order, the weights of each averaged over the pass. Returns the average with the highest gain
-/// over the lists (the initial weights count as pass 0, unless they are all zero). `begin` hears the weights each pass begins with.
+/// over the lists (the initial weights count as pass 0 if they compete and are not all zero). `begin` hears the weights each pass begins with.
 std::vector<double> mira_passes(const Lists& lists, const double* initial, const BatchMiraOptions& options,
                                 const OnEpoch& on_epoch, const LearnSentence& learn,
                                 const std::function<void(const std::vector<double>&)>& begin = {});

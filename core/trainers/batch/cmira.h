@@ -15,6 +15,7 @@ struct CmiraOptions {
   GainOptions gain;  // b' of lines 4 and 5; the paper's is plus1
   int epochs;        // T
   int beam;  // 0: join the sentences' hopes and fears (lines 3 to 8); else section 4.3: the stack size of a beam over the corpus
+  bool competes;    // w_0 is among the weights of line 15
   int constraints;  // with a beam: this many corpus hypotheses, solved by SMO
   int jobs;
 };

@@ -14,14 +14,17 @@ namespace {
 /// costs what it touches.
 class Theta {
  public:
-  Theta(const double* initial, size_t features, size_t sentences, const Bounds& bounds, const RampionOptions& options)
+  Theta(const double* initial, const double* theta_0, size_t features, size_t sentences, const Bounds& bounds,
+        const RampionOptions& options)
       : w_(initial, initial + features),
-        theta0_(w_),
-        d_(features, 0.0),
+        theta0_(theta_0, theta_0 + features),
+        d_(features),
         bounds_(bounds),
         eta_(options.eta),
         shrink_(1 - options.eta * options.C / static_cast<double>(sentences)),
-        cut_(options.eta * options.l1 / static_cast<double>(sentences)) {}
+        cut_(options.eta * options.l1 / static_cast<double>(sentences)) {
+    for (size_t j = 0; j < features; ++j) d_[j] = w_[j] - theta0_[j];
+  }
 
   const std::vector<double>& w() const { return w_; }
 
@@ -68,11 +71,11 @@ std::vector<double> tangent(const Lists& lists, const double* costs, const std::
 
 }  // namespace
 
-std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const double* initial, const Bounds& bounds,
-                            const RampionOptions& options, const OnEpoch& on_epoch) {
+std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const double* initial, const double* theta_0,
+                            const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch) {
   const Loss& loss = loss_by_name(options.loss);
   const auto features = static_cast<size_t>(lists.features());
-  Theta theta(initial, features, lists.sentences(), bounds, options);
+  Theta theta(initial, theta_0, features, lists.sentences(), bounds, options);
   Difference difference(features, bounds);
   Random random(options.seed);
   std::vector<size_t> order = in_order(lists.sentences());
@@ -112,7 +115,7 @@ std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const d
 }
 
 std::vector<double> rampion(const Lists& lists, const GainOptions& gain, double alpha, const double* initial,
-                            const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch) {
+                            const double* theta_0, const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch) {
   SentenceGains gains(lists, gain, options.jobs);
   std::vector<double> costs(lists.rows());
   const auto costs_at = [&](const std::vector<double>& w) {
@@ -120,7 +123,7 @@ std::vector<double> rampion(const Lists& lists, const GainOptions& gain, double 
     for (size_t r = 0; r < costs.size(); ++r) costs[r] = alpha * (1 - worth[r]);
     return costs.data();
   };
-  return rampion(lists, costs_at, initial, bounds, options, on_epoch);
+  return rampion(lists, costs_at, initial, theta_0, bounds, options, on_epoch);
 }
 
 }  // namespace hopefear

@@ -28,10 +28,10 @@ using CostsAt = std::function<const double*(const std::vector<double>& w)>;
 
 /// Costs alpha (1 - gain).
 std::vector<double> rampion(const Lists& lists, const GainOptions& gain, double alpha, const double* initial,
-                            const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch);
+                            const double* theta_0, const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch);
 
-/// Reports after each CCCP iteration; returns the weights it ends with.
-std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const double* initial, const Bounds& bounds,
-                            const RampionOptions& options, const OnEpoch& on_epoch);
+/// Goes from `initial` and is pulled towards `theta_0`. Reports after each CCCP iteration; returns the weights it ends with.
+std::vector<double> rampion(const Lists& lists, const CostsAt& costs_at, const double* initial, const double* theta_0,
+                            const Bounds& bounds, const RampionOptions& options, const OnEpoch& on_epoch);
 
 }  // namespace hopefear

@@ -308,33 +308,6 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
   std::vector<size_t> order = in_order(sources_.size());
   Random random(options.seed);
   shuffle(order, random);
-  CostMarginPass out = options.lock_free ? lock_free_pass(order, options, jobs) : batch_pass(order, options, jobs);
-  if (!order.empty()) out.loss /= static_cast<double>(order.size());
-  return out;
-}
-
-CostMarginPass CostMargin::lock_free_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs) {
-  const double decay = 1.0 - options.eta * options.lambda;
-  std::vector<Local> locals(static_cast<size_t>(resolve_jobs(jobs)));
-  std::vector<double> losses(order.size());
-  std::atomic<uint64_t> updates{0};
-  parallel_for(order.size(), jobs, [&](size_t i, int thread) {
-    Local& local = locals[thread];
-    expand(order[i], local);
-    gather(local, *table_, 1.0);
-    uint64_t mine = 0;
-    losses[i] = phi(local, options.eta, mine);
-    updates.fetch_add(mine, std::memory_order_relaxed);
-    for (size_t f = 0; f < local.w.size(); ++f)
-      if (local.w[f] != local.before[f]) {
-        std::atomic_ref<double> w(table_->weight(local.slots[f]));
-        w.store(w.load(std::memory_order_relaxed) * decay + (local.w[f] - local.before[f]), std::memory_order_relaxed);
-      }
-  });
-  return {std::accumulate(losses.begin(), losses.end(), 0.0), updates};
-}
-
-CostMarginPass CostMargin::batch_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs) {
   CostMarginPass out;
   double scale = 1.0;  // w = scale * (what the table has), so that lambda costs nothing in a step
   const auto batch = static_cast<size_t>(options.batch);
@@ -363,6 +336,7 @@ CostMarginPass CostMargin::batch_pass(const std::vector<size_t>& order, const Co
   if (scale != 1.0)
     for (size_t slot = 0; slot < table_->capacity(); ++slot)
       if (table_->key(slot)) table_->weight(slot) *= scale;
+  if (!order.empty()) out.loss /= static_cast<double>(order.size());
   return out;
 }
 

@@ -14,8 +14,7 @@
 // - Features are "seen once" when they are in the sequences of one sentence only.
 // - Sentences are taken in a random order, `batch` at a time: each begins with the weights that the batch began with, and a
 //   weight that several of them change moves by the mean of their changes: no step overshoots. So the result depends on the
-//   batch, but not on the number of threads. batch = 1 is eq. (7) as it stands. lock_free (Niu et al. 2011) lets threads write
-//   as they please: as fast as it gets, another result each time.
+//   batch, but not on the number of threads. batch = 1 is eq. (7) as it stands.
 //
 // Features are computed from the blocks again in each pass: that is cheaper than to keep them. Only weights are in memory.
 #pragma once
@@ -33,7 +32,6 @@ struct CostMarginOptions {
   double eta;
   double lambda;
   int64_t batch;
-  bool lock_free;
   uint64_t seed;
 };
 
@@ -79,8 +77,6 @@ class CostMargin {
   };
   template <class Wanted>
   Counted count_keys(size_t room, int jobs, Wanted&& wanted) const;
-  CostMarginPass lock_free_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs);
-  CostMarginPass batch_pass(const std::vector<size_t>& order, const CostMarginOptions& options, int jobs);
   void apply_means(std::span<const std::vector<Change>> changed, double scale, int jobs);
 
   const BlockDecoder& decoder_;

@@ -10,6 +10,15 @@
 namespace hopefear {
 namespace {
 
+/// The constraint loss - w.x <= xi that a derivation makes, with x = h(d_i) - h(d). How far w violates it is asked of x:
+/// the scores of the derivations are those under the weights they were found with.
+struct Plane {
+  SparseVector x;
+  double loss;
+
+  double violation(const std::vector<double>& w) const { return loss - x.dot(w.data()); }
+};
+
 /// One call of UPDATEWEIGHTS: S_i comes first, then the sets that were heard.
 class Problem {
  public:
@@ -24,9 +33,11 @@ class Problem {
 
   const WorkingSet& own() const { return sets_[0]; }
   double max_violation() const { return own().max_violation(model_.w.data()); }
-  void add(const Rated& d) {
-    SparseVector x = model_.difference.between(example_.forest, hope_.derivation, d.derivation);
-    if (!x.ids.empty()) sets_[0].add(std::move(x), hope_.gain - d.gain, model_.sigma.rates());
+  Plane plane(const Rated& d) {
+    return {model_.difference.between(example_.forest, hope_.derivation, d.derivation), hope_.gain - d.gain};
+  }
+  void add(Plane&& plane) {
+    if (!plane.x.ids.empty() || plane.loss > 0) sets_[0].add(std::move(plane.x), plane.loss, model_.sigma.rates());
   }
   void optimize() { optimize_sets(sets_, model_.w.data(), model_.sigma.rates(), options_.epsilon, kSmoIterations); }
 
@@ -46,16 +57,17 @@ class Problem {
 void Problem::cutting_planes(Learnt& learnt) {
   const int max_planes = options_.objective == Objective::perceptron ? 1 : options_.max_planes;
   bool heard = sets_.size() > 1;
-  for (int plane = 0; plane < max_planes; ++plane) {
+  for (int planes = 0; planes < max_planes; ++planes) {
     const Rated d = fear_derivation(options_.objective, example_);  // line 20
-    const double v = hope_.gain - d.gain - (hope_.derivation.score - d.derivation.score);
-    if (plane == 0) {
+    Plane worst = plane(d);
+    const double v = worst.violation(model_.w);
+    if (planes == 0) {
       learnt.fear = d.gain;
       learnt.loss = std::max(0.0, v);
     }
     const bool again = v > max_violation() + options_.epsilon;  // line 21
     if (!again && !heard) break;
-    if (again) add(d);
+    if (again) add(std::move(worst));
     optimize();
     heard = false;
     example_.search.reweigh();
@@ -87,7 +99,7 @@ std::vector<Rated> candidates_of_2008(const Example& example, const Rated& hope,
 void Problem::constraints_of_2008(Learnt& learnt) {
   for (const Rated& d : candidates_of_2008(example_, hope_, options_.constraints)) {
     learnt.fear = std::isnan(learnt.fear) ? d.gain : std::min(learnt.fear, d.gain);
-    add(d);
+    add(plane(d));
   }
   learnt.loss = max_violation();
   optimize();

@@ -9,7 +9,7 @@
 // Where we differ from the paper:
 // - Working sets that were heard are optimised once even if the example itself has no violated constraint; algorithm 4,
 //   line 24, would forget them.
-// - At most max_planes constraints are found at one example.
+// - At most max_planes constraints are found at one example; the paper has no limit.
 #pragma once
 #include "trainers/online/update.h"
 

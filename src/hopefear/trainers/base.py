@@ -15,7 +15,6 @@ anew while it is trained. Online trainers take both. The same options, data and 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -31,6 +30,7 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
+from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
 
 Vector = NDArray[np.float64]
@@ -43,7 +43,7 @@ def option(default: Any, help: str, *, paper: Any = None, least: float | None = 
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Scoring):
     """What training gave."""
 
     weights: Mapping[str, float]
@@ -57,9 +57,14 @@ class Result:
     warnings: list[str] = field(default_factory=list)  # one line each
     file: Path | None = None  # where the weights lie, if they are too many to be kept in memory
 
+    @property
+    def reranker(self) -> Reranker:
+        return Reranker(self.weights, about={"score": self.score, "initial_score": self.initial_score})
+
     def _repr_html_(self) -> str:
-        shown: str = importlib.import_module("hopefear.display").result_html(self)
-        return shown
+        from hopefear.display import result_html
+
+        return result_html(self)
 
 
 class _Docs:

@@ -1,40 +1,27 @@
-"""All trainers by name. A new trainer is one line here: the command line, records and contract tests follow from it.
+"""All trainers by name: a class in ``batch/``, ``online/`` or ``blocks/``, in a file of its own, is a trainer.
 
 Two names stand for two trainers each: ``minrisk`` and ``perceptron`` learn from candidates in one form, and online,
-while a model translates, in another. ``tune`` takes the first, ``train`` the second.
+while a model translates, in another. ``tune`` takes the first, ``train`` the second. Packages add trainers through the
+entry-point group ``hopefear.trainers``; ``module:Class`` names one that is not installed.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hopefear.errors import OptionError
 from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.util import plugins
 from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
-#: Name, module and class of every trainer. They are imported when they are asked for: a command uses one of them.
-PLACES = (
-    ("mert", "batch.mert", "Mert"),
-    ("pro", "batch.pro", "Pro"),
-    ("kbmira", "batch.kbmira", "Kbmira"),
-    ("cmira", "batch.cmira", "Cmira"),
-    ("rampion", "batch.rampion", "Rampion"),
-    ("minrisk", "batch.minrisk", "Minrisk"),
-    ("logloss", "batch.logloss", "Logloss"),
-    ("perceptron", "batch.perceptron", "Perceptron"),
-    ("pa", "batch.pa", "Pa"),
-    ("sgd", "online.sgd", "Sgd"),
-    ("mira", "online.mira", "Mira"),
-    ("arow", "online.arow", "Arow"),
-    ("minrisk", "online.minrisk", "OnlineMinrisk"),
-    ("perceptron", "online.perceptron", "OnlinePerceptron"),
-    ("costmargin", "blocks.costmargin", "Costmargin"),
-)
+GROUP = "hopefear.trainers"
+FOLDERS = ("batch", "online", "blocks")  # in the order of the list
 
 TRAINERS: tuple[type[Trainer], ...]  # all of them, by __getattr__
 
@@ -42,31 +29,51 @@ TRAINERS: tuple[type[Trainer], ...]  # all of them, by __getattr__
 ELSEWHERE = ("metric", "seed", "jobs", "learners")
 
 
-def _named(*names: str) -> tuple[type[Trainer], ...]:
-    """The trainers of these names, in the order above; without names, all."""
-    modules = ((f"hopefear.trainers.{place}", kind) for name, place, kind in PLACES if not names or name in names)
-    return tuple(getattr(importlib.import_module(module), kind) for module, kind in modules)
+def _built_in(name: str = "*") -> Iterator[type[Trainer]]:
+    """Our trainers of this name, or all; only the modules that may have one are imported."""
+    for folder in FOLDERS:
+        for path in sorted((Path(__file__).parent / folder).glob(f"{name}.py")):
+            module = importlib.import_module(f"hopefear.trainers.{folder}.{path.stem}")
+            for kind in vars(module).values():
+                if _is_trainer(kind) and kind.__module__ == module.__name__ and kind.name == path.stem:
+                    yield kind
+
+
+def _is_trainer(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Trainer) and "name" in vars(kind)
+
+
+def _named(name: str) -> list[type[Trainer]]:
+    """The trainers of a name, ours or those of other packages."""
+    if plugins.is_path(name):
+        return [plugins.load_path(name, Trainer, "--trainer")]
+    own = list(_built_in(name)) if name.isidentifier() else []
+    return own or ([plugins.load(GROUP, name, Trainer)] if name in plugins.entry_points(GROUP) else [])
+
+
+def _all() -> tuple[type[Trainer], ...]:
+    return (*_built_in(), *(plugins.load(GROUP, name, Trainer) for name in plugins.entry_points(GROUP)))
 
 
 def __getattr__(name: str) -> Any:
     if name == "TRAINERS":
-        return _named()
+        return tuple(_built_in())
     raise AttributeError(f"module 'hopefear.trainers.registry' has no attribute {name!r}")
 
 
 def by_name() -> dict[str, list[type[Trainer]]]:
     """The trainers of each name: for candidates first, then for models."""
-    found: dict[str, list[type[Trainer]]] = {}
-    for each in _named():
-        found.setdefault(each.name, []).append(each)
-    return found
+    trainers: dict[str, list[type[Trainer]]] = {}
+    for each in _all():
+        trainers.setdefault(each.name, []).append(each)
+    return trainers
 
 
 def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     """The trainer of this name for candidates or for a model; if it is for one only, and either will do, that one."""
     known = _named(name)
     if not known:
-        mine = [each.name for each in _named() if learns_from in (None, each.learns_from)]
+        mine = [each.name for each in _all() if learns_from in (None, each.learns_from)]
         names = ", ".join(dict.fromkeys(mine))
         raise OptionError(f"there is no trainer {name!r}.{one_of(name, mine)} There are: {names}.")
     fitting = [each for each in known if learns_from in (None, each.learns_from)]
@@ -75,11 +82,19 @@ def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     return fitting[-1]
 
 
-def find_batch(name: str) -> type[BatchTrainer]:
-    """The trainer of this name that learns from candidates."""
-    found = find(name, "candidates")
-    assert issubclass(found, BatchTrainer)
-    return found
+def find_batch(trainer: str | type[Trainer] | Trainer) -> type[BatchTrainer]:
+    """The trainer of this name that learns from candidates; a class, or the class of an object, stands for itself."""
+    if isinstance(trainer, Trainer):
+        trainer = type(trainer)
+    kind = find(trainer, "candidates") if isinstance(trainer, str) else trainer
+    if not (isinstance(kind, type) and issubclass(kind, BatchTrainer)):
+        raise OptionError(f"{trainer!r} is no trainer that learns from candidates. Derive it from BatchTrainer.")
+    return kind
+
+
+def own_options(trainer: object) -> dict[str, Any]:
+    """The options that a trainer was made with, by the names that ``--set`` takes; of a name or a class none."""
+    return {name: getattr(trainer, name) for name in settable(type(trainer))} if isinstance(trainer, Trainer) else {}
 
 
 def settable(trainer: type[Trainer]) -> dict[str, dataclasses.Field[Any]]:

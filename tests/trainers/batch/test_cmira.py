@@ -91,3 +91,12 @@ def test_the_step_of_corpora_with_the_same_features() -> None:
 def test_constraints_need_a_beam() -> None:
     with pytest.raises(hf.InputError, match="needs a beam"):
         hf.Cmira(constraints=3).fit(random_pool(1))
+
+
+def test_initial_weights_need_not_compete() -> None:
+    """The papers choose among what was learnt: with steps that ruin it, the best of these is returned all the same."""
+    pool, _, _, _, _ = setting(2, hf.Bleu())
+    start = hf.Mert(restarts=3).fit(pool).weights  # hard to beat
+    kept, learnt = (hf.Cmira(epochs=3, C=1e-9, competes=competes).fit(pool, start) for competes in (True, False))
+    assert kept.weights == dict(start)
+    assert learnt.weights != dict(start)

@@ -36,8 +36,8 @@ def test_error_surface_of_forests_is_that_of_all_derivations(pool: Pool, everyth
     stats = bleu.stats(everything)
     for _ in range(10):
         w, d = rng.normal(size=3), rng.normal(size=3)
-        x, gain = _core.error_surface(pool, None, bleu.core, w, d)
-        x2, gain2 = _core.error_surface(everything, stats, bleu.core, w, d)
+        x, gain = _core.error_surface(pool, None, bleu.core, w, d, axis=False)
+        x2, gain2 = _core.error_surface(everything, stats, bleu.core, w, d, axis=False)
         for at in rng.normal(scale=3, size=50):
             one = gain[np.searchsorted(x, at, side="right") - 1]
             two = gain2[np.searchsorted(x2, at, side="right") - 1]
@@ -54,15 +54,19 @@ def test_mert_on_forests_is_mert_on_all_derivations(pool: Pool, everything: Pool
         "max_passes": 20,
         "min_gain": 1e-6,
         "kick_rounds": 1,
+        "kick_share": 0.3,
         "thorough": False,
+        "seed": 7,
+        "jobs": 0,
+        "on_ascent": None,
     }
     rest = (np.full(3, 0.5), np.eye(3), -inf, inf)
-    forests = _core.mert(pool, None, bleu.core, *rest, **options, kick_share=0.3, seed=7)
-    lists = _core.mert(everything, bleu.stats(everything), bleu.core, *rest, **options, kick_share=0.3, seed=7)
+    forests = _core.mert(pool, None, bleu.core, *rest, **options)
+    lists = _core.mert(everything, bleu.stats(everything), bleu.core, *rest, **options)
     for (gain, w, lines), (gain2, w2, lines2) in zip(forests, lists, strict=True):
         assert (gain, lines) == (pytest.approx(gain2, abs=1e-9), lines2)
         assert w == pytest.approx(w2, rel=1e-6, abs=1e-9)
-    start = bleu.gain(_core.one_best(pool, None, bleu.core, rest[0])[1])
+    start = bleu.gain(_core.one_best(pool, None, bleu.core, rest[0], jobs=1, places=None)[1])
     assert max(gain for gain, _, _ in forests) > start
 
 

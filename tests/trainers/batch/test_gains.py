@@ -20,7 +20,7 @@ every_with_gain = pytest.mark.parametrize("trainer", WITH_GAIN, ids=lambda each:
 
 
 def rows_of(pool: hf.Pool, metric: Metric, w: np.ndarray, gain: str) -> np.ndarray:
-    return _core.row_gains(pool, metric.stats(pool), metric.core, w, gain)
+    return _core.row_gains(pool, metric.stats(pool), metric.core, w, gain, decay=0.999, jobs=1, places=None)
 
 
 @pytest.mark.parametrize("gain", GAINS)
@@ -36,7 +36,7 @@ def test_as_in_plain_python(metric: Metric, gain: str) -> None:
 def test_linear_gains_of_the_best_candidates_have_the_metric_of_the_corpus_as_their_mean(metric: Metric) -> None:
     pool = synthetic_pool(sentences=60, candidates=8, dense=3)
     w = np.array([0.3, -0.2, 0.1])
-    best, document = _core.one_best(pool, metric.stats(pool), metric.core, w)
+    best, document = _core.one_best(pool, metric.stats(pool), metric.core, w, jobs=1, places=None)
     chosen = rows_of(pool, metric, w, "linear")[pool.row_begin()[:-1] + best]
     assert chosen.mean() == pytest.approx(metric.gain(document), abs=1e-6)
 

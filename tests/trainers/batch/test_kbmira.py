@@ -104,3 +104,12 @@ def test_bounds_hold_after_every_pass() -> None:
         for _, w in ours:
             assert (lower - 1e-12 <= w).all()
             assert (w <= upper + 1e-12).all()
+
+
+def test_initial_weights_need_not_compete() -> None:
+    """The papers choose among what was learnt: with steps that ruin it, the best of these is returned all the same."""
+    pool, _, _, _, _ = setting(2, hf.Bleu())
+    start = hf.Mert(restarts=3).fit(pool).weights  # hard to beat
+    kept, learnt = (hf.Kbmira(passes=3, C=1e-9, competes=competes).fit(pool, start) for competes in (True, False))
+    assert kept.weights == dict(start)
+    assert learnt.weights != dict(start)

@@ -79,13 +79,14 @@ def test_the_optimum_between_two_limits(seed, limits):
     allowed = [
         gain for left, right, gain in pieces if max(bounds(left, right)[0], lower) < min(bounds(left, right)[1], upper)
     ]
-    x, gain, _ = _core.line_search(pool, stats, QUALITY.core, w, d, lower, upper)
+    x, gain, _ = _core.line_search(pool, stats, QUALITY.core, w, d, lower, upper, axis=False)
     if not allowed:  # no room to move
         assert (x, gain) == (0, -math.inf)
         return
     assert gain == max(allowed)
     assert lower <= x <= upper
-    assert _core.line_search(pool, stats, QUALITY.core, w, d, x, math.nextafter(x, math.inf))[1] in (gain, -math.inf)
+    beyond = _core.line_search(pool, stats, QUALITY.core, w, d, x, math.nextafter(x, math.inf), axis=False)
+    assert beyond[1] in (gain, -math.inf)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -103,7 +104,10 @@ def test_the_surface_is_the_gain_at_every_midpoint(name, seed, w, axis):
         middle = float(line_search.middle_of(left, right))
         assert gain[bisect_right(x, middle) - 1] == expected
         if metric is QUALITY and middle * 1024 % 1 == 0:  # w + middle * d is exact
-            assert metric.gain(_core.one_best(pool, stats, metric.core, w + middle * d)[1]) == expected
+            assert (
+                metric.gain(_core.one_best(pool, stats, metric.core, w + middle * d, jobs=1, places=None)[1])
+                == expected
+            )
 
 
 @settings(max_examples=30)
@@ -139,7 +143,7 @@ def test_an_axis_gives_the_pieces_of_any_line(name):
         pool = list_pool(dense, numbers=numbers, texts=texts, references=references)
         stats = metric.stats(pool)
         for w, d in draw((10, 2, 3), grid):
-            plain = _core.error_surface(pool, stats, metric.core, w, d)
+            plain = _core.error_surface(pool, stats, metric.core, w, d, axis=False)
             assert [part.tolist() for part in plain] == [
                 part.tolist() for part in _core.error_surface(pool, stats, metric.core, w, d, axis=True)
             ]
@@ -147,19 +151,18 @@ def test_an_axis_gives_the_pieces_of_any_line(name):
 
 def test_one_candidate_is_one_endless_piece():
     pool = list_pool([np.ones((1, 2))], numbers=[[0.25]])
-    x, gain = _core.error_surface(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2))
+    x, gain = _core.error_surface(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), axis=False)
     assert (x.tolist(), gain.tolist()) == ([-math.inf], [0.25])
-    assert _core.line_search(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), -9.0, 9.0)[1:] == (
-        0.25,
-        0.25,
-    )
+    assert _core.line_search(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), -9.0, 9.0, axis=False)[
+        1:
+    ] == (0.25, 0.25)
 
 
 def test_an_endless_piece_is_entered_but_not_far():
     h = np.array([[0.0, 0.0], [-100.0, 1.0], [-300.0, 2.0]])
     pool = list_pool([h], numbers=[[0.0, 0.5, 1.0]])
     w, d = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    x, gain, at_zero = _core.line_search(pool, QUALITY.stats(pool), QUALITY.core, w, d, -math.inf, math.inf)
+    x, gain, at_zero = _core.line_search(pool, QUALITY.stats(pool), QUALITY.core, w, d, -math.inf, math.inf, axis=False)
     assert (gain, at_zero) == (1.0, 0.0)
     assert 200 < x < 300
 

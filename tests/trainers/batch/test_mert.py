@@ -22,11 +22,13 @@ def test_two_weights_at_least_as_good_as_a_fine_grid(metric: hf.metrics.Metric, 
         found = hf.Mert(metric=metric, axes=axes, jobs=1).fit(pool)
         stats = metric.stats(pool)
         grid = [
-            metric.gain(_core.one_best(pool, stats, metric.core, np.array([math.cos(a), math.sin(a)]), 1)[1])
+            metric.gain(
+                _core.one_best(pool, stats, metric.core, np.array([math.cos(a), math.sin(a)]), 1, places=None)[1]
+            )
             for a in np.linspace(0, 2 * math.pi, 2000, endpoint=False)
         ]
         w = np.array([found.weights[name] for name in pool.feature_names])
-        assert metric.gain(_core.one_best(pool, stats, metric.core, w)[1]) >= max(grid) - 1e-9
+        assert metric.gain(_core.one_best(pool, stats, metric.core, w, jobs=1, places=None)[1]) >= max(grid) - 1e-9
 
 
 def test_the_gain_of_a_start_is_the_gain_of_its_weights() -> None:
@@ -36,7 +38,9 @@ def test_the_gain_of_a_start_is_the_gain_of_its_weights() -> None:
     n = len(pool.features)
     inf = np.full(n, np.inf)
     for gain, w, _ in run(pool, stats, bleu, np.zeros(n), np.eye(n), -inf, inf, restarts=8, kick_rounds=2):
-        assert gain == pytest.approx(bleu.gain(_core.one_best(pool, stats, bleu.core, w)[1]), abs=1e-12)
+        assert gain == pytest.approx(
+            bleu.gain(_core.one_best(pool, stats, bleu.core, w, jobs=1, places=None)[1]), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("data", [1, 2])
@@ -55,6 +59,8 @@ def run(pool, stats, metric, initial, axes, lower, upper, **changed):
         "min_gain": 1e-6,
         "kick_rounds": 1,
         "kick_share": 0.2,
+        "thorough": True,
+        "on_ascent": None,
         "seed": 1,
         "jobs": 1,
     }
@@ -174,7 +180,7 @@ def test_a_feature_that_is_constant_in_each_list_does_not_run_away() -> None:
     sparse = [[{"s": 0.7 * k}] * k for k in sizes]
     pool = list_pool(dense, numbers=[rng.uniform(0, 1, k) for k in sizes], sparse=sparse)
     assert _core.within_variance(pool)[2:].tolist() == [0.0, 0.0]
-    assert not _core.within_covariance(pool)[2].any()
+    assert not _core.within_covariance(pool, jobs=1)[2].any()
     found = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0, "f002": -5.0, "s": 2.0})
     initial = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0})
     ratio = found.weights["f000"] / initial.weights["f000"]

@@ -20,7 +20,7 @@ def test_as_the_equations_say(scaled, C, average, normalize, sparse) -> None:
         ours, best = epochs(
             _core.perceptron, pool, stats, rouge.core, S, w, lower, upper,
             passive_aggressive=C is not None, scaled=scaled, normalize=normalize, C=C or 1.0, average=average,
-            iterations=5, jobs=1,
+            iterations=5, gain="plus1", decay=0.999,
         )  # fmt: skip
         lists, objective = matrices(pool), split(pool, S)
         twin = batch_trainers.perceptron(
@@ -37,7 +37,7 @@ def test_the_objective_may_be_a_gain_around_the_beginning_of_a_pass(metric, gain
     for seed in range(3):
         pool, stats, w, lower, upper = setting(seed, metric)
         ours, _ = epochs(
-            _core.perceptron, pool, stats, metric.core, None, w, lower, upper, gain=gain,
+            _core.perceptron, pool, stats, metric.core, None, w, lower, upper, gain=gain, decay=0.999,
             passive_aggressive=True, scaled=False, normalize=False, C=0.1, average="running", iterations=4, jobs=1,
         )  # fmt: skip
         lists, rows = matrices(pool), split(pool, stats)

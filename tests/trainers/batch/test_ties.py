@@ -25,7 +25,7 @@ def marked(good: str, bad: str, order: list[int]) -> hf.Pool:
 def score(pool: hf.Pool, weights: dict[str, float]) -> float:
     bleu = hf.Bleu()
     w = np.array([weights[name] for name in pool.feature_names])
-    return bleu.score(_core.one_best(pool, bleu.stats(pool), bleu.core, w)[1])
+    return bleu.score(_core.one_best(pool, bleu.stats(pool), bleu.core, w, jobs=1, places=None)[1])
 
 
 @every_batch_trainer

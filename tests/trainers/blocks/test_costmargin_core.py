@@ -122,7 +122,7 @@ def test_sgd_is_its_twin(features: str, swap: bool, lm: bool, tmp_path: Path) ->
     learnt = set(case.seen())
     for k in range(6):
         assert case.sgd.objective() == pytest.approx(case.objective(w), rel=1e-6)
-        loss, _ = case.sgd.run(0.03, 0.0, 1, False, k)
+        loss, _ = case.sgd.run(0.03, 0.0, 1, k)
         costmargin.sgd_sentence(w, case.truths[0], case.alternatives[0], 0.03, learnt)
         assert loss >= 0
         got = {name: case.sgd.table.get(name) for name in learnt}
@@ -151,7 +151,7 @@ def test_eq_7_is_the_gradient_of_4(seed: int, tmp_path: Path) -> None:
         gradient[j] = (values[0] - values[1]) / (2 * delta)
     case.sgd.set_weights(keys, w)
     eta = 1e-7
-    case.sgd.run(eta, 0.0, 1, False, 1)
+    case.sgd.run(eta, 0.0, 1, 1)
     step = (case.sgd.weights(keys) - w) / eta
     truths = len(case.truths[0])
     assert step == pytest.approx(-truths / 2 * gradient, rel=1e-3, abs=1e-3)
@@ -162,7 +162,7 @@ def test_a_separable_set_is_learnt_to_zero_loss(tmp_path: Path) -> None:
     case = Case(tmp_path, 5, n=6)
     case.sgd.find_features(False)
     for k in range(3000):
-        loss, updates = case.sgd.run(1.0, 0.0, 1, False, k)
+        loss, updates = case.sgd.run(1.0, 0.0, 1, k)
         if updates == 0:
             break
     assert loss == 0.0
@@ -170,27 +170,25 @@ def test_a_separable_set_is_learnt_to_zero_loss(tmp_path: Path) -> None:
 
 
 def test_threads_change_nothing_and_batches_little(tmp_path: Path) -> None:
-    def trained(batch: int, jobs: int, lock_free: bool = False, l2: float = 0.0) -> tuple[np.ndarray, float]:
+    def trained(batch: int, jobs: int, l2: float = 0.0) -> tuple[np.ndarray, float]:
         case = Case(tmp_path, 6, n=40)
         case.sgd.find_features(True, jobs)
         before = case.sgd.objective()
         for k in range(8):
-            case.sgd.run(0.01, l2, batch, lock_free, k, jobs)
+            case.sgd.run(0.01, l2, batch, k, jobs)
         return case.sgd.weights(case.sgd.keys()), case.sgd.objective() / before
 
     one, left = trained(8, 1)
     assert one.tobytes() == trained(8, 3)[0].tobytes()
     assert left < 0.1
     assert trained(1, 1)[1] < 0.1
-    assert trained(1, 1)[0].tobytes() == trained(1, 1, lock_free=True)[0].tobytes()  # one thread has nobody to race
-    assert trained(8, 3, lock_free=True)[1] < 0.1
     assert np.abs(trained(8, 1, l2=0.05)[0]).sum() < np.abs(one).sum()
 
 
 def test_weights_are_written_by_name(tmp_path: Path) -> None:
     case = Case(tmp_path, 7, lm=True)
     case.sgd.find_features(True)
-    case.sgd.run(0.05, 0.0, 4, False, 1)
+    case.sgd.run(0.05, 0.0, 4, 1)
     count = case.sgd.write_weights(str(tmp_path / "weights.txt"))
     lines = (tmp_path / "weights.txt").read_text().splitlines()
     assert len(lines) == count > 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,10 @@ from hopefear import _core
 WORDS = ["u", "v", "w", "x", "y", "z"]
 
 
-def random_pool(seed: int, sentences: int = 6, candidates: int = 7, features: int = 4, sparse: int = 0) -> hf.Pool:
+def random_pool(
+    seed: int, sentences: int = 6, candidates: int = 7, features: int = 4, sparse: int = 0, around: float = 0.0
+) -> hf.Pool:
+    """Candidates of random words with features that are normal ``around`` a number."""
     rng = np.random.default_rng(seed)
     lines, references = [], []
     for i in range(sentences):
@@ -24,7 +28,7 @@ def random_pool(seed: int, sentences: int = 6, candidates: int = 7, features: in
             if words in seen:
                 continue
             seen.add(words)
-            values = " ".join(f"f{j}={rng.normal():.6f}" for j in range(features))
+            values = " ".join(f"f{j}={around + rng.normal():.6f}" for j in range(features))
             values += "".join(f" s{j}=1" for j in rng.choice(50, sparse, replace=False)) if sparse else ""
             lines.append(f"{i} ||| {words} ||| {values} ||| 0")
     return pool_of(lines, references)
@@ -57,3 +61,11 @@ def rows(pool: hf.Pool) -> list[tuple[np.ndarray, np.ndarray]]:
 def run(learner: _core.Learner, pool: hf.Pool, mu: float = -1.0, passes: int = 2) -> list[_core.Learnt]:
     order = list(range(len(pool))) * passes
     return _core.learn([learner], _core.pool_examples(pool), [order], mu, 1)[0]
+
+
+def learner(w: np.ndarray, sigma: np.ndarray | None = None, **options: Any) -> _core.Learner:
+    """A learner with the settings of the paper where nothing else is said."""
+    usual = {"objective": "hinge", "algorithm": "mira", "reference": "hope", "approximation": "forest", "k": 100}
+    usual |= {"eta": 0.01, "lambda_": 0.01, "epsilon": 0.01, "temperature": 1.0, "decay": 0.9, "constraints": 1}
+    usual |= {"max_planes": 30, "edges_per_word": 0, "broadcast": False}
+    return _core.Learner(w, sigma, **(usual | options))

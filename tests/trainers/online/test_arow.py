@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import hopefear as hf
-from hopefear import _core
 from hopefear.trainers.online.base import CAREFUL
-from tests.trainers.online.lists import pool_of, random_pool, run
+from tests.trainers.online.lists import learner as online, pool_of, random_pool, run
 
 
 def scaled(pool: hf.Pool, name: str, factor: float) -> hf.Pool:
@@ -35,8 +34,8 @@ def test_units_of_a_feature(algorithm: str, invariant: bool) -> None:
     w, sigma = np.full(4, 0.2), np.full(4, 0.3)
     options: dict[str, Any] = {"algorithm": algorithm, "eta": 0.3, "epsilon": 1e-9}
     learners = [
-        _core.Learner(w, sigma if algorithm == "arow" else None, **options),
-        _core.Learner(w / units, sigma / units**2 if algorithm == "arow" else None, **options),
+        online(w, sigma if algorithm == "arow" else None, **options),
+        online(w / units, sigma / units**2 if algorithm == "arow" else None, **options),
     ]
     for learner, lists in zip(learners, (pool, other), strict=True):
         run(learner, lists)
@@ -58,7 +57,7 @@ def test_careful_features_begin_with_small_rates() -> None:
 def test_rates_fall_with_what_was_seen() -> None:
     """Sigma^-1 += lambda diag(x^2): a feature that never differs keeps its rate."""
     pool = pool_of(["0 ||| u v w x y ||| a=1 b=1 ||| 0", "0 ||| z z z z ||| a=0 b=1 ||| 0"], ["u v w x y"])
-    learner = _core.Learner(np.zeros(2), None, algorithm="arow", eta=0.5, lambda_=0.1)
+    learner = online(np.zeros(2), algorithm="arow", eta=0.5, lambda_=0.1)
     run(learner, pool, passes=1)
     sigma = dict(zip(pool.feature_names, learner.state()[2], strict=True))
     assert sigma["b"] == 0.5

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from hopefear.commands.train import Train
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
-from hopefear.train import TrainConfig
+from hopefear.train.model_trainers import team
 from hopefear.trainers import Result, Task
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.teams import Learners
@@ -67,8 +68,8 @@ def test_an_actor_that_is_killed_is_replaced(
 
 
 def test_there_are_as_many_learners_as_the_cluster_has_cpus(decoder: Hiero, task: Path, cluster: str) -> None:
-    config = TrainConfig(model="m", source="s", refs=["r"], out="o", trainer="mira", cluster=cluster)
-    assert config.team.count == 2
+    config = Train(model="m", source="s", refs=["r"], out="o", trainer="mira", cluster=cluster)
+    assert team(config).count == 2
     with pytest.raises(InputError, match="the cluster has 2 CPUs, and 3 learners need one each"):
         Mira(learners=Learners("async", 3, cluster=cluster)).fit(Task(decoder, corpus(task, "tune")))
 

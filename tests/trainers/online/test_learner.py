@@ -11,7 +11,7 @@ from hopefear import _core
 from hopefear.errors import InputError
 from tests.reference import quadratic
 from tests.reference.online import Twin
-from tests.trainers.online.lists import pool_of, random_pool, rows, run
+from tests.trainers.online.lists import learner as online, pool_of, random_pool, rows, run
 
 CASES: list[dict[str, Any]] = [
     {"algorithm": "sgd", "eta": 0.1},
@@ -34,7 +34,7 @@ def test_every_update_is_the_papers(case: dict[str, Any], sparse: int) -> None:
     soft = case.get("objective") in ("risk", "secant")
     # k-best expectations are over the exact B of each candidate, as the twin's are
     options = {**case, "epsilon": 1e-9, "approximation": "kbest" if soft else "forest", "k": 1000}
-    learner = _core.Learner(w, None, **options)
+    learner = online(w, **options)
     learnt = run(learner, pool, -0.6)
     for _ in range(2):
         for h, b in rows(pool):
@@ -55,7 +55,7 @@ def test_reference_derivations() -> None:
     pool = pool_of(lines, ["u v w x y"])
     towards = {}
     for reference, k in (("hope", 9), ("max-bleu", 9), ("local", 2), ("local", 3), ("bold", 9)):
-        learner = _core.Learner(np.ones(1), None, algorithm="sgd", eta=1.0, reference=reference, k=k)
+        learner = online(np.ones(1), algorithm="sgd", eta=1.0, reference=reference, k=k)
         (learnt,) = run(learner, pool, passes=1)
         towards[reference, k] = round(float(learner.weights[0] - 1), 9)
         assert not learnt.skipped
@@ -67,7 +67,7 @@ def test_reference_derivations() -> None:
         ("bold", 9): -10.0,
     }
     unreachable = pool_of(lines[1:], ["u v w x y"])
-    learner = _core.Learner(np.ones(1), None, algorithm="sgd", eta=1.0, reference="bold")
+    learner = online(np.ones(1), algorithm="sgd", eta=1.0, reference="bold")
     (learnt,) = run(learner, unreachable, passes=1)
     assert learnt.skipped
     assert learner.weights.tolist() == [1.0]
@@ -79,12 +79,12 @@ def test_threads_and_simulation_change_nothing() -> None:
     order = list(range(12)) * 2
 
     def weights(jobs: int, count: int) -> list[list[float]]:
-        learners = [_core.Learner(np.zeros(4), None, eta=0.05, broadcast=count > 1) for _ in range(count)]
+        learners = [online(np.zeros(4), eta=0.05, broadcast=count > 1) for _ in range(count)]
         _core.simulate(learners, examples, order, -1.0, jobs)
         return [learner.weights.tolist() for learner in learners]
 
     assert weights(1, 5) == weights(4, 5)
-    sequential = _core.Learner(np.zeros(4), None, eta=0.05)
+    sequential = online(np.zeros(4), eta=0.05)
     _core.learn([sequential], examples, [order], -1.0, 1)
     assert weights(3, 1) == [sequential.weights.tolist()]
 
@@ -92,11 +92,11 @@ def test_threads_and_simulation_change_nothing() -> None:
 def test_a_state_goes_on_with_the_same_bits() -> None:
     pool = random_pool(23, sentences=8)
     examples = _core.pool_examples(pool)
-    whole = [_core.Learner(np.zeros(4), None, algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]
+    whole = [online(np.zeros(4), algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]
     _core.simulate(whole, examples, list(range(8)), -1.0, 1)
-    first = [_core.Learner(np.zeros(4), None, algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]
+    first = [online(np.zeros(4), algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]
     _core.simulate(first, examples, list(range(3)), -1.0, 1)
-    second = [_core.Learner(np.ones(4), None, algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]
+    second = [online(np.ones(4), algorithm="arow", eta=0.5, broadcast=True) for _ in range(3)]
     for old, new in zip(first, second, strict=True):
         new.restore(*old.state())
     _core.simulate(second, examples, list(range(3, 8)), -1.0, 1)
@@ -107,7 +107,7 @@ def test_a_state_goes_on_with_the_same_bits() -> None:
 
 def test_the_sum_knows_when_weights_are_mixed() -> None:
     pool = random_pool(29, sentences=2)
-    learner = _core.Learner(np.zeros(4), None, eta=0.1)
+    learner = online(np.zeros(4), eta=0.1)
     examples = _core.pool_examples(pool)
     total = np.zeros(4)
     for i, start in ((0, None), (1, np.full(4, 0.25))):
@@ -120,7 +120,7 @@ def test_the_sum_knows_when_weights_are_mixed() -> None:
 
 @pytest.mark.parametrize("message", [b"", b"abc", b"\0" * 8 + b"\xff\xff\xff\xff", b"\0" * 8 + b"\1\0\0\0" + b"\0" * 8])
 def test_damaged_messages_are_refused(message: bytes) -> None:
-    learner = _core.Learner(np.zeros(4), None)
+    learner = online(np.zeros(4))
     with pytest.raises(InputError):
         learner.hear(message)
 
@@ -137,7 +137,7 @@ def test_damaged_messages_are_refused(message: bytes) -> None:
 )
 def test_wrong_options_are_said(options: dict[str, Any], text: str) -> None:
     with pytest.raises(InputError, match=text):
-        _core.Learner(np.zeros(4), None, **options)
+        online(np.zeros(4), **options)
 
 
 def test_the_dual_of_the_twin_is_right() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import hopefear as hf
-from hopefear import _core
-from tests.trainers.online.lists import random_pool, run
+from tests.trainers.online.lists import learner as online, random_pool, run
 
 
 def test_secant_becomes_risk_and_hope_and_fear() -> None:
@@ -19,7 +18,7 @@ def test_secant_becomes_risk_and_hope_and_fear() -> None:
 
     def learnt(**options: Any) -> np.ndarray:
         mu = options.pop("mu")
-        learner = _core.Learner(w, None, **{**common, **options})
+        learner = online(w, **{**common, **options})
         run(learner, pool, mu, passes=1)
         return learner.weights
 

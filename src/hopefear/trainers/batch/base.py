@@ -18,11 +18,12 @@ import numpy as np
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.metrics import Bleu, Metric, from_text
+from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text
 from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prepared, refuse_equal
+from hopefear.trainers.batch.least_norm import least_norm
 from hopefear.trainers.batch.reparameterize import Parameters
 
 APPROXIMATE = (
@@ -40,6 +41,7 @@ class Problem:
     stats: Vector | None  # of lists; forests have none
     metric: Metric
     initial: Vector
+    anchor: Vector  # theta_0 of RAMPION: the initial weights, or those of the loop around a decoder
     lower: Vector
     upper: Vector
     jobs: int
@@ -58,7 +60,7 @@ class Problem:
 
     def document(self, w: Vector) -> Vector:
         """The statistics of the document that the best candidates or derivations make."""
-        return _core.one_best(self.pool, self.stats, self.metric.core, w, self.jobs, self.places)[1]
+        return _core.one_best(self.pool, self.stats, self.metric.core, w, jobs=self.jobs, places=self.places)[1]
 
     def score(self, w: Vector) -> float:
         """The metric of that document."""
@@ -104,6 +106,7 @@ class BatchTrainer(Trainer):
     spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
     differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
     orders: ClassVar[bool] = False  # can optimise metrics of the whole order of a list
+    pulled: ClassVar[bool] = False  # has a term towards theta_0, which stays the same through a loop around a decoder
     start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
@@ -116,9 +119,9 @@ class BatchTrainer(Trainer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.metric, str):
+        if isinstance(self.metric, str) and find_metric(split_text(self.metric)[0]) is not None:
             object.__setattr__(self, "metric", from_text(self.metric))
-        if not isinstance(self.metric, Metric):
+        if not isinstance(self.metric, Metric | str):
             what = f"{type(self.metric).__name__} {self.metric!r}"
             raise InputError(f"trainer {self.name}: the metric is {what}. Give a name, or one such as hopefear.Bleu()")
 
@@ -143,6 +146,7 @@ class BatchTrainer(Trainer):
                 places=None,
                 stats=stats,
                 initial=aligned(w),
+                anchor=aligned(problem.anchor),
                 lower=aligned(problem.lower),
                 upper=aligned(problem.upper),
                 report=lambda *_: True,
@@ -161,7 +165,20 @@ class BatchTrainer(Trainer):
         return next((getattr(self, name) for name in names if name in options), None)
 
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+        return self.fit_towards(None, data, initial, run=run)
+
+    def fit_towards(
+        self,
+        anchor: Mapping[str, float] | None,
+        data: Pool,
+        initial: Mapping[str, float] | None = None,
+        *,
+        run: Session | None = None,
+    ) -> Result:
+        """As ``fit``; a trainer that is ``pulled`` keeps near these weights and not near the initial ones."""
         check_data(self, data, initial)
+        if isinstance(self.metric, str):  # a column of the candidates
+            return replace(self, metric=metric_for(self.metric, pool=data)).fit(data, initial, run=run)
         if self.metric.whole_order and not self.orders:
             raise InputError(
                 f"trainer {self.name} learns which candidate is best, and {self.metric.key} is of the whole order. "
@@ -177,6 +194,8 @@ class BatchTrainer(Trainer):
         parameters = Parameters.of(self, pool, sample, initial, self.start_at)
         history = _History(self, run or SILENT)
         problem = self.problem(parameters, places, history, forests)
+        if anchor is not None:
+            problem = replace(problem, anchor=parameters.learnt(anchor))
         initial_score = problem.score(problem.initial)
         if initial is None and not problem.initial.any():  # nothing is weighed yet: what the lists say first
             initial_score = float("nan") if forests else self.metric.score(_first(data, self.metric, self.jobs))
@@ -186,6 +205,8 @@ class BatchTrainer(Trainer):
             w = history.best[1] if history.best is not None else problem.initial
             # The other details are those of other weights.
             details = {key: value for key, value in details.items() if key == "warnings"}
+        if np.all(np.isfinite(w)):
+            w = self.sized(problem, self.least_norm(parameters, problem, w))
         warnings += details.pop("warnings", [])
         if isinstance(self.metric, CustomMetric):
             warnings.append(f"the metric {self.metric.key} is Python: fits take many times as long as with our own")
@@ -200,12 +221,28 @@ class BatchTrainer(Trainer):
             warnings=warnings,
         )
 
+    def least_norm(self, parameters: Parameters, problem: Problem, w: Vector) -> Vector:
+        """Where features depend on each other, the smallest weights with the scores of ``w`` (``least_norm.py``)."""
+        free = np.isneginf(problem.lower) & np.isposinf(problem.upper)
+        cost = np.zeros(len(w))
+        np.add.at(cost, parameters.ids, parameters.factors**2)
+        smallest = least_norm(problem.pool, w, free, w != problem.initial, cost)
+        if smallest is w:
+            return w
+        # Candidates that tied but for the last digits may change places: not for a lower score.
+        sign = 1 if self.metric.higher_is_better else -1
+        return smallest if sign * (problem.score(smallest) - problem.score(w)) >= 0 else w
+
+    def sized(self, problem: Problem, w: Vector) -> Vector:
+        """Weights in the size in which they are returned, where only their proportions matter."""
+        return w
+
     def prepare(self, pool: Pool) -> tuple[Pool, Places | None]:
         """The candidates in canonical order; sparse features relative to what most candidates of a list have."""
         pool, places = prepared(pool)
         if not pool.is_lists:
             return self.metric.prepared(pool), None
-        return _core.centred(pool, self.jobs) if self.differences_only else pool, places
+        return _core.centred(pool, jobs=self.jobs) if self.differences_only else pool, places
 
     def problem(
         self, parameters: Parameters, places: Places | None, history: _History, forests: bool = False
@@ -220,6 +257,7 @@ class BatchTrainer(Trainer):
             stats=stats,
             metric=self.metric,
             initial=parameters.initial,
+            anchor=parameters.initial,
             lower=parameters.lower,
             upper=parameters.upper,
             jobs=self.jobs,
@@ -266,7 +304,7 @@ def check_data(trainer: Trainer, data: object, initial: object) -> None:
     if not isinstance(data, Pool):
         raise InputError(
             f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. "
-            "hopefear.train.online puts it into a loop around a decoder"
+            "hopefear train puts it into a loop around a decoder"
         )
     if isinstance(initial, str | PurePath):
         raise InputError(f"{initial}: is a path. Read the initial weights first: hopefear.read_weights")

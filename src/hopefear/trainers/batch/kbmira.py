@@ -8,9 +8,10 @@ closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many 
 quadratic program, solved by SMO (``core/trainers/smo.h``): what Tan et al. (2013) call MIRA_1.
 
 The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
-lists (``average=all``: over all passes so far). Initial weights that are all zero do not compete. On lattices and
-forests hope and fear are searched for in the whole forest (Chiang 2012, section 5), one constraint per sentence.
-Deviations: none known.
+lists (``average=all``: over all passes so far). On lattices and forests hope and fear are
+searched for in the whole forest (Chiang 2012, section 5), one constraint per sentence.
+
+Deviation: the initial weights are returned if no pass is better, unless they are all zero (``competes=false``: never).
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Kbmira(SentenceGain):
         1, "best, hope and fear candidates each; more than 1: MIRA_1", paper="1; MIRA_1: 10", least=1
     )
 
+    competes: bool = option(True, "the initial weights are returned if no pass is better", paper=False)
     approximation: str = option("forest", "on forests, hope and fear by: forest (reranking), linear (BLEU) or kbest")
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ class Kbmira(SentenceGain):
             **self.gain_options,
             passes=self.passes,
             average=self.average,
+            competes=self.competes,
             constraints=self.constraints,
             epsilon=0.01,
             seed=self.seed,
@@ -80,6 +83,7 @@ class Kbmira(SentenceGain):
             decay=self.decay,
             passes=self.passes,
             average=self.average,
+            competes=self.competes,
             approximation=self.approximation,
             seed=self.seed,
             jobs=self.jobs,

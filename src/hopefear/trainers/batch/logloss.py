@@ -40,7 +40,7 @@ class Logloss(SentenceGain):
         w = problem.initial
 
         def objective(w: Vector) -> tuple[float, Vector]:
-            value, gradient = _core.pool_loss(*problem.task, costs, w, loss, self.jobs)
+            value, gradient = _core.pool_loss(*problem.task, costs, w, loss=loss, jobs=self.jobs)
             return share * value, share * gradient
 
         def on_iteration(w: Vector) -> bool:

@@ -47,6 +47,9 @@ class Mert(BatchTrainer):
     random_directions: int = option(0, "random lines per pass besides the axes", least=0)
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
     sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
+    thorough: bool = option(
+        True, "search small lists more: their surface is rough, a line costs little. False with kicks=0: Och's ascents"
+    )
     kicks: int = option(2, "rounds of four kicks in a row that gain nothing before it ends; small lists: more", least=0)
 
     @property
@@ -76,6 +79,7 @@ class Mert(BatchTrainer):
             min_gain=1e-6,
             kick_rounds=self.kicks,
             kick_share=0.1,
+            thorough=self.thorough,
             seed=self.seed,
             jobs=self.jobs,
             on_ascent=lambda done: problem.progress(text=f"{done} ascents"),
@@ -88,12 +92,15 @@ class Mert(BatchTrainer):
         sign = 1 if problem.metric.higher_is_better else -1
         best = max(range(len(starts)), key=lambda r: sign * scores[r])
         w = starts[best][1]
-        total = np.abs(w).sum()
-        if total > 0 and np.all(np.isinf(problem.lower)) and np.all(np.isinf(problem.upper)):
-            w = w / total
         still = problem.initial.size - problem.pool.dense_width - self.sparse
         warnings = [f"{still} sparse features keep their initial weights (option sparse)"] if still > 0 else []
         return w, {"start": best, "starts": scores, "lines": sum(lines for _, _, lines in starts), "warnings": warnings}
+
+    def sized(self, problem: Problem, w: Vector) -> Vector:
+        """To a sum of absolute values of 1, unless the user fixed the size of one."""
+        total = np.abs(w).sum()
+        fixed = np.any(np.isfinite(problem.lower)) or np.any(np.isfinite(problem.upper))
+        return w / total if total > 0 and not fixed else w
 
     def directions(self, problem: Problem, lists: Pool) -> Vector:
         """The axes as rows. Features that do not move are left out."""
@@ -110,7 +117,7 @@ class Mert(BatchTrainer):
         rows[np.arange(moving.size, len(rows)), often] = 1 / np.sqrt(variance[often])
         if self.axes == "principal" and moving.size > 1:
             # Of the correlation, so that a feature's own scale does not matter.
-            covariance = _core.within_covariance(lists, self.jobs)[np.ix_(moving, moving)]
+            covariance = _core.within_covariance(lists, jobs=self.jobs)[np.ix_(moving, moving)]
             values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
             # The last digits of eigh depend on the processor: six are enough for a line. The sign is open, too.
             vectors, values = vectors.T.round(6), np.array([float(f"{value:.6g}") for value in values])

@@ -62,7 +62,9 @@ class Minrisk(SentenceGain):
             gains = self.row_gains(problem, w)  # which the corpus form does not look at
 
             def risk(v: Vector, T: float) -> tuple[float, float, Vector]:
-                return _core.expected_gain(*problem.task, gains, v, T, corpus, self.entropy, self.jobs)
+                return _core.expected_gain(
+                    *problem.task, gains, v, temperature=T, corpus=corpus, entropy_weight=self.entropy, jobs=self.jobs
+                )
 
             return risk
 

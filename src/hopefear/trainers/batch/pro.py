@@ -51,7 +51,14 @@ class Pro(SentenceGain):
             gains = self.row_gains(problem, w)
             seed = self.seed * 1_000_003 + number
             matrix = _core.sample_pairs(
-                *problem.task, gains, self.samples, self.threshold, self.keep, self.weighted, seed, self.jobs
+                *problem.task,
+                gains,
+                samples=self.samples,
+                threshold=self.threshold,
+                keep=self.keep,
+                weighted=self.weighted,
+                seed=seed,
+                jobs=self.jobs,
             )
             pairs = len(matrix)
             if pairs == 0:

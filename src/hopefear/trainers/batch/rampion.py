@@ -4,7 +4,7 @@ Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The defaul
 (score - cost) + max (score + cost), with cost = ``alpha`` (1 - gain). The concave part is fixed by its tangent at the
 start of each of T' CCCP iterations; T'' passes of stochastic subgradient descent, step ``eta``, go over the rest. On
 lattices and forests the cost is linear BLEU, additive over edges, around the document of the best derivations; it is
-taken anew in each of ``rounds`` rounds, and theta_0 with it.
+taken anew in each of ``rounds`` rounds. theta_0 are the initial weights; in a loop around a decoder those of the loop.
 
 The paper's loop around the decoder (lines 2 and 3) is the outer loop of ``hopefear tune``. Deviations:
 
@@ -42,6 +42,8 @@ class Rampion(SentenceGain):
 
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
 
+    pulled: ClassVar[bool] = True
+
     gain: str = gain_option("linear")
     scaling: str = scaling_option("dense")
     loss: str = option("ramp3", "one of " + " ".join(name for name, _ in _core.loss_names()), paper="ramp3")
@@ -77,7 +79,10 @@ class Rampion(SentenceGain):
             problem.stats,
             problem.metric.core,
             costs,
-            *problem.space,
+            problem.initial,
+            problem.anchor,
+            problem.lower,
+            problem.upper,
             **self.gain_options,
             alpha=self.alpha,
             loss=self.loss,
@@ -96,5 +101,7 @@ class Rampion(SentenceGain):
             return w, {}
         if costs is None:
             costs = self.alpha * (1 - self.row_gains(problem, w))
-        value, _ = _core.pool_loss(problem.pool, problem.stats, problem.metric.core, costs, w, self.loss, self.jobs)
+        value, _ = _core.pool_loss(
+            problem.pool, problem.stats, problem.metric.core, costs, w, loss=self.loss, jobs=self.jobs
+        )
         return w, {"loss": value}

@@ -65,15 +65,23 @@ class Parameters:
                 vocab.add(name)
             dense_width = int(ids[: pool.dense_width].max() + 1) if pool.dense_width else 0
             changed = _core.reparameterized(pool, ids, factors, vocab, dense_width)
-        count = np.bincount(ids, minlength=len(learnt))
-        start = np.bincount(ids, weights=original / factors, minlength=len(learnt)) / count
+        start = _joined(original, ids, factors)
         lower, upper = _limits(options, names, original)
         lower, upper = _to_learnt(lower / factors, upper / factors, ids, len(learnt))
         return cls(changed, np.clip(start, lower, upper), lower, upper, names, ids, factors)
 
+    def learnt(self, weights: Mapping[str, float]) -> Vector:
+        """Weights of the original features, as those of the learnt ones."""
+        return _joined(start_vector(self.names, weights), self.ids, self.factors)
+
     def weights(self, w: Vector) -> dict[str, float]:
         """Weights of the original features."""
         return dict(zip(self.names, (w[self.ids] * self.factors).tolist(), strict=True))
+
+
+def _joined(original: Vector, ids: NDArray[np.int32], factors: Vector) -> Vector:
+    """In learnt units; tied features have the mean of their weights."""
+    return np.bincount(ids, weights=original / factors) / np.bincount(ids)
 
 
 def _scales(scaling: str, pool: Pool, ids: NDArray[np.int32]) -> Vector:

@@ -81,7 +81,6 @@ class Costmargin(Trainer):
     l2: float = option(0.03, "lambda: weight of w^2", least=0)
     average: bool = option(True, "decode with the mean of the weights after each iteration", paper=False)
     batch: int = option(32, "sentences that begin with the same weights; 1 is eq. (7) as it stands", paper=1, least=1)
-    lock_free: bool = option(False, "threads write weights as they please: another result each time")
     drop_once: bool = option(True, "leave features out that only one sentence has", paper=True)
     real: str = option("", "real-valued features, e.g. lm,word; see docs/blocks.md", paper="none")
     ties: str = option("few", "of truths with equal BLEU those with many or few blocks")
@@ -207,7 +206,7 @@ class _Training:
         progress = self.run.progress("train costmargin", options.iterations)
         for k in range(options.passes):
             seed = int(np.random.SeedSequence([options.seed, iteration, k]).generate_state(1, np.uint64)[0])
-            loss, moved = learner.run(options.eta, options.l2, options.batch, options.lock_free, seed, self.jobs)
+            loss, moved = learner.run(options.eta, options.l2, options.batch, seed, self.jobs)
             losses.append(loss)
             updates += moved
             progress(iteration - 1, text=f"iteration {iteration} pass {k + 1} loss {loss:.4f}")

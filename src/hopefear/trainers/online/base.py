@@ -87,6 +87,7 @@ class Online(Trainer):
     temperature: float = option(1.0, "of risk and secant", paper=1, least=0)
     epsilon: float = option(0.01, "how much worse a new constraint must be", paper=0.01, least=0)
     constraints: int = option(1, "1: cutting planes; n: the n best, hope and fear at once (2008)", paper=1, least=1)
+    max_planes: int = option(30, "constraints that cutting planes find at one sentence, at most", least=1)
     decay: float = option(0.9, "of the oracle document", paper=0.9, least=0)
     edges_per_word: int = option(
         50, "edges per source word among which hope and fear are searched for; 0: all", paper=0, least=0
@@ -134,8 +135,8 @@ class Online(Trainer):
         return None
 
     def extra(self) -> dict[str, Any]:
-        """Options of the learner that only this algorithm has."""
-        return {}
+        """Options of the learner that only some algorithms have."""
+        return {"lambda_": 0.0}
 
     def learner(self, w: Vector, names: Sequence[str], broadcast: bool) -> _core.Learner:
         """A learner at these weights."""
@@ -156,6 +157,7 @@ class Online(Trainer):
             temperature=self.temperature,
             decay=self.decay,
             constraints=self.constraints,
+            max_planes=self.max_planes,
             edges_per_word=self.edges_per_word,
             broadcast=broadcast,
             **self.extra(),

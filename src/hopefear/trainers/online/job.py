@@ -103,7 +103,7 @@ class Candidates:
         return {"score": self.train_score(w, jobs)}
 
     def train_score(self, w: Vector, jobs: int) -> float:
-        _, document = _core.one_best(self.pool, self.stats, Bleu().core, w, jobs, self.places)
+        _, document = _core.one_best(self.pool, self.stats, Bleu().core, w, jobs=jobs, places=self.places)
         return Bleu().score(document)
 
     def opener(self) -> Callable[[], tuple[list[str], _core.Examples]]:

@@ -184,7 +184,7 @@ class Threads:
             left = [i for i in order if i not in known]
             for at in range(0, len(left), CHUNK * count):
                 piece = left[at : at + CHUNK * count]
-                self._add(tally, _core.simulate(self.learners, self.examples, piece, mu, self.jobs), watch)
+                self._add(tally, _core.simulate(self.learners, self.examples, piece, mu=mu, jobs=self.jobs), watch)
             return
         if self.parallel == "mix" and not known:
             mixed = np.mean([learner.weights for learner in self.learners], axis=0)
@@ -193,7 +193,7 @@ class Threads:
         parts = [[i for i in part if i not in known] for part in shards(order, count, self.parallel == "average")]
         for at in range(0, max(map(len, parts)), CHUNK):
             work = [part[at : at + CHUNK] for part in parts]
-            learnt = _core.learn(self.learners, self.examples, work, mu, self.jobs)
+            learnt = _core.learn(self.learners, self.examples, work, mu=mu, jobs=self.jobs)
             self._add(tally, chain.from_iterable(learnt), watch)
 
     @staticmethod

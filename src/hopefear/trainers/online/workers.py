@@ -44,7 +44,7 @@ class Server:
         assert header["ask"] == "learn"
         for letter in pieces:
             self.learner.hear(letter)
-        learnt = _core.learn([self.learner], self.examples, [header["sentences"]], header["mu"], 1)[0]
+        learnt = _core.learn([self.learner], self.examples, [header["sentences"]], mu=header["mu"], jobs=1)[0]
         letters = self.learner.take_messages()
         return {"learnt": [described(one) for one in learnt], "bytes": sum(map(len, letters))}, letters
 
