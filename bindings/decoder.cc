@@ -1,5 +1,7 @@
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/variant.h>
 
 #include "common.h"
 #include "hiero/hiero_decoder.h"
@@ -26,6 +28,7 @@ HieroOptions checked(const Limits& limits, int64_t max_edges = 0, std::optional<
 }
 
 using Texts = std::vector<std::string>;
+using Rules = std::vector<std::vector<SentenceRule>>;
 
 /// `source`: what HieroDecoder::prepare takes. It is called with the GIL, for the vocabulary grows.
 template <class... Source>
@@ -72,6 +75,28 @@ void bind_rescorer(nb::module_& m) {
           "pool"_a, "w"_a, "pop_limit"_a, "jobs"_a = 0);
 }
 
+void bind_rule(nb::module_& m) {
+  nb::class_<SentenceRule>(m, "SentenceRule",
+                           "A rule of one sentence: the words [begin, end), less those below its gaps, become `target`. Words of "
+                           "`target` are strings, its gaps numbers from 1.")
+      .def(
+          "__init__",
+          [](SentenceRule* self, int32_t begin, int32_t end, std::vector<std::variant<std::string, int32_t>> target,
+             std::map<std::string, double> features, bool forced, SentenceRule::Pairs gaps, SentenceRule::Pairs links) {
+            new (self) SentenceRule{begin,  end,           std::move(target), std::move(features),
+                                    forced, std::move(gaps), std::move(links)};
+          },
+          "begin"_a, "end"_a, "target"_a, "features"_a = std::map<std::string, double>{}, nb::kw_only(), "forced"_a = false,
+          "gaps"_a = SentenceRule::Pairs{}, "links"_a = SentenceRule::Pairs{})
+      .def_ro("begin", &SentenceRule::begin)
+      .def_ro("end", &SentenceRule::end)
+      .def_ro("target", &SentenceRule::target)
+      .def_ro("features", &SentenceRule::features)
+      .def_ro("forced", &SentenceRule::forced)
+      .def_ro("gaps", &SentenceRule::gaps)
+      .def_ro("links", &SentenceRule::links);
+}
+
 void bind_decoder(nb::module_& m) {
   nb::class_<HieroDecoder>(m, "HieroDecoder", "CKY with cube pruning over a synchronous grammar.")
       .def(nb::init<std::shared_ptr<const Grammar>, std::vector<std::shared_ptr<const LanguageModel>>, const Texts&, const Texts&,
@@ -84,10 +109,12 @@ void bind_decoder(nb::module_& m) {
       .def(
           "decode",
           [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds, Weights w, const Limits& limits,
-             int64_t max_edges, std::optional<double> beam,
-             int jobs) { return decode(d, w, checked(limits, max_edges, beam), jobs, ids, lines, kinds); },
+             int64_t max_edges, std::optional<double> beam, int jobs,
+             const Rules& rules) { return decode(d, w, checked(limits, max_edges, beam), jobs, ids, lines, kinds, rules); },
           "ids"_a, "lines"_a, "kinds"_a, "w"_a, "limits"_a, "max_edges"_a = 0, "beam"_a = nb::none(), "jobs"_a = 0,
-          "The forests of tokenised lines. `kinds`: a letter for each word, n for a number, c for a name, w for others.")
+          "rules"_a = Rules{},
+          "The forests of tokenised lines. `kinds`: a letter for each word, n for a number, c for a name, w for others. `rules`: of each "
+          "line, or none at all.")
       .def(
           "decode_lattices",
           [](HieroDecoder& d, const Pool& lattices, const std::string& kinds, Weights w, const Limits& limits, int64_t max_edges,
@@ -103,15 +130,16 @@ void bind_decoder(nb::module_& m) {
       .def(
           "kbest",
           [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds, Weights w, int64_t k, bool distinct,
-             const Limits& limits, int jobs) { return kbest(d, w, checked(limits), k, distinct, jobs, ids, lines, kinds); },
-          "ids"_a, "lines"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0,
+             const Limits& limits, int jobs,
+             const Rules& rules) { return kbest(d, w, checked(limits), k, distinct, jobs, ids, lines, kinds, rules); },
+          "ids"_a, "lines"_a, "kinds"_a, "w"_a, "k"_a, "distinct"_a, "limits"_a, "jobs"_a = 0, "rules"_a = Rules{},
           "The k best of each line as lists; forests are dropped as soon as they were searched.")
       .def(
           "examples",
           [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds,
-             const std::vector<std::vector<Texts>>& references,
-             const Limits& limits) { return examples(d, references, limits, ids, lines, kinds); },
-          "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, nb::keep_alive<0, 1>(),
+             const std::vector<std::vector<Texts>>& references, const Limits& limits,
+             const Rules& rules) { return examples(d, references, limits, ids, lines, kinds, rules); },
+          "ids"_a, "lines"_a, "kinds"_a, "references"_a, "limits"_a, "rules"_a = Rules{}, nb::keep_alive<0, 1>(),
           "Sentences with the words of their references, to learn from.")
       .def(
           "lattice_examples",
@@ -124,6 +152,7 @@ void bind_decoder(nb::module_& m) {
 
 void init_decoder(nb::module_& m) {
   bind_rescorer(m);
+  bind_rule(m);
   bind_decoder(m);
 }
 

@@ -6,7 +6,6 @@
 #include "grammar/parallel_text.h"
 #include "grammar/rule_table.h"
 #include "grammar/templates.h"
-#include "grammar/word_classes.h"
 #include "util/parallel.h"
 
 namespace hopefear {
@@ -91,22 +90,6 @@ void bind_parallel_text(nb::module_& m) {
             for (size_t i = 0; i < lines.size(); ++i) t.add_pharaoh(lines[i], where, numbers[i]);
           },
           "lines"_a, "where"_a, "numbers"_a, "The links of the next pairs, `0-0 1-2`; numbers are line numbers for messages.")
-      .def(
-          "word_classes",
-          [](const ParallelText& t, int32_t classes, int rounds, int jobs) {
-            if (classes < 1) throw InputError("classes: there must be one at least");
-            std::array<std::vector<int32_t>, 2> made;
-            {
-              nb::gil_scoped_release release;
-              parallel_for(2, jobs, [&](size_t side, int) {
-                const auto& v = t.view();
-                made[side] = side == 0 ? word_classes(v.source, v.source_begin, t.source_types(), classes, rounds)
-                                       : word_classes(v.target, v.target_begin, t.target_types(), classes, rounds);
-              });
-            }
-            return std::make_pair(give(std::move(made[0])), give(std::move(made[1])));
-          },
-          "classes"_a, "rounds"_a, "jobs"_a = 0, "The class of each source word and of each target word, from 0.")
       .def(
           "add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
           "The links of the next pair: s0, t0, s1, t1, ...");
@@ -262,16 +245,10 @@ void bind_templates(nb::module_& m) {
       .def(
           "__init__",
           [](FeatureTemplates* self, const std::vector<std::string>& names, int32_t first, const Grammar& g,
-             const std::string& where, const std::optional<std::pair<In<int32_t>, In<int32_t>>>& of_words) {
-            WordClasses classes;
-            if (of_words) {
-              const auto from = view(of_words->first), to = view(of_words->second);
-              classes = {{from.begin(), from.end()}, {to.begin(), to.end()}};
-            }
-            new (self) FeatureTemplates(names, first, *g.source_vocab(), *g.target_vocab(), g.names(), classes, where);
+             const std::string& where) {
+            new (self) FeatureTemplates(names, first, *g.source_vocab(), *g.target_vocab(), g.names(), where);
           },
-          "names"_a, "first"_a, "grammar"_a, "where"_a = "features", "classes"_a = nb::none(),
-          "classes: of the words of the grammar's two vocabularies, from 0; -1 for none.")
+          "names"_a, "first"_a, "grammar"_a, "where"_a = "features")
       .def_ro_static("TRIGGER_DISTANCE", &FeatureTemplates::kTriggerDistance)
       .def_ro_static("DISTANCES", &FeatureTemplates::kDistances)
       .def("__len__", &FeatureTemplates::size)

@@ -7,6 +7,7 @@
 #include "formats/nbest_reader.h"
 #include "formats/write_forests.h"
 #include "formats/write_nbest.h"
+#include "util/text.h"
 
 namespace hopefear {
 namespace {
@@ -21,6 +22,13 @@ nb::bytes format_sentences(const Pool& pool, size_t begin, size_t end, Append&& 
     for (size_t i = begin; i < end; ++i) append(out, i);
   }
   return nb::bytes(out.data(), out.size());
+}
+
+Missing missing_policy(const std::string& name) {
+  if (name == "error") return Missing::error;
+  if (name == "zero") return Missing::zero;
+  if (name == "mean") return Missing::mean;
+  throw InputError("missing: " + quoted(name) + " is not known. Choose one of error, zero, mean");
 }
 
 nb::bytes format_nbest(const Pool& pool, size_t begin, size_t end, const std::string& format, std::optional<In<double>> weights,
@@ -80,7 +88,12 @@ void bind_lists(nb::module_& m) {
           },
           "candidate"_a, "A candidate's text, blank for blank.");
   nb::class_<NbestReader>(m, "NbestParser", "Reads k-best lists chunk by chunk.")
-      .def(nb::init<bool, bool>(), "by_position"_a = false, "stream"_a = false)
+      .def(
+          "__init__",
+          [](NbestReader* reader, bool by_position, bool stream, const std::string& missing) {
+            new (reader) NbestReader(by_position, stream, missing_policy(missing));
+          },
+          "by_position"_a = false, "stream"_a = false, "missing"_a = "error")
       .def(
           "begin_file",
           [](NbestReader& reader, std::string name, const std::string& format) {

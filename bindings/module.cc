@@ -4,6 +4,7 @@
 
 #include "common.h"
 #include "search/stop.h"
+#include "source_digest.h"
 #include "util/error.h"
 
 namespace hopefear {
@@ -38,15 +39,15 @@ void init_consensus(nb::module_&);
 
 namespace {
 
-/// A message may quote bytes of a damaged file that are no UTF-8.
-void say_input_error(const std::exception_ptr& thrown, void* type) {
+/// An error of the user is hopefear.errors.InputError. A message may quote bytes of a damaged file that are no UTF-8.
+void say_input_error(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const hopefear::InputError& error) {
     const std::string_view text = error.what();
     const nb::object message =
         nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
-    PyErr_SetObject(static_cast<PyObject*>(type), message.ptr());
+    PyErr_SetObject(nb::module_::import_("hopefear.errors").attr("InputError").ptr(), message.ptr());
   }
 }
 
@@ -55,9 +56,9 @@ void say_input_error(const std::exception_ptr& thrown, void* type) {
 NB_MODULE(_core, m) {
   // Objects in caches outlive the interpreter: no harm, and nothing that a user should read after a command's output.
   nb::set_leak_warnings(std::getenv("HOPEFEAR_DEBUG") != nullptr);
+  m.attr("sources") = HOPEFEAR_SOURCES;
   m.doc() = "The compiled core of hopefear. Private: import hopefear instead.";
-  const nb::object input_error = nb::exception<hopefear::InputError>(m, "InputError", PyExc_ValueError);
-  nb::register_exception_translator(say_input_error, input_error.ptr());
+  nb::register_exception_translator(say_input_error);
   hopefear::init_forest(m);
   hopefear::init_pool(m);
   hopefear::init_metrics(m);

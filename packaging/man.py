@@ -14,8 +14,8 @@ import click
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from hopefear import __version__  # noqa: E402
-from hopefear.cli.main import COMMANDS, EXAMPLES, NAMES, cli  # noqa: E402
+from hopefear import __version__, commands  # noqa: E402
+from hopefear.cli.main import EXAMPLES, cli  # noqa: E402
 
 
 def roff(text: str) -> str:
@@ -49,7 +49,7 @@ def command_page(name: str) -> str:
     records = [record for param in command.get_params(ctx) if (record := param.get_help_record(ctx))]
     return page(
         f"hopefear-{name}",
-        NAMES[name].rstrip("."),
+        commands.summary(name).rstrip("."),
         {
             "SYNOPSIS": f".B hopefear {name}\n{roff(' '.join(command.collect_usage_pieces(ctx)))}",
             "DESCRIPTION": paragraphs(command.help or ""),
@@ -61,15 +61,18 @@ def command_page(name: str) -> str:
 
 
 def main_page() -> str:
-    commands = "\n".join(f".SS {roff(title)}\n{terms([*rows.items()])}" for title, rows in COMMANDS.items())
-    see = ", ".join(f"hopefear-{name}(1)" for name in NAMES)
+    listed = {
+        title: [(name, commands.summary(name)) for name in names] for title, names in commands.by_section().items()
+    }
+    sections = "\n".join(f".SS {roff(title)}\n{terms(rows)}" for title, rows in listed.items())
+    see = ", ".join(f"hopefear-{name}(1)" for name in commands.names())
     return page(
         "hopefear",
         "learn the weights of linear translation models",
         {
             "SYNOPSIS": ".B hopefear\nCOMMAND [OPTIONS]",
             "DESCRIPTION": paragraphs(cli.help or ""),
-            "COMMANDS": commands,
+            "COMMANDS": sections,
             "EXIT STATUS": "0: done; 2: bad input or usage; 130: interrupted; 1: anything else.",
             "EXAMPLES": literal(EXAMPLES),
             "SEE ALSO": roff(see),
@@ -80,7 +83,7 @@ def main_page() -> str:
 def write(folder: Path) -> None:
     """All pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {"hopefear": main_page(), **{f"hopefear-{name}": command_page(name) for name in NAMES}}
+    pages = {"hopefear": main_page(), **{f"hopefear-{name}": command_page(name) for name in commands.names()}}
     for name, text in pages.items():
         (folder / f"{name}.1").write_text(text, encoding="utf-8")
 

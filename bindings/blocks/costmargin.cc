@@ -18,15 +18,15 @@ void bind_costmargin(nb::module_& m) {
       .def("find_features", &CostMargin::find_features, "drop_once"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "run",
-          [](CostMargin& c, double eta, double l2, int64_t batch, bool lock_free, uint64_t seed, int jobs) {
+          [](CostMargin& c, double eta, double l2, int64_t batch, uint64_t seed, int jobs) {
             CostMarginPass pass;
             {
               nb::gil_scoped_release release;
-              pass = c.pass({.eta = eta, .lambda = l2, .batch = batch, .lock_free = lock_free, .seed = seed}, jobs);
+              pass = c.pass({.eta = eta, .lambda = l2, .batch = batch, .seed = seed}, jobs);
             }
             return std::pair{pass.loss, pass.updates};
           },
-          "eta"_a, "l2"_a, "batch"_a, "lock_free"_a, "seed"_a, "jobs"_a = 0,
+          "eta"_a, "l2"_a, "batch"_a, "seed"_a, "jobs"_a = 0,
           "One pass: the loss as it was met, and the number of updates.")
       .def("objective", &CostMargin::objective, "l2"_a = 0.0, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
            "Eq. (5) as it is now.")

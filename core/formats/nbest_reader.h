@@ -15,7 +15,8 @@ namespace hopefear {
 class NbestReader {
  public:
   /// `by_position`: as JsonlNbestReader has it; `stream`: as PoolBuilder has it. Dense are features of 9 candidates in 10.
-  NbestReader(bool by_position, bool stream) : builder_(stream, 0.9), moses_(builder_), jsonl_(builder_, by_position) {}
+  NbestReader(bool by_position, bool stream, Missing missing = Missing::error)
+      : builder_(stream, 0.9, missing), moses_(builder_), jsonl_(builder_, by_position) {}
 
   enum class Format { moses, jsonl, json };  // json: objects that may go over several lines
 
@@ -24,6 +25,7 @@ class NbestReader {
     if (started_ && json != json_) throw input_error(name, 0, "one list is in two formats. Convert it, or merge the files");
     started_ = true;
     json_ = json;
+    builder_.begin_file(name);
     json ? jsonl_.begin_file(std::move(name), format == Format::json) : moses_.begin_file(std::move(name));
   }
   void feed(std::string_view bytes) { json_ ? jsonl_.feed(bytes) : moses_.feed(bytes); }

@@ -44,8 +44,12 @@ struct Blocks {
 
 }  // namespace
 
-PoolBuilder::PoolBuilder(bool stream, double dense_share)
-    : vocab_(std::make_shared<Vocab>()), features_(std::make_shared<Vocab>()), stream_(stream), dense_share_(dense_share) {
+PoolBuilder::PoolBuilder(bool stream, double dense_share, Missing missing)
+    : vocab_(std::make_shared<Vocab>()),
+      features_(std::make_shared<Vocab>()),
+      stream_(stream),
+      dense_share_(dense_share),
+      missing_(missing) {
   staged_.vocab = vocab_;
 }
 
@@ -96,11 +100,11 @@ void PoolBuilder::end_candidate() {
 
 void PoolBuilder::end_sentence(std::string id, std::string source, std::vector<std::string> references) {
   if (decided_) {
-    ready_.push_back(build(staged_, std::move(id), std::move(source), std::move(references)));
+    ready_.push_back(build(staged_, file_, std::move(id), std::move(source), std::move(references)));
     staged_.clear();
   } else {
     prefix_values_ += staged_.feature_ids.size() + staged_.words.size();
-    prefix_.push_back({std::exchange(staged_, {}), std::move(id), std::move(source), std::move(references)});
+    prefix_.push_back({std::exchange(staged_, {}), std::move(id), std::move(source), file_, std::move(references)});
     if (prefix_.size() >= kPrefixSentences || prefix_values_ >= kPrefixValues) decide();
   }
   if (stream_ && vocab_->size() > kStreamVocab) vocab_ = std::make_shared<Vocab>();
@@ -136,16 +140,20 @@ void PoolBuilder::decide() {
   seen_.assign(count, 0);
   for (Waiting& w : prefix_) {
     for (int32_t& id : w.staged.feature_ids) id = renumbering_[id];
-    ready_.push_back(build(w.staged, std::move(w.id), std::move(w.source), std::move(w.references)));
+    for (size_t k = 0; k < w.staged.feature_ids.size(); ++k) missing_.see(w.staged.feature_ids[k], w.staged.feature_values[k]);
+  }
+  missing_.decide(dense_width_);
+  for (Waiting& w : prefix_) {
+    ready_.push_back(build(w.staged, w.file, std::move(w.id), std::move(w.source), std::move(w.references)));
     w.staged = {};
   }
   prefix_.clear();
   prefix_.shrink_to_fit();
 }
 
-Forest PoolBuilder::forest(const Staged& s) const {
+Forest PoolBuilder::forest(const Staged& s, const std::string& file, const std::string& id) const {
   const size_t edges = s.word_begin.size() - 1;
-  const size_t sparse = std::count_if(s.feature_ids.begin(), s.feature_ids.end(), [&](int32_t id) { return id >= dense_width_; });
+  const size_t sparse = std::count_if(s.feature_ids.begin(), s.feature_ids.end(), [&](int32_t feature) { return feature >= dense_width_; });
   const bool list = s.edge_begin.empty();
   const size_t nodes = list ? 1 : s.edge_begin.size() - 1;
   const bool spans = std::any_of(s.spans.begin(), s.spans.end(), [](int32_t i) { return i >= 0; });
@@ -175,6 +183,13 @@ Forest PoolBuilder::forest(const Staged& s) const {
   const auto dense = doubles.take(edges * dense_width_), values = doubles.take(sparse);
   const auto begin = ints.take(sparse ? edges + 1 : 0), ids = ints.take(sparse);
   split_features(s, dense, begin, ids, values);
+  if (list)
+    missing_.complete(s.feature_begin, s.feature_ids, dense, [&](size_t candidate, int32_t feature, size_t others) {
+      return input_error(file, 0, "candidate " + std::to_string(candidate + 1) + " of sentence " + quoted(id) + " has no " +
+                                      quoted((*features_)[feature]) + ", which " + std::to_string(others) + " of its " +
+                                      std::to_string(edges) + " candidates have. Complete the list, or say --missing mean, or "
+                                      "zero if that is what it means");
+    });
   f.dense = dense;
   f.sparse_begin = begin;
   f.sparse_ids = ids;
@@ -211,9 +226,11 @@ void PoolBuilder::split_features(const Staged& s, std::span<double> dense, std::
   if (!begin.empty()) begin[edges] = used;
 }
 
-NbestSentence PoolBuilder::build(const Staged& s, std::string id, std::string source, std::vector<std::string> references) const {
+NbestSentence PoolBuilder::build(const Staged& s, const std::string& file, std::string id, std::string source,
+                                 std::vector<std::string> references) const {
   NbestSentence out;
-  out.sentence = {std::move(id), std::move(source), forest(s), {}};
+  Forest made = forest(s, file, id);
+  out.sentence = {std::move(id), std::move(source), std::move(made), {}};
   out.references = std::move(references);
   if (stream_) {
     out.texts = s.texts;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "forest/pool.h"
+#include "formats/missing.h"
 
 namespace hopefear {
 
@@ -32,8 +33,12 @@ struct NbestSentence {
 class PoolBuilder {
  public:
   /// A stream starts a new vocabulary of words now and then, so that its memory stays bounded, and keeps the texts.
-  /// `dense_share`: dense are the features that so many of the candidates have.
-  PoolBuilder(bool stream, double dense_share);
+  /// `dense_share`: dense are the features that so many of the candidates have; `missing`: what becomes of scores that some
+  /// candidates of a list lack.
+  PoolBuilder(bool stream, double dense_share, Missing missing = Missing::zero);
+
+  /// The file that the next sentences are from, for messages.
+  void begin_file(std::string name) { file_ = std::move(name); }
 
   // a forest: each node in topological order, then its edges; a list has no add_node and no add_tail
   void add_node(int32_t span_begin, int32_t span_end);
@@ -88,19 +93,22 @@ class PoolBuilder {
   };
   struct Waiting {
     Staged staged;
-    std::string id, source;
+    std::string id, source, file;
     std::vector<std::string> references;
   };
 
   void decide();
-  Forest forest(const Staged& staged) const;
+  Forest forest(const Staged& staged, const std::string& file, const std::string& id) const;
   void split_features(const Staged& staged, std::span<double> dense, std::span<int32_t> begin, std::span<int32_t> ids,
                       std::span<double> values) const;
-  NbestSentence build(const Staged& staged, std::string id, std::string source, std::vector<std::string> references) const;
+  NbestSentence build(const Staged& staged, const std::string& file, std::string id, std::string source,
+                      std::vector<std::string> references) const;
 
   std::shared_ptr<Vocab> vocab_, features_;
   bool stream_;
   double dense_share_;
+  MissingScores missing_;
+  std::string file_;
   bool decided_ = false;
   int32_t dense_width_ = 0;
   Staged staged_;

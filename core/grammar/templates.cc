@@ -58,9 +58,6 @@ constexpr char kShapeCharacters[] = "?aXY,";
 constexpr uint64_t kShapeRun = 1, kShapeX = 2, kShapeComma = 4;
 constexpr int kMostShapeCharacters = 21;
 
-/// What stands before and behind a sentence.
-constexpr std::string_view kContextEdges[] = {"<s>", "</s>"};
-
 /// 0: a rule of more than two nonterminals, or of very many.
 uint64_t shape_key(std::span<const int32_t> source, std::span<const int32_t> target) {
   uint64_t key = 0;
@@ -125,10 +122,8 @@ std::vector<std::string> parse_feature(std::string_view name) {
 class FeatureTemplates::Reader {
  public:
   Reader(FeatureTemplates& out, const Vocab& source, const Vocab& target, const std::vector<std::string>& columns,
-         const WordClasses& classes, const std::string& where)
-      : out_(out), source_(source), target_(target), columns_(columns), where_(where) {
-    number_classes(classes);
-  }
+         const std::string& where)
+      : out_(out), source_(source), target_(target), columns_(columns), where_(where) {}
 
   void read(const std::vector<std::string>& names, int32_t first) {
     std::vector<std::vector<std::string>> all;
@@ -143,7 +138,6 @@ class FeatureTemplates::Reader {
     out_.unigram_.assign(target_.size(), -1);
     out_.uses_.assign(target_.size(), 0);
     number_words(all);
-    number_context(all);
     for (auto& ids : out_.distance_) ids.fill(-1);
     for (size_t i = 0; i < all.size(); ++i) {
       begin(names[i], i, first);
@@ -188,49 +182,16 @@ class FeatureTemplates::Reader {
     lex.null.assign(target_words, -1);
   }
 
-  /// The vocabulary of context: all words of such features.
-  void number_context(const std::vector<std::vector<std::string>>& all) {
-    out_.context_source_.assign(source_.size(), 0);
-    out_.context_target_.assign(target_.size(), 0);
-    int32_t source_words = kContextEnd + 1, target_words = 1;
-    const auto number = [](const Vocab& vocab, const std::string& word, std::vector<int32_t>& numbers, int32_t& count) {
-      if (const int32_t id = vocab.find(word); id >= 0 && !numbers[id]) numbers[id] = count++;
-    };
-    for (const auto& parts : all) {
-      if (parts[0] != "context" || parts.size() != 5) continue;
-      number(source_, parts[1], out_.context_source_, source_words);
-      number(target_, parts[2], out_.context_target_, target_words);
-      if (parts[4] != kContextEdges[0] && parts[4] != kContextEdges[1])
-        number(source_, parts[4], out_.context_source_, source_words);
-    }
-  }
-
-  void number_classes(const WordClasses& classes) {
-    const auto number = [](const std::vector<int32_t>& classes_of, std::vector<int32_t>& out) {
-      int32_t most = 0;
-      for (const int32_t c : classes_of) out.push_back(std::max(c, -1) + 1), most = std::max(most, c + 1);
-      return most;
-    };
-    source_classes_ = number(classes.source, out_.class_.source);
-    target_classes_ = number(classes.target, out_.class_.target);
-    out_.class_.e.assign(target_classes_ + 1, -1);
-    out_.class_.null = out_.class_.e;
-  }
-
   void add(const std::vector<std::string>& parts) {
     const std::string& kind = parts[0];
     if (kind == "lex" && (parts.size() == 2 || parts.size() == 3))
       add_lex(parts);
-    else if (kind == "class" && (parts.size() == 2 || parts.size() == 3))
-      add_class(parts);
     else if (kind == "group" && parts.size() == 4)
       add_group(parts);
     else if (kind == "shape" && parts.size() == 3)
       add_shape(parts[1] + "," + parts[2]);
     else if (kind == "distance" && parts.size() == 3)
       add_distance(parts);
-    else if (kind == "context" && parts.size() == 5)
-      add_context(parts);
     else if (kind == "unigram" && parts.size() == 2)
       add_unigram(target_.find(parts[1]));
     else if (kind == "pair" && parts.size() == 3)
@@ -258,23 +219,6 @@ class FeatureTemplates::Reader {
     const int32_t f = parts[1] == kUnkMark ? -1 : source_.find(parts[1]);
     if (parts[1] != kUnkMark && f < 0) return;
     put(lex.fe, pack(f < 0 ? 0 : lex.source[f], number));
-  }
-
-  void add_class(const std::vector<std::string>& parts) {
-    out_.class_.any = true;
-    const int32_t e = class_number(parts.back(), target_classes_);
-    if (parts.size() == 2) return put(out_.class_.e[e]);
-    if (parts[1] == kNullMark) return put(out_.class_.null[e]);
-    put(out_.class_.fe, pack(class_number(parts[1], source_classes_), e));
-  }
-  int32_t class_number(const std::string& digits, int32_t classes) const {
-    if (classes == 0) throw fail("the model has no word classes. Build it with --classes");
-    if (digits == kUnkMark) return 0;
-    int32_t number = -1;
-    const char* end = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), end, number).ptr != end || number < 0 || number >= classes)
-      throw fail("the model has the word classes 0 to " + std::to_string(classes - 1));
-    return number + 1;
   }
 
   void add_group(const std::vector<std::string>& parts) {
@@ -320,21 +264,6 @@ class FeatureTemplates::Reader {
     put(out_.distance_[swaps][words]);
   }
 
-  void add_context(const std::vector<std::string>& parts) {
-    const bool behind = parts[3] == "+1";
-    if (!behind && parts[3] != "-1") throw fail("a neighbour stands at -1 or +1");
-    if (parts[4] == kContextEdges[!behind]) throw fail("<s> stands before a sentence, </s> behind it");
-    const auto number = [](const Vocab& vocab, const std::string& word, const std::vector<int32_t>& numbers) {
-      if (word == kUnkMark) return 0;
-      const int32_t id = vocab.find(word);
-      return id < 0 ? -1 : numbers[id];
-    };
-    const int32_t f = number(source_, parts[1], out_.context_source_), e = number(target_, parts[2], out_.context_target_);
-    const int32_t g = parts[4] == kContextEdges[behind] ? (behind ? kContextEnd : kContextBegin)
-                                                        : number(source_, parts[4], out_.context_source_);
-    if (f >= 0 && e >= 0 && g >= 0) put(out_.context_, pack(2 * out_.context_pair_.add(pack(f, e)) + behind, g));
-  }
-
   void add_unigram(int32_t e) {
     if (e >= 0) put(out_.unigram_[e]);
   }
@@ -359,13 +288,13 @@ class FeatureTemplates::Reader {
   const std::string& where_;
   const std::string* name_ = nullptr;  // the feature at hand, its place in the list from 1, and its id
   long line_ = 0;
-  int32_t id_ = 0, source_classes_ = 0, target_classes_ = 0;
+  int32_t id_ = 0;
 };
 
 FeatureTemplates::FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
-                                   const std::vector<std::string>& columns, const WordClasses& classes, const std::string& where)
+                                   const std::vector<std::string>& columns, const std::string& where)
     : size_(static_cast<int32_t>(names.size())) {
-  Reader(*this, source, target, columns, classes, where).read(names, first);
+  Reader(*this, source, target, columns, where).read(names, first);
 }
 
 void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const int32_t> target,
@@ -377,33 +306,17 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
     const int32_t e = target[t];
     if (e < 0) continue;
     fire(unigram(e), 1.0f);
-    for (const LinkFeatures* each : {&lex_, &class_})
-      if (each->any) each->add(source, links, t, e, [&](int32_t id) { fire(id, 1.0f); });
+    if (lex_.any) lex_.add(source, links, t, e, [&](int32_t id) { fire(id, 1.0f); });
     if (pair_.empty()) continue;
     for (const PackedLink link : links)
       if (link.t == t) fire(pair_.find(pack(source[link.s], e)), 1.0f);
   }
-  if (!context_.empty()) add_inner_context(source, target, links, out);
   if (!shape_.empty() && !row.empty()) fire(shape_.find(shape_key(source, target)), 1.0f);
   if (groups_.empty() || row.empty() || source.empty() || target.empty()) return;
   const size_t low = std::min(source.size(), target.size()), high = std::max(source.size(), target.size());
   for (const auto& [column, ids] : groups_)
     for (size_t a = 1; a <= low && a <= kGroups; ++a)
       for (size_t b = high; b <= kGroups; ++b) fire(ids[a][b], row[column]);
-}
-
-/// The neighbours of linked words that are words of the rule.
-void FeatureTemplates::add_inner_context(std::span<const int32_t> source, std::span<const int32_t> target,
-                                         std::span<const PackedLink> links, Values& out) const {
-  for (const PackedLink link : links) {
-    const int32_t pair = context_pair(source[link.s], target[link.t]);
-    if (pair < 0) continue;
-    for (const bool behind : {false, true}) {
-      if (behind ? link.s + size_t{1} == source.size() : link.s == 0) continue;
-      const int32_t g = source[behind ? link.s + 1 : link.s - 1];
-      if (const int32_t id = g < 0 ? -1 : context(pair, behind, context_number(g)); id >= 0) out.push_back({id, 1.0f});
-    }
-  }
 }
 
 std::vector<std::string> grammar_shapes(const Grammar& grammar) {

@@ -2,8 +2,6 @@
 //
 //   lex(e)  lex(f,e)  lex(NULL,e)   an output word e is generated; ... aligned to the input word f; ... unaligned. Words that are
 //                                   not in the list of frequent words are UNK (Chiang 2012, section 7)
-//   class(e)  class(f,e)  class(NULL,e)
-//                                   the same with numbers of word classes in place of words; words without a class are UNK
 //   group(type,a,b)                 the log probability `type` of a rule both of whose sides have a to b symbols (Tan et al.
 //                                   2013, section 4)
 //   shape(s,t)                      the form of a rule (Chiang, Knight and Wang 2009): the runs of words and the nonterminals X, Y
@@ -11,18 +9,14 @@
 //   distance(keep,n)  distance(swap,n)
 //                                   a nonterminal of a rule covers n source words, kDistances or more as kDistances; swap if the rule's two
 //                                   nonterminals change places, keep if not or if there is one only (Chiang, Marton and Resnik 2008)
-//   context(f,e,-1,g)  context(f,e,+1,g)
-//                                   input word f is aligned to e, and g stands before or behind it in the sentence, <s> or </s> at
-//                                   its edges; words in no feature of this kind are UNK (Chiang, Knight and Wang 2009)
 //   pair(f,e)  unigram(e)  bigram(d,e)  trigram(c,d,e)  trigger(d,e)
 //                                   counts of frequent lexical patterns (Gimpel and Smith 2012, section 4.3); pairs are
 //                                   aligned, a trigger pair is d anywhere before e at a distance of at least kTriggerDistance
 //
 // In names, the characters ( ) , % = and blanks of words are written %XX, and the words NULL and UNK %4EULL and %55NK.
 //
-// add_rule gives the ids of all templates that see one rule only, and of context() where the neighbour is a word of the rule. The others need
-// the place of a rule in the sentence or neighbouring words: distance(), context(), bigram(), trigram(), trigger() look one pattern up, for a
-// decoder or rescorer that has these.
+// add_rule gives the ids of all templates that see one rule only. The others need the place of a rule in the sentence or neighbouring words:
+// distance(), bigram(), trigram(), trigger() look one pattern up, for a decoder or rescorer that has these.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -41,24 +35,17 @@ namespace hopefear {
 
 class Grammar;
 
-/// The class of each word of a grammar, from 0; -1 for none. Empty: there are no classes.
-struct WordClasses {
-  std::vector<int32_t> source, target;
-};
-
 class FeatureTemplates {
  public:
   static constexpr int kTriggerDistance = 3;
-  static constexpr int kGroups = 10;                            // lengths that group features tell apart
-  static constexpr int kDistances = 10;                         // and widths of nonterminals
-  static constexpr int32_t kContextBegin = 1, kContextEnd = 2;  // the numbers of <s> and </s>; 0 is UNK
+  static constexpr int kGroups = 10;     // lengths that group features tell apart
+  static constexpr int kDistances = 10;  // and widths of nonterminals
 
   /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
   /// which group features read.
-  /// `classes` are what class features read.
   /// `where` opens the message of the InputError for a name that makes no sense.
   FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
-                   const std::vector<std::string>& columns, const WordClasses& classes, const std::string& where);
+                   const std::vector<std::string>& columns, const std::string& where);
 
   using Values = std::vector<std::pair<int32_t, float>>;
   /// Appends (id, value) of one rule application; an id may come several times. Symbols are as in a grammar; words with ids
@@ -76,14 +63,7 @@ class FeatureTemplates {
   int32_t trigger(int32_t d, int32_t e) const { return trigger_.find(pack(d, e)); }
   int32_t pair(int32_t f, int32_t e) const { return pair_.find(pack(f, e)); }
   int32_t distance(bool swaps, int32_t words) const { return distance_[swaps][std::min(words, kDistances)]; }
-  /// Linked words as a pair, or -1, and then a neighbour of f by its number.
-  int32_t context_pair(int32_t f, int32_t e) const {
-    return f < 0 || e < 0 ? -1 : context_pair_.find(pack(at(context_source_, f, 0), at(context_target_, e, 0)));
-  }
-  int32_t context_number(int32_t g) const { return at(context_source_, g, 0); }
-  int32_t context(int32_t pair, bool behind, int32_t number) const { return context_.find(pack(2 * pair + behind, number)); }
   bool has_distance() const { return has_distance_; }
-  bool has_context() const { return !context_.empty(); }
   /// Whether some bigram or trigram, some trigger pair has this word; whether some pair has it as its second.
   bool in_ngram(int32_t e) const { return at(uses_, e, 0) & kInNgram; }
   bool in_trigger(int32_t e) const { return at(uses_, e, 0) & (kTriggers | kTriggered); }
@@ -103,12 +83,9 @@ class FeatureTemplates {
     return word >= 0 && static_cast<size_t>(word) < values.size() ? values[word] : otherwise;
   }
 
-  void add_inner_context(std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links,
-                         Values& out) const;
-
   static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;
   class Reader;
-  /// The features of words and their links, of words as numbers: 0 is UNK.
+  /// The features of words and their links, of frequent words as numbers: 0 is UNK.
   struct LinkFeatures {
     bool any = false;
     std::vector<int32_t> source, target;  // number of each word
@@ -130,14 +107,12 @@ class FeatureTemplates {
   };
 
   int32_t size_ = 0;
-  LinkFeatures lex_, class_;  // numbers of frequent words, of classes
+  LinkFeatures lex_;
   std::vector<std::pair<int, std::array<std::array<int32_t, kGroups + 1>, kGroups + 1>>> groups_;  // column, ids by (a, b)
   std::vector<int32_t> unigram_, uses_;                                                            // by word
   IdMap shape_;                                                                                    // by shape_key
   std::array<std::array<int32_t, kDistances + 1>, 2> distance_;                                    // by swaps, words
   bool has_distance_ = false;
-  std::vector<int32_t> context_source_, context_target_;  // number of each word
-  IdMap context_pair_, context_;
   IdMap pair_, bigram_, trigram_prefix_, trigram_, trigger_;
 };
 

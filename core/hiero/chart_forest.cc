@@ -101,7 +101,7 @@ class ForestWriter {
           builder.add_edge({tails, arity}, options_.target(option), dense.data(), options_.sparse_ids(option),
                            options_.sparse_values(option));
         } else {
-          add_places(option, edge, cell.i);
+          add_places(option, edge);
           builder.add_edge({tails, arity}, options_.target(option), dense.data(), ids_, values_);
         }
       }
@@ -109,14 +109,14 @@ class ForestWriter {
   }
 
   /// The sparse features of an option, and those of its place: sorted by id, one entry per id.
-  void add_places(const HieroOption& option, const HieroEdge& edge, int32_t begin) {
+  void add_places(const HieroOption& option, const HieroEdge& edge) {
     const auto known_ids = options_.sparse_ids(option);
     const auto known_values = options_.sparse_values(option);
     fired_.clear();
     for (size_t k = 0; k < known_ids.size(); ++k) fired_.push_back({known_ids[k], known_values[k]});
     const auto cell = [&](int32_t tail) { return tail < 0 ? -1 : c_.cell_of[tail]; };
     const int32_t cells[] = {cell(edge.tail[0]), cell(edge.tail[1])};
-    options_.places().each(option.place, place_spans(c_, begin, cells), [&](int32_t id) { fired_.push_back({id, 1.0}); });
+    options_.places().each(option.place, place_spans(c_, cells), [&](int32_t id) { fired_.push_back({id, 1.0}); });
     std::sort(fired_.begin(), fired_.end());
     ids_.clear();
     values_.clear();
@@ -139,6 +139,9 @@ class ForestWriter {
     if (option.extra >= 0) h[option.extra] = 1.0;
     if (edge.path >= 0)
       for (size_t k = 0; k < m_.arc_ids.size(); ++k) h[m_.arc_ids[k]] = c_.paths[edge.path * m_.arc_ids.size() + k];
+    if (const SourceRule* own = options_.own_rule(option))
+      for (const auto& [id, value] : own->features)
+        if (id < m_.dense_width) h[id] += value;
     if (option.rule < 0) return;
     if (m_.rule_id >= 0) h[m_.rule_id] = 1.0;
     const auto row = m_.grammar->row(static_cast<uint32_t>(option.rule));

@@ -52,9 +52,9 @@ struct HieroChart {
   std::vector<double> paths;  // scores of arcs, as many per path as the model has features for them
 };
 
-/// What PlaceFeatures asks of a rule that begins at i over these cells; -1 is none.
-inline PlaceFeatures::Spans place_spans(const HieroChart& chart, int32_t i, const int32_t* cell) {
-  PlaceFeatures::Spans spans{i, {{0, 0}, {0, 0}}};
+/// What PlaceFeatures asks of a rule over these cells; -1 is none.
+inline PlaceFeatures::Spans place_spans(const HieroChart& chart, const int32_t* cell) {
+  PlaceFeatures::Spans spans{{{0, 0}, {0, 0}}};
   for (int t = 0; t < 2; ++t)
     if (cell[t] >= 0) spans.tail[t] = {chart.cells[cell[t]].i, chart.cells[cell[t]].j};
   return spans;

@@ -23,12 +23,19 @@ HieroDecoder::HieroDecoder(std::shared_ptr<const Grammar> grammar, std::vector<s
 HieroDecoder::~HieroDecoder() = default;
 
 std::vector<HieroSource> HieroDecoder::prepare(const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-                                               const std::vector<std::string>& kinds) {
+                                               const std::vector<std::string>& kinds,
+                                               const std::vector<std::vector<SentenceRule>>& rules) {
   if (ids.size() != lines.size() || kinds.size() != lines.size())
     throw InputError("one id, one line and the kinds of its words per sentence");
+  if (!rules.empty() && rules.size() != lines.size())
+    throw InputError("rules of " + std::to_string(rules.size()) + " sentences for " + std::to_string(lines.size()) +
+                     " lines. Give a list for each line");
   std::vector<HieroSource> sources;
   sources.reserve(lines.size());
-  for (size_t i = 0; i < lines.size(); ++i) sources.push_back(prepare(ids[i], lines[i], kinds[i]));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    sources.push_back(prepare(ids[i], lines[i], kinds[i]));
+    if (!rules.empty()) add_rules(model_, sources.back(), rules[i]);
+  }
   return sources;
 }
 

@@ -3,6 +3,7 @@
 //
 //   X -> <gamma, alpha>        rules of the grammar over at most max_span words if they have nonterminals
 //   X -> <f, f>                a word that is copied: an unknown one, a known one that no rule translates alone, a number, a name
+//   X -> <gamma, alpha>        rules of the sentence at hand (sentence_rules.h)
 //   S -> <X, X> | <S X, S X>   glue; it begins with <s>, and the goal adds </s>
 //
 // The source is a lattice, and text a lattice with one path (hiero_source.h). A node of the forest is a nonterminal over a span with the
@@ -54,8 +55,9 @@ class HieroDecoder {
   HieroSource prepare(std::string id, const Forest& lattice, std::string_view kinds) {
     return lattice_source(model_, std::move(id), lattice, kinds);
   }
+  /// `rules`: those of each sentence, or none at all.
   std::vector<HieroSource> prepare(const std::vector<std::string>& ids, const std::vector<std::string>& lines,
-                                   const std::vector<std::string>& kinds);
+                                   const std::vector<std::string>& kinds, const std::vector<std::vector<SentenceRule>>& rules);
   std::vector<HieroSource> prepare(const Pool& lattices, std::string_view kinds);
   /// The words of a reference, which get places in the vocabulary as well.
   std::vector<int32_t> reference(const std::vector<std::string>& words);

@@ -42,9 +42,11 @@ void HieroSearch::start(const HieroSource& source, const double* w, const HieroO
     w_joint_ = w[m_.joint_id];
     joint_.start(source.joint);
   }
-  spans_.start(source, options.max_span, g_.max_source_symbols());
-  options_.start(w, options.max_options);
-  if (places_.any()) places_.start(source, w);
+  int32_t widest_rule = g_.max_source_symbols();
+  for (const SourceRule& rule : source.rules) widest_rule = std::max(widest_rule, rule.end - rule.begin);
+  spans_.start(source, options.max_span, widest_rule);
+  options_.start(w, options.max_options, source.rules);
+  if (places_.any()) places_.start(w);
   for (size_t l = 0; l < models_; ++l) {
     const uint32_t end[] = {kEos};
     seams_[l].start();
@@ -67,6 +69,7 @@ void HieroSearch::span(int32_t i, int32_t width) {
   item_begin_[here] = static_cast<uint32_t>(items_.size());
   add_words(i, width);
   if (words <= spans_.hierarchical()) add_cells(i, width);
+  if (!source_->rules.empty()) add_rules(i, i + width);
   const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pops(words));
   if (cell >= 0 && words < spans_.hierarchical() && width < spans_.widest()) {
     const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
@@ -81,7 +84,7 @@ void HieroSearch::add_words(int32_t i, int32_t width) {
   const bool flat = spans_.words(i, width) > spans_.hierarchical();
   for (int32_t a = source_->into[j]; a < source_->into[j + 1]; ++a) {
     const int32_t word = source_->words[a], k = source_->from[a];
-    if (k < i) continue;
+    if (k < i || (!source_->forced.empty() && source_->forced[a])) continue;
     if (k == i) {
       const size_t before = cubes_.size();
       const int32_t path = joined(-1, a);
@@ -112,6 +115,25 @@ void HieroSearch::add_cells(int32_t i, int32_t width) {
       const std::array<int32_t, 2> tails = item.cell[0] < 0 ? std::array{cell, -1} : std::array{item.cell[0], cell};
       advance(child_x(item.node), tails, static_cast<int32_t>(n), item.path, width);
     }
+  }
+}
+
+/// The rules of the sentence over [i, j).
+void HieroSearch::add_rules(int32_t i, int32_t j) {
+  const auto begin = source_->rules.begin();
+  const auto first = std::lower_bound(begin, source_->rules.end(), std::pair(i, j), [](const SourceRule& rule, const auto& span) {
+    return std::pair(rule.begin, rule.end) < span;
+  });
+  for (auto rule = first; rule != source_->rules.end() && rule->begin == i && rule->end == j; ++rule) {
+    Cube cube{options_.size(), 1, {-1, -1}};
+    bool filled = true;
+    for (size_t t = 0; t < rule->gaps.size() && filled; ++t) {
+      cube.cell[t] = x_cell_[spans_.at(rule->gaps[t][0], rule->gaps[t][1] - rule->gaps[t][0])];
+      filled = cube.cell[t] >= 0;
+    }
+    if (!filled) continue;
+    options_.add_rule(static_cast<size_t>(rule - begin));
+    cubes_.push_back(cube);
   }
 }
 
@@ -288,7 +310,7 @@ inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cu
 /// What the place of a cube adds to the score of an option.
 double HieroSearch::place_score(const Cube& cube, uint32_t rank) {
   double& score = option_places_[cube.place + rank];
-  if (std::isnan(score)) score = places_.score(options_[cube.option + rank].place, place_spans(chart_, begin_, cube.cell));
+  if (std::isnan(score)) score = places_.score(options_[cube.option + rank].place, place_spans(chart_, cube.cell));
   return score;
 }
 

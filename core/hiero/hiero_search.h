@@ -64,6 +64,7 @@ class HieroSearch {
   void span(int32_t i, int32_t width);
   void add_words(int32_t i, int32_t width);
   void add_cells(int32_t i, int32_t width);
+  void add_rules(int32_t i, int32_t j);
   void advance(uint32_t node, std::array<int32_t, 2> cell, int32_t before, int32_t path, int32_t width);
   std::span<const int32_t> source_side(uint32_t node, int32_t before);
   int32_t joined(int32_t path, int32_t arc);

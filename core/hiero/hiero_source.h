@@ -9,6 +9,7 @@
 
 #include "forest/forest.h"
 #include "hiero/hiero_model.h"
+#include "hiero/sentence_rules.h"
 #include "search/source.h"
 
 namespace hopefear {
@@ -26,6 +27,8 @@ struct HieroSource {
   std::vector<double> scores;                     // as many per arc as the decoder has features for them; none of text
 
   std::vector<int32_t> into;  // the arcs that end at node j are into[j] .. into[j + 1]
+  std::vector<SourceRule> rules;  // of this sentence only, sorted by begin and end
+  std::vector<uint8_t> forced;    // of each arc, whether a forced rule covers it; none if none does
   bool lattice = false;
 
   int32_t length() const { return static_cast<int32_t>(into.size()) - 2; }

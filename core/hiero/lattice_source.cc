@@ -143,9 +143,6 @@ HieroSource lattice_source(HieroModel& model, std::string id, const Forest& latt
   check_lattice(lattice);
   if (model.joint)
     throw InputError("this model has a neural joint model, which is for text only. Build one without --joint-model");
-  if (model.templates && model.templates->has_context())
-    throw InputError(
-        "features of the template context are for text only. Leave it out of --features, or take weights without them");
   const EdgeScores scores(model, lattice);
   int32_t end = 0;
   ArcsByNode out;

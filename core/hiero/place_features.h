@@ -1,7 +1,7 @@
-// Sparse features of a rule application that depend on where in the sentence it stands: the templates distance and context.
+// Sparse features of a rule application that depend on where in the sentence it stands: the template distance.
 //
-// What a rule asks of its places is found once and kept with the rule; a search then asks for the score of each place where it applies, and
-// whoever writes edges for the features themselves. Neighbours inside a rule are no matter of its place: FeatureTemplates::add_rule has them.
+// What a rule asks of its places is found once and kept with the rule as a number; a search then asks for the score of each place where it
+// applies, and whoever writes edges for the features themselves.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 #include "grammar/templates.h"
 #include "hiero/hiero_model.h"
-#include "hiero/hiero_source.h"
 #include "hiero/span_table.h"
 
 namespace hopefear {
@@ -28,9 +27,8 @@ std::vector<Affiliation> source_places(std::span<const int32_t> source);
 
 class PlaceFeatures {
  public:
-  /// The begin of a rule application, and the spans of its nonterminals.
+  /// The spans of the nonterminals of a rule application.
   struct Spans {
-    int32_t begin;
     struct {
       int32_t i, j;
     } tail[2];
@@ -41,54 +39,30 @@ class PlaceFeatures {
 
   /// Whether the model has such features; if not, nothing below is to be called.
   bool any() const { return any_; }
-  /// A new sentence, or a lattice, which has no context features.
-  void start(const HieroSource& source, const double* w);
+  void start(const double* w) { w_ = w; }
 
-  /// The number of a rule; 0 stands for one without such features.
-  uint32_t add(std::span<const int32_t> source, std::span<const int32_t> target, std::span<const PackedLink> links);
-  void clear();
-  size_t size() const { return neighbours_.size() + rules_.size(); }
+  /// What a rule with this target side asks of its places: its nonterminals, and whether they change places. 0: nothing.
+  static uint32_t number(std::span<const int32_t> target);
 
   /// w.h of these features.
-  double score(uint32_t rule, const Spans& at) const {
+  double score(uint32_t number, const Spans& at) const {
     double sum = 0;
-    each(rule, at, [&](int32_t id) { sum += w_[id]; });
+    each(number, at, [&](int32_t id) { sum += w_[id]; });
     return sum;
   }
   /// Calls fire(id) for each, several times for some.
   template <class Fire>
-  void each(uint32_t rule, const Spans& at, Fire&& fire) const {
-    const Rule& own = rules_[rule];
-    for (int32_t t = 0; t < own.tails; ++t)
-      if (const int32_t id = templates_->distance(own.swaps, spans_.words(at.tail[t].i, at.tail[t].j - at.tail[t].i)); id >= 0)
+  void each(uint32_t number, const Spans& at, Fire&& fire) const {
+    for (uint32_t t = 0; t < number >> 1; ++t)
+      if (const int32_t id = templates_->distance(number & 1, spans_.words(at.tail[t].i, at.tail[t].j - at.tail[t].i)); id >= 0)
         fire(id);
-    const RulePlace place{at.begin, at.tail[0].j, at.tail[1].j};
-    for (uint32_t k = own.begin; k < own.end; ++k) {
-      const Neighbour& n = neighbours_[k];
-      if (const int32_t id = templates_->context(n.pair, n.behind, words_[place[n.at.after] + n.at.words + 1]); id >= 0) fire(id);
-    }
   }
 
  private:
-  /// A word before or behind a linked source word, beyond a nonterminal's or the rule's own edge.
-  struct Neighbour {
-    int32_t pair;  // of the templates
-    bool behind;
-    Affiliation at;
-  };
-  struct Rule {
-    uint32_t begin = 0, end = 0;  // in neighbours_
-    int32_t tails = 0;            // nonterminals, if there are distance features
-    bool swaps = false;
-  };
-
   const FeatureTemplates* templates_;
   const SpanTable& spans_;
   bool any_;
   const double* w_ = nullptr;
-  std::vector<int32_t> words_;  // of the sentence, as the templates number them, between its edges
-  std::vector<Rule> rules_{1};
-  std::vector<Neighbour> neighbours_;
 };
 
 }  // namespace hopefear

@@ -48,8 +48,9 @@ std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span
   return found;
 }
 
-void RuleOptions::start(const double* w, int64_t max_options) {
+void RuleOptions::start(const double* w, int64_t max_options, std::span<const SourceRule> rules) {
   w_ = w;
+  own_ = rules;
   max_options_ = max_options;
   const auto weight = [&](int32_t id) { return id >= 0 ? w[id] : 0.0; };
   w_word_ = weight(m_.word_id);
@@ -58,7 +59,7 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   w_joint_ = weight(m_.joint_id);
   ++sentence_;
   options_.clear();
-  if (targets_.size() + sparse_ids_.size() + places_.size() <= kKept) return;
+  if (targets_.size() + sparse_ids_.size() <= kKept) return;
   side_of_.clear();
   sides_.clear();
   rules_.clear();
@@ -69,7 +70,6 @@ void RuleOptions::start(const double* w, int64_t max_options) {
   affiliated_.clear();
   sparse_ids_.clear();
   sparse_values_.clear();
-  places_.clear();
 }
 
 int32_t RuleOptions::add_side(uint32_t first_rule, uint32_t end_rule, std::span<const int32_t> symbols) {
@@ -113,9 +113,9 @@ void RuleOptions::choose(Side& side, const RulePlace& place) {
   }
 }
 
-HieroOption& RuleOptions::add(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied, int32_t extra) {
+HieroOption& RuleOptions::add(std::span<const int32_t> target, const LmWords* lm, int32_t extra) {
   HieroOption& option = options_.emplace_back();
-  static_cast<HieroRule&>(option) = new_rule(target, copied);
+  static_cast<HieroRule&>(option) = new_rule(target, lm);
   option.extra = extra;
   option.score = w_word_ * option.words + (extra >= 0 ? w_[extra] : 0.0);
   return option;
@@ -132,16 +132,37 @@ void RuleOptions::add_copy(int32_t source, int32_t target, const std::array<uint
   option.score = sparse_score(option, option.score);
 }
 
-HieroRule RuleOptions::new_rule(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
+void RuleOptions::add_rule(size_t number) {
+  const SourceRule& own = own_[number];
+  HieroOption& option = add(own.target, own.lm.data(), -1);
+  option.rule = -2 - static_cast<int64_t>(number);
+  if (m_.joint) {
+    std::ranges::copy(own.joint, joint_targets_.begin() + option.target);
+    std::ranges::copy(affiliations(own.source, own.target, own.links), affiliated_.begin() + option.target);
+  }
+  fired_.clear();
+  if (m_.templates) m_.templates->add_rule(own.source, own.target, own.links, {}, fired_);
+  for (const auto& [id, value] : own.features) {
+    if (id < m_.dense_width)
+      option.score += w_[id] * value;
+    else
+      fired_.push_back({id, static_cast<float>(value)});
+  }
+  add_fired(option);
+  if (places_.any()) option.place = PlaceFeatures::number(own.target);
+  option.score = sparse_score(option, option.score);
+}
+
+HieroRule RuleOptions::new_rule(std::span<const int32_t> target, const LmWords* lm) {
   HieroRule rule;
   rule.target = static_cast<uint32_t>(targets_.size());
   rule.symbols = static_cast<uint32_t>(target.size());
   rule.words = static_cast<uint32_t>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
   targets_.insert(targets_.end(), target.begin(), target.end());
-  add_parts(rule, target, copied);
+  add_parts(rule, target, lm);
   if (m_.joint) {
     for (const int32_t symbol : target)
-      joint_targets_.push_back(symbol < 0 || copied ? symbol : static_cast<int32_t>(m_.joint_words[symbol]));
+      joint_targets_.push_back(symbol < 0 || lm ? symbol : static_cast<int32_t>(m_.joint_words[symbol]));
     affiliated_.resize(targets_.size());
   }
   return rule;
@@ -152,6 +173,12 @@ void RuleOptions::add_sparse(HieroRule& rule, std::span<const int32_t> source, s
                              std::span<const PackedLink> links, std::span<const float> row) {
   fired_.clear();
   m_.templates->add_rule(source, target, links, row, fired_);
+  add_fired(rule);
+  if (places_.any()) rule.place = PlaceFeatures::number(target);
+}
+
+/// Sorts what has fired.
+void RuleOptions::add_fired(HieroRule& rule) {
   std::sort(fired_.begin(), fired_.end());
   rule.sparse = static_cast<uint32_t>(sparse_ids_.size());
   for (size_t k = 0; k < fired_.size(); ++k) {
@@ -163,7 +190,6 @@ void RuleOptions::add_sparse(HieroRule& rule, std::span<const int32_t> source, s
     }
   }
   rule.sparse_end = static_cast<uint32_t>(sparse_ids_.size());
-  if (places_.any()) rule.place = places_.add(source, target, links);
 }
 
 /// A score with w.h of the sparse features added, one by one.
@@ -173,7 +199,7 @@ double RuleOptions::sparse_score(const HieroRule& rule, double score) const {
 }
 
 /// Its parts, and what language models say of its words alone.
-void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied) {
+void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, const LmWords* lm) {
   for (size_t l = 0; l < m_.lms.size(); ++l) {
     std::vector<int32_t>& parts = parts_[l];
     rule.part = static_cast<uint32_t>(parts.size());
@@ -183,7 +209,7 @@ void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, co
         parts.push_back(target[k]);
         continue;
       }
-      run_.push_back(copied ? (*copied)[l] : m_.lm_words[l][target[k]]);
+      run_.push_back(lm ? lm[k][l] : m_.lm_words[l][target[k]]);
       if (k + 1 < target.size() && target[k + 1] >= 0) continue;
       const uint32_t run = seams_[l].run(run_);
       run_.clear();

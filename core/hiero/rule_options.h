@@ -14,6 +14,7 @@
 #include "grammar/templates.h"
 #include "hiero/hiero_model.h"
 #include "hiero/place_features.h"
+#include "hiero/sentence_rules.h"
 #include "joint/joint_scores.h"
 #include "lm/lm_seams.h"
 
@@ -32,13 +33,13 @@ struct HieroRule {
   uint32_t symbols = 0, words = 0;
   uint32_t part = 0, parts = 0;  // where its runs of words and slots begin, and how many they are
   uint32_t sparse = 0, sparse_end = 0;
-  uint32_t place = 0;  // its number in PlaceFeatures
+  uint32_t place = 0;  // what PlaceFeatures knows of it
 };
 
 /// One target side of a source side, or a rule that the grammar does not have.
 struct HieroOption : HieroRule {
   double score = 0;                   // w.h without language models
-  int64_t rule = -1;                  // of the grammar
+  int64_t rule = -1;                  // of the grammar; or of the sentence, see own_rule()
   int32_t extra = -1;                 // the feature that counts this rule, if it is not the grammar's
   bool begins = false, ends = false;  // with <s>, with </s>
 };
@@ -50,8 +51,8 @@ class RuleOptions {
   RuleOptions(const HieroModel& model, std::vector<LmSeams>& seams, JointScores& joint, PlaceFeatures& places)
       : m_(model), g_(*model.grammar), seams_(seams), joint_(joint), places_(places) {}
 
-  /// A new sentence: there are no options yet. max_options 0: all.
-  void start(const double* w, int64_t max_options);
+  /// A new sentence, which may have rules of its own: there are no options yet. max_options 0: all.
+  void start(const double* w, int64_t max_options, std::span<const SourceRule> rules);
 
   const HieroOption& operator[](size_t option) const { return options_[option]; }
   uint32_t size() const { return static_cast<uint32_t>(options_.size()); }
@@ -70,6 +71,11 @@ class RuleOptions {
   HieroOption& add(std::span<const int32_t> target, int32_t extra) { return add(target, nullptr, extra); }
   /// The same for a word that is copied: its ids on the source side, as a target word, and in the language models.
   void add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, uint32_t joint, int32_t extra);
+
+  /// The same for a rule of the sentence by its number.
+  void add_rule(size_t number);
+  /// The rule of the sentence that an option is, or null.
+  const SourceRule* own_rule(const HieroOption& o) const { return o.rule < -1 ? &own_[-2 - o.rule] : nullptr; }
 
   /// Words and slots of an option, the same with numbers of runs of words for a language model, and its sparse features.
   std::span<const int32_t> target(const HieroOption& o) const { return {targets_.data() + o.target, o.symbols}; }
@@ -101,12 +107,15 @@ class RuleOptions {
   };
 
   void choose(Side& side, const RulePlace& place);
-  HieroOption& add(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied, int32_t extra);
-  HieroRule new_rule(std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied);
+  using LmWords = std::array<uint32_t, kMaxLms>;  // a word in each language model
+  /// `lm`: of each symbol of the target side; null if the words are those of the grammar.
+  HieroOption& add(std::span<const int32_t> target, const LmWords* lm, int32_t extra);
+  HieroRule new_rule(std::span<const int32_t> target, const LmWords* lm);
   void add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
                   std::span<const PackedLink> links, std::span<const float> row);
+  void add_fired(HieroRule& rule);
   double sparse_score(const HieroRule& rule, double score) const;
-  void add_parts(HieroRule& rule, std::span<const int32_t> target, const std::array<uint32_t, kMaxLms>* copied);
+  void add_parts(HieroRule& rule, std::span<const int32_t> target, const LmWords* lm);
   double joint_alone(const HieroRule& rule, const RulePlace& place);
 
   const HieroModel& m_;
@@ -115,6 +124,7 @@ class RuleOptions {
   JointScores& joint_;
   PlaceFeatures& places_;
   const double* w_ = nullptr;
+  std::span<const SourceRule> own_;
   int64_t max_options_ = 0;
   double w_word_ = 0, w_rule_ = 0, w_joint_ = 0;
   std::array<double, kMaxLms> w_lm_{};

@@ -113,8 +113,9 @@ class Reader {
     } else if (error != std::errc() || p != end) {
       fail(line_, std::string(what) + " is no number: '" + shown(field) + "'");
     }
-    if (std::isnan(value) || value == INFINITY) fail(line_, std::string(what) + " is not finite: '" + shown(field) + "'");
-    return value == -INFINITY ? kUnkFloor : value;
+    const bool as_toolkits_write_it = value == -INFINITY && field == "-inf";
+    if (!std::isfinite(value) && !as_toolkits_write_it) fail(line_, std::string(what) + " is not finite: '" + shown(field) + "'");
+    return as_toolkits_write_it ? kUnkFloor : value;
   }
 
   /// Safe to print: valid UTF-8, short, no control characters.

@@ -298,8 +298,7 @@ Rescorer::Rescorer(const Pool& pool, const std::vector<std::string>& names,
   if (needs_source_)
     for (const Sentence& s : pool.sentences) for_each_word(s.source, [&](std::string_view word) { source_vocab_->add(word); });
   const auto templates =
-      std::make_shared<const FeatureTemplates>(names, first, *source_vocab_, *pool.vocab, std::vector<std::string>{}, WordClasses{},
-                                               "features");
+      std::make_shared<const FeatureTemplates>(names, first, *source_vocab_, *pool.vocab, std::vector<std::string>{}, "features");
   features_ = stateful_features(templates);
   if (std::any_of(names.begin(), names.end(),
                   [](const auto& name) { return name.starts_with("unigram(") || name.starts_with("pair("); }))

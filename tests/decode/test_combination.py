@@ -12,7 +12,6 @@ import pytest
 
 import hopefear as hf
 from hopefear._core import likeness_columns
-from hopefear.decode.combination import CombineConfig, combine
 from hopefear.errors import OptionError
 from tests.reference.consensus import ngrams
 
@@ -35,7 +34,7 @@ def write(path: Path, lists: Lists, ids: list[str] | None = None) -> Path:
 def combined(tmp_path: Path, *lists: Lists, **options: object) -> list[list[tuple[str, dict[str, float]]]]:
     paths = [write(tmp_path / f"{k}.jsonl", own) for k, own in enumerate(lists)]
     names = [f"n{k}" for k in range(len(lists))]
-    combine(CombineConfig(lists=paths, names=names, out=tmp_path / "out.jsonl", **options))  # type: ignore[arg-type]
+    hf.combine(lists=paths, names=names, out=tmp_path / "out.jsonl", **options)  # type: ignore[arg-type]
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [record["source"] for record in records] == [f"s {i}" for i in range(len(records))]
     assert all(record["references"] == ["a b"] for record in records)
@@ -61,7 +60,7 @@ def test_the_weights_of_a_system_give_its_score(tmp_path: Path) -> None:
     left: Lists = [[("a b", {"x": 1.0}), ("a", {"x": 0.5})]]
     right: Lists = [[("a", {"x": 2.0, "y": 1.0, **many}), ("z", {"x": 3.0, "lex(f,e)": 2.0}), ("b", {"y": -1.0})]]
     with pytest.raises(
-        hf.InputError, match=r"1203 features, more than 1000\. Give the weights of the system: --weights n1="
+        hf.InputError, match=r"1203 features, more than 1000\. Give the weights of the system: weights n1="
     ):
         combined(tmp_path, left, right)
     (tmp_path / "w").write_text("x 2\ny 0.5\nlex(f,e) -1\nlex(f7,e7) 0.25\n")
@@ -71,7 +70,7 @@ def test_the_weights_of_a_system_give_its_score(tmp_path: Path) -> None:
     ]
     assert [one["n1.score"] for _, one in (second, third, fourth)] == [4.75, 4.0, -0.5]
     assert [one["n1.y"] for _, one in (second, third, fourth)] == [1.0, 0.0, -1.0]
-    with pytest.raises(OptionError, match="--weights n5=w: give NAME=FILE, where NAME is one of n0, n1"):
+    with pytest.raises(OptionError, match="weights n5=w: give NAME=FILE, where NAME is one of n0, n1"):
         combined(tmp_path, left, right, weights=["n5=w"])
 
 
@@ -137,11 +136,11 @@ def test_lists_that_do_not_fit(tmp_path: Path) -> None:
     a, b = write(tmp_path / "a.jsonl", left), write(tmp_path / "b.jsonl", right[:4])
     for lists in ([a, b], [b, a]):
         with pytest.raises(hf.InputError, match=r"b.jsonl: has 4 sentences, .*a.jsonl has more"):
-            combine(CombineConfig(lists=lists, out=tmp_path / "out.jsonl"))
+            hf.combine(lists=lists, out=tmp_path / "out.jsonl")
     write(b, right, ["0", "1", "x", "3", "4"])
     with pytest.raises(hf.InputError, match=r"has sentence x where .*a.jsonl has 2"):
-        combine(CombineConfig(lists=[a, b], out=tmp_path / "out.jsonl"))
+        hf.combine(lists=[a, b], out=tmp_path / "out.jsonl")
     for options in ({"lists": [a]}, {"lists": [a, b], "names": ["x"]}, {"lists": [a, b], "names": ["x", "x"]}):
         with pytest.raises(OptionError):
-            combine(CombineConfig(out=tmp_path / "out.jsonl", **options))  # type: ignore[arg-type]
+            hf.combine(out=tmp_path / "out.jsonl", **options)  # type: ignore[arg-type]
     assert not (tmp_path / "out.jsonl").exists()

@@ -20,7 +20,7 @@ from hopefear._core import (
     source_columns,
     text_columns,
 )
-from hopefear.decode.evidence import Evidence, FeaturesConfig, add_features
+from hopefear.decode.evidence import Evidence
 from hopefear.errors import OptionError
 from tests.decode.models import model_of, random_lm
 from tests.reference import consensus as twin
@@ -169,8 +169,8 @@ def test_language_models_and_what_is_written(tmp_path: Path) -> None:
     lm = random_lm(random.Random(5), 3)
     lm.write_arpa(tmp_path / "small.arpa")
     pool_of([["u v", "v q w"], ["z"]], folder=tmp_path)
-    config = FeaturesConfig(list=tmp_path / "list.jsonl", out=tmp_path / "out.jsonl", lm=[tmp_path / "small.arpa"])
-    families = add_features(config).families
+    added = hf.add_features(list=tmp_path / "list.jsonl", out=tmp_path / "out.jsonl", lm=[tmp_path / "small.arpa"])
+    families = added.families
     assert families["lm"] == ["lm_small", "lm_small_unknown"]
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     got = [candidate for line in lines for candidate in line["candidates"]]
@@ -188,7 +188,7 @@ def test_pieces_of_a_list_are_the_whole_list(tmp_path: Path, monkeypatch: pytest
         for name in ("out.jsonl", "out.nbest"):
             monkeypatch.setattr("hopefear.formats.pieces.SENTENCES", sentences)
             monkeypatch.setattr("hopefear.util.files.CHUNK", 500 if sentences < 10 else 1 << 20)
-            add_features(FeaturesConfig(list=tmp_path / "list.jsonl", out=tmp_path / name, consensus=["bleu"]))
+            hf.add_features(list=tmp_path / "list.jsonl", out=tmp_path / name, consensus=["bleu"])
             written.append((tmp_path / name).read_bytes())
     assert written[::2] == [written[0]] * 3
     assert written[1::2] == [written[1]] * 3
@@ -197,16 +197,16 @@ def test_pieces_of_a_list_are_the_whole_list(tmp_path: Path, monkeypatch: pytest
 
 def test_a_column_that_is_there_already_is_an_error(tmp_path: Path) -> None:
     pool_of([["a"]], folder=tmp_path)
-    add_features(FeaturesConfig(list=tmp_path / "list.jsonl", out=tmp_path / "more.jsonl"))
+    hf.add_features(list=tmp_path / "list.jsonl", out=tmp_path / "more.jsonl")
     with pytest.raises(hf.InputError, match='"text_words" is there already'):
-        add_features(FeaturesConfig(list=tmp_path / "more.jsonl", out=tmp_path / "again.jsonl"))
+        hf.add_features(list=tmp_path / "more.jsonl", out=tmp_path / "again.jsonl")
     assert not (tmp_path / "again.jsonl").exists()
 
 
 def test_wrong_options() -> None:
-    with pytest.raises(OptionError, match="--forced needs --model"):
-        Evidence(FeaturesConfig(forced=True))
-    with pytest.raises(OptionError, match="--explain goes with --forced"):
-        Evidence(FeaturesConfig(explain="1"))
-    with pytest.raises(OptionError, match="--weights goes with --consensus"):
-        Evidence(FeaturesConfig(weights="w"))
+    with pytest.raises(OptionError, match="forced needs --model"):
+        Evidence(forced=True)
+    with pytest.raises(OptionError, match="explain goes with forced"):
+        hf.add_features(list="l", out="o", explain="1")
+    with pytest.raises(OptionError, match="weights goes with consensus"):
+        hf.add_features(list="l", out="o", weights="w")

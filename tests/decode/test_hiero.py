@@ -211,3 +211,21 @@ def test_features_without_a_weight_are_on_the_edges_if_asked_for(tmp_path: Path)
     model = replace(plain, sparse_names=("unigram(u)",))
     best = Hiero(model, {"phrase_ef": 1.0}, templates=("unigram",)).decode(["a"])[0].viterbi({"phrase_ef": 1.0})
     assert best.features["unigram(u)"] == 1.0
+
+
+def test_a_string_is_one_line(tmp_path: Path) -> None:
+    decoder = limited(tmp_path)
+    assert decoder.translate("a b c") == decoder.translate(["a b c"])[0]
+    assert decoder.translate("") == ""
+
+
+def test_a_path_is_opened_and_texts_of_objects_are_short(task: Path) -> None:
+    from hopefear.model.directory import Model
+
+    model = Model.open(task / "model")
+    decoder = Hiero(task / "model")
+    line = (task / "dev.source").read_text().splitlines()[0]
+    assert decoder.translate(line) == Hiero(model).translate(line)
+    assert repr(model) == f"Model({str(task / 'model')!r}, hiero, {len(model.grammar):,} rules)"
+    assert repr(decoder) == f"Hiero({model!r}, {len(model.weights)} weights, pop_limit=200)"
+    assert Hiero(str(task / "model")).model.path == task / "model"

@@ -6,7 +6,6 @@ import itertools
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,13 @@ import pytest
 
 from hopefear._core import Forest
 from hopefear.decode import Hiero
-from hopefear.errors import InputError
 from hopefear.formats.forests import plf_lattices
-from hopefear.model.features import UNK, distance_features, feature_name
+from hopefear.model.features import distance_features
 from hopefear.model.grammar import read_grammar
-from tests.decode.models import Rule, grammar_lines, model_of, random_lm, random_rules, random_weights
+from tests.decode.models import Rule, model_of, random_lm, random_rules, random_weights
 from tests.reference.hiero import derivations, matches, with_language_models
-from tests.reference.place_features import context, distance
+from tests.reference.place_features import distance
 
-KNOWN = ({"a", "b"}, {"u", "v", "w"})
 WORDS = ["a", "b", "c", "7", "?"]
 
 
@@ -32,56 +29,25 @@ class Case:
 
     decoder: Hiero
     rules: list[Rule]
-    links: dict[tuple[tuple[str, ...], tuple[str | int, ...]], list[tuple[int, int]]]
 
     def features(
-        self,
-        words: list[str],
-        source: tuple[str, ...],
-        target: tuple[str | int, ...],
-        i: int,
-        spans: list[tuple[int, int]],
+        self, source: tuple[str, ...], target: tuple[str | int, ...], i: int, spans: list[tuple[int, int]]
     ) -> Counter[str]:
         """Of one rule application, or of a word that is copied."""
-        links = self.links.get((source, target), [(0, 0)])
-        fired = distance(target, spans) + context(words, KNOWN, source, target, links, i, spans)
-        return Counter({name: value for name, value in fired.items() if name in self.decoder.model.sparse_names})
-
-
-def context_names(rng: random.Random) -> list[str]:
-    """Some of all that are possible; among them one for each known word, so that it is known."""
-    sources, targets = [UNK, *sorted(KNOWN[0])], [UNK, *sorted(KNOWN[1])]
-    names = [
-        feature_name(["context", f, e, step, g])
-        for f in sources
-        for e in targets
-        for step, edge in (("-1", "<s>"), ("+1", "</s>"))
-        for g in [*sources, edge]
-    ]
-    must = [feature_name(["context", f, e, "-1", f]) for f in sources for e in targets]
-    return [name for name in names if name in must or rng.random() < 0.8]
+        return distance(target, spans)
 
 
 def random_case(
-    seed: int, folder: Path, *, lms: int = 0, templates: tuple[str, ...] = ("context", "distance"), **limits: int
+    seed: int, folder: Path, *, lms: int = 0, templates: tuple[str, ...] = ("distance",), **limits: int
 ) -> Case:
     rng = random.Random(seed)
     rules = random_rules(rng, 12 if not limits.get("pop_limit") else 40)
-    links = {}
-    for source, target, _ in rules:
-        fs, es = ([k for k, s in enumerate(side) if s != "[X]" and isinstance(s, str)] for side in (source, target))
-        links[source, target] = [(s, t) for s in fs for t in es if rng.random() < 0.6]
-    lines = [
-        f"{line} ||| {' '.join(f'{s}-{t}' for s, t in links[source, target])}"
-        for line, (source, target, _) in zip(grammar_lines(rules), rules, strict=True)
-    ]
-    (folder / "linked").write_text("".join(line + "\n" for line in lines))
-    sparse = ("lex(u)", *distance_features(), *context_names(rng), "bigram(u,v)")
+    sparse = ("lex(u)", *distance_features(), "bigram(u,v)")
     plain = model_of(folder, rules, [random_lm(rng, 3), random_lm(rng, 2)][:lms])
-    model = replace(plain, grammar=read_grammar(folder / "linked"), sparse_names=sparse)
+    model = replace(plain, sparse_names=sparse)
     weights = random_weights(rng) | {name: round(rng.uniform(-1, 1), 3) for name in sparse}
     decoder = Hiero(model, weights, **{"pop_limit": 0, "max_options": 0, "max_span": 12, **limits}, templates=templates)
-    return Case(decoder, rules, links)
+    return Case(decoder, rules)
 
 
 def applications(case: Case, words: list[str]) -> Counter[tuple]:
@@ -95,7 +61,7 @@ def applications(case: Case, words: list[str]) -> Counter[tuple]:
             own.append(((words[i],), (words[i],), ()))
         for source, target, spans in own:
             if filled.issuperset(spans):
-                h = case.features(words, source, target, i, spans)
+                h = case.features(source, target, i, spans)
                 found[i, j, tuple(spans), target, frozenset(h.items())] += 1
                 filled.add((i, j))
     return found
@@ -133,29 +99,15 @@ def test_an_example(tmp_path: Path) -> None:
         "[X] ||| la casa ||| the house ||| phrase_ef=-1 ||| 0-0 1-1\n"
         "[X] ||| juan ||| john ||| phrase_ef=-1 ||| 0-0\n"
     )
-    sparse = (
-        *distance_features(),
-        "context(de,of,-1,casa)",
-        "context(de,of,+1,UNK)",
-        "context(la,the,-1,<s>)",
-        "context(la,the,+1,casa)",
-        "context(casa,UNK,+1,de)",
-        "context(UNK,UNK,-1,de)",
-        "context(UNK,UNK,+1,</s>)",
-        "context(UNK,UNK,-1,<s>)",
-    )
+    sparse = tuple(distance_features())
     model = replace(model_of(tmp_path, [], []), grammar=read_grammar(tmp_path / "grammar"), sparse_names=sparse)
-    decoder = Hiero(model, {"glue": -1.0}, templates=("context", "distance"))
+    decoder = Hiero(model, {"glue": -1.0}, templates=("distance",))
     best = decoder.decode(["la casa de juan"])[0].viterbi(decoder.weights)
     assert best.text == "john of the the house"
-    assert (
-        {name: value for name, value in best.features.items() if "(" in name}
-        == {
-            "distance(swap,1)": 1.0,  # juan
-            "distance(swap,2)": 1.0,  # la casa
-            **dict.fromkeys(sparse[20:-1], 1.0),
-        }
-    )
+    assert {name: value for name, value in best.features.items() if "(" in name} == {
+        "distance(swap,1)": 1.0,  # juan
+        "distance(swap,2)": 1.0,  # la casa
+    }
     wide = Hiero(model, {"glue": -1.0, "distance(swap,10)": 1.0}, max_span=20)
     best = wide.decode(["de " * 11 + "de juan"])[0].viterbi(wide.weights)
     assert best.features["distance(swap,10)"] == best.score == 1.0  # 11 words
@@ -167,8 +119,7 @@ def test_without_limits_the_search_finds_every_derivation_with_its_score(seed: i
     rng = random.Random(seed)
     words = rng.choices(WORDS, [4, 4, 4, 1, 1], k=4)
     kinds = ["n" if word == "7" else "w" for word in words]
-    at_place = partial(case.features, words)
-    found = derivations(tuple(words), kinds, case.rules, case.decoder.max_span, at_place)
+    found = derivations(tuple(words), kinds, case.rules, case.decoder.max_span, case.features)
     models = case.decoder.model.language_models
     wanted = [(" ".join(text), h) for text, h in with_language_models(found, models)]
     weights = case.decoder.weights
@@ -187,7 +138,7 @@ LINES = ["a b c a b", "", "c", "? a 7", "b b a b c b b b b b c b a", "a ? ? c"]
 ARRAYS = ("edge_begin", "tails", "words", "spans", "dense", "sparse_begin", "sparse_ids", "sparse_values")
 
 
-def limited(folder: Path, templates: tuple[str, ...] = ("context", "distance")) -> Hiero:
+def limited(folder: Path, templates: tuple[str, ...] = ("distance",)) -> Hiero:
     return random_case(3, folder, lms=1, templates=templates, pop_limit=20, max_options=4).decoder
 
 
@@ -207,7 +158,7 @@ def test_place_features_matter_to_the_search(tmp_path: Path) -> None:
     plain = replace(decoder, templates=("lex",))
     best = [d.score for d in decoder.decode(LINES).viterbi(decoder.weights)]
     pool = plain.decode(LINES)
-    assert not any(name.startswith(("context", "distance")) for d in pool.viterbi(plain.weights) for name in d.features)
+    assert not any(name.startswith("distance") for d in pool.viterbi(plain.weights) for name in d.features)
     assert best != pytest.approx([d.score for d in pool.viterbi(plain.weights)])
 
 
@@ -222,14 +173,14 @@ def test_results_do_not_depend_on_jobs_or_on_sentences_before(tmp_path: Path) ->
 
 
 def test_lists_and_features_of_neighbouring_words_keep_them(tmp_path: Path) -> None:
-    decoder = limited(tmp_path, ("bigram", "context", "distance"))
+    decoder = limited(tmp_path, ("bigram", "distance"))
     pool, lists = decoder.decode(LINES), decoder.kbest(LINES, 5)
     assert decoder.decode(LINES)[4].count_derivations() > 1
     for i in range(len(LINES)):
         for j, d in enumerate(pool[i].kbest(decoder.weights, 5)):
             assert lists.text(i, j) == d.text
             assert d.score == pytest.approx(sum(decoder.weights[name] * v for name, v in d.features.items()), abs=1e-9)
-    assert any("context" in name for name in pool[4].viterbi(decoder.weights).features)
+    assert any("distance" in name for name in pool[4].viterbi(decoder.weights).features)
 
 
 def test_widths_on_lattices_are_of_the_fewest_words(tmp_path: Path) -> None:
@@ -251,11 +202,3 @@ def test_widths_on_lattices_are_of_the_fewest_words(tmp_path: Path) -> None:
     both = decoder.decode(plf_lattices(["((('b',0,1),),(('a',1,2),('a',0,1),),(('a',0,1),),)"], "x"))
     found = {d.text: d.features for d in both[0].kbest(weights, 20) if "glue" not in d.features}
     assert found["v u"]["distance(keep,1)"] == found["v w"]["distance(keep,1)"] == 1.0
-
-
-def test_context_is_for_text(tmp_path: Path) -> None:
-    decoder = limited(tmp_path)
-    with pytest.raises(
-        InputError, match=r"sentence 0: features of the template context are for text only\. Leave it out"
-    ):
-        decoder.decode(plf_lattices(["((('a',1),),)"], "x"))

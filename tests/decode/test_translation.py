@@ -11,9 +11,10 @@ from threading import Timer
 import pytest
 
 from hopefear._core import Pool
+from hopefear.commands.translate import Translate
 from hopefear.decode import Hiero
 from hopefear.decode.consensus import best_by_consensus
-from hopefear.decode.translation import TranslateConfig, _ahead, translate
+from hopefear.decode.translation import _ahead, translate
 from hopefear.errors import InputError, OptionError
 from hopefear.formats import read_forests
 from hopefear.model.directory import Model, write_model
@@ -38,7 +39,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("block", [1, 4, 100])
 @pytest.mark.parametrize("nbest", [0, 3])
 def test_blocks_do_not_show(path: Path, monkeypatch: pytest.MonkeyPatch, block: int, nbest: int) -> None:
-    config = TranslateConfig(model=path / "model", nbest=nbest)
+    config = Translate(model=str(path / "model"), nbest=nbest)
     whole = "".join(translate(config, path / "source"))
     monkeypatch.setattr("hopefear.decode.translation.BLOCK", block)
     told: list[Event] = []
@@ -55,28 +56,28 @@ def test_blocks_do_not_show(path: Path, monkeypatch: pytest.MonkeyPatch, block: 
 @pytest.mark.parametrize("metric", ["bleu", "chrf"])
 def test_minimum_bayes_risk_is_reranking_of_forests(path: Path, monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
     monkeypatch.setattr("hopefear.decode.translation.BLOCK", 5)
-    config = TranslateConfig(model=path / "model", mbr=metric, scale=0.1, tokens=True)
+    config = Translate(model=str(path / "model"), mbr=metric, scale=0.1, tokens=True)
     texts = "".join(translate(config, path / "source")).split("\n")[:-1]
     decoder = Hiero(Model.open(path / "model"))
     pool = decoder.decode((path / "source").read_text().split("\n")[:-1], max_edges=2000)
     assert texts == best_by_consensus(pool, WEIGHTS, metric, 0.1)
-    best = "".join(translate(TranslateConfig(model=path / "model", tokens=True), path / "source")).split("\n")[:-1]
+    best = "".join(translate(Translate(model=str(path / "model"), tokens=True), path / "source")).split("\n")[:-1]
     assert texts != best and [not text for text in texts] == [not text for text in best]
 
 
 def test_minimum_bayes_risk_goes_with_plain_output(path: Path) -> None:
     for more in ({"nbest": 2}, {"forests": "f"}, {"explain": True}):
         with pytest.raises(OptionError, match="--mbr goes with neither --nbest nor --forests nor --explain"):
-            TranslateConfig(model=path / "model", mbr="bleu", **more)  # type: ignore[arg-type]
+            Translate(model=str(path / "model"), mbr="bleu", **more)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="--scale goes with --mbr only"):
-        TranslateConfig(model=path / "model", scale=0.5)
+        Translate(model=str(path / "model"), scale=0.5)
     with pytest.raises(InputError, match="mbr: 'wer' is not known"):
-        TranslateConfig(model=path / "model", mbr="wer")
+        Translate(model=str(path / "model"), mbr="wer")
 
 
 def test_forests_appear_at_the_end_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 5)
-    config = TranslateConfig(model=path / "model", forests=tmp_path / "forests")
+    config = Translate(model=str(path / "model"), forests=str(tmp_path / "forests"))
     pieces = translate(config, path / "source")
     next(pieces)
     pieces.close()
@@ -86,7 +87,7 @@ def test_forests_appear_at_the_end_or_not_at_all(path: Path, monkeypatch: pytest
 
 def test_options_that_do_not_go_together() -> None:
     with pytest.raises(OptionError, match="--explain goes with neither"):
-        TranslateConfig(model="model", explain=True, nbest=1)
+        Translate(model="model", explain=True, nbest=1)
 
 
 def test_ctrl_c_does_not_wait_for_a_long_sentence(tmp_path: Path) -> None:

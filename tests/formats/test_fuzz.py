@@ -15,6 +15,10 @@ NAMES += ["arpa", "checkpoint", "config", "csv table", "grammar.bin", "learners.
 NAMES += ["qrels", "run.json", "trec run", "tsv table", "jsonl table", "parquet table", "arrow table", "case.bin"]
 NAMES += ["lm.bin, forged", "grammar.bin, forged", "joint.npz", "joint.npz, forged", "last.npz", "last.npz, forged"]
 NAMES += ["learners.npz, forged", "links", "params", "feature table"]
+NAMES += [
+    f"corpus {name}" for name in ("memory.tmx", "old.xliff", "new.xlf", "messages.po", "lines.jsonl", "nested.jsonl")
+]
+NAMES += ["corpus table.tsv"]
 
 
 @pytest.mark.parametrize("name", NAMES)

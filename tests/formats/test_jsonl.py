@@ -111,7 +111,7 @@ def candidate(**keys: Any) -> dict[str, Any]:
 def test_bad_jsonl(tmp_path: Path, lines: list[Any], message: str) -> None:
     path = write(tmp_path / "n", *lines)
     with pytest.raises(hf.InputError) as raised:
-        read_nbest(path)
+        read_nbest(path, format="jsonl")
     assert str(raised.value).startswith(message.replace("n:", f"{path}:", 1))
     assert "\n" not in str(raised.value)
 

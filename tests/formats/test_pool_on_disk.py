@@ -12,9 +12,10 @@ from numpy.testing import assert_array_equal
 
 import hopefear as hf
 from hopefear import _core
+from hopefear.commands.tune import Tune
 from hopefear.data.lists import Synthetic
 from hopefear.metrics import Bleu
-from hopefear.train.tuning import TuneConfig, tune
+from hopefear.runs.session import SILENT
 from hopefear.util.disk import on_disk
 from tests.forest.pools import random_pool
 from tests.trainers.every import BATCH, make
@@ -123,17 +124,15 @@ def test_tune(data: Path, tmp_path: Path) -> None:
     """Replicates are children that write to files of their own."""
     refs = [str(data / f"ref.{i}") for i in range(4)]
     for name, memory in (("here", None), ("there", 0.0)):
-        tune(
-            TuneConfig(
-                nbest=[str(data / "nbest.txt")],
-                refs=refs,
-                trainer="kbmira",
-                set={"passes": 3, "scaling": "std"},
-                replicates=3,
-                memory=memory,
-                out=str(tmp_path / "runs" / name),
-            )
-        )
+        Tune(
+            nbest=[str(data / "nbest.txt")],
+            refs=refs,
+            trainer="kbmira",
+            set={"passes": 3, "scaling": "std"},
+            replicates=3,
+            memory=memory,
+            out=str(tmp_path / "runs" / name),
+        ).run(SILENT)
     runs = tmp_path / "runs"
     assert (runs / "here" / "weights.txt").read_bytes() == (runs / "there" / "weights.txt").read_bytes()
     assert sorted(entry.name for entry in runs.iterdir()) == ["here", "there"]

@@ -214,7 +214,7 @@ def test_missing_numbers(tmp_path: Path, kind: str) -> None:
     if kind == "jsonl":
         data = write_jsonl(tmp_path / "t.jsonl", rows, tuple(GAPS))
     place = {"dict": "table: row 1", "csv": "t.csv:3", "jsonl": "t.jsonl:2"}[kind]
-    with pytest.raises(hf.InputError, match=rf"{place}: a is missing, as are 2 more. Fill it, or say --missing drop"):
+    with pytest.raises(hf.InputError, match=rf"{place}: a is missing, as are 2 more. Fill it, or say --missing mean"):
         hf.Pool.from_table(data, group="g")
     said: list[str] = []
     spec = TableSpec("g", missing="drop")
@@ -305,7 +305,7 @@ def test_what_is_no_table() -> None:
         hf.Pool.from_table(3, group="g")
     with pytest.raises(hf.InputError, match=r"column 'a' has 1 rows, others have more"):
         hf.Pool.from_table({"g": [1, 2], "a": [1]}, group="g")
-    with pytest.raises(hf.InputError, match=r"missing is 'ignore'. Choose one of error, drop, indicator"):
+    with pytest.raises(hf.InputError, match=r"missing is 'ignore'. Choose one of error, zero, mean, drop, indicator"):
         hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, group="g", missing="ignore")
     with pytest.raises(hf.InputError, match=r"Pool.from_table"):
         hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, grup="g")  # type: ignore[call-arg]

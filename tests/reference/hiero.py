@@ -15,11 +15,19 @@ def matches(pattern, words, i, j):
     return [((i, k), *rest) for k in range(i + 1, j + 1) for rest in matches(pattern[1:], words, k, j)]
 
 
-def parts(words, kinds, rules, max_span, at_place=None):
+def own_words(rule):
+    """The places of the words that a rule of the sentence covers itself."""
+    below = {place for begin, end in rule.gaps for place in range(begin, end)}
+    return {*range(rule.begin, rule.end)} - below
+
+
+def parts(words, kinds, rules, max_span, at_place=None, own=()):
     """A function of i and j: (target words, features) of every derivation of X over words[i:j].
 
-    ``at_place(source, target, i, spans)`` has features of the place of a rule, or of a word that is copied.
+    ``at_place(source, target, i, spans)`` has features of the place of a rule, or of a word that is copied. ``own``:
+    rules of the sentence; where one is forced, only forced rules cover its words.
     """
+    barred = {place for rule in own if rule.forced for place in range(rule.begin, rule.end)}
     known = {word for source, _, _ in rules for word in source}
     alone = {source[0] for source, _, _ in rules if len(source) == 1}
 
@@ -30,6 +38,8 @@ def parts(words, kinds, rules, max_span, at_place=None):
             if j - i > max_span and "[X]" in source:
                 continue
             for spans in matches(source, words, i, j):
+                if barred & ({*range(i, j)} - {place for span in spans for place in range(*span)}):
+                    continue
                 for parts in itertools.product(*[x(*span) for span in spans]):
                     text, h = [], Counter(values)
                     h["rule"] += 1
@@ -44,7 +54,18 @@ def parts(words, kinds, rules, max_span, at_place=None):
                     for _, below in parts:
                         h.update(below)
                     found.append((tuple(text), h))
-        if j == i + 1:
+        for rule in own:
+            if (rule.begin, rule.end) != (i, j) or (not rule.forced and barred & own_words(rule)):
+                continue
+            for below in itertools.product(*[x(*span) for span in rule.gaps]):
+                text, h = [], Counter(rule.features)
+                for symbol in rule.target:
+                    text += below[symbol - 1][0] if isinstance(symbol, int) else [symbol]
+                    h["word"] += not isinstance(symbol, int)
+                for _, g in below:
+                    h.update(g)
+                found.append((tuple(text), h))
+        if j == i + 1 and i not in barred:
             word, kind = words[i], kinds[i]
             name = {"n": "number", "c": "name"}.get(kind)
             if name is None and word not in alone:
@@ -57,9 +78,9 @@ def parts(words, kinds, rules, max_span, at_place=None):
     return x
 
 
-def derivations(words, kinds, rules, max_span, at_place=None):
+def derivations(words, kinds, rules, max_span, at_place=None, own=()):
     """(target words, features) of every derivation; rules are (source, target, values), nonterminals [X] and 1, 2."""
-    x = parts(words, kinds, rules, max_span, at_place)
+    x = parts(words, kinds, rules, max_span, at_place, own)
 
     @functools.cache
     def s(j):

@@ -1,6 +1,6 @@
 """Lists of several systems as one: what ``hopefear combine`` does.
 
-    combine(CombineConfig(lists=["neural.jsonl", "hiero.jsonl"], names=["neural", "hiero"], out="both.jsonl"))
+    combine([System("neural", "neural.jsonl"), System("hiero", "hiero.jsonl")], "both.jsonl")
 
 A candidate stands once, whoever proposed it, with the features of all systems side by side:
 
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool, likeness_columns, set_sources
 from hopefear.errors import OptionError, input_error
 from hopefear.formats.pieces import SENTENCES, iter_pools, pool_writer
-from hopefear.formats.weights import read_weights, weight_vector
+from hopefear.formats.weights import weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name
 from hopefear.util.words import plural
@@ -44,19 +44,6 @@ RIDGE = 1e-6  # of the mean square of a predictor: only so that the equations ca
 
 Matrix = NDArray[np.float64]
 Found = tuple[Pool, int, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CombineConfig:
-    """The options of ``hopefear combine``, by the same names."""
-
-    lists: Sequence[PathLike]
-    out: PathLike
-    names: Sequence[str] = ()
-    weights: Sequence[str] = ()  # NAME=FILE: what a system weighs its features with
-    floors: PathLike | None = None  # read them instead of learning them
-    save_floors: PathLike | None = None
-    jobs: int = 0
 
 
 @dataclass
@@ -221,52 +208,42 @@ class Floors:
                 ) from None
 
 
-def combine(config: CombineConfig, run: Session = SILENT) -> list[str]:
-    """Writes the combined list; the names of its columns."""
-    names = list(config.names) or [f"s{k + 1}" for k in range(len(config.lists))]
-    _check(config, names)
-    weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in config.weights)}
-    systems = [System(name, path, weights.get(name)) for name, path in zip(names, config.lists, strict=True)]
-    floors = Floors(systems)
+def combine(
+    systems: Sequence[System],
+    out: PathLike,
+    run: Session = SILENT,
+    *,
+    floors: PathLike | None = None,
+    save_floors: PathLike | None = None,
+    jobs: int = 0,
+) -> list[str]:
+    """Write the combined list; the names of its columns. ``floors`` is a file to read instead of learning them."""
+    guesses = Floors(systems)
     done = 0
     update = run.progress("combine")
     for piece in _pieces(systems):  # all features have to be known before the first line is written
-        if config.floors is None:
-            _see(piece, systems, floors, config.jobs)
+        if floors is None:
+            _see(piece, systems, guesses, jobs)
         done += len(piece.ids)
         update(done, text="floors")
-    if config.floors is None:
-        floors.learn()
+    if floors is None:
+        guesses.learn()
     else:
-        floors.load(config.floors)
+        guesses.load(floors)
     columns = [column for system in systems for column in system.columns()] + ["systems"]
     if twice := [name for name in columns if columns.count(name) > 1]:
         raise OptionError(f"two columns would be called {twice[0]}: choose other --names.")
-    with pool_writer(config.out) as writer:
+    with pool_writer(out) as writer:
         for piece in _pieces(systems):
-            writer.add(piece.pool(columns, _filled(piece, systems, floors, config.jobs)))
+            writer.add(piece.pool(columns, _filled(piece, systems, guesses, jobs)))
             update(writer.written, text="write")
-    if config.save_floors is not None:
-        floors.save(config.save_floors)
-    if config.floors is None:
+    if save_floors is not None:
+        guesses.save(save_floors)
+    if floors is None:
         for k, system in enumerate(systems):
-            shares = ", ".join(f"{name} {share:.0%}" for name, share in floors.explained(k).items())
+            shares = ", ".join(f"{name} {share:.0%}" for name, share in guesses.explained(k).items())
             run.note(f"{system.name}: explained by likeness to its other candidates: {shares}")
     return columns
-
-
-def _check(config: CombineConfig, names: Sequence[str]) -> None:
-    if len(config.lists) < 2:
-        raise OptionError("combine needs two lists at least.")
-    if "-" in map(str, config.lists):
-        raise OptionError("combine reads its lists twice: give files, not standard input.")
-    if len(names) != len(config.lists):
-        raise OptionError(f"--names: {plural(len(names), 'name')} for {plural(len(config.lists), 'list')}.")
-    if len(set(names)) < len(names) or any(not name or set(name) & set(" \t=|") for name in names):
-        raise OptionError("--names must differ, and have no blanks, = or |.")
-    for text in config.weights:
-        if "=" not in text or text.split("=", 1)[0] not in names:
-            raise OptionError(f"--weights {text}: give NAME=FILE, where NAME is one of {', '.join(names)}.")
 
 
 def _pieces(systems: Sequence[System]) -> Iterator[Piece]:

@@ -1,6 +1,6 @@
 """More evidence for the candidates of lists: what ``hopefear features`` does. docs/neural.md has all formulas.
 
-    evidence = Evidence(FeaturesConfig(lm=["big.arpa"], model="model", consensus=["bleu"]))
+    evidence = Evidence(lm=["big.arpa"], model="model", consensus=["bleu"])
     pool = evidence.add(read_nbest("dev.jsonl"))
 
 Lists are read and written piece by piece. A column depends on nothing but its own list and the models.
@@ -48,23 +48,6 @@ AGREEMENT = ("posterior_1", "posterior_2", "posterior_3", "posterior_4", "votes"
 Matrix = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeaturesConfig:
-    """The options of ``hopefear features``, by the same names."""
-
-    list: PathLike = "-"
-    out: PathLike = "-"
-    lm: Sequence[PathLike] = ()
-    model: PathLike | None = None
-    forced: bool = False
-    explain: str | None = None  # with forced: the id of a sentence whose derivations are shown
-    consensus: Sequence[str] = ()
-    weights: PathLike | None = None  # of the distribution of --consensus; None: all candidates are equal
-    scale: float = 1.0
-    sources: PathLike | None = None
-    jobs: int = 0
-
-
 class Words:
     """The words of lists as a model has them."""
 
@@ -95,24 +78,35 @@ class Family:
 
 
 class Evidence:
-    """The columns that a configuration asks for."""
+    """Columns for the candidates of lists.
 
-    def __init__(self, config: FeaturesConfig) -> None:
-        self.config, self.jobs = config, config.jobs
-        self.decoder: Forced | None = None
-        if config.forced and config.model is None:
+    With ``weights``, the candidates of ``consensus`` are as probable as exp(``scale`` w.h); without, equally probable.
+    """
+
+    def __init__(
+        self,
+        *,
+        lm: Sequence[PathLike] = (),
+        model: PathLike | None = None,
+        forced: bool = False,
+        consensus: Sequence[str] = (),
+        weights: PathLike | None = None,
+        scale: float = 1.0,
+        jobs: int = 0,
+    ) -> None:
+        if forced and model is None:
             raise OptionError("--forced needs --model.")
-        if config.explain is not None and not config.forced:
-            raise OptionError("--explain goes with --forced only.")
-        for metric in config.consensus:
+        for metric in consensus:
             check_choice("consensus", metric, CONSENSUS)
-        if not config.consensus and config.weights is not None:
-            raise OptionError("--weights goes with --consensus only.")
-        self.model = Model.open(config.model) if config.model is not None else None
+        self.jobs = jobs
+        self.model = Model.open(model) if model is not None else None
+        self.decoder = Forced(self.model) if self.model is not None and forced else None
         self._words = Words(self.model.target_text) if self.model else None
-        self._weights = read_weights(config.weights) if config.weights is not None else None
-        self._models = [(_lm_name(path), LanguageModel.read(path)) for path in config.lm]
-        self.families = [*self._surface(), *self._lms(), *self._of_model(), *self._consensus()]
+        self._weights = read_weights(weights) if weights is not None else None
+        self._weights_path = weights
+        self._models = [(_lm_name(path), LanguageModel.read(path)) for path in lm]
+        consensus_family = self._consensus(list(dict.fromkeys(consensus)), scale)
+        self.families = [*self._surface(), *self._lms(), *self._of_model(), *consensus_family]
         self._check_twice()
 
     def add(self, pool: Pool) -> Pool:
@@ -168,9 +162,9 @@ class Evidence:
                 return joint_column(self._model_pool(), self._sources(pool), model.grammar, joint.core, self.jobs)
 
             found.append(Family("joint", ["model_njm"], column, needs_source=True))
-        if not self.config.forced:
+        decoder = self.decoder
+        if decoder is None:
             return [*found, lexical]
-        self.decoder = decoder = Forced(model)
         forced = Family(
             "forced",
             [f"forced_{name}" for name in decoder.names],
@@ -179,16 +173,28 @@ class Evidence:
         )
         return [*found, lexical, forced]
 
-    def _consensus(self) -> list[Family]:
-        metrics = list(dict.fromkeys(self.config.consensus))
+    def _consensus(self, metrics: list[str], scale: float) -> list[Family]:
         if not metrics:
             return []
 
         def compute(pool: Pool) -> Matrix:
             w = None if self._weights is None else weight_vector(self._weights, pool.feature_names)
-            return consensus_columns(pool, metrics, w, self.config.scale, EXACT, self.jobs)
+            return consensus_columns(pool, metrics, w, scale, EXACT, self.jobs)
 
         return [Family("consensus", [*(f"consensus_{name}" for name in metrics), *AGREEMENT], compute)]
+
+    def check(self, pool: Pool, path: PathLike, run: Session) -> None:
+        """What the first piece of a list tells."""
+        if not any(pool.source(i) for i in range(len(pool))):
+            if self.model is not None:
+                raise InputError(f"{path_name(path)}: has no source sentences, which --model needs. Give --sources")
+            without = [name for family in self.families if family.needs_source for name in family.columns]
+            run.note(f"no source sentences: {some(without)} are left out. Give --sources")
+        if self._weights is not None:
+            whose = f"the list, which has {some(pool.feature_names)}"
+            strange = "that the list does not have"
+            if warning := check_names(str(self._weights_path), self._weights, pool.feature_names, strange, whose):
+                run.warn(warning)
 
     def _model_pool(self) -> Pool:
         assert self._in_model is not None
@@ -217,31 +223,41 @@ class Added:
     families: dict[str, list[str]]  #: the columns of each
     explanations: list[str]  #: of the candidates of one sentence
 
+    def __str__(self) -> str:
+        return "\n".join(text + "\n" for text in self.explanations)
 
-def add_features(config: FeaturesConfig, run: Session = SILENT) -> Added:
-    """Reads a list and writes it with more columns."""
+
+def add_evidence(
+    path: PathLike,
+    out: PathLike,
+    evidence: Evidence,
+    run: Session = SILENT,
+    *,
+    sources: PathLike | None = None,
+    explain: str | None = None,
+) -> Added:
+    """Read a list and write it with more columns; ``explain`` is the id of a sentence whose derivations are shown."""
     explanations: list[str] = []
-    evidence = Evidence(config)
-    lines = read_lines(config.sources) if config.sources is not None else None
+    lines = read_lines(sources) if sources is not None else None
     update = run.progress("features")
-    with pool_writer(config.out) as writer:
-        for pool in iter_pools(config.list):
-            _give_sources(pool, lines, writer.written, config)
+    with pool_writer(out) as writer:
+        for pool in iter_pools(path):
+            if sources is not None and lines is not None:
+                _give_sources(pool, lines, writer.written, path, sources)
             if writer.written == 0:
-                _check(config, evidence, pool, run)
+                evidence.check(pool, path, run)
             writer.add(evidence.add(pool))
-            if evidence.decoder is not None and config.explain in (ids := pool.ids):
-                i = ids.index(str(config.explain))
+            if evidence.decoder is not None and explain in (ids := pool.ids):
+                i = ids.index(str(explain))
                 explanations += [
                     evidence.decoder.explain(pool.source(i), pool.text(i, j)) for j in range(pool[i].edge_count)
                 ]
             update(writer.written)
-        if config.explain is not None and not explanations:
-            finding = f"has no sentence {config.explain!r}. Give --explain one of its ids"
-            raise InputError(f"{path_name(config.list)}: {finding}")
-        if lines is not None and len(lines) != writer.written:
-            finding = f"has {len(lines)} lines, but {path_name(config.list)} has {writer.written} sentences"
-            raise input_error(path_name(config.sources or ""), None, f"{finding}. Use the source of these sentences")
+        if explain is not None and not explanations:
+            raise InputError(f"{path_name(path)}: has no sentence {explain!r}. Give --explain one of its ids")
+        if sources is not None and lines is not None and len(lines) != writer.written:
+            finding = f"has {len(lines)} lines, but {path_name(path)} has {writer.written} sentences"
+            raise input_error(path_name(sources), None, f"{finding}. Use the source of these sentences")
     families = {
         name: [column for family in evidence.families if family.name == name for column in family.columns]
         for name in dict.fromkeys(family.name for family in evidence.families)
@@ -249,26 +265,9 @@ def add_features(config: FeaturesConfig, run: Session = SILENT) -> Added:
     return Added(families, explanations)
 
 
-def _give_sources(pool: Pool, lines: list[str] | None, first: int, config: FeaturesConfig) -> None:
-    if lines is None:
-        return
+def _give_sources(pool: Pool, lines: list[str], first: int, path: PathLike, sources: PathLike) -> None:
     own = lines[first : first + len(pool)]
     if len(own) < len(pool):
-        finding = f"has {len(lines)} lines, fewer than {path_name(config.list)} has sentences"
-        raise input_error(path_name(config.sources or ""), None, f"{finding}. Use the source of these sentences")
+        finding = f"has {len(lines)} lines, fewer than {path_name(path)} has sentences"
+        raise input_error(path_name(sources), None, f"{finding}. Use the source of these sentences")
     set_sources(pool, own)
-
-
-def _check(config: FeaturesConfig, evidence: Evidence, pool: Pool, run: Session) -> None:
-    """What the first piece of a list tells."""
-    if not any(pool.source(i) for i in range(len(pool))):
-        if config.model is not None:
-            raise InputError(f"{path_name(config.list)}: has no source sentences, which --model needs. Give --sources")
-        without = [name for family in evidence.families if family.needs_source for name in family.columns]
-        run.note(f"no source sentences: {some(without)} are left out. Give --sources")
-    if evidence._weights is not None:
-        whose = f"the list, which has {some(pool.feature_names)}"
-        if strangers := check_names(
-            str(config.weights), evidence._weights, pool.feature_names, "that the list does not have", whose
-        ):
-            run.warn(strangers)

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Examples, HieroDecoder, Pool, Vocab
+from hopefear._core import Examples, HieroDecoder, Pool, SentenceRule as SentenceRule, Vocab
 from hopefear.decode.explanation import explanation
 from hopefear.errors import InputError
 from hopefear.formats.forests import plf_lattices
@@ -29,11 +29,37 @@ from hopefear.model.features import PROBABILITIES, SMALL, TEMPLATES, template_of
 from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import LETTERS, TextPipeline
+from hopefear.util.files import PathLike
+from hopefear.util.words import plural
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Sentences whose words are known already, with rules of their own: what decoders take in place of lines.
+
+    ``rules[i]`` stand next to those of the grammar for sentence i alone. See :class:`SentenceRule`: a rule translates
+    the words ``[begin, end)`` of its sentence, and where it is ``forced`` nothing else does.
+    """
+
+    words: Sequence[Sequence[str]]  #: as the model's text has them; none is empty or has a blank in it
+    kinds: Sequence[str]  #: of each sentence a letter per word: n for a number, c for a name, w for others
+    rules: Sequence[Sequence[SentenceRule]] = ()  #: of each sentence, or none at all
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+#: What a decoder translates: lines of text, lattices, or sentences with rules of their own.
+Lines = Iterable[str] | Pool | Prepared
+_Sentences = tuple[list[str], list[str], list[str], list[list[SentenceRule]]]
 
 
 @dataclass(frozen=True)
 class Hiero:
-    """A decoder for one model. ``weights`` of None are those of the model; features they do not name weigh 0."""
+    """A decoder for one model, or the path of one.
+
+    ``weights`` of None are those of the model; features they do not name weigh 0.
+    """
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]
@@ -45,9 +71,29 @@ class Hiero:
     rescore_limit: int = 100  #: edges then kept per node; 0: all
     arcs: tuple[str, ...] = ()  #: features of lattices: what their arcs score
     input: str = "text"  #: or plf: lines are lattices
+    extra: tuple[str, ...] = ()  #: features that only rules of sentences have
     _core: HieroDecoder = field(init=False, repr=False, compare=False)
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            model: Model | PathLike,
+            weights: Mapping[str, float] | None = None,
+            pop_limit: int = 200,
+            max_options: int = 20,
+            max_span: int = 0,
+            templates: tuple[str, ...] | None = None,
+            rescore_edges: int = 2000,
+            rescore_limit: int = 100,
+            arcs: tuple[str, ...] = (),
+            input: str = "text",
+            extra: tuple[str, ...] = (),
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            object.__setattr__(self, "model", Model.open(self.model))
         self.model.require("hiero", "this decoder is for hiero")
         if self.weights is None:
             object.__setattr__(self, "weights", self.model.weights)
@@ -63,7 +109,9 @@ class Hiero:
             raise InputError(f"no template is called {wrong[0]!r}. Choose from {', '.join(TEMPLATES)}")
         if own := [name for name in self.arcs if name in dense]:
             raise InputError(f"a score of arcs is called {own[0]}, as a feature of the model is. Rename it")
-        dense += self.arcs
+        if taken := [name for name in self.extra if name in (*dense, *self.arcs)]:
+            raise InputError(f"an extra feature is called {taken[0]}, as another feature is. Rename it")
+        dense += [*self.arcs, *self.extra]
         sparse = self.model.templates(self.templates, len(dense)) if self.templates else None
         core = HieroDecoder(
             self.model.grammar,
@@ -106,10 +154,13 @@ class Hiero:
         model = Model(Path("grammar"), info, grammar, tuple(language_models), ())
         return cls(model, weights, pop_limit, max_options, max_span)
 
+    def __repr__(self) -> str:
+        return f"Hiero({self.model!r}, {plural(len(self.weights), 'weight')}, pop_limit={self.pop_limit})"
+
     @property
     def dense_names(self) -> list[str]:
         """The features that every edge has."""
-        return [*self.model.dense_names, *self.arcs]
+        return [*self.model.dense_names, *self.arcs, *self.extra]
 
     @property
     def feature_names(self) -> list[str]:
@@ -120,9 +171,18 @@ class Hiero:
     def _limits(self) -> tuple[int, int, int, int, int]:
         return self.pop_limit, self.max_options, self.max_span, self.rescore_edges, self.rescore_limit
 
-    def _read(self, lines: Iterable[str] | Pool, first: int = 0) -> Iterable[str] | Pool:
+    def _read(self, lines: Lines, first: int = 0) -> Lines:
         """Lines of PLF as lattices."""
-        return lines if self.input == "text" or isinstance(lines, Pool) else plf_lattices(list(lines), "source", first)
+        if self.input == "text" or isinstance(lines, Pool | Prepared):
+            return lines
+        return plf_lattices(list(lines), "source", first)
+
+    def _sentences(self, lines: Iterable[str] | Prepared, first: int = 0) -> _Sentences:
+        """Ids, words between blanks, their kinds, and their rules."""
+        if not isinstance(lines, Prepared):
+            return *self.model.source_text.sentences(lines, first), []
+        ids = [str(number) for number in range(first, first + len(lines))]
+        return ids, [" ".join(words) for words in lines.words], list(lines.kinds), [list(own) for own in lines.rules]
 
     def _lattices(self, pool: Pool) -> tuple[Pool, str]:
         """Lattices over words as the model has them, and the kinds of these words."""
@@ -139,7 +199,7 @@ class Hiero:
 
     def decode(
         self,
-        lines: Iterable[str] | Pool,
+        lines: Lines,
         weights: Mapping[str, float] | NDArray[np.float64] | None = None,
         *,
         max_edges: int = 0,
@@ -150,6 +210,7 @@ class Hiero:
         """The forests of these lines of text, in order; sentence ids count from ``first``.
 
         A pool of lattices (``read_forests("asr.plf")``) takes the place of text; its features must be among ``arcs``.
+        So do sentences with rules of their own (:class:`Prepared`); features of these rules may be among ``extra``.
         All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
         ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does, before the forest is written out: that is cheaper.
         """
@@ -157,12 +218,12 @@ class Hiero:
         lines = self._read(lines, first)
         if isinstance(lines, Pool):
             return self._core.decode_lattices(*self._lattices(lines), w, self._limits, max_edges, beam, jobs)
-        sentences = self.model.source_text.sentences(lines, first)
-        return self._core.decode(*sentences, w, self._limits, max_edges, beam, jobs)
+        ids, texts, kinds, rules = self._sentences(lines, first)
+        return self._core.decode(ids, texts, kinds, w, self._limits, max_edges, beam, jobs, rules)
 
     def kbest(
         self,
-        lines: Iterable[str] | Pool,
+        lines: Lines,
         k: int,
         distinct: bool = False,
         *,
@@ -175,25 +236,36 @@ class Hiero:
         lines = self._read(lines, first)
         if isinstance(lines, Pool):
             return self._core.kbest_lattices(*self._lattices(lines), w, k, distinct, self._limits, jobs)
-        sentences = self.model.source_text.sentences(lines, first)
-        return self._core.kbest(*sentences, w, k, distinct, self._limits, jobs)
+        ids, texts, kinds, rules = self._sentences(lines, first)
+        return self._core.kbest(ids, texts, kinds, w, k, distinct, self._limits, jobs, rules)
 
-    def examples(self, lines: Sequence[str], references: Sequence[Sequence[str]]) -> Examples:
+    def examples(self, lines: Sequence[str] | Prepared, references: Sequence[Sequence[str]]) -> Examples:
         """Sentences to learn from: lines, and for each reference a list of as many lines."""
         words = [[self.model.target_text.tokens(line) for line in one] for one in references]
         each = [list(one) for one in zip(*words, strict=True)]
-        if isinstance(lattices := self._read(lines), Pool):
-            return self._core.lattice_examples(*self._lattices(lattices), each, self._limits)
-        return self._core.examples(*self.model.source_text.sentences(lines), each, self._limits)
+        if isinstance(text := self._read(lines), Pool):
+            return self._core.lattice_examples(*self._lattices(text), each, self._limits)
+        ids, texts, kinds, rules = self._sentences(text)
+        return self._core.examples(ids, texts, kinds, each, self._limits, rules)
 
     def opener(self) -> Callable[[], Hiero]:
         """Something that can be sent to another machine and opens the same decoder there, from the model's path."""
-        names = ("pop_limit", "max_options", "max_span", "templates", "arcs", "input")
+        names = ("pop_limit", "max_options", "max_span", "templates", "arcs", "input", "extra")
         options = {name: getattr(self, name) for name in names}
         return partial(_opened, str(self.model.path.resolve()), self.model.info["checksum"], options)
 
-    def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]:
-        """The best translation of each line, put together as running text, or with a blank between all ``tokens``."""
+    @overload
+    def translate(self, lines: str, tokens: bool = False, jobs: int = 0) -> str: ...  # type: ignore[overload-overlap]
+    @overload
+    def translate(self, lines: Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> list[str]: ...
+
+    def translate(self, lines: str | Sequence[str] | Pool, tokens: bool = False, jobs: int = 0) -> str | list[str]:
+        """The best translation of each line, put together as running text, or with a blank between all ``tokens``.
+
+        A string is one line, and its translation a string.
+        """
+        if isinstance(lines, str):
+            return self.translate([lines], tokens, jobs)[0]
         pool = self.kbest(lines, 1, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
         return texts if tokens else self.model.running_text(texts, () if isinstance(lines, Pool) else lines)

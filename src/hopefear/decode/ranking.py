@@ -1,6 +1,6 @@
 """The candidates of a table in the order of given weights: what ``hopefear rerank --table`` does.
 
-    ranked = rank_table(RankConfig(table="scores.csv", group="query", weights="run/weights.txt", out="ranked.csv"))
+    ranked = rank_table("scores.csv", "run/weights.txt", TableSpec("query"), out="ranked.csv")
     ranked.score, ranked.rank, ranked.best
 
 Of equal scores the earlier row wins. Rows of a group need not stand together.
@@ -10,37 +10,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear.errors import InputError, OptionError
+from hopefear.errors import InputError
+from hopefear.formats.missing import LIST_POLICIES, check_weights, filled
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.formats.table_files import is_path, write_ranked
 from hopefear.formats.weights import check_names, read_weights
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike
 from hopefear.util.words import plural, some
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankConfig:
-    """The options of ``hopefear rerank --table``, by the same names."""
-
-    table: Any  # a file, a frame or a dict of arrays
-    weights: PathLike | Mapping[str, float]
-    group: str | None = None
-    features: Sequence[str] = ()
-    missing: str | None = None
-    out: PathLike | None = None  # the table with the columns score and rank
-
-    def __post_init__(self) -> None:
-        if not self.group:
-            raise OptionError("--table needs --group, the column that says which candidates compete.")
-        if self.out is not None and not is_path(self.table):
-            raise InputError("the table is not in a file: take score and rank of the result instead of --out")
 
 
 @dataclass(frozen=True)
@@ -57,58 +40,75 @@ class Ranked:
         return np.flatnonzero(self.rank == 1)
 
 
-def rank_table(config: RankConfig, run: Session = SILENT) -> Ranked:
-    """Score and rank the candidates of a table, and write it with these columns if the config says where."""
-    weights = config.weights if isinstance(config.weights, Mapping) else read_weights(config.weights)
-    assert config.group is not None
+def rank_table(
+    source: Any,
+    weights: PathLike | Mapping[str, float],
+    spec: TableSpec,
+    run: Session = SILENT,
+    *,
+    out: PathLike | None = None,
+) -> Ranked:
+    """Score and rank the candidates of a table: a file, a frame or a dict of arrays.
+
+    Its features are those of the ``spec``, or else all columns that have a weight. A table in a file is written to
+    ``out`` with the columns score and rank.
+    """
+    named, path = (weights, "weights") if isinstance(weights, Mapping) else (read_weights(weights), weights)
+    if out is not None and not is_path(source):
+        raise InputError("the table is not in a file: take score and rank of the result instead of --out")
     run.progress("rerank")(text="read")
-    spec = TableSpec(config.group, config.features or tuple(weights), missing=config.missing or "error")
-    table = read_table(config.table, TableSpec(config.group))
-    flat = table.flat(spec)
+    table = read_table(source, TableSpec(spec.group))
+    flat = table.flat(replace(spec, features=spec.features or tuple(named)))
     if flat.rows == 0:
         raise InputError(f"{table.name}: there are no rows. Give a table with one row per candidate")
-    names, warnings = _features(flat, config, weights)
-    codes, _ = flat.codes(config.group)
-    score = _scores(flat, names, weights, spec.missing)
+    names, warnings = _features(flat, spec, named, path)
+    codes, _ = flat.codes(spec.group)
+    score = _scores(flat, names, named, spec.missing, codes)
     for warning in warnings:
         run.warn(warning)
     ranked = Ranked(flat, score, ranks(codes, score))
-    if config.out is not None:
+    if out is not None:
         rows = None if flat is table else flat.owner
-        write_ranked(config.table, table, config.out, *_cells(ranked, rows, table.rows))
+        write_ranked(source, table, out, *_cells(ranked, rows, table.rows))
     return ranked
 
 
-def _features(table: Table, config: RankConfig, weights: Mapping[str, float]) -> tuple[list[str], list[str]]:
+def _features(
+    table: Table, spec: TableSpec, weights: Mapping[str, float], path: PathLike
+) -> tuple[list[str], list[str]]:
     """The columns that are weighed, those that were named or those that have a weight; and what to warn of."""
-    assert config.group is not None
-    if config.features:
-        names = table.feature_names(TableSpec(config.group, config.features))
+    if spec.features:
+        names = table.feature_names(TableSpec(spec.group, spec.features))
     else:
         names = [name for name in weights if name in table.columns]
-    path = "weights" if isinstance(config.weights, Mapping) else config.weights
     known = [*names, *(f"{name}_missing" for name in names)]
-    others = [name for name in table.columns if name != config.group]
+    others = [name for name in table.columns if name != spec.group]
     whose = f"the table, which has {some(others)}. Use the weights of these columns"
-    strangers = check_names(path, weights, known, "that the table does not have", whose)
-    warnings = [strangers] if strangers else []
+    strangers = check_names(path, weights, known, "that are not asked for", whose)
+    policy = spec.missing if spec.missing in LIST_POLICIES else "error"
+    missed = check_weights(path, weights, {*known, *table.columns}, policy, whose="the table")
+    warnings = [text for text in (missed or strangers,) if text]
     if without := [name for name in names if name not in weights]:
         warnings.append(f"{plural(len(without), 'feature')} of the table without a weight, taken as 0: {some(without)}")
     return names, warnings
 
 
-def _scores(table: Table, names: Sequence[str], weights: Mapping[str, float], missing: str) -> NDArray[np.float64]:
+def _scores(
+    table: Table, names: Sequence[str], weights: Mapping[str, float], missing: str, codes: NDArray[np.int64]
+) -> NDArray[np.float64]:
     score = np.zeros(table.rows)
     for name in names:
         values = table.numbers(name, "--features")
         gone = np.isnan(values)
         if gone.any():
             if missing == "error":
-                finding = f"{name} is missing. Fill it, or say --missing drop (no rank) or indicator (0)"
+                finding = f"{name} is missing. Fill it, or say --missing mean, zero, drop (no rank) or indicator (0)"
                 raise table.error(int(np.flatnonzero(gone)[0]), finding)
             if missing == "indicator":
                 values = np.where(gone, 0.0, values)
                 score += weights.get(f"{name}_missing", 0.0) * gone
+            elif missing != "drop":
+                values = filled(values, codes, missing)
         score += weights.get(name, 0.0) * values
     return score
 

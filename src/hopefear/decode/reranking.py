@@ -13,6 +13,7 @@ from hopefear._core import Pool, Vocab
 from hopefear.decode.consensus import CONSENSUS, best_by_consensus, best_places
 from hopefear.formats.forests import read_forests
 from hopefear.formats.kinds import explained
+from hopefear.formats.missing import check_policy, check_weights
 from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
@@ -35,28 +36,32 @@ def rerank(
     nbest_out: PathLike | None = None,
     k: int = 100,
     jobs: int = 0,
+    missing: str = "error",
 ) -> Iterator[str]:
     """The best candidate of every sentence, as the list has it; of equal scores the first wins.
 
     With the name of a metric as ``mbr``, the best has the highest expected gain (``hopefear.decode.consensus``).
     Lists of any length are read in bounded memory, and all of them before the first text comes: there is none if a
     list has an error. With ``nbest_out``, which takes the lists into memory, the ``k`` best of each are written there.
+    ``missing`` says what becomes of scores that a candidate lacks, and of weights whose features none has
+    (``hopefear.formats.missing``).
     """
+    check_policy(missing)
     if mbr is not None:
         check_choice("mbr", mbr, CONSENSUS)
     named, path = _named(weights)
     if nbest_out is not None:
-        pool = read_nbest(nbest, format=format)
+        pool = read_nbest(nbest, format=format, missing=missing)
         _write_best(pool, matched_numbers(path, named, pool.feature_names)[0], nbest_out, k)
-    known = _Known(path, named)
+    known = _Known(path, named, missing)
     update = run.progress("rerank")
     best = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 -- _lines closes it
     try:
         with explained(lists=path_list(nbest)):
-            sentences = iter_nbest(nbest, format)
+            sentences = iter_nbest(nbest, format, missing=missing)
             while some_of_them := list(islice(sentences, TOGETHER)):
                 lists = [sentence.forest for sentence in some_of_them]
-                w = known.vector(lists[-1].features)
+                w = known.vector(lists[-1].features, lists[-1].dense.shape[1])
                 if mbr is None:
                     places = [int(one.scores(w).argmax()) for one in lists]
                 else:
@@ -82,18 +87,21 @@ def rerank_forests(
     nbest_out: PathLike | None = None,
     k: int = 100,
     jobs: int = 0,
+    missing: str = "error",
 ) -> list[str]:
     """The words of the best derivation of every forest; with ``nbest_out`` the ``k`` best strings go to that list.
 
-    With the name of a metric as ``mbr``, the string of the highest expected gain instead.
+    With the name of a metric as ``mbr``, the string of the highest expected gain instead. Weights whose features no
+    forest has are an error, unless ``missing`` says otherwise.
     """
+    check_policy(missing)
     if mbr is not None:
         check_choice("mbr", mbr, CONSENSUS)
     named, path = _named(weights)
     run.progress("rerank")(text="read")
     pool = read_forests(forests, format=format)
-    known = _Known(path, named, "the forests, which have")
-    w = known.vector(pool.features)[: len(pool.features)]
+    known = _Known(path, named, missing, "the forests")
+    w = known.vector(pool.features, pool.dense_width)[: len(pool.features)]
     known.check(run)
     if nbest_out is not None:
         _write_best(pool, known.weights, nbest_out, k, jobs)
@@ -122,14 +130,15 @@ def _lines(file: tempfile.SpooledTemporaryFile[str]) -> Iterator[str]:
 class _Known:
     """Weights as a vector over the features that a list has shown so far."""
 
-    def __init__(self, path: PathLike, weights: Mapping[str, float], whose: str = "the list, which has") -> None:
-        self.path, self.weights, self.whose = path, weights, whose
+    def __init__(self, path: PathLike, weights: Mapping[str, float], missing: str, whose: str = "the list") -> None:
+        self.path, self.weights, self.missing, self.whose = path, weights, missing, whose
+        self.dense = 0  # how many of the names are of features that all candidates have
         self.note: str | None = None
         self.names: list[str] = []
         self._values: NDArray[np.float64] = np.zeros(16)
 
-    def vector(self, features: Vocab) -> NDArray[np.float64]:
-        count = len(features)
+    def vector(self, features: Vocab, dense: int) -> NDArray[np.float64]:
+        count, self.dense = len(features), dense
         if not self.names:
             self.weights, self.note = matched_numbers(self.path, self.weights, [features[k] for k in range(count)])
         if count > len(self._values):
@@ -143,8 +152,13 @@ class _Known:
         """Weights without a feature, and features without a weight."""
         if self.note:
             run.warn(self.note)
-        whose = f"{self.whose} {some(self.names)}. Use the weights of this model" if self.names else None
-        if strangers := check_names(self.path, self.weights, self.names, "that the list does not have", whose):
+        verb = "has" if self.whose == "the list" else "have"
+        whose = f"{self.whose}, which {verb} {some(self.names)}. Use the weights of this model" if self.names else None
+        check_names(self.path, self.weights, self.names, "that the list does not have", whose)
+        sparse = self.names[self.dense :]
+        if strangers := check_weights(
+            self.path, self.weights, self.names, self.missing, sparse=sparse, whose=self.whose
+        ):
             run.warn(strangers)
         if without := [name for name in self.names if name not in self.weights]:
             run.warn(f"{plural(len(without), 'feature')} of the list without a weight, taken as 0: {some(without)}")

@@ -9,13 +9,12 @@ Gimpel and Smith (2012, section 4.3) add their features to Moses' lattices in th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool, Rescorer
-from hopefear.errors import OptionError, input_error
+from hopefear.errors import input_error
 from hopefear.formats.foreign import Input
 from hopefear.formats.forests import read_forests, write_forests
 from hopefear.formats.lattices import with_features
@@ -49,69 +48,66 @@ def rescore(
     return Rescorer(pool, list(features), models).run(pool, weights, pop_limit, jobs)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RescoreConfig:
-    """The options of ``hopefear rescore``, by the same names."""
+def rescore_files(
+    weights: PathLike,
+    *,
+    forests: PathLike | None = None,
+    nbest: Sequence[PathLike] | None = None,
+    format: str | None = None,
+    scores: Mapping[str, PathLike] | None = None,
+    features: PathLike | None = None,
+    language_models: Mapping[str, PathLike] | None = None,
+    sources: PathLike | None = None,
+    pop_limit: int = 100,
+    out: PathLike | None = None,
+    jobs: int = 0,
+    run: Session = SILENT,
+) -> Iterator[str]:
+    """The best translations of forests or lists in files with more features; these go to ``out``.
 
-    weights: PathLike
-    forests: PathLike | None = None
-    nbest: Sequence[PathLike] = ()  # lists instead
-    format: str | None = None
-    scores: Sequence[tuple[str, PathLike]] = ()  # feature and file: a line for each candidate or edge
-    features: PathLike | None = None  # None: those that the weights name
-    lm: Sequence[tuple[str, PathLike]] = ()  # feature and file
-    sources: PathLike | None = None
-    pop_limit: int = 100
-    out: PathLike | None = None
-    jobs: int = 0
-
-    def __post_init__(self) -> None:
-        if (self.forests is None) == (not self.nbest):
-            raise OptionError("give one of --forests, --nbest.")
-
-
-def rescore_files(config: RescoreConfig, run: Session = SILENT) -> Iterator[str]:
-    """The best translations of forests in files with more features; the new forests go to ``out``."""
-    models = {name: LanguageModel.read(path) for name, path in config.lm}
-    if config.forests is not None:
-        pool = read_forests(config.forests, None, config.format, config.sources)
+    ``scores`` and ``language_models`` name a file for each feature; a file of scores has a line for each candidate or
+    edge. Without a file of ``features``, those that the weights name are added.
+    """
+    models = {name: LanguageModel.read(path) for name, path in (language_models or {}).items()}
+    if forests is not None:
+        pool = read_forests(forests, None, format, sources)
     else:
-        pool = read_nbest(list(config.nbest), None, config.format, config.sources)
-    if config.scores:
-        pool = _with_scores(pool, config.scores)
+        pool = read_nbest(list(nbest or ()), None, format, sources)
+    if scores:
+        pool = _with_scores(pool, scores)
     there = pool.feature_names
-    weights, note = matched_numbers(config.weights, read_weights(config.weights), there)
+    w, note = matched_numbers(weights, read_weights(weights), there)
     if note:
         run.warn(note)
-    names = _new(weights if config.features is None else read_lines(config.features), set(there))
-    if not names and not models and not config.scores:
-        where = path_name(config.weights if config.features is None else config.features)
+    names = _new(w if features is None else read_lines(features), set(there))
+    if not names and not models and not scores:
         cure = "Name some by --features, --lm or --scores"
-        raise input_error(where, None, f"no feature of {', '.join(TEMPLATES)} to add. {cure}")
+        finding = f"no feature of {', '.join(TEMPLATES)} to add. {cure}"
+        raise input_error(path_name(weights if features is None else features), None, finding)
     known, whose = [*there, *names, *models], f"these forests, which have {some(there)}"
-    if strangers := check_names(config.weights, weights, known, "that are not there", whose):
+    if strangers := check_names(weights, w, known, "that are not there", whose):
         run.warn(strangers)
     if names or models:
-        pool = rescore(pool, weights, names, models, config.pop_limit, config.jobs)
-    for best in pool.viterbi(weights, config.jobs):
+        pool = rescore(pool, w, names, models, pop_limit, jobs)
+    for best in pool.viterbi(w, jobs):
         yield best.text
-    if config.out is not None:
-        if config.forests is not None:
-            write_forests(pool, config.out)
+    if out is not None:
+        if forests is not None:
+            write_forests(pool, out)
         else:
-            write_nbest(pool, config.out, weights=weights)
+            write_nbest(pool, out, weights=w)
 
 
-def _with_scores(pool: Pool, scores: Sequence[tuple[str, PathLike]]) -> Pool:
+def _with_scores(pool: Pool, scores: Mapping[str, PathLike]) -> Pool:
     """Scores from files, one for each candidate or edge, as features."""
     count = int(pool.edge_offsets()[-1])
     columns = np.zeros((count, len(scores)))
-    for k, (name, path) in enumerate(scores):
+    for k, (name, path) in enumerate(scores.items()):
         data = Input(path)
         if len(data.lines) != count:
             data.fail(None, f"{len(data.lines)} scores, but there are {count} candidates or edges. Write one for each")
         columns[:, k] = [data.number(line, text.strip(), f"the score {name}") for line, text in data.lines]
-    return with_features(pool, [name for name, _ in scores], columns)
+    return with_features(pool, list(scores), columns)
 
 
 def _new(names: Iterable[str], there: set[str]) -> list[str]:

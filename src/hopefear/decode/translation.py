@@ -1,6 +1,6 @@
 """Translation of a text of any length: what ``hopefear translate`` does.
 
-    for piece in translate(TranslateConfig(model="model", nbest=100), "dev.source"):
+    for piece in translate(Translate(model="model", nbest=100), "dev.source"):
         sys.stdout.write(piece)
 
 A text is decoded in blocks; a block is decoded while the one before it is written, and two are held in memory. On a
@@ -13,23 +13,26 @@ import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hopefear._core import Pool, format_nbest, stop_decoding
 from hopefear.decode import Decoder, decoder_for
 from hopefear.decode.blocks import Blocks, read_block_weights
-from hopefear.decode.consensus import CONSENSUS, best_by_consensus
+from hopefear.decode.consensus import best_by_consensus
 from hopefear.decode.hiero import Hiero
 from hopefear.errors import OptionError, input_error
 from hopefear.formats.forests import forest_writer, joining, plf_lattices
 from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
+from hopefear.model.familiar import input_warning
 from hopefear.runs.session import SILENT, Session
 from hopefear.util import cluster
 from hopefear.util.files import PathLike, iter_bytes, iter_lines, path_name
-from hopefear.util.values import check_choice
+
+if TYPE_CHECKING:
+    from hopefear.commands.translate import Translate
 
 BLOCK = 256  # sentences decoded at a time
 FOREST_BLOCK = 32
@@ -39,89 +42,59 @@ Item = tuple[int, list[str]]  # the number of lines before a block, and its line
 Decoded = tuple[list[str], Pool | list[str], Pool | None]  # the lines of a block, their lists or texts, their forests
 
 
-@dataclass(frozen=True, kw_only=True)
-class TranslateConfig:
-    """The options of ``hopefear translate``, by the same names."""
-
-    model: PathLike
-    weights: PathLike | None = None  # None: those of the model
-    nbest: int = 0
-    input: str = "text"  # or "plf"
-    distinct: bool = False
-    forests: PathLike | None = None
-    max_edges: int = 0
-    explain: bool = False
-    mbr: str | None = None  # bleu, chrf or ter
-    scale: float | None = None  # of mbr; None: 1
-    tokens: bool = False
-    pop_limit: int | None = None  # None: the decoder's own
-    max_options: int | None = None
-    max_span: int = 0
-    cluster: str | None = None  # auto, local, or the address of a Ray cluster
-    ship_model: bool = False  # to the machines of the cluster; else they open it under the same path
-    jobs: int = 0
-
-    def __post_init__(self) -> None:
-        if self.explain and (self.nbest or self.forests or self.input == "plf"):
-            raise OptionError("--explain goes with neither --nbest nor --forests nor --input plf.")
-        if self.mbr is not None:
-            check_choice("mbr", self.mbr, CONSENSUS)
-            if self.nbest or self.forests or self.explain:
-                raise OptionError("--mbr goes with neither --nbest nor --forests nor --explain.")
-        elif self.scale is not None:
-            raise OptionError("--scale goes with --mbr only.")
-        if self.ship_model and not self.cluster:
-            raise OptionError("--ship-model goes with --cluster only.")
-
-
-def translate(config: TranslateConfig, source: PathLike = "-", run: Session = SILENT) -> Generator[str, None, None]:
+def translate(command: Translate, source: PathLike = "-", run: Session = SILENT) -> Generator[str, None, None]:
     """Pieces of the output, in order: translations, candidate lists or derivations. Forests go to their file."""
-    model = Model.open(config.model, jobs=config.jobs)
-    blocks = _blocks(iter_lines(source), FOREST_BLOCK if config.forests else BLOCK)
+    model = Model.open(command.model, jobs=command.jobs)
+    blocks = _blocks(iter_lines(source), FOREST_BLOCK if command.forests else BLOCK)
     arcs: tuple[str, ...] = ()
-    if config.input == "plf":
+    if command.input == "plf":
         start = list(itertools.islice(blocks, 1))
         arcs = tuple(plf_lattices(start[0] if start else [], path_name(source)).feature_names)
         blocks = itertools.chain(start, blocks)
-    weights = model.weights if config.weights is None else _weights(config.weights, model, arcs, run)
-    decoder = _decoder(config, model, arcs, weights, run)
-    if config.explain and not isinstance(decoder, Hiero):
+    weights = model.weights if command.weights is None else _weights(command.weights, model, arcs, run)
+    decoder = _decoder(command, model, arcs, weights, run)
+    if command.explain and not isinstance(decoder, Hiero):
         raise OptionError("--explain is for hierarchical models only.")
-    if config.explain and not config.cluster:
+    if command.explain and not command.cluster:
         for (line,) in _blocks(iter_lines(source), 1):
             yield _explained(decoder, [line])
         return
+    if command.input == "text":
+        start = list(itertools.islice(blocks, 1))
+        if said := input_warning(model, start[0] if start else []):
+            run.warn(said)
+        blocks = itertools.chain(start, blocks)
     with ExitStack() as stack:
-        writer = stack.enter_context(forest_writer(config.forests)) if config.forests is not None else None
+        writer = stack.enter_context(forest_writer(command.forests)) if command.forests is not None else None
         nothing = decoder.decode([])
         if writer is not None:
             writer.add(nothing)
         update = run.progress("translate")
         update(0)
         name, items, done = path_name(source), _numbered(blocks), 0
-        if config.cluster:
-            stack.enter_context(cluster.joined(config.cluster))
-            results = _on_cluster(config, model, arcs, name, items, run)
+        if command.cluster:
+            stack.enter_context(cluster.joined(command.cluster))
+            results = _on_cluster(command, model, arcs, name, items, run)
         else:
-            results = _ahead(partial(_decoded, config, decoder, name), items)
+            results = _ahead(partial(_decoded, command, decoder, name), items)
         for lines, lists, forests in results:
-            if config.nbest and isinstance(lists, Pool):
+            if command.nbest and isinstance(lists, Pool):
                 yield _candidates(decoder, lists)
-            elif config.explain and isinstance(lists, list):
+            elif command.explain and isinstance(lists, list):
                 yield "".join(lists)
             else:
-                yield _translations(config, decoder.model, lines, lists)
+                yield _translations(command, decoder.model, lines, lists)
             if writer is not None and forests is not None:
-                writer.add(joining(forests, nothing) if config.cluster else forests)
+                writer.add(joining(forests, nothing) if command.cluster else forests)
             done += len(lines)
             update(done)
 
 
 def _decoder(
-    config: TranslateConfig, model: Model, arcs: tuple[str, ...], weights: Mapping[str, float], run: Session
+    command: Translate, model: Model, arcs: tuple[str, ...], weights: Mapping[str, float], run: Session
 ) -> Decoder:
-    decoder = decoder_for(model, weights, config.pop_limit, config.max_options, config.max_span)
-    if config.input != "plf":
+    decoder = decoder_for(model, weights, command.pop_limit, command.max_options, command.max_span)
+    if command.input != "plf":
         return decoder
     if isinstance(decoder, Blocks):
         raise OptionError("--input plf is for hierarchical models only.")
@@ -153,21 +126,21 @@ def _numbered(blocks: Iterator[list[str]]) -> Iterator[Item]:
         first += len(lines)
 
 
-def _decoded(config: TranslateConfig, decoder: Decoder, name: str, item: Item) -> Decoded:
+def _decoded(command: Translate, decoder: Decoder, name: str, item: Item) -> Decoded:
     """The lines of a block, its lists, and its forests if asked for; with mbr and explain, texts in place of lists."""
     first, lines = item
-    if config.explain:
+    if command.explain:
         return lines, [_explained(decoder, lines)], None
-    block: Any = lines if config.input == "text" else plf_lattices(lines, name, first)
-    k, jobs = max(config.nbest, 1), config.jobs
-    if config.mbr is not None:
+    block: Any = lines if command.input == "text" else plf_lattices(lines, name, first)
+    k, jobs = max(command.nbest, 1), command.jobs
+    if command.mbr is not None:
         pool = decoder.decode(block, max_edges=MBR_EDGES, first=first, jobs=jobs)
-        scale = 1.0 if config.scale is None else config.scale
-        return lines, best_by_consensus(pool, decoder.weights, config.mbr, scale, jobs=jobs), None
-    if config.forests is None:
-        return lines, decoder.kbest(block, k, config.distinct, first=first, jobs=jobs), None
-    pool = decoder.decode(block, max_edges=config.max_edges, first=first, jobs=jobs)
-    return lines, pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, config.distinct, jobs), pool
+        scale = 1.0 if command.scale is None else command.scale
+        return lines, best_by_consensus(pool, decoder.weights, command.mbr, scale, jobs=jobs), None
+    if command.forests is None:
+        return lines, decoder.kbest(block, k, command.distinct, first=first, jobs=jobs), None
+    pool = decoder.decode(block, max_edges=command.max_edges, first=first, jobs=jobs)
+    return lines, pool.kbest(weight_vector(decoder.weights, pool.feature_names), k, command.distinct, jobs), pool
 
 
 def _explained(decoder: Decoder, lines: list[str]) -> str:
@@ -196,14 +169,14 @@ def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[D
 
 
 def _on_cluster(
-    config: TranslateConfig, model: Model, arcs: tuple[str, ...], name: str, items: Iterator[Item], run: Session
+    command: Translate, model: Model, arcs: tuple[str, ...], name: str, items: Iterator[Item], run: Session
 ) -> Iterator[Decoded]:
     """What ``_ahead`` yields, decoded on the cluster that this process has joined."""
-    files = [*model.info["files"], "model.json"] if config.ship_model else []
-    weights = [] if config.weights is None else [("weights", b"".join(iter_bytes(config.weights)))]
+    files = [*model.info["files"], "model.json"] if command.ship_model else []
+    weights = [] if command.weights is None else [("weights", b"".join(iter_bytes(command.weights)))]
     prepare = partial(
         _far,
-        replace(config, model=str(model.path.resolve()), weights=None, cluster=None, ship_model=False, jobs=1),
+        replace(command, model=str(model.path.resolve()), weights=None, cluster=None, ship_model=False, jobs=1),
         str(model.info["checksum"]),
         cluster.shipped((name, (model.path / name).read_bytes()) for name in files),
         cluster.shipped(weights),
@@ -214,7 +187,7 @@ def _on_cluster(
 
 
 def _far(
-    config: TranslateConfig,
+    command: Translate,
     checksum: str,
     files: Mapping[str, Any],
     weights: Mapping[str, Any],
@@ -222,20 +195,20 @@ def _far(
     name: str,
 ) -> Callable[[Item], Decoded]:
     """On a worker: the decoder, from the files that were sent or else from the same path."""
-    model = Model.open(cluster.received(files, f"model-{checksum}") if files else config.model, verify=bool(files))
+    model = Model.open(cluster.received(files, f"model-{checksum}") if files else command.model, verify=bool(files))
     if model.info["checksum"] != checksum:
         raise input_error(
-            config.model, None, "is another model than where the work began. Copy it, or add --ship-model"
+            command.model, None, "is another model than where the work began. Copy it, or add --ship-model"
         )
     found: Mapping[str, float] = model.weights
     if weights:
         with cluster.unpacked(weights, "weights") as folder:
             found = _weights(folder / "weights", model, arcs, SILENT)
-    decoder = _decoder(config, model, arcs, found, SILENT)
-    if config.forests is None:
-        return partial(_decoded, config, decoder, name)
+    decoder = _decoder(command, model, arcs, found, SILENT)
+    if command.forests is None:
+        return partial(_decoded, command, decoder, name)
     # A decoder numbers words and features as it meets them. That of one block only leaves the order to the driver.
-    return lambda item: _decoded(config, replace(decoder), name, item)
+    return lambda item: _decoded(command, replace(decoder), name, item)
 
 
 def _candidates(decoder: Decoder, lists: Pool) -> str:
@@ -248,8 +221,8 @@ def _candidates(decoder: Decoder, lists: Pool) -> str:
     return "".join(lines)
 
 
-def _translations(config: TranslateConfig, model: Model, lines: list[str], lists: Pool | list[str]) -> str:
+def _translations(command: Translate, model: Model, lines: list[str], lists: Pool | list[str]) -> str:
     texts = lists if isinstance(lists, list) else [lists.text(i, 0) for i in range(len(lists))]
-    if not config.tokens:
-        texts = model.running_text(texts, lines if config.input == "text" else ())
+    if not command.tokens:
+        texts = model.running_text(texts, lines if command.input == "text" else ())
     return "".join(f"{text}\n" for text in texts)

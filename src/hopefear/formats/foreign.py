@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hopefear.errors import input_error
+from hopefear.formats.nested import ORDER
 from hopefear.util.files import PathLike, iter_lines, os_error, path_name, read_lines
+from hopefear.util.values import parsed_number
 
 
 @dataclass
@@ -75,7 +77,7 @@ class Input:
     def number(self, line: int | None, value: Any, what: str) -> float:
         """A finite number, or the line for one that is none."""
         try:
-            found = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)
+            found = math.nan if isinstance(value, bool) else parsed_number(str(value))
         except (TypeError, ValueError, OverflowError):
             self.fail(line, f"{what} is {_short(value)}, which is not a number. Write one")
         if not math.isfinite(found):
@@ -134,11 +136,19 @@ def fairseq(data: Input) -> Iterator[Listed]:
     """
     found: dict[int, Listed] = {}
     shared = [0, 0]  # words of T that D has, that H has
+    first: dict[int, int] = {}  # lines
+    last = -1
     for line, text in data.lines:
         match = re.match(r"([STHDP])-([0-9]{1,9})\t(.*)", text)
         if match is None:
             continue  # words of the log, alignments
         kind, number, rest = match[1], int(match[2]), match[3]
+        if first.setdefault(number, line) != line and (number != last or kind == "S"):
+            finding = (
+                f"sentence {number} begins again, after line {first[number]}. Are these several outputs in one file"
+            )
+            data.fail(line, f"{finding}? Give each by itself")
+        last = number
         one = found.setdefault(number, Listed(number))
         score, _, words = rest.partition("\t")
         if kind == "S":
@@ -289,13 +299,18 @@ def _candidate(data: Input, line: int, value: Any) -> Candidate:
     features = {
         str(name): data.number(line, each, f"feature {name!r}") for name, each in _object(data, line, given).items()
     }
-    for name in _SCORE:
-        if one.get(name) is not None:
-            features |= _scores(data, line, one[name], "score" if name == "score" else name)
+    for name, each in one.items():  # numbers are scores, wherever they stand
+        if name in _SCORE and each is not None:
+            features |= _scores(data, line, each, name)
+        elif isinstance(each, int | float) and not isinstance(each, bool) and name not in ORDER:
+            features[name] = data.number(line, each, f"the score {name!r}")
     logprobs = next((one[name] for name in _TOKENS if one.get(name) is not None), None)
     if logprobs is not None:
         features |= _token_features(data, line, _token_logprobs(data, line, logprobs, one.get("token_ids")))
-    return Candidate(text, features)
+    measured = _object(data, line, one.get("metrics") or {})
+    return Candidate(
+        text, features, {name: data.number(line, each, f"metric {name!r}") for name, each in measured.items()}
+    )
 
 
 def _token_logprobs(data: Input, line: int, value: Any, ids: Any = None) -> list[Any]:
@@ -406,9 +421,13 @@ def espnet(data: Input) -> Iterator[Listed]:
         ranks = sorted(
             (int(p.name[: -len("best_recog")]), p) for p in folder.glob("*best_recog") if p.name[0].isdigit()
         )
+        before = set(found)
         for _, rank in ranks:
             texts, scores = _keyed(data, rank / "text"), _keyed(data, rank / "score")
             for key, text in texts.items():
+                if key in before:
+                    finding = f"{_short(key)} is in another folder as well. Give folders of different utterances"
+                    raise input_error(path_name(rank / "text"), None, finding)
                 match = re.search(r"[-+]?[0-9][0-9.]*(e[-+]?[0-9]+)?", scores.get(key, ""))
                 if match is None:
                     raise input_error(path_name(rank / "score"), None, f"{_short(key)} has no score. Write one")
@@ -446,7 +465,14 @@ def _keyed(data: Input, path: Path) -> dict[str, str]:
         lines = read_lines(path)
     except OSError as error:
         raise os_error(path, error) from None
-    return {key: rest for key, _, rest in (line.partition(" ") for line in lines) if key}
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        key, _, rest = line.partition(" ")
+        if key in found:
+            raise input_error(path_name(path), number, f"{_short(key)} is there twice. Keep one")
+        if key:
+            found[key] = rest
+    return found
 
 
 def nemo(data: Input) -> Iterator[Listed]:
@@ -467,6 +493,7 @@ def nemo(data: Input) -> Iterator[Listed]:
 def icefall(data: Input) -> Iterator[Listed]:
     """``recogs-*.txt``: ``id:<tab>ref=[words]`` and one or more ``id:<tab>hyp=[words]``."""
     found: dict[str, Listed] = {}
+    last = ""
     for line, text in data.lines:
         match = re.fullmatch(r"(.+?):\t(ref|hyp)=(.*)", text)
         if match is None:
@@ -479,8 +506,13 @@ def icefall(data: Input) -> Iterator[Listed]:
             said = " ".join(map(str, words))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             data.fail(line, f"{_short(value)} is not a list of words. Was the line cut off?")
+        if key in found and key != last:
+            data.fail(line, f"{_short(key)} begins again. Keep the lines of an utterance together, and each once")
+        last = key
         one = found.setdefault(key, Listed(key))
         if kind == "ref":
+            if one.references:
+                data.fail(line, f"{_short(key)} has two references. Are these several outputs in one file?")
             one.references = [said]
         else:
             one.candidates.append(Candidate(said, {"rank": float(len(one.candidates))}))
@@ -570,6 +602,7 @@ def _blocks(data: Input, kind: str) -> Iterator[tuple[int, list[str], int, list[
     """For each row: the sentence, the names in the head of its block, its line and its values."""
     block: tuple[int, list[str]] | None = None
     left = 0
+    seen: set[int] = set()
     for line, text in data.lines:
         words = text.split()
         if not words:
@@ -580,6 +613,9 @@ def _blocks(data: Input, kind: str) -> Iterator[tuple[int, list[str], int, list[
             head = [int(word) if re.fullmatch(r"[0-9]{1,9}", word) else -1 for word in words[1:4]]
             if block or len(head) < 3 or min(head) < 0:
                 data.fail(line, f"expected {kind}_TXT_BEGIN_0, sentence, rows, columns. Was the file cut off?")
+            if head[0] in seen:
+                data.fail(line, f"sentence {head[0]} begins again. Give each file of candidates by itself")
+            seen.add(head[0])
             block, left = (head[0], words[4:]), head[1]
         elif words[0].startswith(f"{kind}_TXT_END"):
             if left:
@@ -637,7 +673,7 @@ def recognised(start: bytes) -> str | None:
         return None
     keys = set(re.findall(rb'"(\w+)"\s*:', start[:65536]))
     if b"candidates" in keys:
-        return None if b"features" in keys or not keys & {b"token_logprobs", b"logprobs"} else "tokens"
+        return None if b"features" in keys else "tokens"
     for key, name in ((b"utts", "espnet"), (b"pred_score", "opennmt"), (b"beams", "nemo"), (b"sentence_id", "sockeye")):
         if key in keys:
             return name

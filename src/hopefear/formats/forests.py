@@ -24,7 +24,9 @@ from hopefear._core import (
 from hopefear.errors import InputError, input_error
 from hopefear.formats.references import attach
 from hopefear.util.files import (
+    DOCUMENT,
     PACKED,
+    UNLIMITED,
     PathLike,
     PathsLike,
     atomic_folder,
@@ -33,6 +35,8 @@ from hopefear.util.files import (
     os_error,
     output,
     path_name,
+    printable,
+    within,
 )
 
 FOREST_FORMATS = ("native", "moses", "cdec", "travatar", "cicada", "plf", "kaldi", "openfst", "slf")
@@ -89,8 +93,18 @@ def read_forests(
         parser.finish()
         parser.collect(pool)
         name = path_name(path if single else files[-1])  # type: ignore[arg-type]
+    _no_repeated(pool, name)
     attach(pool, name, references, sources)
     return pool
+
+
+def _no_repeated(pool: Pool, name: str) -> None:
+    """Complains about two sentences of one id, as in archives that were put one behind the other."""
+    ids = pool.ids
+    if len(set(ids)) < len(ids):
+        seen: set[str] = set()
+        twice = next(one for one in ids if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        raise input_error(name, None, f"{printable(repr(twice))} is there twice. Give each sentence once")
 
 
 def _numbered(folder: Path) -> list[PathLike]:
@@ -133,14 +147,16 @@ def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
         if native:
             return read_forest_file(os.fsdecode(path), path_name(path), verify)
     pool = Pool()
-    pieces = iter_bytes(path)
+    pieces = iter_bytes(path, UNLIMITED)
     start = b""
     for piece in pieces:
         start += piece
         if len(start) >= len(FOREST_MAGIC):
             break
-    if start[: len(FOREST_MAGIC)] == FOREST_MAGIC or format == "native":
+    if start[: len(FOREST_MAGIC)] == FOREST_MAGIC:
         return forest_file_from_bytes(start + b"".join(pieces), path_name(path), verify)
+    if format == "native":
+        return forest_file_from_bytes(start, path_name(path), verify)  # says what is wrong with it
     for _ in _parsed_pieces(parser, path, _chained(start, pieces), format):
         parser.collect(pool)
     parser.finish()
@@ -168,14 +184,14 @@ def _chained(start: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _parsed(parser: ForestParser, path: PathLike, format: str | None) -> Iterator[None]:
-    return _parsed_pieces(parser, path, iter_bytes(path), format)
+    return _parsed_pieces(parser, path, iter_bytes(path, UNLIMITED), format)
 
 
 def _parsed_pieces(parser: ForestParser, path: PathLike, pieces: Iterator[bytes], format: str | None) -> Iterator[None]:
     """Reads a file, with a pause after each piece of it."""
     started = False
     before = parser.sentences
-    for piece in pieces:
+    for piece in within(path, pieces, DOCUMENT):  # a forest may be one line
         if not started:
             start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
             if not start:

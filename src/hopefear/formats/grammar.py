@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, iter_lines, output, path_name
+from hopefear.util.values import parsed_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _features(words: list[str]) -> dict[str, float]:
         if name in features:
             raise ValueError(f"the feature {name[:40]!r} occurs twice. Keep one")
         try:
-            features[name] = float(value) if "_" not in value else math.nan
+            features[name] = parsed_number(value)
         except ValueError:
             raise ValueError(f"the feature {word[:40]!r} is not name=value. Write a number") from None
         if not math.isfinite(features[name]):

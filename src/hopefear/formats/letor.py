@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from hopefear.errors import input_error
+from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Table
 from hopefear.formats.trec import GRADE, GROUP
 from hopefear.util.files import open_text, path_name
+from hopefear.util.values import parsed_number
 
 ENDINGS = (".letor", ".svmrank", ".svm", ".libsvm")
 PACKED = (".gz", ".xz", ".zst", ".bz2")
@@ -41,15 +42,22 @@ def read_letor(path: str | Path) -> Table:
             words = line.partition("#")[0].split()
             if not words:
                 continue
+            if "\0" in line:
+                raise input_error(name, number, "has a null byte. Is this a text file?")
             if len(words) < 2 or not words[1].startswith("qid:"):
                 raise input_error(name, number, "no query: a line is grade qid:query number:value ...")
             try:
                 grades.append(_finite(words[0]))
+                before = len(ids)
                 for word in words[2:]:
                     key, _, value = word.partition(":")
-                    ids.append(_whole(key))
+                    if (feature := _whole(key)) in ids[before:]:
+                        raise input_error(name, number, f"feature {feature} is there twice. Keep one")
+                    ids.append(feature)
                     values.append(_finite(value))
                     rows.append(len(queries))
+            except InputError:
+                raise
             except ValueError:
                 raise input_error(name, number, "not a finite number where one should be. Mend the line") from None
             queries.append(words[1].removeprefix("qid:"))
@@ -67,13 +75,15 @@ def read_letor(path: str | Path) -> Table:
 
 
 def _finite(text: str) -> float:
-    value = float(text)
+    value = parsed_number(text)
     if not math.isfinite(value):
         raise ValueError(text)
     return value
 
 
 def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(text)
     value = int(text)
     if value < 0:
         raise ValueError(text)

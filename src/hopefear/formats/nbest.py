@@ -11,18 +11,54 @@ from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merge
 from hopefear.errors import InputError, input_error
 from hopefear.formats.foreign import FOREIGN, Candidate, Input, Listed, recognised, statistics
 from hopefear.formats.forests import forests_begin
+from hopefear.formats.missing import alike, check_policy, complete
 from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector
-from hopefear.util.files import PathLike, PathsLike, iter_bytes, output, path_list, path_name, read_references
+from hopefear.util import plugins
+from hopefear.util.files import (
+    DOCUMENT,
+    LONGEST,
+    UNLIMITED,
+    PathLike,
+    PathsLike,
+    iter_bytes,
+    output,
+    path_list,
+    path_name,
+    read_references,
+    within,
+)
 
 #: Formats that are written as well, and those that are read in addition. Some take an argument: ``flat:10``.
 NBEST_FORMATS = ("moses", "cdec", "jsonl")
 LIST_FORMATS = (*NBEST_FORMATS, "joshua", "marian", "travatar", "json", *FOREIGN)
+GROUP = "hopefear.formats"  # entry points of packages that add readers such as those of hopefear.formats.foreign
 
 
-def _check(format: str | None, known: Sequence[str] = LIST_FORMATS) -> None:
-    if format is not None and format.partition(":")[0] not in known:
-        raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(known)}")
+def list_formats() -> list[str]:
+    """All formats of lists that are read, ours and those of installed packages."""
+    return list(dict.fromkeys([*LIST_FORMATS, *plugins.entry_points(GROUP)]))
+
+
+def is_list_format(format: str) -> bool:
+    """Whether there is a format of lists of this name; an argument may follow it."""
+    name = format.partition(":")[0]
+    return name in LIST_FORMATS or name in plugins.entry_points(GROUP)
+
+
+def _reader(format: str) -> Callable[[Input], Iterator[Listed]] | None:
+    """The reader of a format that is not the core's own."""
+    name = format.partition(":")[0]
+    if name in LIST_FORMATS:
+        return _with_statistics if format.startswith("travatar:") else FOREIGN.get(name)
+    reader: Callable[[Input], Iterator[Listed]] = plugins.load(GROUP, name)
+    return reader
+
+
+def _check(format: str | None) -> None:
+    if format is not None and not is_list_format(format):
+        known = ", ".join(list_formats())
+        raise InputError(f"candidates: no format is called {format!r}. Choose one of {known}")
 
 
 def _as_list(paths: PathsLike) -> list[PathLike]:
@@ -39,30 +75,34 @@ def read_nbest(
     sources: PathLike | None = None,
     merge: bool = False,
     progress: Callable[[int], object] | None = None,
+    missing: str = "error",
 ) -> Pool:
     """The candidates of a tuning set, with the references in these files.
 
     ``format`` is one of ``LIST_FORMATS``; without it, the beginning of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
     are joined under their ids without duplicates, those of the first file first. ``progress`` is called from time to
-    time with the number of bytes read so far. Raises InputError with file, line and cure.
+    time with the number of bytes read so far. ``missing`` says what becomes of scores that a candidate lacks and others
+    of its sentence have: ``error``, ``zero`` or ``mean`` (``hopefear.formats.missing``). Raises InputError with file,
+    line and cure.
     """
+    check_policy(missing)
     files = _as_list(paths)
     if merge:
-        pools = [read_nbest(path, None, format, progress=progress) for path in files]
+        pools = [read_nbest(path, None, format, progress=progress, missing=missing) for path in files]
         shortest, longest = min(pools, key=len), max(pools, key=len)
         if len(shortest) != len(longest):
             finding = f"has {len(shortest)} sentences, but {path_name(files[pools.index(longest)])} has {len(longest)}"
             raise input_error(
                 path_name(files[pools.index(shortest)]), None, f"{finding}. Merge lists of the same sentences"
             )
-        pool = merged(pools, in_order=True)
+        pool = merged(alike(pools, files, missing), in_order=True)
     else:
-        parser = NbestParser(by_position=references is not None)
+        parser = NbestParser(by_position=references is not None, missing=missing)
         pool = Pool()
         done = 0
         for path in files:
-            for size in _parsed(parser, path, format, references):
+            for size in _parsed(parser, path, format, references, missing):
                 parser.collect(pool)
                 done += size
                 if progress is not None:
@@ -74,19 +114,22 @@ def read_nbest(
 
 
 def _parsed(
-    parser: NbestParser, path: PathLike, format: str | None, references: PathsLike | None = None
+    parser: NbestParser, path: PathLike, format: str | None, references: PathsLike | None = None, missing: str = "error"
 ) -> Iterator[int]:
     """Reads a file, with a pause after each piece of it that tells the size of the piece."""
     _check(format)
     if os.path.isdir(path):  # noqa: PTH112
-        yield from _foreign(parser, Input(path), format or _folder(path), references)
+        format = format or _folder(path)
+        if (read := _reader(format)) is None:
+            raise input_error(path_name(path), None, f"is a folder, and lists in {format} are files. Name one")
+        yield from _foreign(parser, Input(path), format, read, references, missing)
         return
-    pieces = iter_bytes(path)
+    pieces = iter_bytes(path, UNLIMITED)
     start = next((piece for piece in pieces if piece), b"")
     format = format or _recognised(path, start)
-    pieces = itertools.chain([start], pieces)
-    if format.partition(":")[0] in FOREIGN or format.startswith("travatar:"):
-        yield from _foreign(parser, Input(path, pieces=pieces), format, references)
+    pieces = within(path, itertools.chain([start], pieces), DOCUMENT if format == "json" else LONGEST)
+    if read := _reader(format):
+        yield from _foreign(parser, Input(path, pieces=pieces), format, read, references, missing)
         return
     parser.begin_file(path_name(path), format)
     for piece in pieces:
@@ -96,15 +139,23 @@ def _parsed(
     yield 0
 
 
-def _foreign(parser: NbestParser, data: Input, format: str, references: PathsLike | None) -> Iterator[int]:
+def _foreign(
+    parser: NbestParser,
+    data: Input,
+    format: str,
+    read: Callable[[Input], Iterator[Listed]],
+    references: PathsLike | None,
+    missing: str,
+) -> Iterator[int]:
     """A list of another program, by way of JSONL."""
     name, _, data.argument = format.partition(":")
     if references is not None and name in ("flat", "nemo"):
         data.sentences = len(read_references(references)[0])
-    read = FOREIGN.get(name, _with_statistics)
     parser.begin_file(data.name, "jsonl")
-    for one in read(data):
-        line = one.encoded()
+    for sentence in read(data):
+        if name not in ("mert", "travatar"):  # these may leave out zeros
+            complete(sentence, missing, data.name)
+        line = sentence.encoded()
         parser.feed(line)
         yield len(line)
     parser.end_file()
@@ -113,7 +164,7 @@ def _foreign(parser: NbestParser, data: Input, format: str, references: PathsLik
 
 def _with_statistics(data: Input) -> Iterator[Listed]:
     """A list of Travatar with the file of ``batch-tune -stat_in``: a line of statistics for each candidate."""
-    parser = NbestParser(stream=True)
+    parser = NbestParser(stream=True, missing="zero")
     parser.begin_file(data.name, "moses")
     for piece in data.pieces or iter_bytes(data.path):
         parser.feed(piece)
@@ -163,12 +214,12 @@ def _recognised(path: PathLike, piece: bytes) -> str:
 
 
 def iter_nbest(
-    paths: PathsLike, format: str | None = None, references: PathsLike | None = None
+    paths: PathsLike, format: str | None = None, references: PathsLike | None = None, missing: str = "error"
 ) -> Iterator[NbestSentence]:
     """One sentence at a time, in bounded memory, with the text of each candidate as the file has it."""
-    parser = NbestParser(stream=True)
+    parser = NbestParser(stream=True, missing=check_policy(missing))
     for path in _as_list(paths):
-        for _ in _parsed(parser, path, format, references):
+        for _ in _parsed(parser, path, format, references, missing):
             yield from parser.ready()
     parser.finish()
     yield from parser.ready()
@@ -182,7 +233,8 @@ def write_nbest(
     Without ``format`` it is JSONL if the name contains ``.jsonl``, else Moses' format. ``weights`` fill the score
     column of Moses and cdec lists; features that they do not name count nothing.
     """
-    _check(format, NBEST_FORMATS)
+    if format is not None and format not in NBEST_FORMATS:
+        raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")
     if format is None:
         format = "jsonl" if ".jsonl" in os.path.basename(os.fspath(path)) else "moses"  # noqa: PTH119
     if format != "jsonl" and pool.number_names:
@@ -199,15 +251,16 @@ def read_lists(
     progress: Callable[[int], object] | None = None,
     sources: PathLike | None = None,
     format: str | None = None,
+    missing: str = "error",
 ) -> tuple[Pool, bool]:
     """Several lists are parts of one, or, if they begin with the same sentence, lists of the same sentences: merged."""
 
     def first_id(path: PathLike) -> str:
         try:
-            return next((sentence.id for sentence in iter_nbest(path, format, references or None)), str(path))
+            return next((sentence.id for sentence in iter_nbest(path, format, references or None, "zero")), str(path))
         except InputError:  # a part in the middle, whose ids do not count from 0
             return str(path)
 
     merge = len(nbest) > 1 and "-" not in nbest and len({first_id(path) for path in nbest}) == 1
-    pool = read_nbest(list(nbest), list(references) or None, format, sources, merge, progress)
+    pool = read_nbest(list(nbest), list(references) or None, format, sources, merge, progress, missing)
     return pool, merge

@@ -13,11 +13,11 @@ from hopefear.util.files import PathLike, output, path_name
 SENTENCES = 256  # of a piece, about
 
 
-def iter_pools(path: PathLike, format: str | None = None) -> Iterator[Pool]:
+def iter_pools(path: PathLike, format: str | None = None, missing: str = "error") -> Iterator[Pool]:
     """The sentences of a list in order, as pools over the same words and features, which grow from piece to piece."""
-    parser = NbestParser()
+    parser = NbestParser(missing=missing)
     pool = Pool()
-    for _ in nbest._parsed(parser, path, format):
+    for _ in nbest._parsed(parser, path, format, missing=missing):
         parser.collect(pool)
         if len(pool) >= SENTENCES:
             yield pool

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopefear._core import Pool, forest_file_from_bytes, write_forest_file
 from hopefear.errors import InputError
 from hopefear.formats.table import TableSpec, Warn, read_table
 from hopefear.formats.table_files import pyarrow_for
+from hopefear.util.words import one_of, some
 
 MOST_COLUMNS = 5000
 
@@ -36,17 +40,7 @@ def to_arrow(pool: Pool) -> Any:
         "group": ids.take(pyarrow.array(np.repeat(np.arange(len(pool)), rows))),
         "text": [pool.text(i, j) for i in range(len(pool)) for j in range(int(rows[i]))],
     }
-    features = np.zeros((int(rows.sum()), len(names)))
-    numbers = np.zeros((int(rows.sum()), len(pool.number_names)))
-    first = 0
-    for forest in pool:
-        own = slice(first, first + forest.edge_count)
-        features[own, : pool.dense_width] = forest.dense
-        numbers[own] = forest.numbers
-        if len(forest.sparse_ids):
-            row = np.repeat(np.arange(own.start, own.stop), np.diff(forest.sparse_begin))
-            np.add.at(features, (row, forest.sparse_ids), forest.sparse_values)
-        first = own.stop
+    features, numbers = _matrices(pool)
     texts = [pool.references(i) for i in range(len(pool))]
     for k in range(max(map(len, texts), default=0)):
         one = [each[k] if k < len(each) else None for each in texts]
@@ -58,6 +52,55 @@ def to_arrow(pool: Pool) -> Any:
             raise InputError(f"two columns of the table would be called {name!r}. Rename the feature")
         columns[name] = np.ascontiguousarray(values)
     return pyarrow.table(columns)
+
+
+def _matrices(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Features and numbers of all candidates, list after list."""
+    count = int(np.diff(pool.row_begin()).sum())
+    features = np.zeros((count, len(pool.feature_names)))
+    numbers = np.zeros((count, len(pool.number_names)))
+    first = 0
+    for forest in pool:
+        own = slice(first, first + forest.edge_count)
+        features[own, : pool.dense_width] = forest.dense
+        numbers[own] = forest.numbers
+        if len(forest.sparse_ids):
+            row = np.repeat(np.arange(own.start, own.stop), np.diff(forest.sparse_begin))
+            np.add.at(features, (row, forest.sparse_ids), forest.sparse_values)
+        first = own.stop
+    return features, numbers
+
+
+def chosen(pool: Pool, features: Sequence[str] = (), outcome: Sequence[str] = ()) -> Pool:
+    """Lists with these features only (names or patterns; none: all), and with these columns as outcomes."""
+    if not pool.is_lists:
+        raise InputError("features and outcomes are chosen of lists, not of forests")
+    names, numbers = pool.feature_names, pool.number_names
+    for name in outcome:
+        if name not in (*names, *numbers):
+            raise InputError(f"no column {name!r} for --outcome.{one_of(name, [*names, *numbers])}")
+    wanted = [name for name in names if name not in outcome and _matches(name, features)]
+    if not wanted:
+        raise InputError(f"no feature is left: of {some(names)}, none matches {some(features)}")
+    dense, values = _matrices(pool)
+    kept = [names.index(name) for name in wanted]
+    own = {name: values[:, k] for k, name in enumerate(numbers)}
+    columns = [own[name] if name in own else dense[:, names.index(name)] for name in outcome]
+    outcomes = np.column_stack(columns) if columns else values
+    made = Pool()
+    for name in wanted:
+        made.features.add(name)
+    made.number_names = list(outcome) or numbers
+    begin = pool.row_begin()
+    sizes = np.diff(begin)
+    texts = [pool.text(i, j) for i in range(len(pool)) for j in range(int(sizes[i]))]
+    references = [pool.references(i) for i in range(len(pool))]
+    made.append_lists(pool.ids, begin, np.ascontiguousarray(dense[:, kept]), outcomes, texts, references)
+    return made
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def to_pandas(pool: Pool) -> Any:

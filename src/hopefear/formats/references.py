@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hopefear._core import Pool, set_references, set_sources
-from hopefear.errors import input_error
+from hopefear.errors import InputError, input_error
+from hopefear.metrics import Metric
 from hopefear.util.files import PathLike, PathsLike, path_list, path_name, read_lines, read_references
 
 CASE_SENTENCES = 1000  # that are looked at
@@ -32,19 +33,29 @@ def case_warning(pool: Pool) -> str | None:
     return f"{shares} if case is ignored. Give --lowercase, or references of the same case"
 
 
-def _by_id(pool: Pool, lines: list[str]) -> list[str]:
+def _by_id(pool: Pool, path: PathLike, lines: list[str]) -> list[str]:
     """Lines in the order of the sentences, if they begin with the ids of utterances, as in Kaldi's ``text``."""
     ids = pool.ids
     if not ids or all(name.isdigit() for name in ids):
         return lines
-    texts = {key: text for key, _, text in (line.partition(" ") for line in lines)}
-    return [texts[name] for name in ids] if all(name in texts for name in ids) else lines
+    rows: dict[str, int] = {}
+    twice = ""
+    for number, line in enumerate(lines):
+        key = line.partition(" ")[0]
+        if rows.setdefault(key, number) != number:
+            twice = key
+    if not all(name in rows for name in ids):
+        return lines
+    if twice:
+        raise input_error(path_name(path), None, f"{twice!r} is there twice. Keep one")
+    return [lines[rows[name]].partition(" ")[2] for name in ids]
 
 
 def attach(pool: Pool, name: str, references: PathsLike | None, sources: PathLike | None = None) -> None:
     """Gives the sentences of a pool, which was read from ``name``, the references and sources in these files."""
     if references is not None:
-        lines = [_by_id(pool, each) for each in read_references(references)]
+        files = path_list(references)
+        lines = [_by_id(pool, path, each) for path, each in zip(files, read_references(references), strict=True)]
         if len(lines[0]) < len(pool):
             first = path_list(references)[0]
             finding = f"the reference file is too short: it has {len(lines[0])} lines, {name} has {len(pool)} sentences"
@@ -61,3 +72,12 @@ def attach(pool: Pool, name: str, references: PathsLike | None, sources: PathLik
             finding = f"has {len(texts)} lines, but {name} has {len(pool)} sentences. Use the source of these sentences"
             raise input_error(path_name(sources), None, finding)
         set_sources(pool, texts)
+
+
+def need_references(pool: Pool, metric: Metric, option: str = "--refs") -> None:
+    """Complain about the first sentence without a reference, if the metric needs them."""
+    if metric.columns:
+        return
+    without = next((i for i in range(len(pool)) if not pool.references(i)), None)
+    if without is not None:
+        raise InputError(f"sentence {pool.ids[without]} has no reference, and {metric.name} needs one. Give {option}")

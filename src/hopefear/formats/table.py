@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, input_error
+from hopefear.formats.missing import TABLE_POLICIES, check_policy, filled
+from hopefear.formats.nested import columns_of, rows_of
+from hopefear.util.values import parsed_number
 from hopefear.util.words import one_of, plural, some
 
 Column = NDArray[Any]
 Numbers = NDArray[np.float64]
 Warn = Callable[[str], object]
-MISSING = ("error", "drop", "indicator")
 EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
 TRUTH = {"true": 1.0, "false": 0.0}
 BLOCK = 1 << 16  # rows that are brought into the pool at once
@@ -45,14 +47,13 @@ class TableSpec:
     text: str | None = None
     references: Sequence[str] = ()
     outcome: Sequence[str] = ()  # columns of numbers that say how good a candidate is
-    missing: str = "error"  # a missing number: an error, drop the candidate, or 0 with an indicator feature
+    missing: str = "error"  # what becomes of missing numbers: one of TABLE_POLICIES
 
     def __post_init__(self) -> None:
         for name in ("features", "references", "outcome"):
             value = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
-        if self.missing not in MISSING:
-            raise InputError(f"missing is {self.missing!r}. Choose one of {', '.join(MISSING)}")
+        check_policy(self.missing, TABLE_POLICIES)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -355,7 +356,8 @@ class _Builder:
 
     def pool(self) -> Pool:
         holes = list(self.gone) if self.spec.missing == "indicator" else []
-        keep = ~np.logical_or.reduce(list(self.gone.values())) if self.gone and not holes else None
+        keep = ~np.logical_or.reduce(list(self.gone.values())) if self.gone and self.spec.missing == "drop" else None
+        means = {j: self._mean(j) for j in self.gone} if self.spec.missing == "mean" else {}
         pool = Pool()
         for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:
             pool.features.add(name)
@@ -372,7 +374,7 @@ class _Builder:
             pool.append_lists(
                 [self.labels[first + i] for i in full.tolist()],
                 np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
-                self._dense(rows, kept, holes),
+                self._dense(rows, kept, holes, np.repeat(np.arange(last - first), np.diff(row_begin)), means),
                 _stacked([self._part(name, rows)[kept] for name in self.spec.outcome], len(kept)),
                 [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
                 [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
@@ -392,10 +394,26 @@ class _Builder:
             yield first, last
             first = last
 
-    def _dense(self, rows: slice, kept: NDArray[np.int64], holes: Sequence[int]) -> Numbers:
+    def _mean(self, j: int) -> float:
+        """The mean of a feature that is missing in places."""
+        count, total = 0, 0.0
+        for _, _, _, values in self._parts(self.names[j]):
+            count, total = count + int((~np.isnan(values)).sum()), total + float(np.nansum(values))
+        return total / count if count else 0.0
+
+    def _dense(
+        self,
+        rows: slice,
+        kept: NDArray[np.int64],
+        holes: Sequence[int],
+        group: NDArray[np.int64],
+        means: Mapping[int, float],
+    ) -> Numbers:
         dense = np.empty((len(kept), len(self.names) + len(holes)))
         for j, name in enumerate(self.names):
             dense[:, j] = self._part(name, rows)[kept]
+            if j in self.gone and not holes:
+                dense[:, j] = filled(dense[:, j], group, self.spec.missing, means.get(j, 0.0))
         for k, j in enumerate(holes, len(self.names)):
             gone = np.isnan(dense[:, j])
             dense[:, k] = gone
@@ -427,7 +445,7 @@ class _Builder:
         count = sum(int(gone.sum()) for gone in self.gone.values())
         row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in self.gone.items())
         more = f", as are {count - 1} more" if count > 1 else ""
-        cure = "Fill it, or say --missing drop (leave the candidate out) or indicator (0, and a feature that says so)"
+        cure = "Fill it, or say --missing mean (of its group), zero, drop (leave the candidate out) or indicator"
         raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
 
     def _no_duplicates(self, hashes: _RowHashes) -> None:
@@ -516,7 +534,10 @@ def _as_number(value: Any) -> float | None:
             return math.nan
         if text in TRUTH:
             return TRUTH[text]
-        value = text if "_" not in text else None  # Python reads 1_000
+        try:
+            return parsed_number(text)
+        except ValueError:
+            return None
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -551,7 +572,7 @@ def _column(values: Iterable[Any]) -> Column:
 
 
 def read_table(source: Any, spec: TableSpec | None = None) -> Table:
-    """A table from a file, a frame that speaks Arrow's PyCapsule protocol, or a dict of arrays.
+    """A table from a file, a frame that speaks Arrow's PyCapsule protocol, a dict of arrays, or dicts one by one.
 
     With ``spec``, columns of group, text and references are read as they are written, not as numbers.
     """
@@ -563,6 +584,12 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
         return read_file(source, spec.words if spec is not None else ())
     if isinstance(source, Mapping):
         return Table({str(name): _array(values, str(name)) for name, values in source.items()})
+    if isinstance(source, list | tuple) or (hasattr(source, "__next__") and hasattr(source, "__iter__")):
+        rows = rows_of(source, "table")
+        if spec is not None:  # rows of a group may come in any order
+            first: dict[Any, int] = {}
+            rows.sort(key=lambda row: first.setdefault(row.get(spec.group), len(first)))
+        return Table({name: _column(values) for name, values in columns_of(rows).items()})
     if hasattr(source, "__arrow_c_stream__"):
         return from_arrow(pyarrow_for("This frame").table(source), "table")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame of another kind

@@ -16,9 +16,11 @@ import numpy as np
 
 from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
+from hopefear.formats.nested import columns_of, list_key, rows_of
 from hopefear.formats.table import Column, Table, as_objects
 from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name, printable
 from hopefear.util.processes import give_back_memory
+from hopefear.util.unpacking import check_size
 
 PACKED = (".gz", ".xz", ".zst")
 KINDS = {
@@ -259,6 +261,9 @@ def _read_jsonl(path: PathLike) -> Table:
     def line_of(row: int) -> int:
         return next(itertools.islice(_objects(path), row, None))[0]
 
+    if os.fspath(path) != "-" and list_key(next(iter(_objects(path)), (0, {}))[1]) is not None:
+        cells = columns_of(rows_of((row for _, row in _objects(path)), name))
+        return Table({label: _typed(values) for label, values in cells.items()}, name)
     if _pyarrow() is not None and os.fspath(path) != "-" and (table := _arrow_jsonl(path)) is not None:
         return from_arrow(table, name, line_of)
     columns: dict[str, list[Any]] = {}
@@ -272,11 +277,14 @@ def _read_jsonl(path: PathLike) -> Table:
 
 
 def _arrow_jsonl(path: PathLike) -> Any:
-    """The file by pyarrow, or None if it does not understand it; block by block, so that memory stays small."""
+    """The file by pyarrow, or None if it does not understand it; block by block, so that memory stays small.
+
+    pyarrow also takes several objects on a line, or one on several. Where lines are not rows, it is not asked.
+    """
     pyarrow: Any = _pyarrow()
     import pyarrow.json as fast
 
-    tables, rest = [], b""
+    tables, rest, lines = [], b"", 0
     options = fast.ReadOptions(block_size=2 * JSON_BLOCK)
     with _from_the_system(pyarrow), open_bytes(path) as file:
         try:
@@ -284,15 +292,23 @@ def _arrow_jsonl(path: PathLike) -> Any:
                 whole, end, tail = block.rpartition(b"\n")
                 if end:
                     tables.append(fast.read_json(pyarrow.BufferReader(rest + whole + end), options))
+                    lines += _full_lines(rest + whole, tables[-1].num_rows)
                     rest = b""
                 rest += tail
             if rest.strip() or not tables:
                 tables.append(fast.read_json(pyarrow.BufferReader(rest), options))
+                lines += _full_lines(rest, tables[-1].num_rows)
             table = pyarrow.concat_tables(tables, promote_options="permissive")
             _ = table.column_names  # are they UTF-8?
-            return table
+            return table if lines == table.num_rows else None
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError, UnicodeDecodeError):
             return None
+
+
+def _full_lines(text: bytes, expected: int) -> int:
+    """How many lines are not empty; they are not looked at one by one if there are as many as expected."""
+    lines = text.count(b"\n") + 1
+    return lines if lines == expected else sum(not line.isspace() and line != b"" for line in text.split(b"\n"))
 
 
 def _objects(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -333,10 +349,22 @@ def _read_arrow_file(path: PathLike, kind: str) -> Table:
             start = file.read(6)
         with pyarrow.memory_map(os.fspath(path)) as file:
             opened = pyarrow.ipc.open_file(file) if start == b"ARROW1" else pyarrow.ipc.open_stream(file)
-            return from_arrow(opened.read_all(), path_name(path))
+            return from_arrow(_batches(path, opened), path_name(path))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         finding = f"cannot be read ({printable(' '.join(str(error).split()))[:200]})"
         raise input_error(path_name(path), None, f"{finding}. Is it whole, and what its name says?") from None
+
+
+def _batches(path: PathLike, opened: Any) -> Any:
+    """The table in an open file of Arrow, whose pieces may be packed."""
+    pyarrow: Any = _pyarrow()
+    count = getattr(opened, "num_record_batches", None)
+    batches, size = [], 0
+    for batch in opened if count is None else map(opened.get_batch, range(count)):
+        size += batch.nbytes
+        check_size(path, size)
+        batches.append(batch)
+    return pyarrow.Table.from_batches(batches, opened.schema)
 
 
 def _read_parquet(path: PathLike) -> Any:
@@ -345,6 +373,9 @@ def _read_parquet(path: PathLike) -> Any:
     import pyarrow.parquet as parquet
 
     with _from_the_system(pyarrow), parquet.ParquetFile(os.fspath(path), pre_buffer=False) as file:
+        about = file.metadata
+        packed = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+        check_size(path, max(packed, 8 * about.num_rows * about.num_columns))  # a value that repeats takes no space
         names = list(dict.fromkeys(file.schema_arrow.names))
         if len(names) < len(file.schema_arrow.names):
             return file.read()  # two columns of one name, which is refused later

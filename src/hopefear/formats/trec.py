@@ -12,14 +12,15 @@ as trec_eval does.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table import Table
-from hopefear.util.files import open_text, path_name
+from hopefear.util.files import iter_lines, path_name
+from hopefear.util.values import parsed_number
 
 GROUP, DOCUMENT, GRADE, RETRIEVED = "query", "document", "grade", "retrieved"
 
@@ -28,18 +29,14 @@ def read_run(path: str) -> dict[str, dict[str, float]]:
     """Query -> document -> score."""
     found: dict[str, dict[str, float]] = {}
     name = path_name(path)
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            words = line.split()
-            if not words:
-                continue
-            if len(words) != 6:
-                finding = f"has {len(words)} words, and a line of a run has 6"
-                raise input_error(name, number, f"{finding}: query Q0 document rank score name")
-            documents = found.setdefault(words[0], {})
-            if words[2] in documents:
-                raise input_error(name, number, f"document {words[2]} is there twice for query {words[0]}. Drop one")
-            documents[words[2]] = _number(words[4], name, number, "score")
+    for number, words in _rows(path):
+        if len(words) != 6:
+            finding = f"has {len(words)} words, and a line of a run has 6"
+            raise input_error(name, number, f"{finding}: query Q0 document rank score name")
+        documents = found.setdefault(words[0], {})
+        if words[2] in documents:
+            raise input_error(name, number, f"document {words[2]} is there twice for query {words[0]}. Drop one")
+        documents[words[2]] = _number(words[4], name, number, "score")
     if not found:
         raise input_error(name, None, "the run is empty")
     return found
@@ -49,23 +46,34 @@ def read_qrels(path: str) -> dict[str, dict[str, float]]:
     """Query -> document -> grade."""
     found: dict[str, dict[str, float]] = {}
     name = path_name(path)
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            words = line.split()
-            if not words:
-                continue
-            if len(words) != 4:
-                finding = f"has {len(words)} words, and a judgement has 4"
-                raise input_error(name, number, f"{finding}: query 0 document grade")
-            found.setdefault(words[0], {})[words[2]] = _number(words[3], name, number, "grade")
+    lines: dict[tuple[str, str], int] = {}
+    for number, words in _rows(path):
+        if len(words) != 4:
+            finding = f"has {len(words)} words, and a judgement has 4"
+            raise input_error(name, number, f"{finding}: query 0 document grade")
+        query, _, document, grade = words
+        given = _number(grade, name, number, "grade")
+        first = lines.setdefault((query, document), number)
+        if found.setdefault(query, {}).setdefault(document, given) != given:
+            finding = f"document {document} of query {query} has the grade {grade} here and another in line {first}"
+            raise input_error(name, number, f"{finding}. Keep one of the two judgements")
     if not found:
         raise input_error(name, None, "there are no judgements")
     return found
 
 
+def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line that has some, with its number."""
+    for number, line in enumerate(iter_lines(path), 1):
+        if "\0" in line:
+            raise input_error(path_name(path), number, "has a null byte. Is this a text file?")
+        if words := line.split():
+            yield number, words
+
+
 def _number(text: str, name: str, line: int, what: str) -> float:
     try:
-        value = float(text)
+        value = parsed_number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
+from hopefear.util.values import parsed_number
 from hopefear.util.words import plural, some
 
 _LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
@@ -203,7 +204,7 @@ def _entries(words: list[str]) -> list[tuple[str, float]]:
 def _number(text: str, feature: str) -> float:
     finding = f"the weight of {feature[:40]!r} is {text[:40]!r}"
     try:
-        value = float(text) if "_" not in text else math.nan
+        value = parsed_number(text)
     except ValueError:
         raise ValueError(f"{finding}, which is not a number. Write a number") from None
     if not math.isfinite(value):

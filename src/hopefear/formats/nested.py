@@ -1,0 +1,117 @@
+"""Candidates as JSON has them: a list in each object, or an object for each; as rows of a table.
+
+    {"prompt": "...", "candidates": [{"text": "...", "logprob": -3.1, "reward_a": 0.7, "comet": 0.85}, ...]}
+    {"id": "7", "candidates": [{"text": "...", "features": {"lm": -3.1}, "metrics": {"comet": 0.85}}]}
+    {"id": "chatcmpl-1", "choices": [{"message": {"content": "..."}, "logprobs": {"content": [{"logprob": -0.2}]}}]}
+
+Every number of a candidate is a column, whether it stands in the candidate, in ``features`` or in ``metrics``; of token
+log probabilities the sum, the mean and the least. What stands outside the list is repeated for each candidate.
+Sentences without an id are numbered in the column ``id``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hopefear.errors import InputError
+
+LISTS = ("candidates", "choices", "outputs", "hypotheses", "generations", "beams", "responses")
+TEXTS = ("text", "generated_text", "translation", "output", "hypothesis", "content", "response")
+TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores")
+INNER = ("features", "metrics", "scores")
+ORDER = ("index", "rank")  # numbers of a candidate that are no scores
+
+Row = dict[str, Any]
+
+
+def list_key(record: Mapping[str, Any]) -> str | None:
+    """Where an object has its candidates; nothing where it is a row itself."""
+    for name in LISTS:
+        value = record.get(name)
+        if isinstance(value, list) and value and all(isinstance(each, Mapping | str) for each in value):
+            return name
+    return None
+
+
+def rows_of(records: Iterable[Any], name: str = "data") -> list[Row]:
+    """A row for each candidate of these objects."""
+    rows: list[Row] = []
+    for number, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            finding = f"entry {number} is {type(record).__name__}"
+            raise InputError(f"{name}: {finding}. Give an object for each sentence or candidate")
+        inner = record.get("response")
+        if isinstance(inner, Mapping) and isinstance(inner.get("body"), Mapping):  # a line of a batch
+            record = {**inner["body"], "id": record.get("custom_id")}
+        key = list_key(record)
+        if key is None:
+            rows.append(_flat(record))
+            continue
+        shared = {label: value for label, value in record.items() if label != key and _is_cell(value)}
+        shared |= _references(record)
+        if shared.get("id") is None:
+            shared["id"] = str(number)
+        rows += [{**shared, **_candidate(each, name, number)} for each in record[key]]
+    return rows
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns; None where a row has no such value."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _candidate(value: Any, name: str, number: int) -> Row:
+    if isinstance(value, str):
+        return {"text": value}
+    row = _flat({label: each for label, each in value.items() if label not in ORDER})
+    if "text" not in row:
+        said = next((value[label] for label in TEXTS if isinstance(value.get(label), str)), None)
+        message = value.get("message")
+        if said is None and isinstance(message, Mapping):
+            said = message.get("content")
+        if said is None:
+            raise InputError(f'{name}: a candidate of entry {number} has no text. Write it as "text"')
+        row["text"] = said
+    return row
+
+
+def _flat(record: Mapping[str, Any]) -> Row:
+    """Cells of an object, with what stands in ``features`` and ``metrics`` next to them."""
+    row: Row = {}
+    for label, value in record.items():
+        if label in TOKENS:
+            row |= _token_scores(value)
+        elif label in INNER and isinstance(value, Mapping):
+            row |= {str(each): number for each, number in value.items() if _is_cell(number)}
+        elif _is_cell(value):
+            row[str(label)] = value
+    return row | _references(record)
+
+
+def _references(record: Mapping[str, Any]) -> Row:
+    """Several references become columns ``reference_0``, ``reference_1``."""
+    several = record.get("references")
+    if not isinstance(several, list):
+        return {}
+    return {f"reference_{k}": str(text) for k, text in enumerate(several)}
+
+
+def _token_scores(value: Any) -> Row:
+    """Sum, mean and least of the tokens' log probabilities, in the shapes that servers give them."""
+    if isinstance(value, Mapping):
+        value = value.get("token_logprobs", value.get("content"))
+    if not isinstance(value, list):
+        return {}
+    values = [each.get("logprob") if isinstance(each, Mapping) else each for each in value]
+    numbers = [float(each) for each in values if isinstance(each, int | float) and math.isfinite(each)]
+    if not numbers:
+        return {}
+    total = math.fsum(numbers)
+    return {"logprob_sum": total, "logprob_mean": total / len(numbers), "logprob_min": min(numbers)}
+
+
+def _is_cell(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
