@@ -1,7 +1,6 @@
 """hopefear learns the weights of linear translation models by optimising translation quality directly.
 
-The public names are those of ``__init__.pyi``, which type checkers read too. They are loaded when they are first used,
-so that ``import hopefear`` is quick.
+Public names are loaded when they are first used, so that ``import hopefear`` is quick.
 """
 
 from __future__ import annotations
@@ -9,26 +8,59 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
-def _public() -> dict[str, str]:
-    """Public name -> module that defines it: the lines ``from MODULE import NAME as NAME, ...`` of the stub."""
-    with open(__file__.removesuffix(".py") + ".pyi", encoding="utf-8") as stub:  # noqa: PTH123  (pathlib takes time)
-        text = stub.read().replace("(\n", "").replace(",\n", ",").replace(")", "")
-    imports = [line.split(" import ") for line in text.splitlines() if line.startswith("from ")]
-    return {name.split()[0]: where[5:] for where, names in imports for name in names.split(",") if name.strip()}
-
-
-_PUBLIC = _public()
+#: Module -> the public names that it defines. ``__init__.pyi`` has the same for type checkers; a test compares them.
+_MODULES = {
+    "hopefear._core": "Derivation Forest Pool Vocab merged",
+    "hopefear.api": (
+        "add_features combine compare convert export features generate import_ inspect report rerank score tune weigh"
+    ),
+    "hopefear.decode": "Blocks Hiero rescore",
+    "hopefear.decode.consensus": "best_by_consensus",
+    "hopefear.decode.evidence": "Evidence",
+    "hopefear.decode.forced": "Forced",
+    "hopefear.errors": "InputError",
+    "hopefear.formats": (
+        "iter_nbest read_forests read_nbest read_references read_weights write_forests write_nbest write_weights"
+    ),
+    "hopefear.metrics": (
+        "Bleu Chrf External FBeta Map Mrr Ndcg OracleDocument Precision Rate Recall RecallAt RougeS Ter Wer"
+    ),
+    "hopefear.metrics.custom": "CustomMetric",
+    "hopefear.model": "BuildOptions Grammar Model TextPipeline build read_grammar",
+    "hopefear.model.language_model": "LanguageModel",
+    "hopefear.reranker": "Reranker load",
+    "hopefear.runs": "Run Session read_run",
+    "hopefear.trainers.batch.cmira": "Cmira",
+    "hopefear.trainers.batch.kbmira": "Kbmira",
+    "hopefear.trainers.batch.logloss": "Logloss",
+    "hopefear.trainers.batch.mert": "Mert",
+    "hopefear.trainers.batch.minrisk": "Minrisk",
+    "hopefear.trainers.batch.pa": "Pa",
+    "hopefear.trainers.batch.perceptron": "Perceptron",
+    "hopefear.trainers.batch.pro": "Pro",
+    "hopefear.trainers.batch.rampion": "Rampion",
+    "hopefear.trainers.blocks.costmargin": "Costmargin",
+    "hopefear.trainers.data": "Corpus Task",
+    "hopefear.trainers.online.arow": "Arow",
+    "hopefear.trainers.online.minrisk": "OnlineMinrisk",
+    "hopefear.trainers.online.mira": "Mira",
+    "hopefear.trainers.online.perceptron": "OnlinePerceptron",
+    "hopefear.trainers.online.sgd": "Sgd",
+    "hopefear.translator.glossary": "Term",
+    "hopefear.translator.translator": "Translator",
+}
+_PUBLIC = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
-        found = getattr(importlib.import_module(_PUBLIC[name]), name)
-        globals()[name] = found
-        return found
+        value = getattr(importlib.import_module(_PUBLIC[name]), name)
+        globals()[name] = value
+        return value
     try:  # hf.metrics, hf.formats
         return importlib.import_module(f"hopefear.{name}")
     except ModuleNotFoundError:

@@ -1,15 +1,25 @@
 __version__: str
 
 from hopefear._core import Derivation as Derivation, Forest as Forest, Pool as Pool, Vocab as Vocab, merged as merged
-from hopefear.commands import rerank as rerank, score as score, tune as tune
-from hopefear.decode import Blocks as Blocks, Hiero as Hiero, rescore as rescore
-from hopefear.decode.combination import CombineConfig as CombineConfig, combine as combine
-from hopefear.decode.consensus import best_by_consensus as best_by_consensus
-from hopefear.decode.evidence import (
-    Evidence as Evidence,
-    FeaturesConfig as FeaturesConfig,
+from hopefear.api import (
     add_features as add_features,
+    combine as combine,
+    compare as compare,
+    convert as convert,
+    export as export,
+    features as features,
+    generate as generate,
+    import_ as import_,
+    inspect as inspect,
+    report as report,
+    rerank as rerank,
+    score as score,
+    tune as tune,
+    weigh as weigh,
 )
+from hopefear.decode import Blocks as Blocks, Hiero as Hiero, rescore as rescore
+from hopefear.decode.consensus import best_by_consensus as best_by_consensus
+from hopefear.decode.evidence import Evidence as Evidence
 from hopefear.decode.forced import Forced as Forced
 from hopefear.errors import InputError as InputError
 from hopefear.formats import (
@@ -49,8 +59,7 @@ from hopefear.model import (
     read_grammar as read_grammar,
 )
 from hopefear.model.language_model import LanguageModel as LanguageModel
-from hopefear.report import report as report
-from hopefear.report.weighing import weigh as weigh
+from hopefear.reranker import Reranker as Reranker, load as load
 from hopefear.runs import Run as Run, Session as Session, read_run as read_run
 from hopefear.trainers.batch.cmira import Cmira as Cmira
 from hopefear.trainers.batch.kbmira import Kbmira as Kbmira
@@ -68,3 +77,5 @@ from hopefear.trainers.online.minrisk import OnlineMinrisk as OnlineMinrisk
 from hopefear.trainers.online.mira import Mira as Mira
 from hopefear.trainers.online.perceptron import OnlinePerceptron as OnlinePerceptron
 from hopefear.trainers.online.sgd import Sgd as Sgd
+from hopefear.translator.glossary import Term as Term
+from hopefear.translator.translator import Translator as Translator

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from hopefear._core import Derivation, Forest, Pool
-from hopefear.report.svg import Curve, line_chart, style, tag
-from hopefear.trainers import Result
+from hopefear.util.svg import Curve, line_chart, style, tag
+
+if TYPE_CHECKING:
+    from hopefear.trainers import Result
 
 SENTENCES, ROWS, WEIGHTS = 5, 10, 20  # as many are shown
 

@@ -1,8 +1,10 @@
-"""The errors that a user can mend."""
+"""The errors that a user can cause; the compiled core raises them too."""
 
 from __future__ import annotations
 
-from hopefear._core import InputError as InputError
+
+class InputError(ValueError):
+    """Bad input: one line that says where, what is wrong and how to cure it."""
 
 
 class OptionError(InputError):

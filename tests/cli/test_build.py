@@ -65,3 +65,22 @@ def test_bad_input_is_one_line_and_exit_2(
     assert len(err.splitlines()) == 1
     assert message in err
     assert not (folder / "bad").exists()
+
+
+def test_build_from_a_corpus(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same model as from its plain files; what is no plain text is refused as such."""
+    pairs = SyntheticParallel().pairs(150)
+    (tmp_path / "x.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
+    assert run("build", tmp_path / "x.tsv", "--from", "de", "--to", "en", "--out", tmp_path / "one") == 0
+    assert run("build", "--source", folder / "f", "--target", folder / "e", "--out", tmp_path / "two") == 0
+    names = sorted(path.name for path in (tmp_path / "two").iterdir())
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two", "x.tsv"]
+    (tmp_path / "x.tmx").write_text("<tmx><body></body></tmx>")
+    capsys.readouterr()
+    sides = ("--source", tmp_path / "x.tmx", "--target", tmp_path / "x.tmx")
+    assert run("build", *sides, "--out", tmp_path / "three") == 2
+    assert "is TMX, not plain text. Name it as a corpus" in capsys.readouterr().err
+    assert run("build", tmp_path / "x.tsv", "--out", tmp_path / "three") == 2
+    assert "--from" in capsys.readouterr().err

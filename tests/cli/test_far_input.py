@@ -13,7 +13,8 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
+from hopefear.model.options import BuildOptions
 from hopefear.util.files import read_lines, steady_input
 from tests.model.test_imported import ARPA, GRAMMARS
 

@@ -11,7 +11,8 @@ import click
 import pytest
 
 import hopefear.data.lists
-from hopefear.cli.main import NAMES, cli, main
+from hopefear import commands
+from hopefear.cli.main import cli, main
 from hopefear.errors import InputError, OptionError
 from tests.cli.said import Said, one_line
 
@@ -21,7 +22,8 @@ HOPEFEAR = [sys.executable, "-m", "hopefear.cli.main"]
 def test_help_lists_every_command(capsys: Said) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    for name, line in NAMES.items():
+    for name in commands.names():
+        line = commands.summary(name)
         assert f"  {name} " in out
         assert " ".join(line.split()) in " ".join(out.split())
 
@@ -36,7 +38,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_help_does_without_the_core() -> None:
     """Manual pages are written before the core is compiled."""
     code = "import sys; sys.modules['hopefear._core'] = None; from hopefear.cli import main as cli; "
-    code += "[cli.cli.get_command(None, name).params for name in cli.NAMES]; cli.main(['tune', '--help'])"
+    code += "[cli.cli.get_command(None, name).params for name in cli.commands.names()]; cli.main(['tune', '--help'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == "" and "--trainer" in done.stdout
 
@@ -125,7 +127,7 @@ def test_usage_errors_take_one_line(
 def test_errors_take_one_line(
     error: BaseException, code: int, said: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(**options: object) -> None:
+    def fail(*values: object, **options: object) -> None:
         raise error
 
     monkeypatch.setattr(hopefear.data.lists, "Synthetic", fail)
@@ -183,4 +185,4 @@ def test_output_is_utf8_in_every_locale(tmp_path: Path) -> None:
 
 
 def test_the_group_is_a_click_group() -> None:
-    assert cli.list_commands(click.Context(cli)) == list(NAMES)
+    assert cli.list_commands(click.Context(cli)) == commands.names()

@@ -55,7 +55,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([*LISTS, "--dev-nbest", "data/nbest.txt"], "sentence 0 has no reference, and bleu needs one. Give --dev-refs"),
         (
             ["translate", "data", "data/source.txt"],
-            "the text comes from standard input: hopefear translate data < data/source.txt.",
+            "the text comes from standard input: hopefear translate data < data/source.txt. Documents need a folder",
         ),
     ],
 )

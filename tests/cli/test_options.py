@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.cli.options import count, no_such_file, spread
+from hopefear.cli.options import spread
+from hopefear.commands.files import no_such_file
 from tests.cli.said import Said, one_line
 
 
@@ -81,12 +82,6 @@ def test_config_that_is_not_utf8(config: Write, capsys: Said) -> None:
     config("").write_bytes(b'out = "\xff"')
     assert main(["generate", "--config", "c.toml"]) == 2
     assert "c.toml: not UTF-8 at byte 7" in one_line(capsys)
-
-
-def test_a_default_given_as_text_is_only_shown() -> None:
-    shown, set_ = count("--n", "200", "How many."), count("--n", 200, "How many.")
-    assert (shown.default, set_.default) == (None, 200)
-    assert shown.help == set_.help == "How many. [200]"
 
 
 def test_a_path_that_does_not_exist(tmp_path: Path) -> None:

@@ -50,9 +50,11 @@ def test_the_best_candidate_of_every_sentence(files: Path, capsys: Said, weights
 
 def test_weights_and_features_that_do_not_meet_are_named(files: Path, capsys: Said) -> None:
     code, out, err = rerank("tm 1\nx1 1\nx2 1\n", capsys)
+    assert (code, out) == (2, "") and "2 weights for features that the list does not have: x1, x2. Use the" in err
+    code, out, err = rerank("tm 1\nx1 0\n", capsys)
     assert (code, out) == (0, "this is good\n\n")
     assert err == (
-        "warning: weights: 2 weights for features that the list does not have: x1, x2\n"
+        "warning: weights: 1 weight for features that the list does not have: x1\n"
         "warning: 1 feature of the list without a weight, taken as 0: lm\n"
     )
 
@@ -121,7 +123,7 @@ def test_the_initial_weights_give_the_first_candidates(files: Path, capsys: Said
 
 
 def test_output_that_nobody_wants(files: Path) -> None:
-    Path("list").write_text("".join(f"{i} ||| {'word ' * 20}||| lm= 0 ||| 0\n" for i in range(20000)))
+    Path("list").write_text("".join(f"{i} ||| {'word ' * 20}||| lm= 0 tm= 0 ||| 0\n" for i in range(20000)))
     process = subprocess.Popen(
         [sys.executable, "-m", "hopefear.cli.main", "rerank", "--nbest", "list", "--weights", "weights"],
         stdout=subprocess.PIPE,

@@ -107,7 +107,7 @@ def test_a_config_file_may_name_everything(capsys: Said, tmp_path: Path) -> None
         (["nbest.txt", *REFS], "nbest.txt: has 4500 lines, but the references have 150"),
         (["good.txt", "--refs", "ref.0", "nbest.txt"], "nbest.txt: has 4500 lines, but ref.0 has 150"),
         (["good.txt", "--refs", "/dev/null"], "/dev/null: the file is empty"),
-        (["good.txt", *REFS, "--metric", "blue"], "--metric: there is no metric 'blue'. Did you mean 'bleu'?"),
+        (["good.txt", *REFS, "--metric", "blue"], "there is no metric 'blue'. Did you mean 'bleu'?"),
         (["good.txt", *REFS, "--metric", "bleu:order=3"], "--metric: bleu has no option 'order=3'."),
         (["good.txt", *REFS, "--metric", "bleu:max_order=x"], "--metric bleu: max_order: 'x' is not a whole number"),
         (["good.txt", *REFS, "--tokenize", "nonsense"], "there is no nonsense"),

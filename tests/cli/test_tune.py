@@ -12,10 +12,12 @@ import pytest
 
 from hopefear import Bleu, Chrf, Kbmira
 from hopefear.cli.main import main
+from hopefear.commands.candidates import megabytes
+from hopefear.commands.tune import Tune
 from hopefear.data.lists import Synthetic
 from hopefear.formats import read_nbest, read_weights, write_forests
 from hopefear.runs.events import Progress
-from hopefear.train.tuning import TuneConfig, megabytes, tune
+from hopefear.runs.session import Session
 
 Said = pytest.CaptureFixture[str]
 DATA = Synthetic(sentences=60, candidates=20, dense=8)
@@ -39,8 +41,10 @@ def record(run: str = "run") -> dict[str, Any]:
 def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
     assert main([*TUNE, "--out", "run"]) == 0
     out, err = capsys.readouterr()
-    head, before, after, signature, _, *baselines = (line.split() for line in out.splitlines())
+    head, before, after, signature, change, _, *baselines = (line.split() for line in out.splitlines())
     assert head == ["bleu", "dev", "held", "out"]
+    assert change[:2] == ["held", "out:"]
+    assert "6 sentences" in " ".join(change)
     assert baselines[0] == ["held", "out", "bleu", "95", "%"]
     assert [line[0] for line in baselines[1:]] == ["after", "initial", "equal", "best"]
     assert float(before[1]) < float(after[1])
@@ -195,10 +199,10 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--decoder-timeout", "9"], "--decoder-timeout goes with --decoder-command only"),
         (["--sources", "nbest.txt"], "nbest.txt: has 1200 lines, but nbest.txt has 60 sentences"),
         (["--group", "a"], "--group goes with --table only"),
-        (["--outcome", "a", "b"], "--outcome goes with --table only"),
+        (["--outcome", "a", "b"], "no column 'a' for --outcome"),
         (["--params", "ref.0"], "--params goes with --decoder-command only"),
-        (["--retune-every", "2"], "--retune-every goes with --decoder-command only"),
-        (["--max-evaluations", "9"], "--max-evaluations goes with --decoder-command only"),
+        (["--retune-every", "2"], "--retune-every goes with --params only"),
+        (["--max-evaluations", "9"], "--max-evaluations goes with --params only"),
         (["--dev-refs", "ref.0"], "--dev-refs goes with --dev-nbest only"),
     ],
 )
@@ -322,9 +326,8 @@ def test_progress_knows_its_total() -> None:
     assert megabytes(["large", "-"]) is None
     heard: list[Progress] = []
     refs = REFS[1:]
-    tune(
-        TuneConfig(nbest=["nbest.txt"], refs=refs, trainer="kbmira", out="run", replicates=2, jobs=1),
-        lambda event: heard.append(event) if isinstance(event, Progress) else None,
+    Tune(nbest=["nbest.txt"], refs=refs, trainer="kbmira", out="run", replicates=2, jobs=1).run(
+        Session(lambda event: heard.append(event) if isinstance(event, Progress) else None)
     )
     assert {one.total for one in heard if one.label == "tune kbmira" and "epoch" in one.text} == {120}
 

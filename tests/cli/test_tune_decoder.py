@@ -139,7 +139,7 @@ def test_a_column_of_the_decoders_own(capsys: Said) -> None:
         ([DECODE, "--dev-nbest", "source.txt"], "--dev-nbest goes with --nbest and --forests only"),
         ([DECODE, "--retune-every", "2"], "--retune-every goes with --params only"),
         ([DECODE, "--decoder-timeout", "-1"], "must be more than 0"),
-        ([DECODE, "--holdout", "2"], "held-out share"),
+        ([DECODE, "--holdout", "2"], "2 is too large: 1 at most"),
         ([DECODE.replace("source.txt", "absent.txt")], "No such file or directory: 'absent.txt'"),
     ],
 )

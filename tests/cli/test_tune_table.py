@@ -113,7 +113,7 @@ def test_bad_tables_leave_no_run(capsys: Said, change: dict[str, str], arguments
     assert out == ""
     assert said in err
     assert err.splitlines()[-1].startswith("hopefear")
-    assert len([line for line in err.splitlines() if not line.startswith("before is")]) == 1
+    assert len([line for line in err.splitlines() if not line.startswith("before means")]) == 1
     assert not Path("run").exists()
 
 

@@ -105,7 +105,7 @@ def test_line_search_against_enumeration(name: str, seed: int, whole: bool) -> N
     metric, pool = METRICS[name], graded(seed, whole=whole)
     w, d = np.array([1.0, 0.25]), np.array([-0.5, 1.0])
     stats = metric.stats(pool)
-    x, gain = _core.error_surface(pool, stats, metric.core, w, d)
+    x, gain = _core.error_surface(pool, stats, metric.core, w, d, axis=False)
     points = crossings(pool, w, d)
     middles = [points[0] - 1, *((p + q) / 2 for p, q in pairwise(points)), points[-1] + 1]
     best = -np.inf
@@ -114,7 +114,7 @@ def test_line_search_against_enumeration(name: str, seed: int, whole: bool) -> N
         truth = metric.gain(metric.chosen_stats(pool, w + here * d).sum(axis=0))
         best = max(best, truth)
         assert gain[np.searchsorted(x, here, side="right") - 1] == pytest.approx(truth), here
-    at, found, _ = _core.line_search(pool, stats, metric.core, w, d, -np.inf, np.inf)
+    at, found, _ = _core.line_search(pool, stats, metric.core, w, d, -np.inf, np.inf, axis=False)
     assert found == pytest.approx(best)
     assert metric.gain(metric.chosen_stats(pool, w + at * d).sum(axis=0)) == pytest.approx(best)
 
@@ -125,7 +125,7 @@ def test_lists_that_are_there_twice_count_twice(name: str) -> None:
     metric, pool = METRICS[name], graded(3)
     w, d = np.array([1.0, 0.25]), np.array([-0.5, 1.0])
     drawn = resampled(pool, np.array([0, 1, 0, 2, 1, 0, 5]))
-    x, gain = _core.error_surface(drawn, metric.stats(drawn), metric.core, w, d)
+    x, gain = _core.error_surface(drawn, metric.stats(drawn), metric.core, w, d, axis=False)
     for at in np.linspace(-3, 3, 50):
         truth = metric.gain(metric.chosen_stats(drawn, w + at * d).sum(axis=0))
         assert gain[np.searchsorted(x, at, side="right") - 1] == pytest.approx(truth)

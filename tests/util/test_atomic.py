@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from hopefear import InputError
-from hopefear.util import atomic
+from hopefear.util import atomic, leftovers
 from hopefear.util.atomic import PART, atomic_file, atomic_folder, atomic_write, sweep
+from hopefear.util.files import os_error
 
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if this process had not looked into any folder yet."""
-    monkeypatch.setattr(atomic, "_SWEPT", set())
+    monkeypatch.setattr(leftovers, "_SWEPT", set())
 
 
 def killed(work: Callable[[], object]) -> None:
@@ -117,7 +118,7 @@ def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("can_swap", [True, False])
-@pytest.mark.parametrize("step", range(1, 12))
+@pytest.mark.parametrize("step", range(1, 16))
 def test_killed_anywhere_while_a_folder_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_swap: bool, step: int
 ) -> None:
@@ -140,7 +141,8 @@ def test_killed_anywhere_while_a_folder_is_replaced(
         if not can_swap:
             atomic._swapped = lambda one, other: False
         atomic._swapped = counted(atomic._swapped)  # type: ignore[assignment]
-        atomic._delete = counted(atomic._delete)  # type: ignore[assignment]
+        leftovers.delete = counted(leftovers.delete)  # type: ignore[assignment]
+        leftovers.move = counted(leftovers.move)  # type: ignore[assignment]
         Path.rename = counted(Path.rename)  # type: ignore[method-assign,assignment]
         replace(path)
         die()
@@ -191,3 +193,9 @@ def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path: Path, mo
     with atomic_write(tmp_path / "file") as file:
         file.write("text")
     assert (tmp_path / "file").read_text() == "text" and other.exists()
+
+
+def test_a_full_disk_inside_a_new_folder_names_what_the_user_knows(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught, atomic_folder(tmp_path / "out") as folder:
+        raise os_error(folder / "grammar.gz", OSError(errno.ENOSPC, "No space left on device"))
+    assert str(caught.value).startswith(f"{tmp_path}/out/grammar.gz: the disk is full") and not left(tmp_path)

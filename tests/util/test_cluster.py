@@ -8,26 +8,23 @@ import random
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hopefear.commands.train import Train
+from hopefear.commands.translate import Translate
+from hopefear.commands.tune import Tune
 from hopefear.data.language import SyntheticParallel
 from hopefear.data.lists import Synthetic
-from hopefear.decode.translation import TranslateConfig, translate
+from hopefear.decode.translation import translate
 from hopefear.errors import InputError
-from hopefear.experiments import Lab, find
-from hopefear.experiments.base import begin_all, lines_of
-from hopefear.experiments.on_cluster import NotYetError, trials
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
 from hopefear.model.directory import write_model
+from hopefear.model.options import BuildOptions
 from hopefear.runs.events import Event, Progress
-from hopefear.runs.session import Session
-from hopefear.train.training import TrainConfig, online
-from hopefear.train.tuning import TuneConfig, tune
+from hopefear.runs.session import SILENT, Session
 from hopefear.util import cluster
 from tests.clusters import kill_workers, two_nodes
 from tests.decode.models import model_of, random_lm, random_rules
@@ -157,9 +154,9 @@ def test_translations_are_the_same(
     if "weights" in options:
         pytest.importorskip("fsspec")
         options = {**options, "weights": f"file://{path}/weights"}
-    far = "".join(translate(TranslateConfig(model=path / "model", cluster=nodes.address, **options), path / "source"))
+    far = "".join(translate(Translate(model=str(path / "model"), cluster=nodes.address, **options), path / "source"))
     here = {name: value for name, value in options.items() if name != "ship_model"}
-    assert far == "".join(translate(TranslateConfig(model=path / "model", **here), path / "source"))
+    assert far == "".join(translate(Translate(model=str(path / "model"), **here), path / "source"))
 
 
 def test_forests_are_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +164,8 @@ def test_forests_are_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatc
     source = tmp_path / "source"
     source.write_text("new1\n" + (path / "source").read_text() + "new2 new1\n")  # words that the model does not have
     given: dict[str, Any] = {"model": path / "model", "nbest": 2, "max_edges": 30}
-    far = "".join(translate(TranslateConfig(forests=tmp_path / "far", cluster=nodes.address, **given), source))
-    assert far == "".join(translate(TranslateConfig(forests=tmp_path / "here", **given), source))
+    far = "".join(translate(Translate(forests=str(tmp_path / "far"), cluster=nodes.address, **given), source))
+    assert far == "".join(translate(Translate(forests=str(tmp_path / "here"), **given), source))
     assert (tmp_path / "far").read_bytes() == (tmp_path / "here").read_bytes()
 
 
@@ -176,9 +173,9 @@ def test_translations_while_workers_and_a_node_are_lost(
     nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hopefear.decode.translation.BLOCK", 1)
-    here = list(translate(TranslateConfig(model=path / "model"), path / "source"))
+    here = list(translate(Translate(model=str(path / "model")), path / "source"))
     node, far, killed = nodes.add_node(num_cpus=1), [], 0
-    for piece in translate(TranslateConfig(model=path / "model", cluster=nodes.address), path / "source"):
+    for piece in translate(Translate(model=str(path / "model"), cluster=nodes.address), path / "source"):
         far.append(piece)
         if len(far) in (4, 8):
             killed += kill_workers(node) + kill_workers(nodes.head_node)
@@ -196,7 +193,7 @@ def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, mo
         return honest(work, *(("0" * 16 if k == 1 and work is translation._far else a) for k, a in enumerate(args)))
 
     monkeypatch.setattr(translation, "partial", lie)
-    config = TranslateConfig(model=path / "model", cluster=nodes.address)
+    config = Translate(model=str(path / "model"), cluster=nodes.address)
     with pytest.raises(InputError, match="is another model than where the work began"):
         list(translate(config, path / "source"))
 
@@ -209,8 +206,8 @@ def _lists(folder: Path) -> dict[str, Any]:
 
 def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
     given: dict[str, Any] = {**_lists(tmp_path / "data"), "trainer": "kbmira", "replicates": 2}
-    here = tune(TuneConfig(out=tmp_path / "here", **given))
-    far = tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    here = Tune(out=tmp_path / "here", **given).run(SILENT)
+    far = Tune(out=tmp_path / "far", cluster=nodes.address, **given).run(SILENT)
     assert [one.weights for one in far.replicates] == [one.weights for one in here.replicates]
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
 
@@ -224,8 +221,8 @@ def test_folds_and_bootstrapped_fits_are_the_same(nodes: Any, tmp_path: Path) ->
         "bag": 2,
         "jobs": 1,
     }
-    tune(TuneConfig(out=tmp_path / "here", **given))
-    tune(TuneConfig(out=tmp_path / "far", cluster=nodes.address, **given))
+    Tune(out=tmp_path / "here", **given).run(SILENT)
+    Tune(out=tmp_path / "far", cluster=nodes.address, **given).run(SILENT)
     here, far = (json.loads((tmp_path / name / "run.json").read_text()) for name in ("here", "far"))
     assert far["final"] == here["final"] and len(far["final"]["cv"]["l2"]) == 5
     assert far["trainer"] == here["trainer"] and far["epochs"] == here["epochs"]
@@ -351,8 +348,8 @@ def test_the_decoders_loop_is_the_same(nodes: Any, path: Path, tmp_path: Path, m
         "kbest": 10,
         "jobs": 1,
     }
-    online(TrainConfig(out=str(tmp_path / "here"), **given))
-    online(TrainConfig(out=str(tmp_path / "far"), cluster=nodes.address, **given))
+    Train(out=str(tmp_path / "here"), **given).run(Session())
+    Train(out=str(tmp_path / "far"), cluster=nodes.address, **given).run(Session())
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
 
 
@@ -367,93 +364,9 @@ def test_costmargin_is_the_same(nodes: Any, tmp_path: Path, monkeypatch: pytest.
         "set": ["iterations=2", "real=word"],
         "jobs": 1,
     }
-    online(TrainConfig(out=str(tmp_path / "here"), **given))
-    online(TrainConfig(out=str(tmp_path / "far"), cluster=nodes.address, **given))
+    Train(out=str(tmp_path / "here"), **given).run(Session())
+    Train(out=str(tmp_path / "far"), cluster=nodes.address, **given).run(Session())
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
-
-
-def _cache(folder: Path) -> dict[str, Any]:
-    """Results by name, without the seconds that they took."""
-    found = {path.name: json.loads(path.read_text()) for path in sorted((folder / "cache").iterdir())}
-    for one in found.values():
-        one["result"].pop("cpu", None)
-    return found
-
-
-def test_an_experiment_is_the_same(nodes: Any, tmp_path: Path) -> None:
-    one = find("gimpel-table1")
-    here, far = (Lab(tmp_path / name, size="tiny", jobs=1) for name in ("here", "far"))
-    outcome = one.run(here)
-    with trials(nodes.address, far.paths) as work:
-        far.out.mkdir()
-        far = replace(far, far=work)
-        begin_all([one], far)
-        assert len(work._places) == 5  # everything is begun before anything is waited for
-        assert lines_of(one, one.run(far)) == lines_of(one, outcome)
-    assert _cache(far.out) == _cache(here.out) and len(_cache(far.out)) == 5
-
-
-def test_experiments_go_on_from_what_came(nodes: Any, tmp_path: Path) -> None:
-    """One result came, the others were under way when the driver was lost."""
-
-    def compute(number: int) -> dict[str, Any]:
-        with (tmp_path / f"{number}").open("a") as file:
-            file.write("x")
-        wait_for(lambda: number == 0 or (tmp_path / "go").exists())
-        return {"value": number}
-
-    lab = Lab(tmp_path)
-    with trials(nodes.address, lab.paths) as work:
-        first = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(3)]
-        assert first[0]["value"] == 0
-        work.waits = False
-        with pytest.raises(NotYetError):
-            first[1]["value"]
-    (tmp_path / "go").touch()
-    with trials(nodes.address, lab.paths) as work:
-        again = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in (2, 1, 0, 1)]
-        assert [dict(one) for one in again] == [{"value": 2}, {"value": 1}, {"value": 0}, {"value": 1}]
-    assert (tmp_path / "0").read_text() == "x"
-    assert [lab.cached("a", {"n": n}, dict)["value"] for n in range(3)] == [0, 1, 2]
-
-
-def test_an_experiment_while_a_node_is_lost_and_another_joins(nodes: Any, tmp_path: Path) -> None:
-    """Three results are under way on three nodes when one of these is lost; a fourth is begun by the late one."""
-
-    def at_work() -> dict[str, list[int]]:
-        """Nodes and the results that they began."""
-        begun = [path.name.split("-") for path in tmp_path.glob("*-*")]
-        return {node: [int(number) for number, one in begun if one == node] for _, node in begun}
-
-    def compute(number: int) -> dict[str, Any]:
-        import ray
-
-        (tmp_path / f"{number}-{ray.get_runtime_context().get_node_id()}").touch()
-        wait_for(lambda: (tmp_path / "go").exists(), 300)
-        return {"value": number / 4}
-
-    node, lab = nodes.add_node(num_cpus=1), Lab(tmp_path)
-    with trials(nodes.address, lab.paths) as work:
-        found = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(4)]
-        wait_for(lambda: len(at_work()) == 3, 300)
-        nodes.remove_node(node, allow_graceful=False)
-        late = nodes.add_node(num_cpus=1)
-        wait_for(lambda: late.node_id in at_work(), 300)
-        (tmp_path / "go").touch()
-        assert [one["value"] for one in found] == [0.0, 0.25, 0.5, 0.75]
-    nodes.remove_node(late)
-    (again,) = at_work()[node.node_id]
-    assert sum(again in numbers for numbers in at_work().values()) == 2  # nothing else was done twice
-    assert sum(map(len, at_work().values())) == 5
-    assert [lab.cached("a", {"n": n}, dict)["value"] for n in range(4)] == [0.0, 0.25, 0.5, 0.75]
-
-
-def test_what_an_experiment_reads_is_reached_by_every_machine(nodes: Any, tmp_path: Path) -> None:
-    lab = Lab(tmp_path, data=tmp_path / "data")
-    with trials(nodes.address, lab.paths) as work:
-        found = replace(lab, far=work).cached("a", {}, dict)
-        with pytest.raises(InputError, match=r"data: is not there, but every machine .* share \(on the machine"):
-            dict(found)
 
 
 def test_a_worker_that_dies_again_and_again(nodes: Any, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ they are called, and what is heavy inside them when it is needed, so that ``--he
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import signal
 import sys
@@ -19,46 +18,12 @@ import click
 from click.shell_completion import shell_complete
 
 import hopefear
-from hopefear.cli.frame import CONTEXT, write_examples
-from hopefear.cli.options import no_such_file
+from hopefear import commands
+from hopefear.cli.command import CONTEXT, ClickCommand, write_examples
+from hopefear.commands.files import no_such_file
 from hopefear.util.words import one_of
 
-# section -> command -> what it does; a command NAME is `command` in cli/NAME.py
-COMMANDS = {
-    "Tune": {
-        "tune": "Learn weights from candidate lists, tables of scores or forests of any origin.",
-        "weigh": "Learn weights for the scores of a table, and say what they are worth.",
-        "trainers": "List the trainers, or the options of one.",
-    },
-    "Score and rerank": {
-        "score": "Score outputs against references; several outputs are compared with the first.",
-        "rerank": "Print the best candidate of every sentence under given weights.",
-        "features": "Add columns of evidence to every candidate of a list.",
-        "combine": "Make one list of the lists of several systems.",
-        "convert": "Convert lists, forests, lattices and weights from one format to another.",
-    },
-    "Look": {
-        "report": "Show runs in a page: what they are worth, and what to do next.",
-        "experiment": "Repeat a table or figure of one of the papers.",
-    },
-    "Models": {
-        "build": "Build a translation model from parallel text.",
-        "import": "Make a model of a grammar, language model and weights of Joshua, cdec or Moses.",
-        "export": "Write a model as files of Moses' chart decoder or of cdec.",
-        "inspect": "Show what is in a model.",
-        "train": "Learn the weights of a model from sentences and their references.",
-        "translate": "Translate text with a model; also candidate lists and forests.",
-        "rescore": "Add features of neighbouring words or language models to forests.",
-    },
-    "Try it": {
-        "demo": "Build, train and score a translator on ready text, with a report at the end.",
-        "quickstart": "Make candidate lists, tune weights on them, print BLEU before and after.",
-        "corpus": "Write the demonstration's parallel text to plain files.",
-        "generate": "Make candidate lists with references, to try things out.",
-    },
-}
 COMPLETE = "_HOPEFEAR_COMPLETE"  # what a shell asks: bash_source, bash_complete, zsh_source, ...
-NAMES = {name: line for section in COMMANDS.values() for name, line in section.items()}
 
 EXAMPLES = """\
 hopefear quickstart
@@ -72,13 +37,10 @@ class Group(click.Group):
     """Imports a command when it is called, and lists commands by purpose."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(NAMES)
+        return commands.names()
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in NAMES:
-            return None
-        found: click.Command = importlib.import_module(f"hopefear.cli.{name}").command
-        return found
+        return ClickCommand(name, commands.find(name)) if commands.exists(name) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,8 +50,8 @@ class Group(click.Group):
             if args == ["--help"]:
                 click.echo(ctx.get_help())
                 ctx.exit()
-        if args[0] not in NAMES and not ctx.resilient_parsing:
-            raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], NAMES)}", ctx)
+        if not commands.exists(args[0]) and not ctx.resilient_parsing:
+            raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], commands.names())}", ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -99,10 +61,11 @@ class Group(click.Group):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, NAMES))
-        for section, commands in COMMANDS.items():
+        sections = commands.by_section()
+        width = max(len(name) for names in sections.values() for name in names)
+        for section, names in sections.items():
             with formatter.section(section):
-                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
+                formatter.write_dl([(name.ljust(width), commands.summary(name)) for name in names])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(formatter, EXAMPLES.rstrip("\n"))
@@ -124,7 +87,7 @@ def cli() -> None:
     """Learn the weights of a translation model from candidates of any origin.
 
     Give it candidate lists (or lattices or forests) with feature scores, and references: it finds the weights whose
-    best candidates score highest in BLEU, chrF, TER or a metric of your own.
+    best candidates score highest in BLEU, chrF, TER or your own metric.
     """
 
 
@@ -219,8 +182,7 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
 def _resumed(command: str) -> str:
     """What to do after an interruption, where the command can go on."""
     name = command.removeprefix("hopefear").strip()
-    found = importlib.import_module(f"hopefear.cli.{name}").command if name in NAMES else None
-    can = found is not None and any("--resume" in param.opts for param in found.params)
+    can = commands.exists(name) and hasattr(commands.find(name), "resume")
     return " A run that had begun goes on with --resume." if can else ""
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import errno
-import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,24 +11,13 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from hopefear.commands.files import input_file
+from hopefear.errors import InputError
 from hopefear.util.words import one_of
 
 
 class FileError(click.UsageError):
     """A path on the command line that cannot be used; the message opens with the path."""
-
-
-def no_such_file(path: str) -> str:
-    """The finding and the cure for a path that does not exist."""
-    folder, name = Path(path).parent, Path(path).name
-    if not folder.is_dir():
-        return f"{path}: no such file: there is no directory {str(folder)!r}. Check the path."
-    from hopefear.metrics import METRICS
-
-    if path in METRICS:
-        return f"{path}: no such file. If it is a metric, write --metric {path}; each has a --metric of its own."
-    close = difflib.get_close_matches(name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
-    return f"{path}: no such file. " + (f"Did you mean {str(folder / close[0])!r}?" if close else "Check the path.")
 
 
 class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
@@ -43,18 +29,10 @@ class InputFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gen
         self.folders = folders
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from hopefear.util.files import is_remote  # which needs the core; help and manual pages do not
-
-        path = str(value)
-        if path == "-" or is_remote(path):
-            return path
-        if not path or not os.path.exists(path):  # noqa: PTH110  (an empty path is no Path)
-            raise FileError(no_such_file(path) if path else "'': an empty file name. Check the path.", ctx)
-        if os.path.isdir(path) and not self.folders:  # noqa: PTH112
-            raise FileError(f"{path}: is a directory. A file is needed here.", ctx)
-        if not os.access(path, os.R_OK):
-            raise FileError(f"{path}: {os.strerror(errno.EACCES).lower()}. Make it readable.", ctx)
-        return path
+        try:
+            return input_file(str(value), self.folders)
+        except InputError as error:
+            raise FileError(str(error), ctx) from None
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
         return [CompletionItem(incomplete, type="file")]
@@ -80,17 +58,24 @@ class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return number
 
 
-def count(flag: str, default: int | str, text: str, least: int = 1, most: int | None = None) -> click.Option:
-    """An option that takes a whole number. A default given as text is only shown: the value is then None."""
-    value = default if isinstance(default, int) else None
-    return click.Option([flag], type=Whole(least, most), default=value, metavar="N", help=f"{text} [{default}]")
+class Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A number between two limits; the help does not spell them out, errors do."""
 
+    name = "number"
 
-CLUSTER = click.Option(
-    ["--cluster"],
-    metavar="ADDRESS",
-    help="Work on a Ray cluster; auto: the one at hand, local: the cores of this machine.",
-)
+    def __init__(self, least: float | None, most: float | None) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        if self.least is not None and not number >= self.least:
+            self.fail(f"{number:g} is too small: {self.least:g} or more.", param, ctx)
+        if self.most is not None and not number <= self.most:
+            self.fail(f"{number:g} is too large: {self.most:g} at most.", param, ctx)
+        return number
 
 
 class Many(click.Option):
@@ -102,24 +87,6 @@ class Many(click.Option):
     def make_metavar(self, ctx: click.Context) -> str:
         name = self.metavar or self.type.name.upper()
         return f"{name} [{name}...]"
-
-
-def table_options(*names: str) -> list[click.Option]:
-    """The options of commands that take a table: which columns mean what; of these names only, if there are any."""
-    found = [
-        click.Option(["--table"], type=InputFile(), help="A table: CSV, TSV, JSON lines, Parquet or Arrow."),
-        click.Option(["--group"], metavar="COLUMN", help="Of the table: rows with the same value here compete."),
-        Many(["--features"], metavar="GLOB", help="The scores, by name or pattern. [all other columns of numbers]"),
-        click.Option(["--text"], metavar="COLUMN", help="The candidates' text."),
-        Many(["--references"], metavar="COLUMN", help="Reference texts, the same in all rows of a group."),
-        Many(["--outcome"], metavar="COLUMN", help="How good a candidate is: reward, accuracy, ..."),
-        click.Option(
-            ["--missing"],
-            type=click.Choice(["error", "drop", "indicator"]),
-            help="A missing score: an error, drop the candidate, or 0 and a feature that says so. [error]",
-        ),
-    ]
-    return [option for option in found if not names or option.name in ("table", *names)]
 
 
 class Positional(click.Argument):
@@ -184,7 +151,7 @@ def read_config(path: str, command: click.Command, name: str, commands: Iterable
         raise FileError(f"{path}: not TOML: {error}.") from None
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not UTF-8 at byte {error.start}. Save it as UTF-8.") from None
-    known = {param.name: param for param in command.params if param.name not in (None, "config", "help")}
+    known = {str(param.name).strip("_"): param for param in command.params if param.name not in ("config", "help")}
     found: dict[str, Any] = {}
     own = tables.pop(name, {})
     if not isinstance(own, dict):

@@ -1,4 +1,8 @@
-"""Metrics: additive statistics computed in the core, and a function of their sum."""
+"""Metrics: additive statistics computed in the core, and a function of their sum.
+
+Packages add metrics through the entry-point group ``hopefear.metrics``; ``module:Class`` names one that is not
+installed.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,19 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hopefear._core import OracleDocument
+from hopefear._core import OracleDocument, Pool
 from hopefear.errors import InputError, OptionError
 from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
 from hopefear.metrics.counts import BleuCounts
+from hopefear.metrics.custom import PythonMetric
 from hopefear.metrics.external import External
 from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
 from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
+from hopefear.util import plugins
 from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
@@ -28,6 +34,8 @@ METRICS: dict[str, type[Metric]] = {
         *(Ndcg, Mrr, Map, RecallAt),
     )
 }
+
+GROUP = "hopefear.metrics"
 
 __all__ = [
     "METRICS",
@@ -42,6 +50,7 @@ __all__ = [
     "Ndcg",
     "OracleDocument",
     "Precision",
+    "PythonMetric",
     "Rate",
     "Recall",
     "RecallAt",
@@ -49,18 +58,39 @@ __all__ = [
     "Ter",
     "Wer",
     "by_name",
+    "find",
     "from_record",
     "from_text",
+    "metric_for",
+    "names",
     "split_text",
 ]
 
 
+def names() -> list[str]:
+    """The names of all metrics, ours and those of installed packages."""
+    return list(dict.fromkeys([*METRICS, *plugins.entry_points(GROUP)]))
+
+
+def find(name: str) -> type[Metric] | None:
+    """The metric of a name, or of ``module:Class``; None if there is none."""
+    if name in METRICS:
+        return METRICS[name]
+    kind: type[Metric] | None = None
+    if plugins.is_path(name):
+        kind = plugins.load_path(name, Metric, "--metric")
+    elif name in plugins.entry_points(GROUP):
+        kind = plugins.load(GROUP, name, Metric)
+    return kind
+
+
 def by_name(name: str, **options: Any) -> Metric:
     """A metric by its name and options: ``by_name("bleu", lowercase=True)``."""
-    if name not in METRICS:
-        raise InputError(f"there is no metric {name}. Choose one of {', '.join(METRICS)}")
+    kind = find(name)
+    if kind is None:
+        raise InputError(f"there is no metric {name}. Choose one of {', '.join(names())}")
     try:
-        return METRICS[name](**options)
+        return kind(**options)
     except TypeError as error:
         raise InputError(f"metric {name}: {error}") from None
 
@@ -71,8 +101,14 @@ def from_record(record: Mapping[str, Any]) -> Metric:
 
 
 def split_text(text: str, columns: Sequence[str] = ()) -> tuple[str, str]:
-    """The metric's name and the options in a text: of ``ndcg@10:column=grade``, ndcg and k=10,column=grade."""
+    """The metric's name and the options in a text: of ``ndcg@10:column=grade``, ndcg and k=10,column=grade.
+
+    A name may be ``module:Class``, with options after a second colon.
+    """
     name, _, rest = text.partition(":")
+    path, _, options = rest.partition(":")
+    if name not in METRICS and name not in columns and plugins.is_path(f"{name}:{path}"):
+        return f"{name}:{path}", options
     if name in columns:
         name, rest = "external", f"column={name}" + (f",{rest}" if rest else "")
     elif "@" in name:
@@ -88,13 +124,14 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
     ``lowercase`` and ``tokenize`` are for metrics that have such options.
     """
     name, rest = split_text(text, columns)
-    if name not in METRICS:
-        known = [*METRICS, *columns]
+    kind = find(name)
+    if kind is None:
+        known = [*names(), *columns]
         if "," in text and all(one.partition("@")[0] in known for one in text.split(",")):
             each = " ".join(f"--metric {one}" for one in text.split(","))
             raise OptionError(f"--metric {text}: several metrics are named one by one: {each}.")
-        raise OptionError(f"--metric: there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")
-    fields: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(METRICS[name])}  # type: ignore[arg-type]
+        raise OptionError(f"there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")
+    fields: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
     options: dict[str, Any] = {}
     if lowercase and "lowercase" in fields:
         options["lowercase"] = True
@@ -109,3 +146,22 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
             )
         options[key] = value_of(value, fields[key], f"--metric {name}: {key}")
     return by_name(name, **options)
+
+
+def metric_for(text: str, lowercase: bool = False, tokenize: str | None = None, pool: Pool | None = None) -> Metric:
+    """A metric by its name. One that is none of ours is a column of the lists, or will be."""
+    name, rest = split_text(text)
+    kind = find(name)
+    columns = pool.number_names if pool is not None else [name] if kind is None else []
+    if pool is not None and not columns and kind is None and "," not in text:
+        finding = f"there is no metric {name!r}, and the candidates have no columns of numbers.{one_of(name, names())}"
+        cure = 'Scores of your own come as "metrics" in JSON lines, or with --table and --outcome'
+        raise OptionError(f"{finding} {cure}.")
+    metric = from_text(text, lowercase, tokenize, columns)
+    if pool is not None and metric.name == "external" and "scale=" not in rest:
+        # Trainers expect gains of about 0 to 1: bring a column of 0 to 100 there.
+        largest = float(abs(metric.stats(pool)[:, 0]).max())
+        metric = dataclasses.replace(
+            metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest)
+        )  # type: ignore[type-var]
+    return metric

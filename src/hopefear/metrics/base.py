@@ -18,6 +18,7 @@ import hopefear
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.metrics import tokenizers
+from hopefear.util import plugins
 
 Stats = NDArray[np.float64]
 
@@ -57,7 +58,16 @@ class Metric(ABC):
 
     def record(self) -> dict[str, Any]:
         """Name and options as plain values; ``hopefear.metrics.from_record`` is the way back."""
-        return {"name": self.name, "options": dataclasses.asdict(self)}  # type: ignore[call-overload]
+        return {"name": self._findable, "options": dataclasses.asdict(self)}  # type: ignore[call-overload]
+
+    @property
+    def _findable(self) -> str:
+        """What ``hopefear.metrics.find`` knows the class by."""
+        kind = type(self)
+        point = plugins.entry_points("hopefear.metrics").get(self.name)
+        path = f"{kind.__module__}:{kind.__qualname__}"
+        ours = kind.__module__.startswith("hopefear.")
+        return self.name if ours or (point is not None and point.value == path) else path
 
     @property
     def size(self) -> int:

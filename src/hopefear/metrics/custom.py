@@ -14,7 +14,7 @@ Every trainer on lists takes it. It is slow: the inner loops of trainers call ``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,26 +26,33 @@ from hopefear.errors import InputError
 from hopefear.metrics.base import Metric, Stats
 
 
-@dataclass(frozen=True)
-class CustomMetric(Metric):
-    """``statistics(text, references)`` are numbers of one candidate, ``score_of(sums)`` is the score of a document."""
+class PythonMetric(Metric):
+    """A metric in Python: a frozen dataclass derived from it has ``name``, ``statistics`` and ``score_of``.
 
-    name: ClassVar[str] = "custom"
+    @dataclass(frozen=True)
+    class Exact(PythonMetric):
+        name = "exact"
+        scale = 100.0
+        lowercase: bool = False        # fields are the options: --metric exact:lowercase=true
 
-    statistics: Callable[[str, list[str]], Sequence[float]]
-    score_of: Callable[[NDArray[np.float64]], float]
-    label: str = "custom"
+        def statistics(self, text, references): ...
+        def score_of(self, sums): ...
+    """
+
+    statistics: Callable[[str, list[str]], Sequence[float]]  # numbers of one candidate
+    score_of: Callable[[NDArray[np.float64]], float]  # the score of a document, from their sums
+    label: str = ""  # in records, if it is not the name
     size_: int | None = None  # how many statistics there are; found out if it is not said
     higher_is_better: bool = True
     scale: float = 1.0  # the gain that trainers maximise is the score divided by this: 100 for scores of 0 to 100
 
     @property
     def key(self) -> str:
-        return self.label
+        return self.label or self.name
 
     def _make_core(self) -> _core.Metric:
         size = self.size_ if self.size_ is not None else len(self._checked("", [""]))
-        return _core.Custom(self.label, size, self._score, self.higher_is_better, self.scale)
+        return _core.Custom(self.key, size, self._score, self.higher_is_better, self.scale)
 
     def _score(self, sums: Any) -> float:
         return float(self.score_of(sums))
@@ -53,14 +60,14 @@ class CustomMetric(Metric):
     def _checked(self, text: str, references: list[str]) -> list[float]:
         found = [float(value) for value in self.statistics(text, references)]
         if not all(np.isfinite(found)):
-            raise InputError(f"metric {self.label}: the statistics of {text[:40]!r} are not finite: {found}")
+            raise InputError(f"metric {self.key}: the statistics of {text[:40]!r} are not finite: {found}")
         return found
 
     def _row(self, text: str, references: list[str]) -> list[float]:
         found = self._checked(text, references)
         if len(found) != self.core.size:
             finding = f"{len(found)} statistics of {text[:40]!r}, but {self.core.size} of others"
-            raise InputError(f"metric {self.label}: {finding}. Give as many for every candidate")
+            raise InputError(f"metric {self.key}: {finding}. Give as many for every candidate")
         return found
 
     def prepared(self, pool: Pool) -> Pool:
@@ -68,7 +75,7 @@ class CustomMetric(Metric):
 
     def stats(self, pool: Pool, jobs: int = 0) -> Stats:
         if not pool.is_lists:
-            raise InputError(f"metric {self.label}: a metric in Python works on candidate lists only")
+            raise InputError(f"metric {self.key}: a metric in Python works on candidate lists only")
         rows = [
             self._row(pool.text(i, j), pool.references(i)) for i in range(len(pool)) for j in range(pool[i].edge_count)
         ]
@@ -79,6 +86,24 @@ class CustomMetric(Metric):
     ) -> Stats:
         columns = [[text for text in line if text is not None] for line in zip(*references, strict=True)]
         return np.array([self._row(text, texts) for text, texts in zip(hypotheses, columns, strict=True)])
+
+    def _signature(self) -> list[str]:
+        options = [f"{each.name}:{getattr(self, each.name)}" for each in fields(self)]  # type: ignore[arg-type]
+        return [*options, f"higher:{'yes' if self.higher_is_better else 'no'}"]
+
+
+@dataclass(frozen=True)
+class CustomMetric(PythonMetric):
+    """``statistics(text, references)`` are numbers of one candidate, ``score_of(sums)`` is the score of a document."""
+
+    name: ClassVar[str] = "custom"
+
+    statistics: Callable[[str, list[str]], Sequence[float]]
+    score_of: Callable[[NDArray[np.float64]], float]
+    label: str = "custom"
+    size_: int | None = None
+    higher_is_better: bool = True
+    scale: float = 1.0
 
     def record(self) -> dict[str, Any]:
         return {"name": self.name, "options": {"label": self.label}}

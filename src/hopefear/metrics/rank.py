@@ -49,7 +49,7 @@ class RankMetric(ColumnMetric):
             raise InputError(f"{self.key} is of the whole order of a list. Forests have no such order")
         core = self.core
         assert isinstance(core, _core.RankMetric)
-        return _core.order_stats(pool, self.stats(pool, jobs), core, w, jobs)
+        return _core.order_stats(pool, self.stats(pool, jobs), core, w, jobs=jobs)
 
 
 @dataclass(frozen=True)

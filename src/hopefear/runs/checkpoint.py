@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hopefear._core import checksum
 from hopefear.errors import input_error
-from hopefear.util.files import atomic_write, printable
+from hopefear.util.files import atomic_write, printable, read_whole
+from hopefear.util.unpacking import check_size
 from hopefear.util.values import plain
 
 Arrays = dict[str, NDArray[Any]]
@@ -31,7 +32,7 @@ def save(path: Path, state: Mapping[str, Any]) -> None:
 def load(path: Path) -> dict[str, Any] | None:
     """What ``save`` kept, or None."""
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads(read_whole(path).decode("utf-8"))
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
@@ -72,6 +73,7 @@ def read_npz(path: Path) -> Arrays:
     """All arrays of a file of NumPy, compared with their checksums, which NumPy itself does not do."""
     try:
         with zipfile.ZipFile(path) as whole:
+            check_size(path, sum(member.file_size for member in whole.infolist()))
             damaged = whole.testzip()
         if damaged is not None:
             raise ValueError(f"{damaged} has a wrong checksum")

@@ -16,8 +16,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,12 @@ from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
-from hopefear.util.files import atomic_write, sweep
+from hopefear.util.files import atomic_write, read_whole, sweep
 from hopefear.util.processes import close_in_children, close_private
 from hopefear.util.values import plain
 
-_OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt")
+_COMPARED = ("weights", "table.md", "table.tex", "table.csv", "compare.json", "report.html")
+_OURS = ("weights.txt", "run.json", "log.jsonl", "checkpoint", "examples.json", "stats.npz", "params.txt", *_COMPARED)
 
 
 _DYING = 1.0  # seconds that the processes of a killed run may need to be gone
@@ -88,6 +88,9 @@ class Run:
         path = Path(path)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file. --out takes a directory")
+        if linked := next((name for name in _OURS if (path / name).is_symlink()), None):
+            finding = "is a link, through which files elsewhere would be written"
+            raise InputError(f"{path / linked}: {finding}. Remove it, or copy the run with cp -rL")
         old = _old_record(path) if path.is_dir() else None
         if old is not None and not resume and not overwrite:
             state = "a finished run" if old.status == "done" else "an unfinished run"
@@ -146,7 +149,7 @@ class Run:
     def _mend_log(self) -> None:
         """Drop a last line that was cut off when the run was killed."""
         path = self.path / "log.jsonl"
-        text = path.read_bytes() if path.exists() else b""
+        text = read_whole(path) if path.exists() else b""
         if text and not text.endswith(b"\n"):
             with atomic_write(path, "wb") as file:
                 file.write(text[: text.rfind(b"\n") + 1])
@@ -180,28 +183,6 @@ class Run:
             self.log("stopped", why=getattr(error[0], "__name__", str(error[0])))
             self.save()
         self.close()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunConfig:
-    """The options of every command that makes a run."""
-
-    out: str
-    resume: bool = False
-    overwrite: bool = False
-    seed: int = 1
-    jobs: int = 0
-    command: Sequence[str] = ()  # as it was typed, for the record
-
-    def check_out(self, session: Session) -> None:
-        """Says early what ``open_run`` would refuse; and that there is nothing to go on with."""
-        Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
-        if self.resume and not (Path(self.out) / "run.json").exists():
-            session.warn(f"--resume: there is no run in {self.out}, so a new one begins")
-
-    def open_run(self, kind: str, settings: Mapping[str, Any]) -> Run:
-        how = {"resume": self.resume, "overwrite": self.overwrite}
-        return Run.open(self.out, kind=kind, command=self.command, settings=settings, **how)
 
 
 def read_run(path: str | os.PathLike[str]) -> RunRecord:

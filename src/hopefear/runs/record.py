@@ -17,7 +17,7 @@ from typing import Any
 
 import hopefear
 from hopefear.errors import InputError, input_error
-from hopefear.util.files import PathLike, atomic_write, is_remote, iter_bytes
+from hopefear.util.files import UNLIMITED, PathLike, atomic_write, is_remote, iter_bytes, read_whole
 from hopefear.util.values import plain
 
 FORMAT = "hopefear-run-2"
@@ -88,7 +88,7 @@ class RunRecord:
     def load(cls, path: Path) -> RunRecord:
         """The record in a file. Raises FileNotFoundError if there is none."""
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = json.loads(read_whole(path).decode("utf-8"))
         except ValueError as error:
             raise input_error(path, None, f"not JSON ({error}). Take another directory") from None
         if isinstance(record, dict) and record.get("format") == "hopefear-run-1":
@@ -127,7 +127,7 @@ def checksum(path: PathLike) -> dict[str, Any]:
     """Name, size and SHA-256 of a file, or of all files of a directory in the order of their names."""
     digest, size = hashlib.sha256(), 0
     if is_remote(path):  # as it is read: unpacked
-        for block in iter_bytes(path):
+        for block in iter_bytes(path, UNLIMITED):
             digest.update(block)
             size += len(block)
         return {"path": str(path), "bytes": size, "sha256": digest.hexdigest()}

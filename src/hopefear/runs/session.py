@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ class Session:
     listen: Listener = lambda event: None
     folder: Path | None = None
     checkpoint_every: float = 30.0  #: seconds between two checkpoints, where work is long enough
+    command: Sequence[str] = ()  #: as it was typed, for the record of a run
 
     def tell(self, event: Event) -> bool:
         """Tell an event; whether to go on."""

@@ -7,22 +7,19 @@ is not, and the next process that writes to the same folder removes it.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
-import shutil
+import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from hopefear.errors import input_error
+from hopefear.errors import InputError, input_error
+from hopefear.util import leftovers
+from hopefear.util.leftovers import PART as PART, LeftOver, sweep as sweep
 
 PathLike = str | os.PathLike[str]
-
-PART = ".hopefear.part"  # ends the names of what is being written
-_RANDOM = 9  # characters that tempfile puts before it, and a dot
-_SWEPT: set[Path] = set()  # folders in which this process has looked for what others left behind
 
 
 @contextmanager
@@ -47,7 +44,7 @@ def atomic_write(path: PathLike, mode: str = "w") -> Iterator[IO[Any]]:
 def atomic_file(path: PathLike) -> Iterator[Path]:
     """The name of a file to fill, which takes the place of ``path`` as :func:`atomic_write` says."""
     path = Path(os.path.realpath(path))  # a link stays a link
-    with _named(path), _aside(path, _new_file) as aside:
+    with _aside(path, _new_file) as (aside, _):
         yield aside
         aside.chmod(path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
         _sync(aside)
@@ -63,14 +60,14 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
     folder that was there only the entries that ``ours`` names are removed; others are found in the new one.
     """
     path = Path(os.path.realpath(path))
-    with _named(path), _aside(path, tempfile.mkdtemp) as aside:
+    with _aside(path, tempfile.mkdtemp) as (aside, left):
         new = aside / "new"
         new.mkdir()
         yield new
         for each in [*new.iterdir(), new]:
             _sync(each)
         if path.exists():
-            _exchange(path, aside, set(ours(path)))
+            _exchange(path, aside, left, set(ours(path)))
         else:
             new.rename(path)
         _sync(path.parent)
@@ -79,47 +76,22 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
 @contextmanager
 def scratch_folder(path: PathLike) -> Iterator[Path]:
     """A hidden folder beside ``path`` for what is needed while it is made; gone afterwards, also after a kill."""
-    path = Path(os.path.realpath(path))
-    with _named(path), _aside(path, tempfile.mkdtemp) as aside:
+    with _aside(Path(os.path.realpath(path)), tempfile.mkdtemp) as (aside, _):
         yield aside
 
 
-def _exchange(path: Path, aside: Path, ours: set[str]) -> None:
+def _exchange(path: Path, aside: Path, left: LeftOver, ours: set[str]) -> None:
     """The folder ``aside/new`` and the one at ``path`` change places, in one step where the system can."""
     names = {entry.name for entry in (aside / "new").iterdir()}
     if taken := sorted(entry.name for entry in path.iterdir() if entry.name in names - ours):
         raise input_error(path, None, f"holds {taken[0]}, which is not ours. Move it, or take another --out")
     # From here on, whoever sweeps brings it to an end: names of this list are removed, others stay at `path`.
-    (aside / "ours").write_text("".join(f"{name}\0" for name in sorted(ours | names)))
+    (aside / leftovers.LIST).write_bytes(b"".join(os.fsencode(name) + b"\0" for name in sorted(ours | names)))
     (aside / "new").rename(aside / "old")
     if not _swapped(aside / "old", path):
         path.rename(aside / "displaced")
         (aside / "old").rename(path)
-    _settle(aside, path)
-
-
-def _settle(aside: Path, path: Path) -> None:
-    """The end of an exchange, also of one that was killed: nothing of what is not ours is lost."""
-    displaced, old = aside / "displaced", aside / "old"
-    if displaced.exists() and not path.exists():  # killed between two renames: as it was
-        displaced.rename(path)
-    known = aside / "ours"  # gone if all was settled before, and only the folders themselves were left
-    ours = set(known.read_text().split("\0")) if known.exists() else set()
-    for folder in (displaced, old):
-        for entry in folder.iterdir() if folder.exists() else ():
-            if entry.name in ours:
-                _delete(entry)
-            elif not (path / entry.name).exists():
-                entry.rename(path / entry.name)
-    if not any(any(folder.iterdir()) for folder in (displaced, old) if folder.exists()):
-        _delete(aside)
-
-
-def _delete(entry: Path) -> None:
-    if entry.is_dir() and not entry.is_symlink():
-        shutil.rmtree(entry)
-    else:
-        entry.unlink()
+    left.remove()
 
 
 def _swapped(one: Path, other: Path) -> bool:
@@ -132,43 +104,40 @@ def _swapped(one: Path, other: Path) -> bool:
     return int(exchange(here, os.fsencode(one), here, os.fsencode(other), 2)) == 0
 
 
-def sweep(folder: PathLike, deep: bool = False) -> None:
-    """Remove what killed processes left half-written in a folder, once per process; ``deep``: in all below it too."""
-    folder = Path(os.path.realpath(folder))
-    if not deep and folder in _SWEPT:
-        return
-    _SWEPT.add(folder)
-    for left in list(folder.glob(f"{'**/' if deep else ''}.*{PART}")):
-        with suppress(OSError):  # gone, locked by who is writing it, or not ours to remove
-            lock = _locked(left, surely=True)
-            try:
-                _remove(left)
-            finally:
-                os.close(lock)
-
-
-def _remove(aside: Path) -> None:
-    if (aside / "old").exists() or (aside / "displaced").exists():
-        _settle(aside, aside.with_name(aside.name[1 : -len(PART) - _RANDOM]))
-    else:
-        _delete(aside)
-
-
 @contextmanager
-def _aside(path: Path, make: Callable[..., str]) -> Iterator[Path]:
+def _aside(path: Path, make: Callable[..., str]) -> Iterator[tuple[Path, LeftOver]]:
     """A file or folder beside ``path``, locked while it is written, and gone afterwards."""
-    sweep(path.parent)
-    lock = -1
-    while lock < 0:
+    with _named(path):
+        sweep(path.parent)
+        try:
+            parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+        try:
+            aside, left = _made(path, parent, make)
+            try:
+                yield aside, left
+            finally:
+                with suppress(OSError):
+                    left.remove()
+                os.close(left.lock)
+        finally:
+            os.close(parent)
+
+
+def _made(path: Path, parent: int, make: Callable[..., str]) -> tuple[Path, LeftOver]:
+    while True:
         aside = Path(make(dir=path.parent, prefix=f".{path.name}.", suffix=PART))
         with suppress(FileNotFoundError, BlockingIOError):  # somebody who sweeps was quicker: try again
-            lock = _locked(aside)
-    try:
-        yield aside
-    finally:
-        with suppress(OSError):
-            _remove(aside)
-        os.close(lock)
+            left = leftovers.locked(parent, aside.name)
+            try:
+                if left.is_folder:
+                    left.sign()
+            except BaseException:
+                left.remove()
+                os.close(left.lock)
+                raise
+            return aside, left
 
 
 def _new_file(dir: Path, prefix: str, suffix: str) -> str:
@@ -177,31 +146,21 @@ def _new_file(dir: Path, prefix: str, suffix: str) -> str:
     return str(name)
 
 
-def _locked(path: Path, surely: bool = False) -> int:
-    """An open file that is locked and still there; unless ``surely``, a file system without locks will do."""
-    lock = os.open(path, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if surely or isinstance(error, BlockingIOError):
-                raise
-        path.stat()
-    except OSError:
-        os.close(lock)
-        raise
-    return lock
-
-
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors of the operating system about what is hidden name the path that the user knows."""
+    """Errors about what is hidden name the path that the user knows."""
+    hidden = re.compile(rf"{re.escape(str(path.parent / f'.{path.name}.'))}[a-z0-9_]{{8}}{re.escape(PART)}(/new)?")
     try:
         yield
+    except InputError as error:
+        if PART not in str(error):
+            raise
+        raise type(error)(hidden.sub(lambda _: str(path), str(error))) from None
     except OSError as error:
         if error.errno is None or (error.filename is not None and PART not in str(error.filename)):
             raise
-        raise type(error)(error.errno, error.strerror, str(path)) from None
+        name = hidden.sub(lambda _: str(path), str(error.filename or path))
+        raise type(error)(error.errno, error.strerror, name) from None
 
 
 def _sync(path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -21,6 +22,9 @@ from hopefear.util.atomic import (
     sweep as sweep,
     umask as umask,
 )
+from hopefear.util.remote import Far, is_remote as is_remote, steady_input as steady_input
+from hopefear.util.unpacking import CHUNK as CHUNK, LARGE, packing, unpacked
+from hopefear.util.words import printable as printable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -29,8 +33,10 @@ PathsLike = PathLike | Sequence[PathLike]
 
 PACKED = (".gz", ".xz", ".zst")
 
-CHUNK = 1 << 20
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 LONGEST = 64 << 20  # bytes of a line; what has more is no text
+DOCUMENT = 256 << 20  # bytes of a line that may be a whole document, as in JSON
+UNLIMITED = 0  # of what has no lines
 
 
 def path_list(paths: PathsLike) -> list[PathLike]:
@@ -43,13 +49,6 @@ def path_name(path: PathLike) -> str:
     name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
     return printable(name.encode("utf-8", "backslashreplace").decode())
 
-
-def printable(text: str) -> str:
-    """Text of others for a terminal: control characters, which could move the cursor or worse, are spelled out."""
-    return text.translate(_CONTROL)
-
-
-_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
 
 _CURES = {
     errno.ENOENT: "no such file or folder. Check the path",
@@ -66,17 +65,39 @@ def os_error(path: PathLike, error: OSError) -> InputError:
     )
 
 
-def iter_bytes(path: PathLike) -> Iterator[bytes]:
-    """The bytes of a file (``-``: standard input), unpacked, in pieces of bounded size."""
+def iter_bytes(path: PathLike, longest: int | None = None, utf16: bool = False) -> Iterator[bytes]:
+    """The bytes of a file (``-``: standard input), unpacked, in pieces of bounded size.
+
+    Whoever reads text keeps the beginning of a line until its end has come. So a line of more than ``longest`` bytes
+    (64 MB if nothing is said) is an error; say ``UNLIMITED`` for what has no lines, or is not kept. UTF-16 is an error
+    unless it is welcome.
+    """
+    longest = LONGEST if longest is None else longest
+    pieces = _pieces(path, utf16)
+    return pieces if longest == UNLIMITED else within(path, pieces, longest)
+
+
+def within(path: PathLike, pieces: Iterable[bytes], longest: int) -> Iterator[bytes]:
+    """The pieces of a file, until a line has more bytes than that."""
+    lines, length = 0, 0  # that are complete; of the one that is not
+    for piece in pieces:
+        end = piece.rfind(b"\n")
+        length = len(piece) - 1 - end if end >= 0 else length + len(piece)
+        lines += piece.count(b"\n")
+        if length > longest:
+            raise _too_long(path, lines + 1, longest)
+        yield piece
+
+
+def _pieces(path: PathLike, utf16: bool = False) -> Iterator[bytes]:
     try:
         with _open_raw(path) as file:
             data = file.read(CHUNK)
-            if data.startswith(_UTF16):
+            if data.startswith(_UTF16) and not utf16:
                 raise input_error(path_name(path), None, "is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8")
-            for magic, name, decompressor in _PACKERS:
-                if data.startswith(magic):
-                    yield from _unpack(path, file, data, name, decompressor())
-                    return
+            if packed := packing(data):
+                yield from unpacked(path_name(path), file, data, packed)
+                return
             while data:
                 yield data
                 data = file.read(CHUNK)
@@ -84,15 +105,27 @@ def iter_bytes(path: PathLike) -> Iterator[bytes]:
         raise os_error(path, error) from None
 
 
+def read_whole(path: PathLike, most: int = LARGE) -> bytes:
+    """All bytes of a plain file that is read as one; devices, pipes and files of more than this are errors."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise input_error(path_name(path), None, "is not a plain file. Replace it by one")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise input_error(path_name(path), None, f"has more than {most >> 20} MB. Is it the right file?")
+    return data
+
+
 @contextmanager
-def _open_raw(path: PathLike) -> Iterator[BinaryIO | _Far]:
+def _open_raw(path: PathLike) -> Iterator[BinaryIO | Far]:
     if os.fspath(path) == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed. Give it a file: < FILE")
         yield sys.stdin.buffer
         return
     if is_remote(path):
-        far = _Far(os.fspath(path))
+        far = Far(os.fspath(path), path_name(path))
         try:
             yield far
         finally:
@@ -106,128 +139,13 @@ def _open_raw(path: PathLike) -> Iterator[BinaryIO | _Far]:
         yield file
 
 
-def is_remote(path: PathLike) -> bool:
-    """Whether a path is an address of fsspec: ``s3://bucket/dev.nbest``, ``https://...``, ``memory://...``."""
-    scheme, found, _ = os.fspath(path).partition("://")
-    return bool(found) and scheme.isascii() and scheme.isalnum()
-
-
-@contextmanager
-def steady_input() -> Iterator[None]:
-    """Inside, files of other stores stay as they were when they were first opened, or else there is an InputError.
-
-    Most input is read twice: its beginning tells the format, and its checksum goes into the record.
-    """
-    global _known
-    before, _known = _known, {} if _known is None else _known
-    try:
-        yield
-    finally:
-        _known = before
-
-
-_known: dict[str, dict[str, Any]] | None = None  # what stores said of each address
-# What stores call that by which a file can be told from a later one under the same address.
-_MARKS = {"size", "etag", "mtime", "created", "updated", "lastmodified", "generation", "versionid", "md5", "contentmd5"}
-_AGAIN = "Try again, or copy the file to this machine first"
-
-
-class _Far:
-    """A file of another store, to be read to its end. It breaks off, ends too soon or changes with one line."""
-
-    def __init__(self, address: str) -> None:
-        self._name, self._done = path_name(address), 0
-        try:
-            import fsspec  # type: ignore[import-not-found,import-untyped,unused-ignore]
-        except ImportError:
-            finding = "an address needs fsspec. Install it: pip install 'hopefear[fsspec]'"
-            raise input_error(self._name, None, finding) from None
-        try:
-            self._place = fsspec.open(address, "rb")
-            self._file = self._place.open()
-        except FileNotFoundError:  # without the number that an operating system gives it
-            raise input_error(self._name, None, "no such file. Check the address") from None
-        except Exception as error:  # each kind of store has faults of its own
-            raise input_error(self._name, None, f"cannot be opened ({_reason(error)}). Check the address") from None
-        now = self._marks()
-        self._first = now if _known is None else _known.setdefault(address, now)
-        self._compare(now)
-
-    def read(self, size: int) -> bytes:
-        try:
-            data: bytes = self._file.read(size)
-        except MemoryError:
-            raise
-        except Exception as error:
-            finding = f"the store broke off after {self._done} bytes ({_reason(error)}). {_AGAIN}"
-            raise input_error(self._name, None, finding) from None
-        self._done += len(data)
-        whole = self._first.get("size")
-        if not data and size > 0:
-            self._compare(self._marks())
-            if isinstance(whole, int) and whole != self._done:
-                finding = f"the store says that it has {whole} bytes, and gave {self._done}. {_AGAIN}"
-                raise input_error(self._name, None, finding)
-        return data
-
-    def close(self) -> None:
-        with suppress(Exception):  # nothing was written
-            self._file.close()
-
-    def _marks(self) -> dict[str, Any]:
-        """Nothing, of a store that can say nothing."""
-        with suppress(Exception):
-            said = self._place.fs.info(self._place.path)
-            marks = {name.lower().replace("-", "").replace("_", ""): value for name, value in said.items()}
-            return {name: value for name, value in marks.items() if name in _MARKS and value is not None}
-        return {}
-
-    def _compare(self, now: dict[str, Any]) -> None:
-        for name, value in self._first.items():
-            if now.get(name, value) != value:
-                finding = f"changed while it was being read ({name} was {value} and is {now[name]}). {_AGAIN}"
-                raise input_error(self._name, None, printable(finding))
-
-
-def _reason(error: Exception) -> str:
-    return printable(" ".join(str(error).split()) or type(error).__name__)
-
-
-def _gzip() -> Callable[[], Any]:
-    import zlib
-
-    return lambda: zlib.decompressobj(wbits=31)
-
-
-def _xz() -> Callable[[], Any]:
-    import lzma
-
-    return lzma.LZMADecompressor
-
-
-def _zstd() -> Callable[[], Any]:
-    import zstandard
-
-    return lambda: zstandard.ZstdDecompressor().decompressobj()
-
-
-_PACKERS: list[tuple[bytes, str, Callable[[], Callable[[], Any]]]] = [
-    (b"\x1f\x8b", "gzip", _gzip),
-    (b"\xfd7zXZ\x00", "xz", _xz),
-    (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
-]
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_LARGEST = 4 << 20  # of an unpacked piece
-_ZSTD_PIECES = (1 << 8, 1 << 12)  # zstandard cannot bound what comes out, so bound what goes in
-
-
 def is_plain(path: PathLike) -> bool:
     """Whether a path is a file that can be mapped as it is. Of one that cannot be opened, a reader will say why."""
     try:
         if not Path(path).is_file():
             return False
         with Path(path).open("rb") as file:
-            return not file.read(6).startswith(tuple(magic for magic, _, _ in _PACKERS))
+            return not packing(file.read(6))
     except (OSError, ValueError):
         return False
 
@@ -236,48 +154,6 @@ def packed_in_name_only(path: PathLike) -> str:
     """The ending of a name that says packed, of a file that is not; else nothing."""
     ending = Path(path).suffix
     return ending if ending in PACKED and is_plain(path) else ""
-
-
-def _unpack(
-    path: PathLike, file: BinaryIO | _Far, data: bytes | memoryview, name: str, new: Callable[[], Any]
-) -> Iterator[bytes]:
-    import lzma
-    import zlib
-
-    import zstandard
-
-    unpacker = new()
-    piece = _ZSTD_PIECES[0]
-    try:
-        while data:
-            if unpacker.eof:  # another stream, or padding, may follow
-                if data[0] == 0:
-                    data = bytes(data).lstrip(b"\0")
-                if data:
-                    unpacker = new()
-            elif name == "zstd":
-                view = memoryview(data)
-                out = unpacker.decompress(view[:piece])
-                data = view[len(view[:piece]) - len(unpacker.unused_data) :]
-                piece = min(2 * piece, _ZSTD_PIECES[1]) if len(out) < _LARGEST else _ZSTD_PIECES[0]
-                yield out
-            else:
-                yield unpacker.decompress(data, _LARGEST)
-                if unpacker.eof:
-                    data = unpacker.unused_data
-                elif name == "gzip":
-                    data = unpacker.unconsumed_tail
-                else:
-                    while not unpacker.needs_input and not unpacker.eof:
-                        yield unpacker.decompress(b"", _LARGEST)
-                    data = unpacker.unused_data if unpacker.eof else b""
-            if not data:
-                data = file.read(CHUNK)
-    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        finding = f"the {name} data is damaged ({error}). Copy or make the file again"
-        raise input_error(path_name(path), None, " ".join(finding.split())) from None
-    if not unpacker.eof:
-        raise input_error(path_name(path), None, f"the {name} data ends too soon. Was the file cut off? Copy it again")
 
 
 class _Raw(io.RawIOBase):
@@ -307,9 +183,9 @@ class _Raw(io.RawIOBase):
         super().close()
 
 
-def open_bytes(path: PathLike) -> BinaryIO:
+def open_bytes(path: PathLike, longest: int | None = None) -> BinaryIO:
     """A file to read as bytes (``-``: standard input), unpacked if it is gzip, xz or zstd. Faults are InputErrors."""
-    raw = _Raw(iter_bytes(path))
+    raw = _Raw(iter_bytes(path, longest))
     file = io.BufferedReader(raw, CHUNK)
     file.peek(1)  # a missing file is reported here, not at the first read
     return file
@@ -334,9 +210,7 @@ class _Text(io.TextIOWrapper):
         return self._checked(lambda: super(_Text, self).readline(size))
 
     def __next__(self) -> str:  # type: ignore[override]
-        line = self.readline(LONGEST + 1)
-        if len(line) > LONGEST:
-            raise _too_long(self._named, None)
+        line = self.readline()
         if not line:
             raise StopIteration
         return line
@@ -353,19 +227,15 @@ def iter_lines(path: PathLike, pieces: Iterator[bytes] | None = None) -> Iterato
     Lines end at ``\\n`` only. A ``\\r`` at the end of a line goes with it; one inside a line is a blank.
     """
     rest: list[bytes] = []  # of a line whose end has not come yet
-    length = 0  # of the rest
     done = 0  # lines handed out
     start = b"\xef\xbb\xbf"
     for piece in iter_bytes(path) if pieces is None else pieces:
         if b"\n" not in piece:
             rest.append(piece)
-            length += len(piece)
-            if length > LONGEST:
-                raise _too_long(path, done + 1)
             continue
         block, _, tail = piece.rpartition(b"\n")
         block = b"".join([*rest, block])
-        rest, length = [tail], len(tail)
+        rest = [tail]
         yield from _decoded(path, done, block.removeprefix(start))
         start = b""
         done += block.count(b"\n") + 1
@@ -373,8 +243,8 @@ def iter_lines(path: PathLike, pieces: Iterator[bytes] | None = None) -> Iterato
         yield from _decoded(path, done, last.removeprefix(start))
 
 
-def _too_long(path: PathLike, line: int | None) -> InputError:
-    return input_error(path_name(path), line, f"the line has more than {LONGEST >> 20} MB. Is this a text file?")
+def _too_long(path: PathLike, line: int, longest: int) -> InputError:
+    return input_error(path_name(path), line, f"the line has more than {longest >> 20} MB. Is this a text file?")
 
 
 def _decoded(path: PathLike, done: int, block: bytes) -> list[str]:

@@ -207,13 +207,7 @@ def _fork(task: Task) -> tuple[int, int]:
     os._exit(0)
 
 
-def give_back_memory(always: bool = False) -> None:
-    """Memory that is free goes back to the system now; glibc keeps it, and much would be taken beside it.
-
-    ``always``: from now on, a block of a megabyte or more goes back as soon as it is free.
-    """
+def give_back_memory() -> None:
+    """Return free memory to the system now. glibc keeps it otherwise, in addition to what is taken next."""
     with suppress(OSError, AttributeError):
-        library = ctypes.CDLL(None)
-        if always:
-            library.mallopt(-3, 1 << 20)  # M_MMAP_THRESHOLD; setting it stops glibc from raising it
-        library.malloc_trim(0)
+        ctypes.CDLL(None).malloc_trim(0)

@@ -24,6 +24,13 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def parsed_number(text: str) -> float:
+    """The number that a text is; a ValueError if it is none, as are 1_000 and the digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
+
+
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:
     """Complain about a value that is not among the known ones."""
     if value not in known:

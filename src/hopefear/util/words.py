@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 NAMED = 5  # of many names that a message shows
 
@@ -24,3 +24,21 @@ def one_of(name: str, known: Iterable[str]) -> str:
     spelled = {other.lower(): other for other in known if other != name}
     close = difflib.get_close_matches(name.lower(), list(spelled), n=1, cutoff=0.6)
     return f" Did you mean {spelled[close[0]]!r}?" if close else ""
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as lines: the first column to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    """Text of others for a terminal: control characters, which could move the cursor or worse, are spelled out."""
+    return text.translate(_CONTROL)
+
+
+_CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}

@@ -1,0 +1,164 @@
+"""A click command made from the fields of a :class:`hopefear.commands.base.Command`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import shlex
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+from click.types import StringParamType
+
+from hopefear.cli.console import Console
+from hopefear.cli.options import InputFile, Many, Number, Positional, Whole, read_config, spread
+from hopefear.commands.base import Command, about, default_text, flag_of, many, options, required
+
+EVERY = {"--seed", "--jobs", "--quiet", "--config", "--help"}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Text(StringParamType):
+    """A word that a shell completes: a trainer's name, or else the name of a file."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        if param.name != "trainer":
+            return [CompletionItem(incomplete, type="file")]
+        from hopefear.trainers import TRAINERS
+
+        names = {each.name: each.what for each in reversed(TRAINERS) if each.name.startswith(incomplete)}
+        return [CompletionItem(name, help=names[name]) for name in sorted(names)]
+
+
+def click_option(each: dataclasses.Field[Any]) -> click.Parameter:
+    """The option or argument of a field."""
+    said, flag = about(each), flag_of(each.name)
+    words = str(each.type)
+    kind: Any = Text()
+    if said.file:
+        kind = InputFile(folders=said.folder)
+    elif said.choices:
+        kind = click.Choice(list(said.choices))
+    elif words.startswith("int"):
+        kind = Whole(int(said.least or 0), int(said.most) if said.most is not None else None)
+    elif words.startswith("float"):
+        kind = Number(said.least, said.most)
+    metavar = said.metavar or ("N" if words.startswith("int") else None)
+    default = each.default if isinstance(each.default, int | float | str) else None
+    if said.positional:
+        several = many(each)
+        shown = said.metavar or each.name.upper()
+        return Positional([each.name], required=required(each), type=kind, metavar=shown, nargs=-1 if several else 1)
+    if each.type == "bool":
+        return click.Option([flag, each.name], is_flag=True, default=bool(default), help=said.help)
+    option = Many if many(each) and not said.repeated else click.Option
+    how = {"type": kind, "metavar": metavar, "help": said.help + default_text(each), "required": required(each)}
+    how |= {"multiple": True} if said.repeated else {} if many(each) or default is None else {"default": default}
+    return option([flag, each.name], **how)
+
+
+def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        from hopefear.commands import names
+
+        ctx.default_map = read_config(value, ctx.command, str(ctx.info_name), names())
+    return value
+
+
+def terminal_options() -> list[click.Parameter]:
+    """The options of every command that concern the terminal only."""
+    return [
+        click.Option(["--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
+        click.Option(
+            ["--config"],
+            type=InputFile(),
+            is_eager=True,
+            callback=_load_config,
+            expose_value=False,
+            help="TOML with any of these options, at the top or in a table named after the command. "
+            "The command line wins.",
+        ),
+    ]
+
+
+class ClickCommand(click.Command):
+    """A command whose help has examples and whose options may take several values."""
+
+    def __init__(self, name: str, command: type[Command[Any]]) -> None:
+        params = [click_option(each) for each in options(command) if not about(each).python]
+        params += terminal_options()
+        help = inspect.cleandoc(command.__doc__ or "")
+        super().__init__(name, params=params, callback=self.call, help=help, context_settings=dict(CONTEXT))
+        self.command = command
+        self.examples = textwrap.dedent(command.examples).strip("\n")
+
+    def call(self, quiet: bool, **values: Any) -> None:
+        """Make the command of the options, run it and print its result."""
+        from hopefear.runs.session import Session
+        from hopefear.util.files import steady_input
+
+        console = Console(quiet=quiet)
+        given = {name: value for name, value in values.items() if value is not None}
+        ctx = click.get_current_context()
+        typed = [name for name in given if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+        with steady_input(), console.listener() as listen:
+            command = self.command(**given)
+            command.check_needs(typed)
+            emit(command, command.run(Session(listen, command=("hopefear", *sys.argv[1:]))))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # a shell completes what is not finished
+            return super().parse_args(ctx, args)
+        several = {flag for param in self.params if isinstance(param, Many) for flag in param.opts}
+        with ctx.scope(cleanup=False):  # so that an error knows whose it is
+            arguments = spread(args, several)
+        return super().parse_args(ctx, arguments)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        items = super().shell_complete(ctx, incomplete)
+        return items or [CompletionItem(incomplete, type="file")]  # further values of an option that takes many
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = [(not EVERY.isdisjoint(param.opts), param.get_help_record(ctx)) for param in self.get_params(ctx)]
+        for title, every in (("Options", False), ("Options of every command", True)):
+            rows = [record for shared, record in records if record and shared is every]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(formatter, self.examples)
+
+
+def emit(command: Command[Any], result: Any) -> None:
+    """Print a result: as JSON, piece by piece, or as a whole."""
+    if getattr(command, "json", False):
+        click.echo(json.dumps(command.as_json(result), indent=2, ensure_ascii=False))
+        return
+    result = command.printed(result)
+    if isinstance(result, Iterator):
+        with closing(result) if hasattr(result, "close") else memoryview(b"") as _:  # type: ignore[type-var]
+            for piece in result:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+    elif result is not None and (text := str(result)):
+        click.echo(text)
+
+
+def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
+    """Examples as they were written, so that they can be copied."""
+    if examples:
+        formatter.write_paragraph()
+        formatter.write("Examples:\n" + textwrap.indent(examples, "  ") + "\n")
+
+
+def show_call(console: Console, name: str, arguments: Sequence[str], before: str = "") -> None:
+    """Another command as the user would type it."""
+    console.note(f"{before}hopefear {name} {shlex.join(arguments)}")

@@ -1,0 +1,298 @@
+"""What a command is: a frozen dataclass whose fields are its options, in the module ``hopefear.commands.NAME``.
+
+    class Rerank(Command[Ranking]):
+        nbest: Sequence[str] = arg("Candidate lists.", default=(), file=True)
+        weights: str = arg("The weights.", file=True)
+
+        def run(self, session: Session) -> Ranking: ...
+
+The docstring of the module is the command's help; its first line is what ``hopefear --help`` says. From the fields come
+the options on the command line and their help, the settings of ``--config``, the function in Python with its signature
+and docstring, the check that an option goes with another, what decides a run (``--resume``), and the reference page of
+the documentation. A default is written once, in the field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeVar, dataclass_transform
+
+from hopefear.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from hopefear.runs.directory import Run
+    from hopefear.runs.session import Session
+
+R_co = TypeVar("R_co", covariant=True)
+P = ParamSpec("P")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+EMPTY: tuple[Any, ...] = (None, (), [], {}, False)
+
+
+@dataclass(frozen=True)
+class Arg:
+    """What a field says of its option."""
+
+    help: str
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    file: bool = False  # names a file to read, which must exist
+    folder: bool = False  # or a folder
+    shown: str | None = None  # the default as the help shows it, where the value alone does not tell
+    positional: bool = False
+    needs: tuple[str, ...] = ()  # it goes with any of these fields only
+    decides: bool = False  # it decides the result: a run is resumed under the same value only
+    several: bool = False  # takes several values, where the type does not say so
+    repeated: bool = False  # several values, each after the option's name: arguments may follow it
+    python: bool = False  # a parameter of the Python function only
+    terminal: bool = False  # for the command line only, no parameter of the Python function
+
+
+def arg(
+    help: str, *, default: Any = dataclasses.MISSING, needs: str | Sequence[str] = (), kw_only: bool = True, **more: Any
+) -> Any:
+    """A field of a command: its help, its default (without one it is required), and whatever else :class:`Arg` has.
+
+    With ``kw_only=False``, the function in Python takes it without its name too.
+    """
+    said = Arg(help, needs=(needs,) if isinstance(needs, str) else tuple(needs), **more)
+    return field(default=default, kw_only=kw_only, metadata={"arg": said})
+
+
+def flag_of(name: str) -> str:
+    """The option of a field: ``dev_refs`` is ``--dev-refs``."""
+    return "--" + name.strip("_").replace("_", "-")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(arg,))
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Command(Generic[R_co]):
+    """A command; subclasses add their options as fields, and ``run``."""
+
+    examples: ClassVar[str] = ""
+
+    seed: int = arg("The random seed.", default=1, least=0, decides=True)
+    jobs: int = arg("Threads or processes; 0: one per core.", default=0, least=0)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if cls.__doc__ is None:
+            cls.__doc__ = sys.modules[cls.__module__].__doc__
+        dataclass(frozen=True, kw_only=True, repr=False, eq=False)(cls)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if many(each) and (isinstance(value, str) or not isinstance(value, Iterable | type(None))):  # one is enough
+                object.__setattr__(self, each.name, (value,))
+            elif many(each) and value is None:
+                object.__setattr__(self, each.name, ())
+        self.check()
+        self.check_needs(each.name for each in fields(self) if self.given(each.name))
+
+    def check_needs(self, given: Iterable[str]) -> None:
+        """Complain about an option that was given without those that it goes with."""
+        needs = {each.name: about(each).needs for each in fields(self)}
+        for name in given:
+            if needs[name] and not any(self.given(other) for other in needs[name]):
+                *most, last = [flag_of(other) for other in needs[name]]
+                others = f"{', '.join(most)} and {last}" if most else last
+                raise OptionError(f"{flag_of(name)} goes with {others} only.")
+
+    def given(self, name: str) -> bool:
+        """Whether an option has another value than its default."""
+        value = getattr(self, name)
+        if any(value is empty for empty in EMPTY) or (isinstance(value, list | tuple | dict) and not value):
+            return False
+        default = next(each.default for each in fields(self) if each.name == name)
+        return default is dataclasses.MISSING or value is not default
+
+    def check(self) -> None:
+        """Complain about options that do not go together; ``needs`` of the fields is checked already."""
+
+    def run(self, session: Session) -> R_co:
+        """Do the work. What is said meanwhile goes to the session; the result prints itself."""
+        raise NotImplementedError
+
+    def as_json(self, result: Any) -> Any:
+        """What ``--json`` prints, for commands that have it."""
+        return result.record()
+
+    def printed(self, result: Any) -> Any:
+        """What the terminal prints of a result: a text, an iterator of pieces of text, or nothing."""
+        return result
+
+    def decisive(self) -> dict[str, Any]:
+        """The options that decide the result."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if about(each).decides}
+        return {name: value for name, value in values.items() if value not in (None, ())}
+
+    def files(self) -> dict[str, Any]:
+        """The options that name files to read: the roles of the inputs."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if about(each).file}
+
+
+class RunCommand(Command[R_co]):
+    """A command that leaves a run directory."""
+
+    out: str = arg("The run directory to make.", metavar="RUN")
+    resume: bool = arg("Continue an interrupted run.", default=False)
+    overwrite: bool = arg("Replace an existing run.", default=False)
+
+    def check_out(self, session: Session) -> None:
+        """Say early what ``open_run`` would refuse, and that there is nothing to go on with."""
+        from pathlib import Path
+
+        from hopefear.runs.directory import Run
+
+        Run.check(self.out, resume=self.resume, overwrite=self.overwrite)
+        if self.resume and not (Path(self.out) / "run.json").exists():
+            session.warn(f"--resume: there is no run in {self.out}, so a new one begins")
+
+    def open_run(self, kind: str, settings: Mapping[str, Any], session: Session) -> Run:
+        from hopefear.runs.directory import Run
+
+        how = {"resume": self.resume, "overwrite": self.overwrite}
+        return Run.open(self.out, kind=kind, command=session.command, settings=settings, **how)
+
+
+def about(each: dataclasses.Field[Any]) -> Arg:
+    """What a field says of its option."""
+    found: Arg = each.metadata["arg"]
+    return found
+
+
+def required(each: dataclasses.Field[Any]) -> bool:
+    """Whether an option must be given."""
+    return each.default is dataclasses.MISSING
+
+
+def many(each: dataclasses.Field[Any]) -> bool:
+    """Whether an option takes several values."""
+    return about(each).several or str(each.type).startswith("Sequence")
+
+
+def options(command: type[Command[Any]]) -> list[dataclasses.Field[Any]]:
+    """The fields of a command as its help lists them: arguments, its own, those of runs, those of every command."""
+    ranks = {each.name: 1 for each in fields(RunCommand)} | {each.name: 2 for each in fields(Command)}
+    return sorted(fields(command), key=lambda each: (not about(each).positional, ranks.get(each.name, 0)))
+
+
+def command_line(command: Command[Any]) -> str:
+    """The command as a user would type it: the options that differ from their defaults."""
+    import shlex
+
+    arguments, words = [], []
+    for each in options(type(command)):
+        value = getattr(command, each.name)
+        if not command.given(each.name) or value == each.default:
+            continue
+        texts = [str(item) for item in value] if many(each) else [] if value is True else [str(value)]
+        if about(each).positional:
+            arguments += texts
+        else:
+            words += [flag_of(each.name), *texts]
+    return shlex.join(["hopefear", name_of(type(command)), *arguments, *words])
+
+
+def function(command: Callable[P, Command[R_co]]) -> Callable[P, R_co]:
+    """The command as a Python function: options are keyword arguments, warnings are Python warnings."""
+    kind: Any = command
+
+    def call(*args: P.args, **given: P.kwargs) -> R_co:
+        unnamed = [each.name for each in options(kind) if not each.kw_only]
+        if len(args) > len(unnamed):
+            raise TypeError(f"{name_of(kind)}() takes {len(unnamed)} arguments without a name, not {len(args)}")
+        result: R_co = run_here(kind, {**dict(zip(unnamed, args, strict=False)), **given})
+        return result
+
+    call.__name__ = call.__qualname__ = name_of(kind)
+    call.__module__ = kind.__module__
+    call.__doc__ = docstring(kind)
+    call.__signature__ = signature(kind)  # type: ignore[attr-defined]
+    return call
+
+
+def name_of(command: type[Command[Any]]) -> str:
+    """A command is called as its module is: ``commands/tune.py`` is ``tune``."""
+    return command.__module__.rpartition(".")[2].strip("_").replace("_", "-")
+
+
+def signature(command: type[Command[Any]]) -> inspect.Signature:
+    """The parameters of the function."""
+    parameters = [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY if each.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=inspect.Parameter.empty if required(each) else each.default,
+            annotation=each.type,
+        )
+        for each in options(command)
+        if not about(each).terminal
+    ]
+    return inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind))
+
+
+def run_here(command: type[Command[Any]], given: Mapping[str, Any]) -> Any:
+    """Run a command in Python."""
+    import warnings
+
+    from hopefear.runs.events import Event, Warned
+    from hopefear.runs.session import Session
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Warned):
+            warnings.warn(event.text, stacklevel=4)
+
+    try:
+        return made(command, given).run(Session(listen))
+    except InputError as error:  # names of options become names of parameters
+        raise type(error)(_OPTION.sub(lambda match: match[1].replace("-", "_"), str(error))) from None
+
+
+def made(command: type[Command[Any]], given: Mapping[str, Any]) -> Command[Any]:
+    """A command with these options. Complains about options it does not have and about those that are missing."""
+    from hopefear.util.words import one_of
+
+    name = name_of(command)
+    known = [each for each in fields(command) if not about(each).terminal]
+    names = [each.name for each in known]
+    for wrong in given:
+        if wrong not in names:
+            raise OptionError(f"{name}() has no option {wrong!r}.{one_of(wrong, names)}")
+    for each in known:
+        if required(each) and each.name not in given:
+            raise OptionError(f"{name}() needs {each.name}: {about(each).help[0].lower()}{about(each).help[1:]}")
+    made = command(**given)
+    made.check_needs(given)  # also of options that were given the value of their default
+    return made
+
+
+def docstring(command: type[Command[Any]]) -> str:
+    """The docstring of the function: what the command says of itself, then its options."""
+    import textwrap
+
+    lines = [inspect.cleandoc(command.__doc__ or ""), "", "Options:", ""]
+    for each in options(command):
+        if about(each).terminal:
+            continue
+        text = f"{each.name}: {about(each).help}{default_text(each)}"
+        lines += textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
+    return "\n".join(lines)
+
+
+def default_text(each: dataclasses.Field[Any]) -> str:
+    """The default as help shows it, with a blank before it; nothing where there is none."""
+    said = about(each)
+    if said.shown is not None:
+        return f" [{said.shown}]" if said.shown else ""
+    if isinstance(each.default, bool) or each.default in (None, (), dataclasses.MISSING):
+        return ""
+    return f" [{each.default:g}]" if isinstance(each.default, float) else f" [{each.default}]"

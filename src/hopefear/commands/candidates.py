@@ -1,0 +1,186 @@
+"""The options of commands that read candidates: lists, forests or a table, with their references and sources."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import Command, R_co, arg
+
+if TYPE_CHECKING:
+    from hopefear._core import Pool
+    from hopefear.formats.table import TableSpec
+    from hopefear.runs.session import Session
+
+MISSING = "A missing score: an error, 0 or the mean of the others; of tables also drop it, or 0 and a feature for it."
+POLICIES = ("error", "zero", "mean", "drop", "indicator")  # formats/missing.py
+LISTS = ("nbest", "forests", "decoder_command")
+
+
+class Table(Command[R_co]):
+    """Options of a table: which columns mean what."""
+
+    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True)
+    group: str | None = arg(
+        "Of the table: rows with the same value here compete.", default=None, metavar="COLUMN", needs="table"
+    )
+    features: Sequence[str] = arg(
+        "The scores, by name or pattern.",
+        default=(),
+        metavar="GLOB",
+        needs=("table", "nbest"),
+        shown="all other columns of numbers",
+    )
+    text: str | None = arg("The candidates' text.", default=None, metavar="COLUMN", needs="table")
+    references: Sequence[str] = arg(
+        "Reference texts, the same in all rows of a group.", default=(), metavar="COLUMN", needs="table"
+    )
+    outcome: Sequence[str] = arg(
+        "How good a candidate is: reward, accuracy, ...", default=(), metavar="COLUMN", needs=("table", "nbest")
+    )
+    missing: str | None = arg(
+        MISSING, default=None, choices=POLICIES, needs=("table", "nbest"), decides=True, shown="error"
+    )
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the table is an object and no file."""
+        return getattr(self, "pool", None) is not None or (
+            self.table is not None and not isinstance(self.table, str | os.PathLike)
+        )
+
+    @property
+    def spec(self) -> TableSpec:
+        """The columns of the table."""
+        from hopefear.formats.table import TableSpec
+
+        assert self.group is not None
+        return TableSpec(self.group, self.features, self.text, self.references, self.outcome, self.missing or "error")
+
+    def inputs(self) -> list[dict[str, Any]]:
+        """Path and checksum of every file that is read, for the record of a run."""
+        from hopefear.runs.record import record_inputs
+
+        return record_inputs(
+            {name: paths for name, paths in self.files().items() if not (name == "table" and self.in_memory)}
+        )
+
+
+class Candidates(Table[R_co]):
+    """Candidates of any origin: lists, forests or a table."""
+
+    nbest: Sequence[str] = arg(
+        "Candidate lists: parts of one list, or lists of the same sentences.", default=(), file=True, folder=True
+    )
+    forests: str | None = arg(
+        "Forests or lattices instead: a file, or a folder of them.", default=None, file=True, folder=True
+    )
+    format: str | None = arg(
+        "Format of lists or forests (see convert).",
+        default=None,
+        metavar="NAME",
+        shown="seen from the file",
+        needs=("nbest", "forests"),
+        decides=True,
+    )
+    refs: Sequence[str] = arg(
+        "References: one file per translator. Not needed if the lists hold them.", default=(), file=True, needs=LISTS
+    )
+    sources: str | None = arg(
+        "The source sentences, one per line; {sources} in a decoder's command.", default=None, file=True, needs=LISTS
+    )
+
+    pool: Any = arg("Candidates in memory: what read_nbest and read_forests return.", default=None, python=True)
+
+    def read(self, session: Session) -> Pool:
+        """The candidates."""
+        if self.pool is not None:
+            candidates: Pool = self.pool
+            return candidates
+        from hopefear.formats import read_forests
+        from hopefear.formats.kinds import explained
+
+        if self.forests:
+            with explained(forests=[self.forests], texts=self.refs):
+                return read_forests(self.forests, list(self.refs) or None, self.format, self.sources)
+        if self.table is None:
+            lists = read_candidates(self.nbest, self.refs, session, self.sources, self.format, self.missing or "error")
+            return self._chosen(lists)
+        return self._read_table(session)
+
+    def _chosen(self, lists: Pool) -> Pool:
+        """The lists with the features and outcomes that were named; a metric that names a score is an outcome."""
+        from hopefear.formats.pool import chosen
+        from hopefear.metrics import METRICS, split_text
+
+        names = [str(name).partition(":")[0] for name in getattr(self, "metric", ()) if isinstance(name, str)]
+        scores = [name for name in names if split_text(name)[0] not in METRICS and name in lists.feature_names]
+        outcome = list(dict.fromkeys([*self.outcome, *scores]))
+        return chosen(lists, self.features, outcome) if outcome or self.features else lists
+
+    def _read_table(self, session: Session) -> Pool:
+        import numpy as np
+
+        from hopefear.errors import InputError
+        from hopefear.formats.table import read_table
+
+        session.progress("read")(text="table" if self.in_memory else str(self.table))
+        table = read_table(self.table, self.spec)
+        table.column(self.spec.group, "--group")
+        table.flat(self.spec).refuse_constant(self.spec)
+        pool = table.pool(self.spec, session.warn)
+        if int(np.diff(pool.row_begin()).max()) < 2:
+            finding = "every group has one candidate only: there is nothing to choose from"
+            raise InputError(f"{table.name}: {finding}. Is {self.group!r} the right column?")
+        return pool
+
+
+def read_candidates(
+    nbest: Sequence[str],
+    refs: Sequence[str],
+    session: Session,
+    sources: str | None = None,
+    format: str | None = None,
+    missing: str = "error",
+) -> Pool:
+    """Lists from files, with progress and a note if they were merged."""
+    from hopefear.formats import read_lists
+    from hopefear.formats.kinds import explained
+
+    update = session.progress("read", megabytes(nbest))
+    with explained(lists=nbest, texts=refs):
+        pool, merged = read_lists(
+            nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources, format, missing=missing
+        )
+    if merged:
+        session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
+    return pool
+
+
+def megabytes(files: Sequence[str]) -> int | None:
+    """The size of these files, as far as it says how much will be read: not of standard input or packed files."""
+    from pathlib import Path
+
+    if any(str(file) == "-" or Path(file).suffix in (".gz", ".xz", ".zst") for file in files):
+        return None
+    return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) // 1_000_000 or None
+
+
+def start_weights(path: str | None, pool: Pool, session: Session) -> Mapping[str, float] | None:
+    """The weights of ``--initial``, by the names of these candidates' features."""
+    from hopefear.formats import read_weights
+    from hopefear.formats.weights import check_names, matched_numbers
+
+    if not path:
+        return None
+    initial: Mapping[str, float] = read_weights(path)
+    if not initial:
+        return initial
+    initial, note = matched_numbers(path, initial, pool.feature_names)
+    if note:
+        session.warn(note)
+    whose = "the lists. Use the weights of this model"
+    if strangers := check_names(path, initial, pool.feature_names, "that the lists do not have", whose):
+        session.warn(strangers)
+    return initial

@@ -1,0 +1,255 @@
+"""Compare trainers on the same candidates, over several random seeds.
+
+Runs each trainer with each seed and scores all results on the same held-out sentences. Prints means with standard
+deviations and intervals, and says which differences are significant. Writes table.md, table.tex, table.csv,
+compare.json, report.html and all weights to RUN. After an interruption, --resume continues and keeps finished fits.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import RunCommand, arg
+from hopefear.commands.candidates import Candidates, read_candidates, start_weights
+from hopefear.errors import OptionError
+
+if TYPE_CHECKING:
+    from hopefear._core import Pool
+    from hopefear.evaluation.comparison import Compared
+    from hopefear.metrics import Metric
+    from hopefear.runs.directory import Run
+    from hopefear.runs.session import Session
+    from hopefear.train.tuning import Tuned
+    from hopefear.trainers.batch.base import BatchTrainer
+
+
+class Compare(Candidates["Compared"], RunCommand["Compared"]):
+    trainers: Sequence[str] = arg(
+        "The trainers: names separated by commas or blanks, or module:Class.", metavar="NAME,NAME", decides=True
+    )
+    seeds: int = arg("Number of seeds per trainer, counted from --seed.", default=3, least=1, decides=True)
+    set: Any = arg(
+        "Options of a trainer, as in kbmira.C=0.01.",
+        default=(),
+        metavar="TRAINER.NAME=VALUE",
+        several=True,
+        decides=True,
+    )
+    metric: Sequence[str] = arg(
+        "The metric to optimise and compare by: bleu, chrf, ..., or a column.",
+        default=(),
+        metavar="NAME",
+        shown="the outcome, or bleu",
+    )
+    lowercase: bool = arg("The metric ignores case.", default=False)
+    tokenize: str | None = arg(
+        "The metric's tokenizer; by default, the text is not tokenised.", default=None, metavar="NAME"
+    )
+    initial: str | None = arg("Weights to start from.", default=None, file=True)
+    random_init: bool = arg("Start each seed from a random model around --initial.", default=False, decides=True)
+    holdout: float = arg(
+        "Without --test-nbest: share of the sentences to hold out and compare on.",
+        default=0.2,
+        metavar="SHARE",
+        least=0.01,
+        most=0.9,
+        decides=True,
+    )
+    test_nbest: Sequence[str] = arg("Compare on these lists instead.", default=(), file=True, needs="nbest")
+    test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_nbest")
+    cluster: str | None = arg(
+        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
+        default=None,
+        metavar="ADDRESS",
+    )
+    json: bool = arg("The comparison as JSON.", default=False, terminal=True)
+
+    examples = """
+    hopefear compare --nbest dev.nbest --refs ref.0 ref.1 --trainers mert,kbmira,pro --seeds 5 --out compared
+    hopefear compare --table scores.csv --group prompt --outcome reward --trainers mert,minrisk --out compared
+    hopefear compare --config experiment.toml --resume
+    """
+
+    @property
+    def names(self) -> list[str]:
+        """The trainers, each once."""
+        return list(dict.fromkeys(name for each in self.trainers for name in each.replace(",", " ").split()))
+
+    def check(self) -> None:
+        if [bool(self.nbest), bool(self.forests), self.table is not None].count(True) != 1:
+            raise OptionError("give one of --nbest, --forests, --table.")
+        if self.table is not None and not self.group:
+            raise OptionError("--table needs --group, the column that says which candidates compete.")
+        if not self.names:
+            raise OptionError("--trainers needs at least one name. hopefear trainers lists them.")
+
+    def run(self, session: Session) -> Compared:
+        from hopefear.util import cluster
+
+        task = _Task.of(self, session)
+        inputs = self.inputs()
+        settings = {
+            **self.decisive(),
+            "metric": f"{task.metric.key}|{task.metric.signature()}",
+            "options": {name: trainer.options() for name, trainer in task.trainers.items()},
+            "inputs": [each["sha256"] for each in inputs],
+        }
+        with self.open_run("compare", settings, session) as run:
+            run.record.inputs = inputs
+            run.record.sentences = {part: len(pool) for part, pool in task.parts.items()}
+            with cluster.joined(self.cluster) if self.cluster else nullcontext():
+                comparison, best = self._compare(task, run, session)
+            _write(comparison, Path(self.out))
+            if not run.finished:
+                run.finish(best, comparison.record())
+        session.note(f"report: {self.out}/report.html")
+        return comparison
+
+    def _compare(self, task: _Task, run: Run, outer: Session) -> tuple[Compared, Mapping[str, float]]:
+        import numpy as np
+
+        from hopefear.evaluation.comparison import compared
+        from hopefear.evaluation.scores import chosen_stats
+        from hopefear.formats import write_weights
+
+        session = run.session(outer.listen)
+        tuned: dict[str, Tuned] = {}
+        seconds: dict[str, float] = {}
+        for number, (name, trainer) in enumerate(task.trainers.items()):
+            session.progress("compare", len(task.trainers))(number, text=name)
+            begun = time.monotonic()
+            tuned[name] = self._fit(task, trainer, session.part(_folder(name)))
+            seconds[name] = round(time.monotonic() - begun, 2)
+            for replicate in tuned[name].replicates:
+                path = Path(self.out) / "weights" / f"{_folder(name)}-{replicate.seed}.txt"
+                path.parent.mkdir(exist_ok=True)
+                write_weights(replicate.weights, path)
+        seconds = _kept_seconds(run, seconds)
+        key, aside = task.metric.key, task.parts["test"]
+        comparison = compared(
+            task.metric,
+            "test" if self.test_nbest else "held out",
+            {name: [each.scores["dev"][key] for each in fits.replicates] for name, fits in tuned.items()},
+            {
+                name: np.stack([chosen_stats(aside, each.weights, task.metric, self.jobs) for each in fits.replicates])
+                for name, fits in tuned.items()
+            },
+            {name: [_curve(each.history) for each in fits.replicates] for name, fits in tuned.items()},
+            seconds,
+            seed=self.seed,
+            jobs=self.jobs,
+        )
+        sign = 1 if task.metric.higher_is_better else -1
+        best = max(tuned.values(), key=lambda fits: sign * fits.over_replicates("dev")[0])
+        return comparison, best.best.weights
+
+    def _fit(self, task: _Task, trainer: BatchTrainer, session: Session) -> Tuned:
+        """All seeds of one trainer; those that were finished are taken from the run."""
+        from hopefear.train.tuning import fit_replicates
+
+        assert session.folder is not None
+        session.folder.mkdir(parents=True, exist_ok=True)
+        return fit_replicates(
+            trainer,
+            {"dev": task.parts["dev"]},
+            task.initial,
+            random_init=self.random_init,
+            replicates=self.seeds,
+            on_cluster=bool(self.cluster),
+            run=session,
+        )
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is compared, on what; read and checked."""
+
+    parts: dict[str, Pool]
+    trainers: dict[str, BatchTrainer]
+    metric: Metric
+    initial: Mapping[str, float] | None
+
+    @classmethod
+    def of(cls, command: Compare, session: Session) -> _Task:
+        from hopefear.formats.references import need_references
+        from hopefear.metrics import metric_for
+        from hopefear.train.holdout import split
+
+        kinds = _kinds(command)
+        command.check_out(session)
+        pool = command.read(session)
+        name = (tuple(command.metric) or tuple(command.outcome) or ("bleu",))[0]
+        metric = metric_for(name, command.lowercase, command.tokenize, pool)
+        need_references(pool, metric)
+        if command.test_nbest:
+            test = read_candidates(command.test_nbest, command.test_refs, session)
+            need_references(test, metric, "--test-refs")
+            parts = {"dev": pool, "test": test}
+        else:
+            learn, aside = split(pool, command.holdout, command.seed)
+            if aside is None:
+                raise OptionError(f"{len(pool)} sentences are too few to hold some out. Give --test-nbest.")
+            parts = {"dev": learn, "test": aside}
+        trainers = {
+            name: kind(metric=metric, seed=command.seed, jobs=command.jobs, **options)
+            for name, (kind, options) in kinds.items()
+        }
+        return cls(parts, trainers, metric, start_weights(command.initial, pool, session))
+
+
+def _kinds(command: Compare) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Name -> class and options of each trainer."""
+    from hopefear.train.estimators import Auto
+    from hopefear.trainers.registry import find_batch, options_from
+
+    given: dict[str, list[str]] = {name: [] for name in command.names}
+    for text in command.set:
+        name, dot, rest = str(text).partition(".")
+        if not dot or name not in given:
+            raise OptionError(f"--set {text}: write --set TRAINER.NAME=VALUE, with one of {', '.join(given)}.")
+        given[name].append(rest)
+    kinds = {name: Auto if name == "auto" else find_batch(name) for name in given}
+    return {name: (kind, options_from(kind, given[name])) for name, kind in kinds.items()}
+
+
+def _folder(name: str) -> str:
+    return name.replace(":", "-")
+
+
+def _curve(history: Sequence[Any]) -> list[float]:
+    """The score after each epoch."""
+    return [float(epoch["score"]) for epoch in history if isinstance(epoch, dict) and epoch.get("score") is not None]
+
+
+def _kept_seconds(run: Run, seconds: dict[str, float]) -> dict[str, float]:
+    """How long each trainer took when it was run, not when its results were read again."""
+    from hopefear.runs import checkpoint
+
+    path = run.path / "checkpoint" / "seconds.json"
+    known = checkpoint.load(path) or {}
+    kept = {name: max(value, known.get(name, 0.0)) for name, value in seconds.items()}
+    checkpoint.save(path, kept)
+    return kept
+
+
+def _write(comparison: Compared, folder: Path) -> None:
+    """The tables and the page."""
+    from hopefear.reports.comparison import page
+    from hopefear.util.files import atomic_write
+
+    texts = {
+        "table.md": comparison.markdown(),
+        "table.tex": comparison.latex(),
+        "table.csv": comparison.csv(),
+        "compare.json": json.dumps(comparison.record(), indent=2, ensure_ascii=False) + "\n",
+        "report.html": page(comparison),
+    }
+    for name, text in texts.items():
+        with atomic_write(folder / name) as file:
+            file.write(text)

@@ -1,0 +1,54 @@
+"""Write the parallel text of the demonstration to plain files.
+
+From Young's literal Bible translation of 1862 to plain English (World English Bible): DIR/train.source and
+train.target, and for tune, dev and test DIR/PART.source with the references PART.ref.0, .1 and .2. The text comes
+from data packages: pip install 'hopefear[demo]'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import Command, arg
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+
+YOUR_OWN = """\
+Your own text needs no more than two files with the same number of lines, line by line translations of each other:
+  hopefear build --source train.xx --target train.yy --out model
+To tune and to test, keep some hundreds of sentences apart, whole documents at a time, with one or more references each.
+"""
+
+
+@dataclass(frozen=True)
+class Verses:
+    """How many verses each part has."""
+
+    folder: str
+    parts: dict[str, int]
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"folder": self.folder, "parts": self.parts}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{self.folder}/{part}.*\t{lines} verses" for part, lines in self.parts.items())
+
+
+class Corpus(Command[Verses]):
+    out: str = arg("Where the files go; made if it is not there.", metavar="DIR")
+    overwrite: bool = arg("Replace files that are there already.", default=False)
+
+    examples = """
+    hopefear corpus --out verses
+    hopefear build --source verses/train.source --target verses/train.target --out model
+    """
+
+    def run(self, session: Session) -> Verses:
+        from hopefear.data.verses import write_verses
+
+        verses = Verses(self.out, write_verses(self.out, self.overwrite))
+        session.note(YOUR_OWN.rstrip("\n"))
+        return verses

@@ -1,0 +1,93 @@
+"""Create a translator from your translation memory or parallel text.
+
+Reads the corpus (TMX, XLIFF, TSV, CSV, PO, JSON lines, Parquet, zip files of OPUS, or two plain files), cleans it,
+holds out sentences, builds a model, learns its weights, and scores it on held-out sentences. The folder has everything
+that translate and serve need, its card, and report.html. After an interruption, the same command continues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hopefear.commands.base import Command, arg
+from hopefear.errors import OptionError
+
+if TYPE_CHECKING:
+    from hopefear.create import Created
+    from hopefear.runs.session import Session
+
+
+class Create(Command["Created"]):
+    corpus: Sequence[str] = arg(
+        "Translated text, or two plain files whose names end in their languages.",
+        default=(),
+        positional=True,
+        metavar="CORPUS",
+    )
+    from_: str = arg("The language to translate from: de, es, gn.", metavar="CODE")
+    to: str = arg("The language to translate to.", metavar="CODE")
+    out: str = arg("The translator to create.", metavar="DIR")
+    source: Sequence[str] = arg("Plain files of the source language.", default=(), file=True, needs="target")
+    target: Sequence[str] = arg("Their translations, line by line.", default=(), file=True, needs="source")
+    columns: str | None = arg(
+        "Columns of tables, by name or number: source,target.",
+        default=None,
+        metavar="A,B",
+        shown="those named as the languages, or the first two",
+    )
+    dev_source: str | None = arg(
+        "Sentences to learn weights from.", default=None, file=True, shown="some of the corpus", needs="dev_refs"
+    )
+    dev_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="dev_source")
+    test_source: str | None = arg(
+        "Sentences to score the translator on.", default=None, file=True, shown="some of the corpus", needs="test_refs"
+    )
+    test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_source")
+    without: Sequence[str] = arg("Cleaning rules to switch off, such as ratio.", default=(), metavar="RULE")
+    name: str = arg("The name of the translator.", default="", shown="as its folder")
+    licence: str = arg("Its licence, for its card.", default="", metavar="TEXT", shown="none")
+    no_curve: bool = arg("Leave out the learning curve, which takes about a third of the time.", default=False)
+    overwrite: bool = arg("Replace an existing translator.", default=False)
+    json: bool = arg("Counts and scores as JSON.", default=False, terminal=True)
+
+    examples = """
+    hopefear create memory.tmx --from de --to en --out translator
+    hopefear create europarl.zip local.tsv notes.de notes.en --from de --to en --out translator
+    hopefear create --source train.es --target train.en --from es --to en \\
+        --test-source test.es --test-refs test.en --out translator
+    hopefear translate translator < text.de
+    """
+
+    def check(self) -> None:
+        if not self.corpus and not self.source:
+            raise OptionError("name a corpus, or give --source and --target.")
+        if self.columns is not None and self.columns.count(",") != 1:
+            raise OptionError("--columns takes two names or numbers: --columns 1,2.")
+
+    def run(self, session: Session) -> Created:
+        from hopefear.corpus import CleaningRules
+        from hopefear.create import CreateOptions, create
+
+        first, _, second = (self.columns or "").partition(",")
+        options = CreateOptions(
+            corpus=self.corpus,
+            source_language=self.from_,
+            target_language=self.to,
+            out=self.out,
+            source=self.source,
+            target=self.target,
+            columns=(first, second) if self.columns else None,
+            dev_source=self.dev_source,
+            dev_refs=self.dev_refs,
+            test_source=self.test_source,
+            test_refs=self.test_refs,
+            rules=CleaningRules(off=tuple(self.without)),
+            name=self.name,
+            licence=self.licence,
+            curve=not self.no_curve,
+            seed=self.seed,
+            jobs=self.jobs,
+            overwrite=self.overwrite,
+        )
+        return create(options, session)

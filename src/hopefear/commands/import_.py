@@ -1,0 +1,67 @@
+"""Make a model of a grammar, language model and weights of Joshua, cdec or Moses.
+
+Rules keep the names of their features, and a derivation keeps its model score. import reports weights whose names
+match nothing and features without a weight. translate and train accept the result like any other model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import Command, arg
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The size of the model that was made."""
+
+    model: str
+    rules: int
+    features: int
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"model": self.model, "rules": self.rules, "features": self.features}
+
+    def __str__(self) -> str:
+        return f"{self.model}\t{self.rules} rules\t{self.features} features"
+
+
+class Import(Command[Imported]):
+    grammar: Sequence[str] = arg("The rules, in one file or several, which may be compressed.", file=True)
+    glue: str | None = arg("The glue grammar.", default=None, file=True, shown="in the grammar; cdec: its own")
+    lm: Sequence[str] = arg("A language model (ARPA), or two.", file=True)
+    weights: str = arg("Weights, or a moses.ini.", file=True)
+    format: str = arg("The program that wrote the files.", choices=("joshua", "cdec", "moses"))
+    out: str = arg("The model directory to make.", metavar="MODEL")
+    max_span: int = arg("Source words below a rule with gaps; 0: 20, and 10 for cdec.", default=0, least=0)
+    overwrite: bool = arg("Replace a model that is there already.", default=False)
+
+    examples = """
+    hopefear import --grammar grammar.gz --glue grammar.glue --lm lm.gz --weights weights --format joshua --out model
+    hopefear import --grammar rule-table.gz --glue glue-grammar --lm lm.arpa --weights moses.ini \\
+        --format moses --out model
+    hopefear translate model < source > target
+    """
+
+    def run(self, session: Session) -> Imported:
+        from hopefear.model.imported import import_model
+
+        model = import_model(
+            self.grammar,
+            self.glue,
+            self.lm,
+            self.weights,
+            self.format,
+            self.out,
+            max_span=self.max_span,
+            overwrite=self.overwrite,
+            jobs=self.jobs,
+            run=session,
+        )
+        return Imported(self.out, len(model.grammar), len(model.feature_names))

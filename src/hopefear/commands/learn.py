@@ -1,0 +1,116 @@
+"""Learn from corrections of translations; list, export and undo them.
+
+Each line of --target corrects the translation of the same line of --source; a TMX file has both. A correction takes
+effect with the next translation, also in running servers, and is stored in the translator's journal,
+TRANSLATOR/corrections. Prints a line for each correction: its id, what is new in it, or why it was skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hopefear.commands.base import Command, arg
+from hopefear.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+    from hopefear.translator.translator import Translator
+
+
+class Learn(Command[Iterator[str]]):
+    translator: str = arg("A translator.", positional=True, file=True, folder=True, metavar="TRANSLATOR")
+    source: str | None = arg("The source text, one sentence per line.", default=None, file=True, needs="target")
+    target: str | None = arg("The corrections, line by line; or TMX with both sides.", default=None, file=True)
+    layer: str | None = arg(
+        "Corrections of a project or a user, which count only where the same --layer is named.",
+        default=None,
+        metavar="NAME",
+        shown="those that all share",
+    )
+    user: str = arg("Who made the corrections.", default="", metavar="NAME", shown="", needs="target")
+    project: str = arg("What they were made for.", default="", metavar="NAME", shown="", needs="target")
+    undo: Sequence[str] = arg("Undo these corrections.", default=(), metavar="ID")
+    since: str | None = arg(
+        "Undo all corrections since then, e.g. 2026-01-31T12:00 (UTC).", default=None, metavar="TIME"
+    )
+    list: bool = arg("Print all corrections: id, time, user, state, source, correction.", default=False)
+    export: str | None = arg("Write the active corrections to this TMX file.", default=None, metavar="FILE")
+
+    examples = """
+    hopefear learn translator --source day.de --target day.corrected.en
+    hopefear learn translator --target memory.tmx --layer brochure
+    hopefear learn translator --list
+    hopefear learn translator --undo 17 18
+    hopefear learn translator --since 2026-01-31
+    hopefear learn translator --export corrections.tmx
+    """
+
+    def check(self) -> None:
+        asked = [self.target is not None, bool(self.undo), self.since is not None, self.list, self.export is not None]
+        if sum(asked) != 1:
+            raise OptionError("give one of --target, --undo, --since, --list, --export.")
+        if self.target is not None and self.source is None and not self.target.lower().endswith(".tmx"):
+            raise OptionError("--target needs --source, unless it is a TMX file.")
+
+    def run(self, session: Session) -> Iterator[str]:
+        from hopefear.translator.translator import Translator
+
+        translator = Translator(self.translator, layer=self.layer, jobs=self.jobs)
+        corrections = translator.corrections
+        if self.list:
+            return (f"{each}\n" for each in corrections)
+        if self.export is not None:
+            from hopefear.learning.export import write_tmx
+
+            self._check_languages(translator)
+            count = write_tmx(self.export, corrections, translator.source, translator.target)
+            session.note(f"{self.export}: {count} corrections")
+            return iter(())
+        if self.target is not None:
+            return self._learn(translator, self._pairs(translator, session), session)
+        undone = corrections.undo_since(self.since) if self.since is not None else corrections.undo(*self.undo)
+        corrections.close()
+        return (f"{name} undone\n" for name in undone)
+
+    def _pairs(self, translator: Translator, session: Session) -> Sequence[tuple[str, str]]:
+        assert self.target is not None
+        if self.source is None:
+            from hopefear.corpus.reading import read_pairs
+
+            self._check_languages(translator)
+            pairs = read_pairs([self.target], translator.source, translator.target, run=session)
+            return [(pair.source, pair.target) for pair in pairs]
+        from hopefear.util.files import read_lines
+
+        source, target = read_lines(self.source), read_lines(self.target)
+        if len(source) != len(target):
+            finding = f"has {len(target)} lines, but {self.source} has {len(source)}"
+            raise InputError(f"{self.target}: {finding}. Give the correction of each line, and no other line")
+        return list(zip(source, target, strict=True))
+
+    def _check_languages(self, translator: Translator) -> None:
+        from hopefear.translator.folder import CARD, UNKNOWN
+
+        if UNKNOWN in (translator.source, translator.target):
+            finding = f"its languages have no codes, which TMX needs. Name source and target in its {CARD}"
+            raise InputError(f"{self.translator}: {finding}")
+
+    def _learn(self, translator: Translator, pairs: Sequence[tuple[str, str]], session: Session) -> Iterator[str]:
+        step = session.progress("learn", len(pairs))
+        counts = {"learnt": 0, "set aside": 0, "empty": 0}
+        translator.corrections.hold()
+        try:
+            for source, correction in pairs:
+                if source.strip() and correction.strip():
+                    learnt = translator.learn(source, correction, user=self.user, project=self.project)
+                    counts[learnt.status] += 1
+                    yield f"{learnt}\n"
+                else:
+                    counts["empty"] += 1
+                step()
+        finally:
+            translator.corrections.close()
+            session.note(
+                ", ".join(f"{count} {status}" for status, count in counts.items() if count) or "no corrections"
+            )

@@ -1,0 +1,50 @@
+"""Pack a translator into one file, which every command accepts in its place.
+
+The file is compressed, has a checksum for everything in it, and contains no code. The first command that opens it
+unpacks it into $HOPEFEAR_CACHE, or ~/.cache/hopefear if that is not set. Any model directory can be packed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hopefear.commands.base import Command, arg
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+
+
+class Pack(Command[str]):
+    translator: str = arg("The translator.", positional=True, file=True, folder=True, metavar="TRANSLATOR")
+    out: str = arg("The file to make, such as translator.hft.", positional=True, metavar="FILE")
+    prune: float | None = arg(
+        "Drop rules seen once, and rules with nonterminals whose count is at most C; 0.1 is a good C.",
+        default=None,
+        least=0,
+        metavar="C",
+        shown="all rules",
+    )
+
+    examples = """
+    hopefear pack translator translator.hft
+    hopefear pack translator small.hft --prune 0.1
+    hopefear translate small.hft < source > target
+    """
+
+    def run(self, session: Session) -> str:
+        import tempfile
+        from pathlib import Path
+
+        from hopefear.model.packed import pack
+        from hopefear.model.shrinking import shrink
+
+        if self.prune is None:
+            pack(self.translator, self.out, self.jobs)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                told = shrink(self.translator, Path(folder) / "model", self.prune, self.jobs)
+                pack(Path(folder) / "model", self.out, self.jobs)
+            before, after = told["rules"]["before"], told["rules"]["after"]
+            session.note(f"{after:,} of {before:,} rules ({after / max(1, before):.0%})")
+        session.note(f"{self.out}: {Path(self.out).stat().st_size / 1e6:,.1f} MB")
+        return self.out

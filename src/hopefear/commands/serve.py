@@ -1,0 +1,108 @@
+"""Serve translators: LibreTranslate's API, our own API, and a page in the browser.
+
+Prints "listening on http://127.0.0.1:5000" when it is ready, and a line of JSON for each request, without its text.
+A request selects one of several translators by its languages. After Ctrl-C or SIGTERM, the server answers all accepted
+requests and stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import Command, arg
+from hopefear.errors import OptionError
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+    from hopefear.translator.translator import Translator
+
+LOGS = ("requests", "text", "errors")
+
+
+class Serve(Command[None]):
+    translator: Sequence[str] = arg(
+        "Translators: folders, or files made by hopefear pack.",
+        positional=True,
+        file=True,
+        folder=True,
+        metavar="TRANSLATOR...",
+    )
+    host: str = arg("The address to listen on; 0.0.0.0 is every one of this machine.", default="127.0.0.1")
+    port: int = arg("The port; 0 takes a free one.", default=5000, least=0, most=65535)
+    workers: int = arg("Processes, which share memory and port.", default=1, least=1, most=64)
+    api_keys: str | None = arg("A file of keys, one per line; requests need one of them.", default=None, file=True)
+    allowed_host: Sequence[str] = arg(
+        "Host names of this server; requests to other names are rejected.",
+        default=(),
+        metavar="NAME",
+        shown="those of this machine; with another --host, any",
+    )
+    public_url: str = arg(
+        "The public address, if the server is behind a proxy.", default="", metavar="URL", shown="as asked"
+    )
+    glossary: str | None = arg("Terms and their translations: TSV.", default=None, file=True)
+    protect: Sequence[str] = arg(
+        "Regular expressions; text that they match stays as it is.", default=(), metavar="REGEX"
+    )
+    keep: str | None = arg("Words that stay as they are, one per line.", default=None, file=True)
+    log: str = arg("A line for each request, the same with its text, or errors only.", default=LOGS[0], choices=LOGS)
+    max_characters: int = arg("Characters of one request.", default=20_000, least=1)
+    max_texts: int = arg("Texts of one request.", default=200, least=1)
+    max_megabytes: int = arg("Size of a document.", default=16, least=1, most=1024)
+    max_seconds: float = arg("Time for one request.", default=60.0, least=0.1)
+    max_waiting: int = arg("Texts in the queue; further requests are rejected with 503.", default=2_000, least=1)
+    max_per_minute: int = arg("Requests of one client and worker; 0: any number.", default=0, least=0)
+
+    examples = """
+    hopefear serve translator
+    hopefear serve de-en en-de.hft --port 8080
+    hopefear serve translator --api-keys keys.txt --workers 2 --public-url https://translate.example.org
+    """
+
+    def check(self) -> None:
+        from urllib.parse import urlsplit
+
+        if self.public_url and (urlsplit(self.public_url).scheme not in ("http", "https") or " " in self.public_url):
+            raise OptionError("--public-url: begins with http:// or https://, as in https://translate.example.org.")
+
+    def run(self, session: Session) -> None:
+        from hopefear.serve.server import require_packages
+
+        require_packages()
+        from hopefear.serve import Keys, Limits, Settings, serve
+        from hopefear.serve.settings import lower_names
+
+        limits = Limits(
+            characters=self.max_characters,
+            texts=self.max_texts,
+            file_bytes=self.max_megabytes << 20,
+            seconds=self.max_seconds,
+            queue=self.max_waiting,
+            per_minute=self.max_per_minute,
+        )
+        settings = Settings(
+            host=self.host,
+            port=self.port,
+            workers=self.workers,
+            limits=limits,
+            keys=Keys.read(self.api_keys) if self.api_keys else Keys(),
+            hosts=lower_names(self.allowed_host),
+            url=self.public_url,
+            log=self.log != "errors",
+            log_text=self.log == "text",
+            protect=tuple(self.protect),
+            keep=self._words(),
+        )
+        serve(self._open, settings, session.note)
+
+    def _words(self) -> tuple[str, ...]:
+        from hopefear.documents.protect import read_words
+
+        return tuple(read_words(self.keep)) if self.keep else ()
+
+    def _open(self) -> list[Translator]:
+        from hopefear.translator.translator import Translator
+
+        how: dict[str, Any] = {"glossary": self.glossary, "protect": tuple(self.protect), "jobs": self.jobs}
+        return [Translator(path, keep=self._words(), **how) for path in self.translator]

@@ -1,0 +1,152 @@
+"""Translate text and documents; also candidate lists and forests.
+
+Reads standard input, or files, whose translations appear in the folder --out under the same names: text, Markdown,
+HTML, subtitles, Word, XLIFF, PO, JSON, tables. One line of standard input per sentence, in order; an empty line gives
+an empty line. Text is tokenised as the model was. A translator (a folder with a card.json), and any model with
+--glossary, --protect, --keep, --quality or --alignments, leaves tags, placeholders, addresses and names as they are;
+a plain model translates everything. With --learn, a line is source, tab, correction. The scores of a lattice's arcs
+are the features Feature_0, Feature_1, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import Command, arg, flag_of
+from hopefear.errors import OptionError
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+
+
+#: Options that ask for what the model alone says, and those that ask for a translator around it.
+OF_MODELS = (
+    *("weights", "nbest", "input", "distinct", "forests", "max_edges", "explain", "mbr", "scale", "tokens"),
+    *("pop_limit", "max_options", "max_span", "cluster", "ship_model"),
+)
+OF_TRANSLATORS = ("documents", "glossary", "protect", "keep", "quality", "alignments", "layer", "learn")
+
+
+class Translate(Command[Iterator[str]]):
+    model: str = arg("A translator or a model.", positional=True, file=True, folder=True, metavar="TRANSLATOR")
+    documents: Sequence[str] = arg(
+        "Documents, in place of standard input.", default=(), positional=True, metavar="FILE"
+    )
+    out: str | None = arg("The folder for translated files.", default=None, metavar="DIR")
+    glossary: str | None = arg(
+        "Terms: source, tab, target, and perhaps forced or preferred, case, a note.",
+        default=None,
+        file=True,
+        metavar="TSV",
+    )
+    protect: Sequence[str] = arg(
+        "Regular expressions; text that they match stays as it is.", default=(), metavar="REGEX"
+    )
+    keep: str | None = arg(
+        "Words and phrases that stay as they are, one per line.", default=None, file=True, metavar="TXT"
+    )
+    quality: bool = arg(
+        "Print before each line a confidence (0 to 1), the share of unknown words, and the agreement of the model.",
+        default=False,
+    )
+    alignments: bool = arg("Print after each line the aligned characters, 0-3:0-1 ...", default=False)
+    layer: str | None = arg(
+        "Corrections of this project or user count as well.", default=None, metavar="NAME", shown="shared ones only"
+    )
+    learn: bool = arg("Lines are source, tab, correction: translate the source, then learn.", default=False)
+    weights: str | None = arg(
+        "Weights, e.g. the weights.txt of a run.", default=None, file=True, shown="those of the model"
+    )
+    nbest: int = arg("Print the N best candidates per sentence, as a candidate list.", default=0, least=0)
+    input: str = arg("Lines of text, or word lattices in PLF, one per line.", default="text", choices=("text", "plf"))
+    distinct: bool = arg("With --nbest: distinct strings only.", default=False)
+    forests: str | None = arg(
+        "Also write all forests to this file, which appears at the end.", default=None, metavar="FILE"
+    )
+    max_edges: int = arg("With --forests: the best N edges of each forest; 0 is all.", default=0, least=0)
+    explain: bool = arg("Print derivations: which rule produced what, and its cost.", default=False)
+    mbr: str | None = arg(
+        "Minimum Bayes risk over the forest: the highest expected bleu, chrf or ter.", default=None, metavar="METRIC"
+    )
+    scale: float | None = arg(
+        "With --mbr: p is exp(X w.h) over its sum.", default=None, metavar="X", shown="1", needs="mbr"
+    )
+    tokens: bool = arg("Print the model's tokens, separated by blanks, instead of text with capitals.", default=False)
+    pop_limit: int | None = arg(
+        "Rule applications kept per span; 0 is all. Blocks: 40 per place.", default=None, least=0, shown="200"
+    )
+    max_options: int | None = arg(
+        "Target sides kept per source side; 0 is all. Blocks: 10.", default=None, least=0, shown="20"
+    )
+    max_span: int = arg("Longest span of a rule with nonterminals; 0: as in the model.", default=0, least=0)
+    cluster: str | None = arg(
+        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
+        default=None,
+        metavar="ADDRESS",
+    )
+    ship_model: bool = arg(
+        "With --cluster: send the model; else all open it by its path.", default=False, needs="cluster"
+    )
+
+    examples = """
+    hopefear translate translator < source > target
+    hopefear translate translator page.html letter.docx --out translated --glossary terms.tsv
+    hopefear translate model --weights run/weights.txt --nbest 100 < dev.source > dev.nbest
+    hopefear translate model --weights run/weights.txt --mbr bleu < test.source > test.target
+    hopefear translate model --forests dev.forests < dev.source > dev.target
+    echo "la casa verde" | hopefear translate model --explain
+    """
+
+    def check(self) -> None:
+        if self.documents and self.out is None:
+            text = f"the text comes from standard input: hopefear translate {self.model} < {self.documents[0]}"
+            raise OptionError(f"{text}. Documents need a folder for their translations: --out DIR.")
+        if self.out is not None and not self.documents:
+            raise OptionError("--out is the folder for files, and there are none. Name them behind the translator.")
+        old, new = ([name for name in names if self.given(name)] for names in (OF_MODELS, OF_TRANSLATORS))
+        if old and new:
+            raise OptionError(f"{flag_of(new[0])} does not go with {flag_of(old[0])}.")
+        if self.documents and (self.quality or self.alignments):
+            raise OptionError("--quality and --alignments are for lines of text, not for files.")
+        if self.learn and (self.documents or self.quality or self.alignments):
+            raise OptionError("--learn is for lines of text, without --quality and --alignments.")
+        if self.explain and (self.nbest or self.forests or self.input == "plf"):
+            raise OptionError("--explain goes with neither --nbest nor --forests nor --input plf.")
+        if self.mbr is not None:
+            from hopefear.decode.consensus import CONSENSUS
+            from hopefear.util.values import check_choice
+
+            check_choice("mbr", self.mbr, CONSENSUS)
+            if self.nbest or self.forests or self.explain:
+                raise OptionError("--mbr goes with neither --nbest nor --forests nor --explain.")
+
+    def run(self, session: Session) -> Iterator[str]:
+        if not self._by_translator():
+            from hopefear.decode.translation import translate
+
+            return translate(self, run=session)
+        from hopefear.documents.protect import read_words
+        from hopefear.translator.streams import learning_lines, translate_files, translated_lines
+        from hopefear.translator.translator import Translator
+        from hopefear.util.files import iter_lines
+
+        words = read_words(self.keep) if self.keep else ()
+        own: dict[str, Any] = {"glossary": self.glossary, "protect": self.protect, "keep": words, "layer": self.layer}
+        translator = Translator(self.model, **own, jobs=self.jobs)
+        if self.learn:
+            return learning_lines(translator, iter_lines("-"), session)
+        if self.documents:
+            assert self.out is not None
+            translate_files(translator, self.documents, self.out, session)
+            return iter(())
+        marks = {"quality": self.quality, "alignments": self.alignments}
+        return translated_lines(translator, iter_lines("-"), session, **marks)
+
+    def _by_translator(self) -> bool:
+        """Whether more than the model is asked for."""
+        from hopefear.translator.folder import has_card
+
+        if any(self.given(name) for name in OF_MODELS):
+            return False
+        return any(self.given(name) for name in OF_TRANSLATORS) or has_card(self.model)

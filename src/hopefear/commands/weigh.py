@@ -1,0 +1,189 @@
+"""Learn weights for the scores of a table, and test what they are worth.
+
+The table has one row per candidate. One column says which candidates compete (a sentence, query or prompt), one says
+how good each candidate is, and the others are scores. Cross-validation selects a trainer. The verdict comes from
+held-out groups: better than equal weights, worse, or cannot tell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopefear.commands.base import Command, arg
+from hopefear.commands.candidates import MISSING, POLICIES
+from hopefear.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from hopefear._core import Pool
+    from hopefear.formats.table import Table, TableSpec
+    from hopefear.metrics import Metric
+    from hopefear.runs.session import Session
+    from hopefear.train.weighing import Weighed
+
+
+class Weigh(Command["Weighed"]):
+    table: Any = arg(
+        "The table, or with --qrels TREC runs.",
+        positional=True,
+        kw_only=False,
+        several=True,
+        metavar="TABLE",
+        file=True,
+    )
+    group: str | None = arg(
+        "Candidates with the same value here compete.", default=None, metavar="COLUMN", kw_only=False
+    )
+    outcome: str | None = arg(
+        "How good a candidate is: reward, accuracy, grade, ...", default=None, metavar="COLUMN", kw_only=False
+    )
+    metric: str | None = arg(
+        "Of the outcome: ndcg@10, mrr, map, recall@100; or precision, recall, fbeta, rate.",
+        default=None,
+        metavar="NAME",
+        shown="its mean",
+    )
+    qrels: Any = arg("TREC judgements: then TABLE is one TREC run or several.", default=None, file=True)
+    features: Sequence[str] = arg(
+        "The scores, by name or pattern.", default=(), metavar="GLOB", shown="all other columns of numbers"
+    )
+    text: str | None = arg("The text of the candidates.", default=None, metavar="COLUMN")
+    lower_is_better: bool = arg("The outcome is an error or a cost.", default=False)
+    missing: str = arg(MISSING, default="error", choices=POLICIES)
+    out: Any = arg("Where weights.txt, weigh.html and weigh.json go.", default=None, metavar="DIR", shown="nowhere")
+    folds: int = arg("Folds of the cross-validation.", default=5, least=2)
+    overwrite: bool = arg("Replace a result that is there already.", default=False)
+    json: bool = arg("Everything as JSON.", default=False, terminal=True)
+
+    examples = """
+    hopefear weigh scores.csv --group prompt --outcome reward --out weights
+    hopefear weigh runs.parquet --group query --outcome grade --features 'bm25' 'dense_*'
+    hopefear weigh hypotheses.tsv --group utterance --metric rate:errors=errors,length=words --json
+    hopefear weigh bm25.run dense.run --qrels qrels.txt --metric ndcg@10 --out fused
+    hopefear weigh train.letor --metric map
+    """
+
+    def check(self) -> None:
+        from hopefear.formats.trec import GRADE, GROUP
+
+        if isinstance(self.table, list | tuple) and len(self.table) > 1 and self.qrels is None:
+            raise OptionError("one table, please; several files are TREC runs, with --qrels.")
+        if self.folds < 2:
+            raise OptionError("--folds must be 2 or more.")
+        if self.judged:
+            for name, value in (("group", GROUP), ("outcome", GRADE), ("metric", "ndcg@10")):
+                object.__setattr__(self, name, getattr(self, name) or value)
+        if self.group is None:
+            raise OptionError("--group is needed: the column that says which candidates compete.")
+        if self.outcome is None and self.metric is None:
+            raise OptionError("--outcome is needed: the column that says how good a candidate is.")
+
+    def run(self, session: Session) -> Weighed:
+        from hopefear.train import weighing
+
+        if self.out is not None:
+            self._check_out(Path(self.out))
+        pool = self.read()
+        metric = weighing.scaled(self.measure(), pool)
+        warnings = weighing.check(pool, metric, self.name, str(self.group), self.outcome, judged=bool(self.qrels))
+        for warning in warnings:
+            session.warn(warning)
+        work = weighing.Weighing(pool, metric, session, folds=self.folds, seed=self.seed, jobs=self.jobs)
+        weighed = work.weighed(warnings)
+        if self.out is None:
+            return weighed
+        session.note(f"weights: {self.out}/weights.txt")
+        session.note(f"report: {self.out}/weigh.html")
+        return self._write(weighed, session)
+
+    @property
+    def judged(self) -> bool:
+        """Whether the input is of a kind that brings its own groups and grades."""
+        from hopefear.formats.letor import is_letor
+
+        return self.qrels is not None or is_letor(self._source)
+
+    @property
+    def _source(self) -> Any:
+        """What the table is read from: a file, or an object in memory."""
+        return self.table[0] if isinstance(self.table, list | tuple) and len(self.table) == 1 else self.table
+
+    @property
+    def name(self) -> str:
+        """What messages and the page call the table."""
+        files = [self._source] if isinstance(self._source, str | os.PathLike) else self._source
+        return ", ".join(map(str, files)) if isinstance(files, list | tuple) else "the table"
+
+    @property
+    def spec(self) -> TableSpec:
+        """The columns of the table."""
+        from hopefear.formats.table import TableSpec
+
+        columns = dict.fromkeys([*filter(None, [self.outcome]), *self.measure().columns])
+        return TableSpec(str(self.group), self.features, self.text, (), tuple(columns), self.missing)
+
+    def measure(self) -> Metric:
+        """The mean of the outcome, or what ``--metric`` says."""
+        from dataclasses import fields
+
+        from hopefear.formats.trec import RETRIEVED
+        from hopefear.metrics import External, find, from_text, split_text
+
+        if self.metric is None:
+            return External(str(self.outcome), not self.lower_is_better)
+        name, rest = split_text(self.metric)
+        kind = find(name)
+        known = {each.name for each in fields(kind)} if kind is not None else set()  # type: ignore[arg-type]
+        given = {"column": self.outcome, "retrieved": RETRIEVED if self.qrels else None}
+        more = [f"{key}={value}" for key, value in given.items() if key in known and value and f"{key}=" not in rest]
+        metric = from_text(f"{name}:{','.join(filter(None, [rest, *more]))}")
+        if not metric.columns:
+            raise OptionError(f"--metric: {name} is of text. Metrics of tables read columns of numbers.")
+        if self.qrels and not metric.whole_order:
+            raise OptionError(f"--metric: with --qrels it is one of whole orders, such as ndcg@10, not {name}.")
+        return metric
+
+    def read(self) -> Pool:
+        """The candidates of the table, in an order that says nothing about them."""
+        from hopefear.train.weighing import shuffled_pool
+
+        # Features of LETOR files may well be silent.
+        return shuffled_pool(self._read_table(), self.spec, self.seed, refuse_constant=not self.judged)
+
+    def _read_table(self) -> Table:
+        from hopefear.formats.letor import is_letor, read_letor
+        from hopefear.formats.table import read_table
+        from hopefear.formats.trec import read_trec
+
+        if self.qrels is not None:
+            return read_trec(list(self.table), self.qrels)
+        return read_letor(self._source) if is_letor(self._source) else read_table(self._source, self.spec)
+
+    def _check_out(self, path: Path) -> None:
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path}: is a file. --out takes a directory")
+        if not self.overwrite and (path / "weigh.json").exists():
+            raise InputError(f"{path}: holds a result already. --overwrite replaces it, or take another --out")
+
+    def _write(self, weighed: Weighed, session: Session) -> Weighed:
+        """Weights, page and record."""
+        import json
+        from dataclasses import replace
+
+        from hopefear.formats.weights import write_weights
+        from hopefear.reports.weighing import page
+        from hopefear.util.files import atomic_write
+
+        path = Path(self.out)
+        path.mkdir(parents=True, exist_ok=True)
+        write_weights(weighed.weights, path / "weights.txt")
+        write_weights(weighed.equal, path / "equal.txt")
+        with atomic_write(path / "weigh.html") as file:
+            file.write(page(weighed, self.name))
+        record = {"command": list(session.command), "seed": self.seed, **weighed.record()}
+        with atomic_write(path / "weigh.json") as file:
+            json.dump(record, file, indent=2, ensure_ascii=False, allow_nan=False)
+            file.write("\n")
+        return replace(weighed, path=path)

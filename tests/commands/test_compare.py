@@ -1,0 +1,135 @@
+"""``hopefear compare``: trainers and seeds side by side."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hopefear as hf
+from hopefear.cli.main import main
+from hopefear.data.lists import Synthetic
+from hopefear.evaluation.comparison import benjamini_hochberg, digits_for
+from hopefear.formats import read_weights
+from tests.cli.said import Said, one_line
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    Synthetic(sentences=60, candidates=8, dense=6).write(folder)
+    return folder
+
+
+def arguments(data: Path, out: Path, *more: str) -> list[str]:
+    refs = [str(data / f"ref.{i}") for i in range(4)]
+    lists = ["compare", "--nbest", str(data / "nbest.txt"), "--refs", *refs]
+    return [*lists, "--trainers", "kbmira,mert", "--set", "mert.restarts=1", "--seeds", "2", "--out", str(out), *more]
+
+
+def test_it_writes_tables_and_a_page(data: Path, tmp_path: Path, capsys: Said) -> None:
+    out = tmp_path / "run"
+    assert main(arguments(data, out, "--json")) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record == json.loads((out / "compare.json").read_text())
+    assert {trainer["name"] for trainer in record["trainers"]} == {"kbmira", "mert"}
+    [pair] = record["pairs"]
+    means = {trainer["name"]: trainer["score"] for trainer in record["trainers"]}
+    assert pair["delta"] == pytest.approx(means[pair["first"]] - means[pair["second"]])
+    assert pair["low"] <= pair["delta"] <= pair["high"]
+    rows = list(csv.DictReader((out / "table.csv").open()))
+    assert [(row["trainer"], row["seed"]) for row in rows if row["trainer"] == "mert"] == [("mert", "1"), ("mert", "2")]
+    assert (out / "table.md").read_text().startswith("| trainer | dev bleu |")
+    latex = (out / "table.tex").read_text()
+    assert latex.count(r"\\") == 3 and r"\toprule" in latex and not re.search(r"(?<!\\)_", latex.split("\n", 1)[1])
+    page = (out / "report.html").read_text()
+    assert record["verdict"] in page and "<svg" in page
+
+
+def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_path: Path) -> None:
+    main(arguments(data, tmp_path / "run"))
+    seeds = {path.stem: read_weights(path) for path in (tmp_path / "run" / "weights").iterdir()}
+    assert set(seeds) == {"kbmira-1", "kbmira-2", "mert-1", "mert-2"}
+    alone = ["tune", *arguments(data, tmp_path / "alone")[1:]]
+    at = alone.index("--trainers")
+    assert (
+        main([*alone[:at], "--trainer", "kbmira", "--holdout", "0.2", "--seed", "1", "--out", str(tmp_path / "t")]) == 0
+    )
+    assert read_weights(tmp_path / "t" / "weights.txt") == seeds["kbmira-1"]
+
+
+def test_an_interrupted_comparison_goes_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import hopefear.train.tuning as tuning
+
+    whole = tuning.fit_replicates
+
+    def interrupted(trainer: Any, *args: Any, **more: Any) -> Any:
+        if trainer.name == "mert":
+            raise KeyboardInterrupt
+        return whole(trainer, *args, **more)
+
+    monkeypatch.setattr(tuning, "fit_replicates", interrupted)
+    assert main(arguments(data, tmp_path / "a")) == 130
+    assert not (tmp_path / "a" / "compare.json").exists()
+    monkeypatch.undo()
+    assert main(arguments(data, tmp_path / "a")) == 2
+    assert main(arguments(data, tmp_path / "a", "--resume")) == 0
+    assert main(arguments(data, tmp_path / "b", "--jobs", "1")) == 0
+    assert (tmp_path / "a" / "table.csv").read_bytes() == (tmp_path / "b" / "table.csv").read_bytes()
+    assert main(arguments(data, tmp_path / "a", "--resume", "--seeds", "3")) == 2
+
+
+def test_from_python(data: Path, tmp_path: Path) -> None:
+    refs = [data / f"ref.{i}" for i in range(4)]
+    compared = hf.compare(
+        nbest=[data / "nbest.txt"], refs=refs, trainers=["kbmira", "pro"], seeds=1, out=tmp_path / "run"
+    )
+    assert [len(recipe.scores) for recipe in compared.recipes] == [1, 1]
+    assert compared.pair("pro", "kbmira").delta == -compared.pair("kbmira", "pro").delta  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--trainers", "kbmria,mert"], "no trainer 'kbmria'. Did you mean 'kbmira'?"),
+        (["--set", "pro.C=1"], "write --set TRAINER.NAME=VALUE, with one of kbmira, mert"),
+        (["--test-refs", "x"], "x: no such file"),
+    ],
+)
+def test_wrong_options_take_one_line(more: list[str], said: str, data: Path, tmp_path: Path, capsys: Said) -> None:
+    given = arguments(data, tmp_path / "run")
+    if more[0] == "--trainers":
+        given[given.index("kbmira,mert")] = more[1]
+        more = []
+    assert main([*given, *more]) == 2
+    assert said in one_line(capsys)
+    assert not (tmp_path / "run").exists()
+
+
+def test_false_discovery_rate_by_hand() -> None:
+    """The example of Benjamini and Hochberg (1995), section 3.2: four of fifteen are rejected at 0.05."""
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.7590,
+        1,
+    ]
+    assert sum(value <= 0.05 for value in benjamini_hochberg(p)) == 4
+    assert benjamini_hochberg([0.04, 0.01]) == [0.04, 0.02]
+
+
+def test_scores_between_0_and_1_have_four_digits() -> None:
+    assert (digits_for([0.851, 0.853]), digits_for([34.1, 0.2])) == (4, 2)
