@@ -251,3 +251,15 @@ def test_unsettled(healthy, learnt) -> None:
 def test_texts_end_with_the_code(healthy) -> None:
     finding = Finding("zero-weights", "all weights are 0")
     assert str(finding) == "all weights are 0 [zero-weights]"
+
+
+def test_references_of_other_sentences_are_all_that_is_said(tmp_path: Path) -> None:
+    """Of everything else that is measured with them, nothing would be true."""
+    Synthetic(sentences=60, candidates=10).write(tmp_path)
+    lines = (tmp_path / "ref.0").read_text().splitlines()
+    (tmp_path / "wrong").write_text("".join(f"{line}\n" for line in lines[1:] + lines[:1]))
+    initial = hf.read_weights(tmp_path / "initial.txt")
+    good, wrong = (hf.read_nbest(tmp_path / "nbest.txt", tmp_path / name) for name in ("ref.0", "wrong"))
+    assert "wrong-references" not in {finding.code for finding in diagnose(good, hf.Bleu(), initial)}
+    (finding,) = diagnose(wrong, hf.Bleu(), initial)
+    assert finding.code == "wrong-references" and "reference 1 fits line i+1 better" in finding.text

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 import hopefear as hf
+from hopefear.commands.tune import Tune
 from hopefear.errors import InputError
 from hopefear.runs import read_run
 from hopefear.runs.events import Decoded, Event, Progress
+from hopefear.runs.session import SILENT, Session
 from hopefear.train.decoder_command import DecoderCommand
 from hopefear.train.decoder_tuning import Settings
 from hopefear.train.loop import OuterLoop
-from hopefear.train.tuning import TuneConfig, tune
 
 LIST = "0 ||| a b c d x ||| f= 1 g= 0.5 ||| 0\n0 ||| a b c d e ||| f= 2 g= 0.1 ||| 0\n0 ||| z ||| f= 0 g= 1 ||| 0\n"
 
@@ -49,7 +50,7 @@ def test_the_bar_counts_decodings(decoder: str, tmp_path: Path) -> None:
     heard: list[Event] = []
     common = {"refs": [str(tmp_path / "ref")], "trainer": "mert", "set": {"restarts": 1}, "holdout": 0.0, "jobs": 1}
     command = decoder.replace("{param:beam}", "")
-    tuned = tune(TuneConfig(decoder_command=command, iterations=3, out=str(tmp_path / "run"), **common), heard.append)
+    tuned = Tune(decoder_command=command, iterations=3, out=str(tmp_path / "run"), **common).run(Session(heard.append))
     decoded = [event for event in heard if isinstance(event, Decoded)]
     shown = [event for event in heard if isinstance(event, Progress)]
     assert len(decoded) == len(shown) == calls(tmp_path) == tuned.more["decodings"]
@@ -67,9 +68,9 @@ def test_what_does_not_go_together(decoder: str, tmp_path: Path) -> None:
     common = {"refs": [str(tmp_path / "ref")], "trainer": "mert", "out": str(tmp_path / "run")}
     plain = decoder.replace("{param:beam}", "")
     with pytest.raises(InputError, match=r"--random-init draws weights around given ones\. Give --initial"):
-        tune(TuneConfig(decoder_command=plain, random_init=True, **common))
+        Tune(decoder_command=plain, random_init=True, **common).run(SILENT)
     with pytest.raises(InputError, match="--params looks for one setting of the decoder"):
-        tune(TuneConfig(decoder_command=decoder, params=str(tmp_path / "params"), replicates=2, **common))
+        Tune(decoder_command=decoder, params=str(tmp_path / "params"), replicates=2, **common).run(SILENT)
     with pytest.raises(InputError, match="Give --params"):
-        tune(TuneConfig(decoder_command=decoder, initial=str(tmp_path / "w"), **common))
+        Tune(decoder_command=decoder, initial=str(tmp_path / "w"), **common).run(SILENT)
     assert not (tmp_path / "run").exists() and calls(tmp_path) == 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hopefear.commands.train import Train
 from hopefear.decode import Hiero
 from hopefear.errors import OptionError
 from hopefear.metrics import Bleu
@@ -15,7 +16,7 @@ from hopefear.runs.events import Epoch, Event
 from hopefear.runs.session import Session
 from hopefear.train.folds import fit_folds, mean_weights
 from hopefear.train.holdout import held_out
-from hopefear.train.training import TrainConfig, online
+from hopefear.train.model_trainers import model_trainer
 from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.sgd import Sgd
@@ -29,11 +30,11 @@ def decoder(task: Path) -> Hiero:
     return Hiero(Model.open(task / "model"), pop_limit=20, templates=("lex",))
 
 
-def config(task: Path, out: Path, **more: object) -> TrainConfig:
+def config(task: Path, out: Path, **more: object) -> Train:
     refs = [str(task / f"tune.ref.{k}") for k in range(2)]
     common = {"model": str(task / "model"), "source": str(task / "tune.source"), "refs": refs, "trainer": "mira"}
     common |= {"set": {"epochs": 2}, "pop_limit": 20, "folds": FOLDS, "holdout": SHARE, "out": str(out)}
-    return TrainConfig(**(common | more))  # type: ignore[arg-type]
+    return Train(**(common | more))  # type: ignore[arg-type]
 
 
 def test_the_parts_of_folds_share_no_sentence() -> None:
@@ -85,7 +86,7 @@ def test_with_development_data_only_seeds_differ(decoder: Hiero, task: Path) -> 
 
 def test_a_run_with_folds(task: Path, tmp_path: Path) -> None:
     seen: list[Event] = []
-    made = online(config(task, tmp_path / "run"), seen.append)
+    made = config(task, tmp_path / "run").run(Session(seen.append))
     record = read_run(tmp_path / "run")
     assert record.settings["folds"] == made.final["folds"] == FOLDS
     assert record.sentences == {"train": 24, "dev": 18}
@@ -103,10 +104,10 @@ def test_a_run_with_folds_goes_on_where_it_was(task: Path, tmp_path: Path) -> No
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        online(config(task, tmp_path / "run"), interrupt)
+        config(task, tmp_path / "run").run(Session(interrupt))
     heard: list[Event] = []
-    resumed = online(config(task, tmp_path / "run", resume=True), heard.append)
-    whole = online(config(task, tmp_path / "whole"))
+    resumed = config(task, tmp_path / "run", resume=True).run(Session(heard.append))
+    whole = config(task, tmp_path / "whole").run(Session())
     assert next(event.context["fold"] for event in heard if isinstance(event, Epoch)) == 2
     assert resumed.final == whole.final and resumed.weights == whole.weights
 
@@ -115,7 +116,7 @@ def test_folds_that_cannot_be(task: Path, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"5 folds cannot hold out 0.25 each. Lower --holdout or --folds."):
         config(task, tmp_path, folds=5)
     with pytest.raises(OptionError, match="--folds is for online trainers, not for mert"):
-        config(task, tmp_path, trainer="mert", set={}).make_trainer()
+        model_trainer(config(task, tmp_path, trainer="mert", set={}))
 
 
 def test_an_empty_part_is_no_part(decoder: Hiero, task: Path) -> None:

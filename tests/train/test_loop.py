@@ -186,6 +186,22 @@ def test_warnings_of_the_trainer_are_passed_on(data, tmp_path, monkeypatch) -> N
     assert it.run(INITIAL, Session(folder=tmp_path)).warnings == ["weights diverged"]  # from its memory
 
 
+def test_rampion_is_pulled_towards_the_weights_of_the_loop(data, tmp_path, monkeypatch) -> None:
+    """Algorithm 1: theta_0 of line 1 is that of line 11 in every decoding, while theta goes on."""
+    fit = hf.Rampion.fit_towards
+
+    def seen(self, anchor, pool, initial=None, *, run=None):
+        (tmp_path / f"seen-{self.seed}").write_text(repr((anchor, initial)))  # it is in a process of its own
+        return fit(self, anchor, pool, initial, run=run)
+
+    monkeypatch.setattr(hf.Rampion, "fit_towards", seen)
+    found = OuterLoop(hf.Rampion(jobs=1), toy(data), 2).run(INITIAL, Session(folder=tmp_path / "run"))
+    told = [eval(path.read_text()) for path in sorted(tmp_path.glob("seen-*"))]
+    assert [anchor for anchor, _ in told] == [INITIAL, INITIAL]
+    assert [initial for _, initial in told] == [found.decoded[0].weights, found.decoded[1].weights]
+    assert found.decoded[1].weights != INITIAL
+
+
 def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkeypatch) -> None:
     it = loop(toy(data))
     fit = type(it.trainer).fit

@@ -9,11 +9,11 @@ import pytest
 
 import hopefear as hf
 from hopefear.cli.main import main
+from hopefear.commands.tune import Tune
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.scores import chosen_stats, score_of
 from hopefear.train.estimators import Auto, Bagged, Fitting, mean_of_fits, resampled, single
 from hopefear.train.holdout import split
-from hopefear.train.tuning import TuneConfig
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +109,8 @@ def test_groups_that_tell_nothing_are_left_out_of_a_bag() -> None:
 
 def test_options() -> None:
     with pytest.raises(OptionError, match="--cv"):
-        TuneConfig(trainer="mert", out="x", nbest=["a"], cv=1)
+        Tune(trainer="mert", out="x", nbest=["a"], cv=1)
     with pytest.raises(OptionError, match="--bag"):
-        TuneConfig(trainer="mert", out="x", decoder_command="a", bag=2)
+        Tune(trainer="mert", out="x", decoder_command="a", bag=2)
     with pytest.raises(InputError):
         Auto().fit(hf.Pool())

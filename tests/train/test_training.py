@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import hopefear as hf
+from hopefear.commands.train import Train
 from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError, OptionError
 from hopefear.formats import read_weights
 from hopefear.model.directory import Model
 from hopefear.runs import read_run
 from hopefear.runs.events import Epoch, Event, Note, Warned
-from hopefear.train.training import TrainConfig, decoder_of, online
+from hopefear.runs.session import Session
+from hopefear.train.model_trainers import model_trainer, team
 from hopefear.trainers.online.minrisk import OnlineMinrisk
 from hopefear.trainers.online.teams import Learners
 from tests.models import write_block_task
 
 
-def config(task: Path, out: Path, **more: Any) -> TrainConfig:
+def config(task: Path, out: Path, **more: Any) -> Train:
     common: dict[str, Any] = {"model": str(task / "model"), "source": str(task / "tune.source")}
     common |= {"refs": [str(task / f"tune.ref.{k}") for k in range(2)], "trainer": "mira", "set": {"epochs": 1}}
     common |= {"dev_source": str(task / "dev.source"), "dev_refs": [str(task / f"dev.ref.{k}") for k in range(2)]}
-    return TrainConfig(**(common | {"pop_limit": 20, "out": str(out)} | more))
+    return Train(**(common | {"pop_limit": 20, "out": str(out)} | more))
 
 
 def test_the_record_has_everything_that_decides_the_result(task: Path, tmp_path: Path) -> None:
     heard: list[Event] = []
-    trained = online(config(task, tmp_path), heard.append)
+    trained = config(task, tmp_path).run(Session(heard.append))
     record = read_run(tmp_path)
     assert (record.kind, record.status, record.model) == ("train", "done", str(task / "model"))
     assert record.metric == f"bleu|{hf.Bleu().signature()}"
@@ -56,21 +59,35 @@ def test_a_default_that_changed_does_not_slip_past_resume(task: Path, tmp_path: 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        online(config(task, tmp_path), interrupt)
+        config(task, tmp_path).run(Session(interrupt))
     assert read_run(tmp_path).status == "running"
     other = {"epochs": 1, "eta": 0.02}  # as if it were the default of another version
     with pytest.raises(InputError, match=r"begun with another trainer options eta \(0.01, now 0.02\)"):
-        online(config(task, tmp_path, set=other, resume=True))
-    assert online(config(task, tmp_path, resume=True)).final == online(config(task, tmp_path / "whole")).final
-    again = online(config(task, tmp_path, resume=True))
+        config(task, tmp_path, set=other, resume=True).run(Session())
+    assert (
+        config(task, tmp_path, resume=True).run(Session()).final
+        == config(task, tmp_path / "whole").run(Session()).final
+    )
+    again = config(task, tmp_path, resume=True).run(Session())
     assert again.result is None and again.final == read_run(tmp_path).final
+
+
+@pytest.mark.parametrize("name", ["pop_limit", "max_options", "max_span", "rescore_edges", "rescore_limit"])
+def test_every_limit_of_the_decoder_decides_a_run(task: Path, tmp_path: Path, name: str) -> None:
+    config(task, tmp_path / "run").run(Session())
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    record["settings"][name] += 1
+    record["status"] = "running"  # a run of another version, with another default
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match=f"begun with another {name} "):
+        config(task, tmp_path / "run", resume=True).run(Session())
 
 
 def test_weights_that_are_not_trained_are_warned_of(task: Path, tmp_path: Path) -> None:
     initial = tmp_path / "initial"
     initial.write_text("lm 1\nlex(a|b) 2\n")
     heard: list[Event] = []
-    online(config(task, tmp_path / "run", features="small", initial=str(initial)), heard.append)
+    config(task, tmp_path / "run", features="small", initial=str(initial)).run(Session(heard.append))
     said = f"{initial}: 1 weight for features that are not trained: lex(a|b)"
     assert Warned(said) in heard
     assert said not in read_run(tmp_path / "run").warnings
@@ -80,45 +97,48 @@ def test_weights_that_are_not_trained_are_warned_of(task: Path, tmp_path: Path) 
 def test_the_loop_of_a_batch_trainer_is_told(task: Path, tmp_path: Path) -> None:
     heard: list[Event] = []
     more = {"trainer": "kbmira", "set": {"passes": 2}, "iterations": 1, "kbest": 10}
-    online(config(task, tmp_path, **more), heard.append)
+    config(task, tmp_path, **more).run(Session(heard.append))
     record = read_run(tmp_path)
     assert (record.settings["kbest"], record.settings["iterations"]) == (10, 1)
     assert record.settings["trainer"]["options"]["passes"] == 2
     epochs = len([event for event in heard if isinstance(event, Epoch)])
-    assert epochs == len([event for event in heard if isinstance(event, Note)]) >= 4
+    assert epochs == len([event for event in heard if isinstance(event, Note) and "bleu" in event.text]) >= 4
 
 
 def test_a_run_does_not_end_below_the_untrained_model(task: Path, tmp_path: Path) -> None:
     untrained = Model.open(task / "model").weights
     weak = tmp_path / "weak.txt"
     weak.write_text("word -3.0\n")
-    made = online(config(task, tmp_path / "run", trainer="sgd", set={"eta": 1e-9, "epochs": 1}, initial=str(weak)))
+    made = config(task, tmp_path / "run", trainer="sgd", set={"eta": 1e-9, "epochs": 1}, initial=str(weak)).run(
+        Session()
+    )
     assert made.final["dev"]["bleu"] == made.final["untrained"]["dev"]["bleu"] > made.final["before"]["dev"]["bleu"]
     assert made.final["epoch"] == 0 and dict(made.weights) == untrained
     assert any("its weights are kept" in text for text in read_run(tmp_path / "run").warnings)
-    plain = online(config(task, tmp_path / "plain", trainer="sgd", set={"epochs": 1}))
+    plain = config(task, tmp_path / "plain", trainer="sgd", set={"epochs": 1}).run(Session())
     assert "untrained" not in plain.final  # it began with them
     assert plain.final["before"]["dev"]["bleu"] == made.final["untrained"]["dev"]["bleu"]
 
 
 def test_learners(task: Path, tmp_path: Path) -> None:
-    assert config(task, tmp_path).team == Learners()
-    assert config(task, tmp_path, parallel="mix", learners=3).team == Learners("mix", 3)
-    assert config(task, tmp_path, simulate_learners=4).team == Learners("async", 4, simulate=True)
-    assert config(task, tmp_path, cluster="auto", learners=2).team == Learners("async", 2, cluster="auto")
+    assert team(config(task, tmp_path)) == Learners()
+    assert team(config(task, tmp_path, parallel="mix", learners=3)) == Learners("mix", 3)
+    assert team(config(task, tmp_path, simulate_learners=4)) == Learners("async", 4, simulate=True)
+    assert team(config(task, tmp_path, cluster="auto", learners=2)) == Learners("async", 2, cluster="auto")
 
 
 def test_trainers_with_their_options(task: Path, tmp_path: Path) -> None:
-    assert config(task, tmp_path, trainer="minrisk", seed=4).make_trainer() == OnlineMinrisk(epochs=1, seed=4)
-    pro = config(task, tmp_path, trainer="pro", set=["samples=9"]).make_trainer()
-    assert pro == hf.Pro(samples=9, interpolation=0.1)  # as in every loop
+    minrisk = model_trainer(config(task, tmp_path, trainer="minrisk", seed=4))
+    assert minrisk.trainer == OnlineMinrisk(epochs=1, seed=4)
+    pro = model_trainer(config(task, tmp_path, trainer="pro", set=["samples=9"]))
+    assert pro.trainer == hf.Pro(samples=9, interpolation=0.1)  # as in every loop
     for more, said in (
         ({"trainer": "pro", "set": (), "parallel": "mix"}, "pro is a batch trainer: it has one learner"),
         ({"trainer": "costmargin", "set": (), "pop_limit": 3}, "--pop-limit is not for costmargin. Use --set"),
         ({"trainer": "costmargin", "set": (), "pop_limit": None, "kbest": 3}, "--kbest is not for costmargin. Leave"),
     ):
         with pytest.raises(OptionError, match=said):
-            config(task, tmp_path, **more).make_trainer()
+            model_trainer(config(task, tmp_path, **more))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +160,7 @@ def test_features(task: Path, tmp_path: Path) -> None:
 
     def templates(trainer: str, **more: Any) -> object:
         given = config(task, tmp_path, trainer=trainer, set=(), **more)
-        decoder = decoder_of(given, given.make_trainer(), model)
+        decoder = model_trainer(given).decoder(model)
         assert isinstance(decoder, Hiero) and decoder.pop_limit == 20
         return decoder.templates
 
@@ -159,9 +179,9 @@ def blocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_path: Path) -> None:
-    def given(**more: Any) -> TrainConfig:
+    def given(**more: Any) -> Train:
         common: dict[str, Any] = {"model": str(blocks / "model"), "source": str(blocks / "train.de"), "out": str(out)}
-        return TrainConfig(**(common | {"refs": [str(blocks / "train.en")], "trainer": "costmargin"} | more))
+        return Train(**(common | {"refs": [str(blocks / "train.en")], "trainer": "costmargin"} | more))
 
     out = tmp_path / "run"
     for more, said in (
@@ -172,11 +192,11 @@ def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_pat
         ({"source": str(task / "tune.source"), "refs": [str(blocks / "train.en")]}, "References go line by line"),
     ):
         with pytest.raises(InputError, match=said):
-            online(given(**more))
+            given(**more).run(Session())
         assert not out.exists()
     heard: list[Event] = []
-    trained = online(given(set={"iterations": 2}, test_source=str(blocks / "train.de"),
-                           test_refs=[str(blocks / "train.en")]), heard.append)  # fmt: skip
+    trained = given(set={"iterations": 2}, test_source=str(blocks / "train.de"),
+                           test_refs=[str(blocks / "train.en")]).run(Session(heard.append))  # fmt: skip
     record = read_run(out)
     assert record.settings["trainer"]["options"]["iterations"] == 2
     assert "parallel" not in record.settings and record.settings["holdout"] == 0
@@ -188,17 +208,18 @@ def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_pat
         "truths",
         "iteration 1",
         "iteration 2",
+        "weights",
     ]
     assert not (out / "checkpoint" / "relevant").exists()
 
 
 def test_a_decoder_of_blocks_has_its_own_limits(blocks: Path, tmp_path: Path) -> None:
-    given = TrainConfig(model=str(blocks / "model"), source="s", refs=["r"], trainer="mira", out=str(tmp_path))
-    decoder = decoder_of(given, given.make_trainer(), Model.open(blocks / "model"))
+    given = Train(model=str(blocks / "model"), source="s", refs=["r"], trainer="mira", out=str(tmp_path))
+    decoder = model_trainer(given).decoder(Model.open(blocks / "model"))
     assert isinstance(decoder, Blocks)
     assert (decoder.pop_limit, decoder.max_options, decoder.features) == (Blocks.pop_limit, Blocks.max_options, "none")
 
 
 def test_weights_of_a_run_are_read_back(task: Path, tmp_path: Path) -> None:
-    trained = online(config(task, tmp_path))
+    trained = config(task, tmp_path).run(Session())
     assert trained.weights == read_weights(tmp_path / "weights.txt")

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 import hopefear as hf
 from hopefear import read_nbest
 from hopefear.cli.main import main
+from hopefear.commands.tune import Tune
 from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.scores import score_of
@@ -20,7 +21,8 @@ from hopefear.formats import read_weights
 from hopefear.metrics import Bleu
 from hopefear.runs import Session, read_run
 from hopefear.runs.events import Epoch, Event, Note, Progress, Warned
-from hopefear.train.tuning import TuneConfig, fit_replicates, metrics_for, random_initial, tune
+from hopefear.runs.session import SILENT
+from hopefear.train.tuning import fit_replicates, random_initial
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +38,10 @@ def pool(data: Path) -> hf.Pool:
     return read_nbest(data / "nbest.txt", [data / f"ref.{i}" for i in range(4)])
 
 
-def config(data: Path, out: Path, **more: Any) -> TuneConfig:
+def config(data: Path, out: Path, **more: Any) -> Tune:
     common: dict[str, Any] = {"nbest": [str(data / "nbest.txt")], "refs": [str(data / f"ref.{i}") for i in range(4)]}
     common |= {"initial": str(data / "initial.txt"), "trainer": "kbmira", "set": {"passes": 3}, "out": str(out)}
-    return TuneConfig(**(common | more))
+    return Tune(**(common | more))
 
 
 def test_the_score_of_weights_is_that_of_the_best_candidates(pool: hf.Pool) -> None:
@@ -59,7 +61,7 @@ def test_random_models_scatter_around_the_given_one() -> None:
 
 def test_the_library_does_what_the_command_does(data: Path, tmp_path: Path) -> None:
     heard: list[Event] = []
-    tuned = tune(config(data, tmp_path / "a", replicates=2), heard.append)
+    tuned = config(data, tmp_path / "a", replicates=2).run(Session(heard.append))
     files = ["--nbest", data / "nbest.txt", "--refs", *(data / f"ref.{i}" for i in range(4))]
     more = ["--initial", data / "initial.txt", "--set", "passes=3", "--replicates", 2, "--quiet"]
     assert main([str(word) for word in ("tune", *files, "--trainer", "kbmira", *more, "--out", tmp_path / "b")]) == 0
@@ -76,7 +78,7 @@ def test_the_library_does_what_the_command_does(data: Path, tmp_path: Path) -> N
 
 
 def test_the_record_has_everything_that_decides_the_result(data: Path, tmp_path: Path) -> None:
-    tune(config(data, tmp_path))
+    config(data, tmp_path).run(SILENT)
     record = read_run(tmp_path)
     assert (record.kind, record.status, record.model, record.metric_key) == ("tune", "done", None, "bleu")
     assert record.metric == f"bleu|{Bleu().signature()}"
@@ -97,15 +99,15 @@ def test_an_interrupted_run_goes_on(data: Path, tmp_path: Path) -> None:
 
     many = {"replicates": 3, "jobs": 1}
     with pytest.raises(KeyboardInterrupt):
-        tune(config(data, tmp_path / "part", **many), interrupt)
+        config(data, tmp_path / "part", **many).run(Session(interrupt))
     assert read_run(tmp_path / "part").status == "running"
     heard: list[Event] = []
-    tuned = tune(config(data, tmp_path / "part", **many, resume=True), heard.append)
+    tuned = config(data, tmp_path / "part", **many, resume=True).run(Session(heard.append))
     assert {event.context["replicate"] for event in heard if isinstance(event, Epoch)} == {2, 3}
-    assert tuned.final() == tune(config(data, tmp_path / "whole", **many)).final()
+    assert tuned.final() == config(data, tmp_path / "whole", **many).run(SILENT).final()
     weights = [(tmp_path / run / "weights.txt").read_bytes() for run in ("part", "whole")]
     assert weights[0] == weights[1]
-    again = tune(config(data, tmp_path / "part", **many, resume=True))  # it is done: nothing is learnt
+    again = config(data, tmp_path / "part", **many, resume=True).run(SILENT)  # it is done: nothing is learnt
     assert again.final() == tuned.final()
     events = [json.loads(line)["event"] for line in (tmp_path / "part" / "log.jsonl").read_text().splitlines()]
     assert [event for event in events if event not in ("epoch", "warning")] == ["start", "stopped", "resume", "done"]
@@ -122,31 +124,31 @@ def test_foreign_weights_are_warned_of_and_not_recorded(data: Path, tmp_path: Pa
     initial = tmp_path / "initial"
     initial.write_text((data / "initial.txt").read_text() + "stranger 1\n")
     heard: list[Event] = []
-    tune(config(data, tmp_path / "run", initial=str(initial)), heard.append)
+    config(data, tmp_path / "run", initial=str(initial)).run(Session(heard.append))
     said = f"{initial}: 1 weight for features that the lists do not have: stranger"
     assert said in [event.text for event in heard if isinstance(event, Warned)]
     assert said not in read_run(tmp_path / "run").warnings
     initial.write_text("stranger 1\n")
     with pytest.raises(InputError, match="none of its 1 weight belongs to a feature of the lists"):
-        tune(config(data, tmp_path / "none", initial=str(initial)))
+        config(data, tmp_path / "none", initial=str(initial)).run(SILENT)
     assert not (tmp_path / "none").exists()
 
 
 def test_too_few_to_keep_some_aside_is_noted(data: Path, tmp_path: Path) -> None:
     heard: list[Event] = []
-    tune(config(data, tmp_path, holdout=0.01), heard.append)
-    assert Note("25 sentences: too few to keep some aside") in heard
+    config(data, tmp_path, holdout=0.01).run(Session(heard.append))
+    assert Note("25 sentences: too few to hold some out") in heard
 
 
 def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
     lists = read_nbest(data / "nbest.jsonl")
-    [found] = metrics_for(config(data, tmp_path, metric="quality"), lists)
-    assert (found.name, found.key, found.scale) == ("external", "quality", 100.0)  # type: ignore[attr-defined]
-    assert metrics_for(config(data, tmp_path, metric="quality:scale=7"), lists)[0].scale == 7.0  # type: ignore[attr-defined]
-    assert metrics_for(config(data, tmp_path, metric="chrf", lowercase=True)) == [hf.Chrf(lowercase=True)]
-    assert metrics_for(config(data, tmp_path, metric="judge"))[0].key == "judge"  # a decoder will write it
+    [metric] = config(data, tmp_path, metric="quality").metrics(lists)
+    assert (metric.name, metric.key, metric.scale) == ("external", "quality", 100.0)  # type: ignore[attr-defined]
+    assert config(data, tmp_path, metric="quality:scale=7").metrics(lists)[0].scale == 7.0  # type: ignore[attr-defined]
+    assert config(data, tmp_path, metric="chrf", lowercase=True).metrics() == [hf.Chrf(lowercase=True)]
+    assert config(data, tmp_path, metric="judge").metrics()[0].key == "judge"  # a decoder will write it
     with pytest.raises(OptionError, match="there is no metric 'judge'"):
-        metrics_for(config(data, tmp_path, metric="judge"), lists)
+        config(data, tmp_path, metric="judge").metrics(lists)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
     [
         ({"forests": "f"}, "give one of --nbest, --forests, --table, --decoder-command"),
         ({"nbest": []}, "give one of --nbest, --forests, --table, --decoder-command"),
-        ({"retune_every": 0}, "--retune-every goes with --decoder-command only"),
+        ({"retune_every": 0}, "--retune-every goes with --params only"),
         ({"dev_refs": ["r"]}, "--dev-refs goes with --dev-nbest only"),
         ({"nbest": (), "decoder_command": "d", "dev_nbest": ["n"]}, "--dev-nbest goes with --nbest and --forests only"),
         ({"nbest": (), "decoder_command": "d", "retune_every": 0}, "--retune-every goes with --params only"),

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 import hopefear as hf
 from hopefear.cli.main import main
+from hopefear.commands.weigh import Weigh
 from hopefear.errors import InputError, OptionError
 from hopefear.runs.session import SILENT
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Fitting, choose, folds_of, out_of_fold, resampled
-from hopefear.train.weighing import WeighConfig, Weighing, metric_for, read_pool
+from hopefear.train.weighing import Weighing, scaled
 
 Columns = dict[str, NDArray[Any]]
 
@@ -97,26 +98,26 @@ def test_the_same_seed_gives_the_same_result_whatever_jobs_is() -> None:
 def test_held_out_groups_were_not_learnt_from() -> None:
     """Outcomes of one fold do not change the weights that choose for it."""
     columns = table(40, [1.0, 0.0])
-    config = WeighConfig(table=columns, group="group", outcome="outcome", jobs=1)
-    pool = read_pool(config)
-    fold = folds_of(len(pool), config.folds, config.seed)[0]
+    command = Weigh(table=columns, group="group", outcome="outcome", jobs=1)
+    pool = command.read()
+    fold = folds_of(len(pool), command.folds, command.seed)[0]
     changed = dict(columns)
     inside = np.isin(columns["group"].astype(int), fold)
     changed["outcome"] = np.where(inside, -columns["outcome"], columns["outcome"])
     learnt = []
     for one in (columns, changed):
-        own = WeighConfig(table=one, group="group", outcome="outcome", jobs=1)
-        groups = read_pool(own)
+        own = Weigh(table=one, group="group", outcome="outcome", jobs=1)
+        groups = own.read()
         rest = np.setdiff1d(np.arange(len(groups)), fold)
         metric = hf.External("outcome", True, 10.0)
-        learnt.append(Weighing(groups, metric, own, SILENT).choose_and_fit(groups.subset(rest)))
+        learnt.append(Weighing(groups, metric, SILENT, jobs=1).choose_and_fit(groups.subset(rest)))
     assert learnt[0] == learnt[1]
 
 
 def test_out_of_fold_statistics_are_those_of_each_fold() -> None:
-    config = WeighConfig(table=table(20, [1.0, 0.5]), group="group", outcome="outcome", jobs=1)
-    pool = read_pool(config)
-    metric, folds = metric_for(config, pool), folds_of(20, 4, 1)
+    command = Weigh(table=table(20, [1.0, 0.5]), group="group", outcome="outcome", jobs=1)
+    pool = command.read()
+    metric, folds = scaled(command.measure(), pool), folds_of(20, 4, 1)
     assert np.array_equal(np.sort(np.concatenate(folds)), np.arange(20))
     how = Fitting(metric, jobs=1)
     stats = out_of_fold(pool, folds, lambda part: ESTIMATORS["equal"].fit(part, how), metric)
@@ -129,12 +130,12 @@ def test_out_of_fold_statistics_are_those_of_each_fold() -> None:
 
 
 def test_the_best_single_score_may_point_downwards() -> None:
-    pool = read_pool(WeighConfig(table=table(50, [0.0, -2.0]), group="group", outcome="outcome"))
+    pool = Weigh(table=table(50, [0.0, -2.0]), group="group", outcome="outcome").read()
     assert SINGLE.fit(pool, Fitting(hf.External("outcome"), jobs=1)) == {"s0": 0.0, "s1": -1.0}
 
 
 def test_resampled_groups_keep_their_candidates() -> None:
-    pool = read_pool(WeighConfig(table=table(4, [1.0]), group="group", outcome="outcome"))
+    pool = Weigh(table=table(4, [1.0]), group="group", outcome="outcome").read()
     drawn = resampled(pool, np.array([2, 2, 0]))
     assert len(drawn) == 3
     assert len({*drawn.ids}) == 3
@@ -143,9 +144,9 @@ def test_resampled_groups_keep_their_candidates() -> None:
 
 def test_choice_leaves_equal_weights_only_for_good_reason() -> None:
     how = Fitting(hf.External("outcome", True, 10.0), jobs=1)
-    pool = read_pool(WeighConfig(table=table(60, [1.0, 1.0]), group="group", outcome="outcome"))
+    pool = Weigh(table=table(60, [1.0, 1.0]), group="group", outcome="outcome").read()
     assert choose(pool, how).name == "equal"
-    pool = read_pool(WeighConfig(table=table(60, [2.0, -1.0]), group="group", outcome="outcome"))
+    pool = Weigh(table=table(60, [2.0, -1.0]), group="group", outcome="outcome").read()
     found = choose(pool, how)
     assert found.name != "equal"
     assert "standard error" in found.why
@@ -255,11 +256,11 @@ def test_bad_input_is_one_line_and_nothing_is_written(
 
 def test_options_that_do_not_go_together() -> None:
     with pytest.raises(OptionError, match="--group"):
-        WeighConfig(table="t.csv", outcome="y")
+        Weigh(table="t.csv", outcome="y")
     with pytest.raises(OptionError, match="--outcome"):
-        WeighConfig(table="t.csv", group="g")
+        Weigh(table="t.csv", group="g")
     with pytest.raises(InputError, match="of text"):
-        WeighConfig(table="t.csv", group="g", outcome="y", metric="bleu").measure()
+        Weigh(table="t.csv", group="g", outcome="y", metric="bleu").measure()
 
 
 def test_the_same_row_twice_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
+from hopefear.evaluation.fit import pool_fit
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
@@ -68,6 +69,8 @@ def diagnose(
     only the weights and the outcome are examined.
     """
     w = weight_vector(weights, pool.feature_names)
+    if misplaced := [Finding("wrong-references", text) for text in pool_fit(pool, seed=seed)]:
+        return misplaced  # whatever else there is to say comes from them
     found = list(examine_lists(pool, metric, initial, jobs)) if pool.is_lists else []
     found += [*examine_weights(pool, w), *_history(history, metric)]
     if not np.all(np.isfinite(w)):
@@ -145,7 +148,7 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
     moving = np.flatnonzero(deviation[: pool.dense_width])
     if not 1 < len(moving) <= 500:
         return
-    covariance = _core.within_covariance(pool, jobs)[np.ix_(moving, moving)]
+    covariance = _core.within_covariance(pool, jobs=jobs)[np.ix_(moving, moving)]
     correlation = covariance / np.outer(deviation[moving], deviation[moving])
     pairs = np.argwhere(np.triu(np.abs(correlation) >= COLLINEAR, 1))
     if len(pairs):
@@ -153,7 +156,8 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
         shown = [f"{names[moving[a]]} and {names[moving[b]]}" for a, b in pairs]
         yield Finding(
             "collinear-features",
-            f"features that say the same within every list: {some(shown, 3)}. Only the sum of their weights is learnt",
+            f"features that say the same within every list: {some(shown, 3)}. Nothing tells their weights apart: they "
+            "share one, as long as they are neither bounded nor frozen. Leave one out",
         )
 
 
@@ -175,7 +179,8 @@ def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, j
             "from these. Make longer or more varied lists",
         )
     oracle = np.array([begin[i] + int(np.argmax(gains[begin[i] : begin[i + 1]])) for i in filled])
-    chosen, _ = _core.one_best(pool, stats, metric.core, weight_vector(initial or {}, pool.feature_names), jobs)
+    w = weight_vector(initial or {}, pool.feature_names)
+    chosen, _ = _core.one_best(pool, stats, metric.core, w, jobs=jobs, places=None)
     now = begin[filled] + np.asarray(chosen)[filled]
     best, have = stats[oracle].sum(axis=0), stats[now].sum(axis=0)
     if metric.gain(best) - metric.gain(have) < HEADROOM:

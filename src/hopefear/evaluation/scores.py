@@ -7,7 +7,6 @@ is their mean, and the tests know of them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, stdev
@@ -17,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.errors import InputError, OptionError
+from hopefear.errors import InputError
+from hopefear.evaluation.fit import references_fit
 from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.weights import weight_vector
-from hopefear.metrics import Metric, from_text
+from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 from hopefear.util.files import PathLike, path_name, read_lines
+from hopefear.util.words import table
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -63,114 +64,80 @@ class Score:
         return stdev(self.replicates) if len(self.replicates) > 1 else 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreConfig:
-    """The options of ``hopefear score``, by the same names."""
-
-    hyp: Sequence[PathLike | tuple[str, Sequence[PathLike]]] = ()  # systems: a file, or a name and a file per replicate
-    refs: Sequence[PathLike] = ()
-    format: str | None = (
-        None  # systems are lists of this format (list: seen from the file), scored by their first candidates
-    )
-    table: Sequence[Any] = ()  # instead: tables, whose best candidates are scored
-    group: str | None = None
-    by: str | None = None  # the column that says which candidate is best
-    text: str | None = None
-    references: Sequence[str] = ()
-    outcome: Sequence[str] = ()
-    metric: Sequence[str] = ()  # none: the outcome, or bleu
-    lowercase: bool = False
-    tokenize: str | None = None  # None: 13a for BLEU
-    samples: int = 1000
-    test: str = "both"  # bootstrap, randomization, both, none
-    seed: int = 1
-    jobs: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("hyp", "refs", "references", "outcome", "metric"):
-            value = getattr(self, name)  # one, where several would do
-            if isinstance(value, str | os.PathLike):
-                object.__setattr__(self, name, (value,))
-        if not isinstance(self.table, list | tuple):
-            object.__setattr__(self, "table", (self.table,))
-        if self.table:
-            if self.hyp or self.refs:
-                raise OptionError("--table has candidates and references in its columns: leave out HYP and --refs.")
-            if not self.group:
-                raise OptionError("--table needs --group, the column that says which candidates compete.")
-        else:
-            for name in ("group", "by", "text", "references", "outcome"):
-                if getattr(self, name):
-                    raise OptionError(f"--{name} goes with --table only.")
-            if not self.hyp:
-                raise OptionError("no HYP. Put the outputs first: hopefear score HYP --refs F.")
-            if not self.refs:
-                raise OptionError("Missing option '--refs'.")
-        names = self.names
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise OptionError(f"{twice!r} is given twice. Give systems different names: NAME=F.")
-
-    @property
-    def systems(self) -> list[tuple[str, Sequence[PathLike]]]:
-        """Names and files."""
-        tables = [
-            str(one) if isinstance(one, str | os.PathLike) else f"table {k}" for k, one in enumerate(self.table, 1)
-        ]
-        outputs = [one if isinstance(one, tuple) else (os.fspath(one), [one]) for one in self.hyp]
-        return outputs or [(name, [name]) for name in tables]
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.systems]
-
-    def tokenizer(self, text: str) -> str | None:
-        return self.tokenize or ("13a" if text.split(":")[0] == "bleu" else None)
-
-    @property
-    def metrics(self) -> list[Metric]:
-        return [from_text(text, self.lowercase, self.tokenizer(text)) for text in self.metric or ("bleu",)]
-
-    @property
-    def tests(self) -> Sequence[str]:
-        return TESTS if self.test == "both" else () if self.test == "none" else (self.test,)
-
-
 @dataclass(frozen=True)
 class Scored:
     """The scores of several systems in several metrics: a row per metric, in the order of the systems."""
 
-    config: ScoreConfig
     systems: Sequence[System]
+    files: Sequence[Sequence[Any]]  # of each system: a file or table per replicate
     metrics: Sequence[Metric]
     table: Sequence[Sequence[Score]]
+    samples: int  # of the significance tests
+    findings: Sequence[str] = ()  # what speaks against the references
+
+    @property
+    def value(self) -> float:
+        """The score of the first system in the first metric."""
+        return self.table[0][0].value
 
     def record(self) -> list[dict[str, Any]]:
         """A record per system, ready to be JSON."""
         return [self._record(i) for i in range(len(self.systems))]
 
     def _record(self, i: int) -> dict[str, Any]:
-        name, files = self.config.systems[i]
         scores = {metric.key: row[i] for metric, row in zip(self.metrics, self.table, strict=True)}
-        found: dict[str, Any] = {"name": name, **{key: score.value for key, score in scores.items()}}
-        found["signature"] = self.table[0][i].signature
-        found["signatures"] = {key: score.signature for key, score in scores.items()}
-        found["details"] = {key: score.details for key, score in scores.items() if score.details}
-        if len(files) > 1:
-            found["replicates"] = [
+        record: dict[str, Any] = {
+            "name": self.systems[i].name,
+            **{key: score.value for key, score in scores.items()},
+            "signature": self.table[0][i].signature,
+            "signatures": {key: score.signature for key, score in scores.items()},
+            "details": {key: score.details for key, score in scores.items() if score.details},
+        }
+        if len(self.files[i]) > 1:
+            record["replicates"] = [
                 {"file": str(file), **{key: score.replicates[k] for key, score in scores.items()}}
-                for k, file in enumerate(files)
+                for k, file in enumerate(self.files[i])
             ]
-            found["deviation"] = {key: score.deviation for key, score in scores.items()}
+            record["deviation"] = {key: score.deviation for key, score in scores.items()}
+        if self.findings:
+            record["warnings"] = list(self.findings)
         tested = {key: score.comparison for key, score in scores.items() if score.comparison}
         if tested:
-            found["compared_with"] = self.systems[0].name
-            found["comparison"] = {
+            record["compared_with"] = self.systems[0].name
+            record["comparison"] = {
                 key: {"delta": test.delta, "interval": test.interval, "p": test.p} for key, test in tested.items()
             }
-        return found
+        return record
+
+    def __str__(self) -> str:
+        return "\n".join(line for scores in self.table for line in self._lines(scores))
+
+    def _lines(self, scores: Sequence[Score]) -> list[str]:
+        """One system: sacreBLEU's line. Several: a table, then the line without the number."""
+        label, signature = scores[0].label, scores[0].signature
+        if len(scores) == 1 and len(scores[0].replicates) == 1:
+            return [f"{label}|{signature} = {scores[0].value:.2f} {scores[0].details}".rstrip()]
+        tests = sorted({test for score in scores if score.comparison for test in score.comparison.p})
+        deviations = any(len(score.replicates) > 1 for score in scores)
+        header = ["system", label, *(["sd", "runs"] if deviations else []), *(["difference", "95 %"] if tests else [])]
+        rows = [[*header, *(f"p {test}" for test in tests)]]
+        for system, score in zip(self.systems, scores, strict=True):
+            row = [system.name, f"{score.value:.2f}"]
+            if deviations:
+                several = len(score.replicates) > 1
+                row += [f"{score.deviation:.2f}" if several else "", str(len(score.replicates))]
+            if compared := score.comparison:
+                low, high = compared.interval or (None, None)
+                interval = "" if low is None else f"{low:+.2f} to {high:+.2f}"
+                row += [f"{compared.delta:+.2f}", interval, *(_p(compared.p.get(test)) for test in tests)]
+            rows.append(row + [""] * (len(rows[0]) - len(row)))
+        legend = f"* differs from {self.systems[0].name} at p < 0.05 ({self.samples} samples)"
+        return [table(rows), f"{label}|{signature}", *([legend] if tests else []), ""]
 
     def warning(self) -> str | None:
-        """Text that was tokenised already should not be tokenised again."""
+        """References that do not belong to the outputs; text that was tokenised already, and should not be again."""
+        if self.findings:
+            return "; ".join(self.findings)
         if any(metric.name == "bleu" and metric.tokenize == "13a" for metric in self.metrics):
             for system in self.systems:
                 if sum(line.endswith(" .") for output in system.outputs for line in output) >= 100:
@@ -179,35 +146,68 @@ class Scored:
         return None
 
 
-def score(config: ScoreConfig) -> Scored:
-    """Score outputs in files against references in files, or the best candidates of tables."""
-    if config.table:
-        from hopefear.evaluation.table_scores import score_tables
-
-        return score_tables(config)
-    with explained(texts=[*(file for _, files in config.systems for file in files), *config.refs]):
-        return _score_texts(config)
+def _p(p: float | None) -> str:
+    return "" if p is None else f"{p:.3f}{'*' if p < 0.05 else ' '}"
 
 
-def _score_texts(config: ScoreConfig) -> Scored:
-    metrics = config.metrics
-    references = [read_lines(path) for path in config.refs]
-    for path, lines in zip(config.refs, references, strict=True):
-        if not lines:
-            raise InputError(f"{path_name(path)}: the file is empty. Give a reference for each line of the output.")
-        if len(lines) != len(references[0]):
-            finding = f"has {len(lines)} lines, but {path_name(config.refs[0])} has {len(references[0])}"
-            raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
-    systems = [System(name, [_output(config, file) for file in files]) for name, files in config.systems]
-    how: dict[str, Any] = {name: getattr(config, name) for name in ("tests", "samples", "seed", "jobs")}
-    return Scored(config, systems, metrics, [evaluate(systems, references, metric, **how) for metric in metrics])
+def score_files(
+    systems: Sequence[tuple[str, Sequence[PathLike]]],
+    refs: Sequence[PathLike],
+    metrics: Sequence[Metric],
+    *,
+    format: str | None = None,
+    tests: Sequence[str] = TESTS,
+    samples: int = 1000,
+    seed: int = 1,
+    jobs: int = 0,
+) -> Scored:
+    """Score outputs in files against references in files; with a format, the first candidates of lists."""
+    with explained(texts=[*(file for _, files in systems for file in files), *refs]):
+        references = [read_lines(path) for path in refs]
+        for path, lines in zip(refs, references, strict=True):
+            if not lines:
+                raise InputError(f"{path_name(path)}: the file is empty. Give a reference for each line of the output.")
+            if len(lines) != len(references[0]):
+                finding = f"has {len(lines)} lines, but {path_name(refs[0])} has {len(references[0])}"
+                raise InputError(f"{path_name(path)}: {finding}. Use references of one source.")
+        outputs = [System(name, [_output(file, format, refs) for file in files]) for name, files in systems]
+        scores = [
+            evaluate(outputs, references, metric, tests=tests, samples=samples, seed=seed, jobs=jobs)
+            for metric in metrics
+        ]
+    names = [path_name(path) for path in refs]
+    findings = [
+        f"{system.name}: {finding}"
+        for system in outputs
+        for finding in references_fit(system.outputs[0], references, names, seed)
+    ]
+    return Scored(outputs, [files for _, files in systems], metrics, scores, samples, findings)
 
 
-def _output(config: ScoreConfig, file: PathLike) -> list[str]:
+def score_lines(
+    lines: Sequence[str], references: Sequence[Sequence[str]], metrics: Sequence[Metric], name: str = "output"
+) -> Scored:
+    """Score lines of text; ``references`` has a list of lines for each translator, or the references of each line."""
+    if any(len(each) != len(lines) for each in references):
+        if len(references) != len(lines):
+            sizes = ", ".join(str(len(each)) for each in references[:5])
+            raise InputError(
+                f"there are {len(lines)} lines, and the lists of references have {sizes}: give a line for each"
+            )
+        most = max(map(len, references))
+        references = [[each[k] if k < len(each) else "" for each in references] for k in range(most)]
+    systems = [System(name, [list(lines)])]
+    scores = [evaluate(systems, references, metric, tests=()) for metric in metrics]
+    return Scored(systems, [[name]], metrics, scores, 0)
+
+
+def _output(file: PathLike, format: str | None, refs: Sequence[PathLike]) -> list[str]:
     """The lines of an output, or the first candidates of a list if its format was named."""
-    if config.format is None:
+    if format is None:
         return read_lines(file)
-    return [one.text(0) for one in iter_nbest(file, None if config.format == "list" else config.format, config.refs)]
+    return [
+        sentence.text(0) for sentence in iter_nbest(file, None if format == "list" else format, refs, missing="zero")
+    ]
 
 
 def evaluate(

@@ -41,6 +41,7 @@ class Comparison:
     delta: float  # score_a - score_b
     p: float  # two-sided
     ci: tuple[float, float]  # of delta, 95 %, by the bootstrap
+    ci90: tuple[float, float]  # 90 %: within +-d where two systems are equivalent up to d, at 0.05
     samples: int
     test: str
     runs_a: tuple[float, ...]  # the score of each run
@@ -139,4 +140,5 @@ def _comparison(
     delta = score_a - score_b
     as_large = int((by_chance >= abs(delta) - 1e-9).sum())  # sums of fractions differ in their last digits
     p = (1 + as_large) / (samples + 1)
-    return Comparison(score_a, score_b, delta, p, _percentiles(deltas, 0.95), samples, test, runs_a, runs_b)
+    intervals = _percentiles(deltas, 0.95), _percentiles(deltas, 0.9)
+    return Comparison(score_a, score_b, delta, p, *intervals, samples, test, runs_a, runs_b)

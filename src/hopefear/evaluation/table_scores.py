@@ -13,56 +13,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.errors import InputError, OptionError
-from hopefear.evaluation.scores import Score, ScoreConfig, Scored, Stats, System, compared, evaluate
+from hopefear.evaluation.scores import TESTS, Score, Scored, Stats, System, compared, evaluate
 from hopefear.formats.table import Table, TableSpec, read_table
-from hopefear.metrics import External, Metric, from_text
+from hopefear.metrics import External, Metric
 
 
-def score_tables(config: ScoreConfig) -> Scored:
+def score_tables(
+    systems: Sequence[tuple[str, Sequence[Any]]],
+    spec: TableSpec,
+    metrics: Sequence[Metric],
+    *,
+    by: str | None = None,
+    tests: Sequence[str] = TESTS,
+    samples: int = 1000,
+    seed: int = 1,
+    jobs: int = 0,
+) -> Scored:
     """Score the best candidates of one or several tables; others are compared with the first."""
-    assert config.group is not None
-    if not config.outcome and not (config.text and config.references):
+    if not spec.outcome and not (spec.text and spec.references):
         raise OptionError("--table needs --outcome, or --text and --references.")
-    spec = TableSpec(config.group, (), config.text, config.references, config.outcome)
-    tables = [read_table(one, spec) for one in config.table]
-    chosen = [_chosen(table.flat(spec), config) for table in tables]
-    labels = chosen[0][2]
-    for (table, _, other), name in zip(chosen, config.names, strict=True):
+    names = [name for name, _ in systems]
+    tables = [read_table(table, spec) for _, (table,) in systems]
+    best = [_best(table.flat(spec), spec.group, by) for table in tables]
+    labels = best[0][2]
+    for (table, _, other), name in zip(best, names, strict=True):
         if sorted(other) != sorted(labels):
-            finding = f"has other groups than {config.names[0]}. Score rankings of the same candidates"
+            finding = f"has other groups than {names[0]}. Score rankings of the same candidates"
             raise InputError(f"{table.name if len(tables) > 1 else name}: {finding}")
-    rows = [_ordered(rows, other, labels) for _, rows, other in chosen]
-    flat = [table for table, _, _ in chosen]
-    systems = [
-        System(name, [_texts(table, config.text, own)])
-        for name, table, own in zip(config.names, flat, rows, strict=True)
+    rows = [_ordered(rows, other, labels) for _, rows, other in best]
+    flat = [table for table, _, _ in best]
+    outputs = [
+        System(name, [_texts(table, spec.text, own)]) for name, table, own in zip(names, flat, rows, strict=True)
     ]
-    how: dict[str, Any] = {name: getattr(config, name) for name in ("tests", "samples", "seed", "jobs")}
-    metrics, found = _metrics(config), []
+    how: dict[str, Any] = {"tests": tests, "samples": samples, "seed": seed, "jobs": jobs}
+    scores = []
     for metric in metrics:
         if isinstance(metric, External):
             stats = [[_outcomes(table, metric, own)] for table, own in zip(flat, rows, strict=True)]
-            found.append(compared([_score(runs, metric) for runs in stats], stats, metric, **how))
+            scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, **how))
         else:
-            references = [_texts(flat[0], name, rows[0]) for name in config.references]
-            if not references or config.text is None:
+            references = [_texts(flat[0], name, rows[0]) for name in spec.references]
+            if not references or spec.text is None:
                 raise OptionError(f"--metric {metric.name} needs --text and --references.")
-            found.append(evaluate(systems, references, metric, **how))
-    return Scored(config, systems, metrics, found)
+            scores.append(evaluate(outputs, references, metric, **how))
+    return Scored(outputs, [files for _, files in systems], metrics, scores, samples)
 
 
-def _metrics(config: ScoreConfig) -> list[Metric]:
-    texts = config.metric or config.outcome or ("bleu",)
-    return [from_text(text, config.lowercase, config.tokenizer(text), list(config.outcome)) for text in texts]
-
-
-def _chosen(table: Table, config: ScoreConfig) -> tuple[Table, NDArray[np.int64], list[str]]:
+def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.int64], list[str]]:
     """The row of the best candidate of each group, and the groups."""
-    assert config.group is not None
     if table.rows == 0:
         raise InputError(f"{table.name}: there are no rows. Give a table with one row per candidate")
-    codes, labels = table.codes(config.group)
-    by = config.by or ("score" if "score" in table.columns else None)
+    codes, labels = table.codes(group)
+    by = by or ("score" if "score" in table.columns else None)
     value = np.nan_to_num(table.numbers(by, "--by"), nan=-np.inf) if by is not None else np.zeros(table.rows)
     order = np.lexsort((np.arange(table.rows), -value, codes))
     first = np.concatenate([[True], np.diff(codes[order]) != 0])

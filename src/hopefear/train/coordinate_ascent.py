@@ -25,7 +25,6 @@ import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from hopefear.errors import input_error
 from hopefear.runs.events import Setting
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.decoder_command import DecoderError, Number
-from hopefear.util.files import PathLike, path_name
+from hopefear.util.files import PathLike, iter_bytes, path_name
 
 Values = dict[str, Number]
 Weights = Mapping[str, float]
@@ -68,7 +67,7 @@ def read_parameters(path: PathLike) -> list[Parameter]:
     """The parameters in a TOML file, a table each: see docs/outer-loop.md."""
     name = path_name(path)
     try:
-        tables = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+        tables = tomllib.loads(b"".join(iter_bytes(path)).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise input_error(name, None, f"not TOML ({' '.join(str(error).split())}). Mend it") from None
     except OSError as error:

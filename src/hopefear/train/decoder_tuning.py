@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
@@ -15,98 +16,106 @@ from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
 from hopefear.runs import checkpoint
 from hopefear.runs.events import Decoded as DecodedEvent, Event, Listener, Setting
-from hopefear.runs.record import record_inputs
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand, Number
 from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
 from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
-from hopefear.train.tuning import Replicate, Scores, TuneConfig, Tuned, describe, finish, metrics_for, random_initial
+from hopefear.train.tuning import Replicate, Scores, Tuned, describe, finish, random_initial
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
 
+if TYPE_CHECKING:
+    from hopefear.commands.tune import Tune
+
 RETUNE_ITERATIONS = 5  # between parameters; Brown (2011), section 7, has 4 or 5
-ITERATIONS = 10
 
 
-def tune_decoder(config: TuneConfig, listen: Listener) -> Tuned:
+def tune_decoder(command: Tune, outer: Session) -> Tuned:
     """Learn the weights of a decoder that is a command, and leave a run directory."""
-    assert config.decoder_command is not None
-    kind = find_batch(config.trainer)
-    options = {**LOOP_DEFAULTS.get(config.trainer, {}), **options_from(kind, config.set)}
-    config.check_out(Session(listen))
-    parameters = read_parameters(config.params) if config.params else []
-    decoder = DecoderCommand(config.decoder_command, tuple(config.refs), config.sources, config.decoder_timeout)
-    decoder.check([parameter.name for parameter in parameters])
-    scorer = ScorerCommand(config.scorer_command, config.decoder_timeout) if config.scorer_command else None
-    if scorer is not None:
-        scorer.check()
-    weights = read_weights(config.initial) if config.initial else None
-    if config.random_init and weights is None:
-        raise InputError("--random-init draws weights around given ones. Give --initial")
-    if parameters and (config.replicates > 1 or config.random_init):
-        raise InputError(
-            "--params looks for one setting of the decoder, and each replicate would find another. "
-            "Leave out --replicates and --random-init, and repeat the command under other seeds"
-        )
-    metric, *others = metrics_for(config)
-    if others:
-        raise OptionError("with --decoder-command there is one --metric.")
-    trainer = kind(metric=metric, seed=config.seed, jobs=config.jobs, **options)
-    iterations = config.iterations or ITERATIONS
-    source = ScoredDecoder(decoder, scorer) if scorer is not None else decoder
-    recent = config.recent or 0
-    loop = OuterLoop(trainer, source, iterations, holdout=config.holdout, seed=config.seed, recent=recent)
-    given = {"every": config.retune_every, "evaluations": config.max_evaluations}
-    ascent = CoordinateAscent(seed=config.seed, **{name: value for name, value in given.items() if value is not None})
-    recipe = describe(trainer)
-    inputs = record_inputs({name: getattr(config, name) for name in ("refs", "sources", "initial", "params")})
+    command.check_out(outer)
+    parameters = read_parameters(command.params) if command.params else []
+    weights = read_weights(command.initial) if command.initial else None
+    _check(command, parameters, weights)
+    loop = _loop(command, parameters)
+    ascent = CoordinateAscent(seed=command.seed, every=command.retune_every, evaluations=command.max_evaluations)
+    recipe = describe(loop.trainer)
+    inputs = command.inputs()
     settings = {
-        "decoder_command": config.decoder_command,
-        **({"scorer_command": config.scorer_command} if scorer is not None else {}),
+        **command.decisive(),
         **recipe,
-        "seed": config.seed,
-        "iterations": iterations,
-        **({"recent": recent} if recent else {}),
-        "replicates": config.replicates,
-        "holdout": config.holdout,
-        "random_init": config.random_init,
+        "iterations": loop.iterations,
+        **({"recent": loop.recent} if loop.recent else {}),
         "retune_every": ascent.every if parameters else None,
         "max_evaluations": ascent.evaluations if parameters else None,
-        "inputs": [one["sha256"] for one in inputs],
+        "inputs": [each["sha256"] for each in inputs],
     }
-    with config.open_run("tune", settings) as run:
+    with command.open_run("tune", settings, outer) as run:
         if not run.finished:
             run.record.trainer, run.record.metric, run.record.measure = recipe.values()
             run.record.inputs = inputs
             run.save()
-        total = ascent.evaluations if parameters else config.replicates * (iterations + 1)
-        session = run.session(_shown(listen, config, loop, total))
+        total = ascent.evaluations if parameters else command.replicates * (loop.iterations + 1)
+        session = run.session(_shown(outer, loop, total))
         outcome = (
             around_parameters(loop, ascent, parameters, weights, session)
             if parameters
-            else in_replicates(loop, config, weights, session)
+            else in_replicates(loop, command, weights, session)
         )
         tuned = replace(outcome.tuned, path=run.path)
-        if run.finished:
-            return tuned
-        run.record.sentences = outcome.sentences
-        run.record.holdout = {"share": config.holdout, "ids": outcome.held_out}
-        if tuned.setting is not None:
-            with atomic_write(run.path / "params.txt") as file:
-                file.writelines(f"{name} {value!r}\n" for name, value in tuned.setting.items())
-        finish(run, session, tuned, outcome.findings)
-        return tuned
+        if not run.finished:
+            run.record.sentences = outcome.sentences
+            run.record.holdout = {"share": command.holdout, "ids": outcome.held_out}
+            if tuned.setting is not None:
+                with atomic_write(run.path / "params.txt") as file:
+                    file.writelines(f"{name} {value!r}\n" for name, value in tuned.setting.items())
+            finish(run, session, tuned, outcome.findings)
+    outer.note(f"weights: {tuned.path}/weights.txt")
+    if tuned.setting is not None:
+        outer.note(f"params: {tuned.path}/params.txt")
+    return tuned
 
 
-def _shown(listen: Listener, config: TuneConfig, loop: OuterLoop, total: int) -> Listener:
+def _check(command: Tune, parameters: Sequence[Parameter], weights: Mapping[str, float] | None) -> None:
+    if command.random_init and weights is None:
+        raise InputError("--random-init draws weights around given ones. Give --initial")
+    if parameters and (command.replicates > 1 or command.random_init):
+        raise InputError(
+            "--params looks for one setting of the decoder, and each replicate would find another. "
+            "Leave out --replicates and --random-init, and repeat the command under other seeds"
+        )
+
+
+def _loop(command: Tune, parameters: Sequence[Parameter]) -> OuterLoop:
+    assert command.decoder_command is not None
+    kind = find_batch(command.trainer)
+    options = {**LOOP_DEFAULTS.get(kind.name, {}), **options_from(kind, command.set)}
+    decoder = DecoderCommand(command.decoder_command, tuple(command.refs), command.sources, command.decoder_timeout)
+    decoder.check([parameter.name for parameter in parameters])
+    scorer = ScorerCommand(command.scorer_command, command.decoder_timeout) if command.scorer_command else None
+    if scorer is not None:
+        scorer.check()
+    metric, *others = command.metrics()
+    if others:
+        raise OptionError("with --decoder-command there is one --metric.")
+    return OuterLoop(
+        kind(metric=metric, seed=command.seed, jobs=command.jobs, **options),
+        ScoredDecoder(decoder, scorer) if scorer is not None else decoder,
+        command.iterations,
+        holdout=command.holdout,
+        seed=command.seed,
+        recent=command.recent or 0,
+    )
+
+
+def _shown(outer: Session, loop: OuterLoop, total: int) -> Listener:
     """Decodings and settings as progress on the screen as well."""
-    update = Session(listen).progress(f"tune {config.trainer}", total)
+    update = outer.progress(f"tune {loop.trainer.name}", total)
 
     def hear(event: Event) -> object:
         if isinstance(event, DecodedEvent | Setting):
             update(text=f"{event.log_name}  {loop.metric.key} {event.score:.2f}")
-        return listen(event)
+        return outer.listen(event)
 
     return hear
 
@@ -121,9 +130,7 @@ class Looping:
     held_out: list[str]
 
 
-def in_replicates(
-    loop: OuterLoop, config: TuneConfig, weights: Mapping[str, float] | None, session: Session
-) -> Looping:
+def in_replicates(loop: OuterLoop, config: Tune, weights: Mapping[str, float] | None, session: Session) -> Looping:
     """One loop after the other, each under a seed of its own: decoders take the machine for themselves."""
     assert session.folder is not None
     seed, key = config.seed, loop.metric.key

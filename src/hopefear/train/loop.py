@@ -28,6 +28,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_weights, write_forests, write_weights
+from hopefear.formats.references import need_references
 from hopefear.metrics import Metric
 from hopefear.runs import checkpoint
 from hopefear.runs.events import Decoded as DecodedEvent, Event
@@ -145,7 +146,7 @@ class OuterLoop:
             if number > self.iterations:
                 break
             try:
-                fit = self._fit(step, number, weights if number > 1 or initial else None, _joined(lists), run)
+                fit = self._fit(step, number, weights if number > 1 or initial else None, _joined(lists), run, initial)
             except InputError as error:
                 if number == 1:
                     raise
@@ -180,7 +181,7 @@ class OuterLoop:
             write_weights(weights, step / "weights.txt")
             like = before[-1] if before else None
             own = self.decoder.decode(weights, step, iteration=number, parameters=parameters, like=like)
-            self._need_references(own)
+            need_references(own, self.metric)
             write_forests(own, lists)
         else:
             own = read_forests(lists)
@@ -198,23 +199,21 @@ class OuterLoop:
         stats = self.metric.stats(best, self.trainer.jobs)
         return {part: self.metric.score(stats[which].sum(axis=0)) for part, which in self.parts(len(best)).items()}
 
-    def _need_references(self, pool: Pool) -> None:
-        if self.metric.name == "external":
-            return
-        without = next((i for i in range(len(pool)) if not pool.references(i)), None)
-        if without is not None:
-            raise InputError(
-                f"sentence {pool.ids[without]} has no reference, and {self.metric.name} needs one. Give --refs"
-            )
-
     def parts(self, sentences: int) -> dict[str, NDArray[np.int64]]:
         """The sentences that are learnt from (dev) and those kept aside (holdout)."""
         learn, aside = held_out(sentences, self.holdout, self.seed)
         return {"dev": learn} if aside is None else {"dev": learn, "holdout": aside}
 
     def _fit(
-        self, step: Path, number: int, weights: Mapping[str, float] | None, pool: Pool, run: Session
+        self,
+        step: Path,
+        number: int,
+        weights: Mapping[str, float] | None,
+        pool: Pool,
+        run: Session,
+        first: Mapping[str, float] | None = None,
     ) -> dict[str, Any]:
+        """Learn, or take what was learnt. ``first``: the weights that the loop began with."""
         known = checkpoint.load(step / "learnt.json")
         if known is None:
             own = dataclasses.replace(self.trainer, seed=self.trainer.seed + 7919 * (number - 1))
@@ -231,7 +230,10 @@ class OuterLoop:
                     if event.logged:  # progress here is that of the loop
                         say(plain(event.plain()))
 
-                result = own.fit(learn_from, start, run=Session(tell))
+                if own.pulled and first and any(name in first for name in learn_from.feature_names):
+                    result = own.fit_towards(first, learn_from, start, run=Session(tell))
+                else:
+                    result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
             def hear(_: int, said: Mapping[str, Any]) -> None:

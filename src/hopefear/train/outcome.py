@@ -12,6 +12,7 @@ import numpy as np
 from hopefear._core import corpus_pool
 from hopefear.decode.blocks import Blocks
 from hopefear.evaluation.diagnosis import examine_outcome
+from hopefear.evaluation.held_out import difference
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import Bleu
 from hopefear.runs.directory import Run
@@ -57,7 +58,10 @@ def finish(
         kept |= {f"{part}_before": old.stats, f"{part}_after": new.stats, f"{part}_references": np.array(digest)}
         if part == "test":
             final[part]["p"] = paired_bootstrap(new.stats, old.stats, Bleu(), 1000, trainer.seed, trainer.jobs).p
-        else:
+        if part == "test" or task.dev is not None or crossed is not None:  # sentences that were not learnt from
+            change = difference(old.stats, new.stats, Bleu(), seed=trainer.seed, jobs=trainer.jobs)
+            final[part]["change"] = change.record()
+        if part == "dev":
             was, now = (corpus_pool(one.texts, one.tokens) for one in (old, new))
             findings = list(examine_outcome(was, now, Bleu(), seed=trainer.seed, jobs=trainer.jobs))
             with atomic_write(run.path / "examples.json") as file:

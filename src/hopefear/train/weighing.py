@@ -1,7 +1,7 @@
 """Weights for the scores of a table, and an honest verdict on them: what ``hopefear weigh`` computes.
 
 How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the
-way to learn them: in each of ``folds`` folds, the ways of ``hopefear.train.estimators`` are compared by
+way to learn them: in each of several folds, the ways of ``hopefear.train.estimators`` are compared by
 cross-validation inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights
 and the best single score go through the same folds.
 
@@ -14,7 +14,8 @@ as in the table: many tables have the best candidate first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.errors import InputError, OptionError
+from hopefear.errors import InputError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
-from hopefear.formats.letor import is_letor, read_letor
-from hopefear.formats.table import PIECE, Table, TableSpec, read_table
-from hopefear.formats.trec import GRADE, GROUP, RETRIEVED, read_trec
-from hopefear.metrics import METRICS, External, Metric, from_text, split_text
+from hopefear.formats.table import PIECE, Table, TableSpec
+from hopefear.metrics import External, Metric
+from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
 from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
 from hopefear.util.processes import give_back_memory
 from hopefear.util.values import plain
-from hopefear.util.words import plural, some
+from hopefear.util.words import plural, some, table
 
 Stats = NDArray[np.float64]
 Fit = Callable[[Pool], Mapping[str, float]]
@@ -41,75 +41,7 @@ FEW = 20  # groups below which no verdict is given
 MANY = 40  # scores from which leaving out one after the other takes too long
 CERTAIN = 0.05
 SAMPLES = 2000  # of the randomisation test
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeighConfig:
-    """The options of ``hopefear weigh``, by the same names."""
-
-    table: Any  # a file, a frame or a dict of arrays; a LETOR file; with qrels: TREC runs, one or several
-    group: str | None = None
-    outcome: str | None = None
-    qrels: str | None = None
-    features: Sequence[str] = ()
-    text: str | None = None
-    missing: str = "error"
-    metric: str | None = None  # of the outcome; None: its mean
-    lower_is_better: bool = False
-    out: str | None = None
-    folds: int = 5
-    overwrite: bool = False
-    seed: int = 1
-    jobs: int = 0
-    command: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        if self.folds < 2:
-            raise OptionError("--folds must be 2 or more.")
-        if self.judged:
-            object.__setattr__(self, "group", self.group or GROUP)
-            object.__setattr__(self, "outcome", self.outcome or GRADE)
-            object.__setattr__(self, "metric", self.metric or "ndcg@10")
-        if self.group is None:
-            raise OptionError("--group is needed: the column that says which candidates compete.")
-        if self.outcome is None and self.metric is None:
-            raise OptionError("--outcome is needed: the column that says how good a candidate is.")
-
-    @property
-    def judged(self) -> bool:
-        """Whether the input is of a kind that brings its own groups and grades."""
-        return self.qrels is not None or is_letor(self.table)
-
-    def measure(self) -> Metric:
-        """The mean of the outcome, or what ``metric`` says."""
-        if self.metric is None:
-            return External(str(self.outcome), not self.lower_is_better)
-        name, rest = split_text(self.metric)
-        known = {each.name for each in fields(METRICS[name])} if name in METRICS else set()  # type: ignore[arg-type]
-        given = {"column": self.outcome, "retrieved": RETRIEVED if self.qrels else None}
-        more = [f"{key}={value}" for key, value in given.items() if key in known and value and f"{key}=" not in rest]
-        found = from_text(f"{name}:{','.join(filter(None, [rest, *more]))}")
-        if not found.columns:
-            raise OptionError(f"--metric: {name} is of text. Metrics of tables read columns of numbers.")
-        if self.qrels and not found.whole_order:
-            raise OptionError(f"--metric: with --qrels it is one of whole orders, such as ndcg@10, not {name}.")
-        return found
-
-    @property
-    def spec(self) -> TableSpec:
-        columns = dict.fromkeys([*filter(None, [self.outcome]), *self.measure().columns])
-        return TableSpec(str(self.group), self.features, self.text, (), tuple(columns), self.missing)
-
-    @property
-    def name(self) -> str:
-        files = [self.table] if isinstance(self.table, str | Path) else self.table
-        return ", ".join(map(str, files)) if isinstance(files, list | tuple) else "the table"
-
-    def read(self) -> Table:
-        if self.qrels is not None:
-            return read_trec([self.table] if isinstance(self.table, str | Path) else list(self.table), self.qrels)
-        table = self.table[0] if isinstance(self.table, list | tuple) and len(self.table) == 1 else self.table
-        return read_letor(table) if is_letor(table) else read_table(table, self.spec)
+TITLES = {"chosen": "chosen", "equal": "equal weights", "best_single": "best single score"}
 
 
 @dataclass(frozen=True)
@@ -119,6 +51,10 @@ class Measured:
     score: float
     low: float
     high: float
+
+    def cells(self) -> list[str]:
+        """Score and interval as a table shows them."""
+        return [f"{self.score:.4g}", f"{self.low:.4g} to {self.high:.4g}"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +77,7 @@ class Left:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Weighed(Scoring):
     """Weights, and what they are worth."""
 
     chosen: str  # how they were learnt
@@ -166,30 +102,47 @@ class Weighed:
     verdict: str = ""
     path: Path | None = None
 
+    @property
+    def reranker(self) -> Reranker:
+        return Reranker(self.weights, metric=self.outcome, about={"chosen": self.chosen, "verdict": self.verdict})
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return f"<pre>{escape(str(self))}</pre>"
+
     def record(self) -> dict[str, Any]:
         """As ``--json`` prints it and ``weigh.json`` keeps it."""
-        found = asdict(self)
-        found.pop("path")
-        return dict(plain(found))
+        record = asdict(self)
+        record.pop("path")
+        return dict(plain(record))
+
+    def __str__(self) -> str:
+        """The verdict; scores on groups that were not learnt from, the weights, and the learning curve."""
+        scores = [[self.outcome, "score", "95 %"]]
+        for key, measured in self.held_out.items():
+            title = f"{TITLES[key]} ({self.chosen})" if key == "chosen" else TITLES[key]
+            scores.append([title, *measured.cells()])
+        if self.at_random is not None:
+            scores.append(["by chance", *self.at_random.cells()])
+        left = {each.feature: each for each in self.without}
+        weights = [["score", "weight", "lost without it", "p"]]
+        for name, weight in self.weights.items():
+            lost = left.get(name)
+            weights.append([name, f"{weight:.4g}", f"{lost.loss:.3g}" if lost else "", f"{lost.p:.2g}" if lost else ""])
+        curve = [["groups learnt from", "score", "gain over equal", "p"]]
+        for point in self.curve:
+            curve.append([str(point.groups), f"{point.score:.4g}", f"{point.gain:+.3g}", f"{point.p:.2g}"])
+        parts = [self.verdict, *map(table, (scores, weights, curve)), f"chosen: {self.chosen} ({self.why})"]
+        return "\n\n".join(parts)
 
 
-def weighed(config: WeighConfig, session: Session) -> Weighed:
-    """Read the table, learn weights for its scores, and judge them."""
-    pool = read_pool(config)
-    metric = metric_for(config, pool)
-    warnings = check(pool, config, metric)
-    for warning in warnings:
-        session.warn(warning)
-    return Weighing(pool, metric, config, session).weighed(warnings)
-
-
-def read_pool(config: WeighConfig) -> Pool:
-    """The candidates of the table, in an order that says nothing about them."""
-    table = config.read().flat(config.spec)
-    order = _shuffled(table.groups(config.spec.group)[1], config.seed)
-    pool = table.taken(order).pool(config.spec)
-    if not config.judged:  # features of LETOR files may well be silent
-        table.refuse_constant(config.spec)
+def shuffled_pool(table: Table, spec: TableSpec, seed: int, refuse_constant: bool = True) -> Pool:
+    """The candidates of a table, in an order that says nothing about them."""
+    table = table.flat(spec)
+    order = _shuffled(table.groups(spec.group)[1], seed)
+    pool = table.taken(order).pool(spec)
+    if refuse_constant:
+        table.refuse_constant(spec)
     del table, order
     give_back_memory()
     return pool
@@ -206,40 +159,44 @@ def _shuffled(begin: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     return order
 
 
-def metric_for(config: WeighConfig, pool: Pool) -> Metric:
+def scaled(metric: Metric, pool: Pool) -> Metric:
     """The metric; the gain of a mean is brought to about 0 to 1."""
-    metric = config.measure()
     if not isinstance(metric, External):
         return metric
     largest = float(np.abs(metric.stats(pool)[:, 0]).max()) or 1.0
     return replace(metric, scale=next((s for s in (1.0, 10.0, 100.0, 1000.0) if largest <= s), largest))
 
 
-def check(pool: Pool, config: WeighConfig, metric: Metric) -> list[str]:
-    """Refuses what nothing can be learnt from; warns of what looks wrong."""
+def check(
+    pool: Pool, metric: Metric, table: str, group: str, outcome: str | None = None, *, judged: bool = False
+) -> list[str]:
+    """Refuse what nothing can be learnt from; what looks wrong is returned as warnings.
+
+    ``table``, ``group`` and ``outcome`` are names for messages; runs that were ``judged`` may have duplicates.
+    """
     begin = pool.row_begin()
     sizes = np.diff(begin)
     if int(sizes.max()) < 2:
-        cure = f"Is {config.group!r} the right column?"
-        raise InputError(f"{config.name}: every group has one candidate only: there is nothing to choose from. {cure}")
+        cure = f"Is {group!r} the right column?"
+        raise InputError(f"{table}: every group has one candidate only: there is nothing to choose from. {cure}")
     if len(pool) < 4:
-        raise InputError(f"{config.name}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
-    outcome, name = metric.sentence_gains(metric.stats(pool)), config.outcome or metric.key
+        raise InputError(f"{table}: {plural(len(pool), 'group')} only. Weights need some dozens to learn from")
+    gains, name = metric.sentence_gains(metric.stats(pool)), outcome or metric.key
     first = np.repeat(begin[:-1], sizes)
-    if (outcome == outcome[first]).all():
+    if (gains == gains[first]).all():
         finding = f"{name} is the same for all candidates of each group: there is nothing to learn"
-        raise InputError(f"{config.name}: {finding}. Is it the right column?")
-    constant, leaks, same = _suspicious(pool, outcome)
+        raise InputError(f"{table}: {finding}. Is it the right column?")
+    constant, leaks, same = _suspicious(pool, gains)
     if len(constant) == len(pool.feature_names):
         finding = f"every score is the same for all candidates of each group ({some(constant)})"
-        raise InputError(f"{config.name}: {finding}: there is nothing to weigh. Name others: --features")
+        raise InputError(f"{table}: {finding}: there is nothing to weigh. Name others: --features")
     warnings = []
     if constant:
         warnings.append(f"the same for all candidates of each group, so without any say: {some(constant)}")
     if leaks:
         finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {name!r}"
         warnings.append(f"{finding}: did the outcome leak into the scores? Leave it out: --features")
-    if same and not config.qrels:  # of documents that several runs missed there are many
+    if same and not judged:  # of documents that several runs missed there are many
         finding = "the same scores and outcome as another candidate of the group"
         warnings.append(f"{plural(same, 'candidate')} of {int(begin[-1])} with {finding}: are these duplicates?")
     if (singles := int((sizes < 2).sum())) > 0:
@@ -272,13 +229,15 @@ def _suspicious(pool: Pool, outcome: Stats) -> tuple[list[str], list[str], int]:
 class Weighing:
     """One weighing: a pool, a metric, and folds."""
 
-    def __init__(self, pool: Pool, metric: Metric, config: WeighConfig, session: Session) -> None:
-        self.pool, self.metric, self.config = pool, metric, config
-        self.seed, self.jobs = config.seed, config.jobs
+    def __init__(
+        self, pool: Pool, metric: Metric, session: Session, *, folds: int = 5, seed: int = 1, jobs: int = 0
+    ) -> None:
+        self.pool, self.metric = pool, metric
+        self.seed, self.jobs = seed, jobs
         self.update = session.progress("weigh")
         self.how = Fitting(metric, self.seed, self.jobs)
-        folds = folds_of(len(pool), config.folds, self.seed)
-        self.folds = folds if len(pool) < LARGE else folds[:1]
+        parts = folds_of(len(pool), folds, seed)
+        self.folds = parts if len(pool) < LARGE else parts[:1]
         self.seen = np.sort(np.concatenate(self.folds))  # groups that are scored without having been learnt from
 
     def weighed(self, warnings: Sequence[str] = ()) -> Weighed:

@@ -1,0 +1,244 @@
+"""Recipes side by side: scores over seeds, intervals, and which differences are more than chance.
+
+Each recipe has one matrix of statistics per random seed, over the same sentences. A score is the mean over the seeds;
+intervals and p values are those of the bootstrap over sentences and seeds (``significance.py``). With many pairs some
+differences come out by chance, so p values are adjusted to control the false discovery rate (Benjamini and Hochberg
+1995): of the pairs that are called different at 0.05, five in a hundred are expected not to be.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
+from hopefear.metrics import Metric
+from hopefear.util.words import table
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One recipe: its scores under each seed."""
+
+    name: str
+    dev: Sequence[float]  # on the sentences that it learnt from, or the development set
+    scores: Sequence[float]  # on sentences that it did not learn from
+    low: float  # of the 95 % interval of their mean
+    high: float
+    seconds: float
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "dev": {"mean": mean(self.dev), "deviation": deviation(self.dev), "seeds": list(self.dev)},
+            "score": mean(self.scores),
+            "deviation": deviation(self.scores),
+            "low": self.low,
+            "high": self.high,
+            "seeds": list(self.scores),
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two recipes: the difference of the first from the second."""
+
+    first: str
+    second: str
+    delta: float
+    low: float  # of the 95 % interval
+    high: float
+    p: float
+    adjusted: float  # p, for the false discovery rate over all pairs
+
+    @property
+    def different(self) -> bool:
+        return self.adjusted < LEVEL
+
+    def record(self) -> dict[str, Any]:
+        return {**vars(self), "different": self.different}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Recipes and all pairs of them, best first."""
+
+    metric: Metric
+    part: str  # what the scores are of: test, or held out
+    sentences: int
+    recipes: Sequence[Recipe]
+    pairs: Sequence[Pair]
+    curves: Mapping[str, Sequence[Sequence[float]]]  # recipe -> for each seed the score of each epoch
+    seed: int = 1  # the first
+
+    @property
+    def digits(self) -> int:
+        """Scores between 0 and 1 need four decimals."""
+        return digits_for([score for recipe in self.recipes for score in (*recipe.dev, *recipe.scores)])
+
+    def pair(self, first: str, second: str) -> Pair | None:
+        """The pair of these two, in this order."""
+        for pair in self.pairs:
+            if (pair.first, pair.second) == (first, second):
+                return pair
+            if (pair.second, pair.first) == (first, second):
+                return Pair(first, second, -pair.delta, -pair.high, -pair.low, pair.p, pair.adjusted)
+        return None
+
+    @property
+    def verdict(self) -> str:
+        """What can be said of the best."""
+        best, *others = [recipe.name for recipe in self.recipes]
+        pairs = {name: pair for name in others if (pair := self.pair(best, name)) is not None}
+        level = [name for name, pair in pairs.items() if not pair.different]
+        if not others:
+            return f"{best} is the only one."
+        if not level:
+            return f"{best} is best: its lead over each of the others is more than chance."
+        beaten = [name for name in others if name not in level]
+        said = f"{best} scores highest, but cannot be told apart from {_listed(level)} on {self.sentences} sentences."
+        return f"{said} It is better than {_listed(beaten)}." if beaten else said
+
+    def rows(self) -> list[list[str]]:
+        """The table: a row per recipe."""
+        d = self.digits
+        rows = [["trainer", f"dev {self.metric.key}", f"{self.part} {self.metric.key}", "95 %", "from the best", "p"]]
+        for recipe in self.recipes:
+            pair = self.pair(recipe.name, self.recipes[0].name)
+            rows.append(
+                [
+                    recipe.name,
+                    spread(recipe.dev, d),
+                    spread(recipe.scores, d),
+                    f"{recipe.low:.{d}f} to {recipe.high:.{d}f}",
+                    f"{pair.delta:+.{d}f}" if pair else "",
+                    f"{pair.adjusted:.3f}" if pair else "",
+                ]
+            )
+        return rows
+
+    def record(self) -> dict[str, Any]:
+        """What ``--json`` prints and ``compare.json`` holds."""
+        return {
+            "metric": self.metric.key,
+            "signature": self.metric.signature(),
+            "part": self.part,
+            "sentences": self.sentences,
+            "verdict": self.verdict,
+            "trainers": [recipe.record() for recipe in self.recipes],
+            "pairs": [pair.record() for pair in self.pairs],
+            "curves": {name: [list(curve) for curve in curves] for name, curves in self.curves.items()},
+        }
+
+    def __str__(self) -> str:
+        return f"{table(self.rows())}\n{self.metric.key}|{self.metric.signature()}\n{self.verdict}"
+
+    def markdown(self) -> str:
+        """For a README or an issue."""
+        head, *body = self.rows()
+        lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
+        rows = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+        return f"{rows}\n{self._caption()}\n"
+
+    def latex(self) -> str:
+        """For a paper, with booktabs."""
+        head, *body = [[_latex(cell) for cell in row] for row in self.rows()]
+        best = [f"\\textbf{{{body[0][0]}}}", *body[0][1:]]
+        lines = [" & ".join(cells) + r" \\" for cells in (best, *body[1:])]
+        columns = "l" + "r" * (len(head) - 1)
+        begin = [f"\\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+        caption = f"% {self._caption()}"
+        return "\n".join([caption, *begin, *lines, r"\bottomrule", r"\end{tabular}", ""])
+
+    def csv(self) -> str:
+        """A row per trainer and seed, in full precision."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["trainer", "seed", "dev", self.part.replace(" ", "_")])
+        for recipe in self.recipes:
+            for seed, (dev, score) in enumerate(zip(recipe.dev, recipe.scores, strict=True), self.seed):
+                writer.writerow([recipe.name, seed, repr(dev), repr(score)])
+        return text.getvalue()
+
+    def _caption(self) -> str:
+        seeds = len(self.recipes[0].scores)
+        return (
+            f"{self.metric.key}|{self.metric.signature()}; {self.sentences} sentences, {seeds} seeds: mean and "
+            "standard deviation; p of the paired bootstrap over sentences and seeds, adjusted for the number of pairs."
+        )
+
+
+def compared(
+    metric: Metric,
+    part: str,
+    dev: Mapping[str, Sequence[float]],
+    stats: Mapping[str, NDArray[np.float64]],
+    curves: Mapping[str, Sequence[Sequence[float]]],
+    seconds: Mapping[str, float],
+    *,
+    seed: int = 1,
+    jobs: int = 0,
+) -> Compared:
+    """Compare recipes. ``stats``: for each, seeds x sentences x statistics."""
+    recipes = []
+    for name, matrix in stats.items():
+        interval = confidence_interval(matrix, metric, 1000, seed, jobs=jobs)
+        recipes.append(Recipe(name, dev[name], interval.runs, interval.low, interval.high, seconds.get(name, 0.0)))
+    recipes.sort(key=lambda recipe: -mean(recipe.scores) if metric.higher_is_better else mean(recipe.scores))
+    pairs = []
+    for first, second in combinations([recipe.name for recipe in recipes], 2):
+        test = paired_bootstrap(stats[first], stats[second], metric, 1000, seed, jobs)
+        pairs.append(Pair(first, second, test.delta, *test.ci, test.p, test.p))
+    adjusted = benjamini_hochberg([pair.p for pair in pairs])
+    pairs = [Pair(**{**vars(pair), "adjusted": p}) for pair, p in zip(pairs, adjusted, strict=True)]
+    sentences = next(iter(stats.values())).shape[1]
+    return Compared(metric, part, sentences, recipes, pairs, curves, seed)
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p values: those below a level control the false discovery rate at that level."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, smallest = [0.0] * len(p_values), 1.0
+    for rank in range(len(order), 0, -1):
+        i = order[rank - 1]
+        smallest = min(smallest, p_values[i] * len(order) / rank)
+        adjusted[i] = smallest
+    return adjusted
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation; 0 of a single value."""
+    return stdev(values) if len(values) > 1 else 0.0
+
+
+def digits_for(scores: Sequence[float]) -> int:
+    """Decimals that tell scores apart: four where all lie between -1 and 1 (COMET), else two."""
+    return 4 if all(abs(score) <= 1 for score in scores) else 2
+
+
+def spread(values: Sequence[float], digits: int) -> str:
+    """Mean and standard deviation."""
+    middle = f"{mean(values):.{digits}f}"
+    return f"{middle} ± {deviation(values):.{digits}f}" if len(values) > 1 else middle
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _latex(text: str) -> str:
+    for character in "&%_#":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("±", r"$\pm$")

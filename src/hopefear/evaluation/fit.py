@@ -1,0 +1,185 @@
+"""Whether references belong to the sentences: shifted by a line, shuffled, or of another text, they make no error.
+
+    for finding in references_fit(outputs, references, ["ref.0", "ref.1"]):
+        warn(finding)
+
+The words that a line shares with its reference, weighed by how rare they are, are compared with those that it shares
+with the lines after and before, with the lines in reverse order, and with lines at random. A finding needs two things:
+enough lines, and a difference that chance hardly makes. Outputs that are bad say little, and then nothing is said.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopefear._core import Pool
+
+LEAST = 20  # lines; with fewer nothing is said
+SAMPLE = 1000  # lines that are looked at
+ENOUGH = 100  # lines from which references in no order at all are noticed
+SHIFTS = (1, -1, 2, -2)
+CERTAIN = 5.0  # standard errors by which another order must be better
+CHANCE = 2.0  # standard errors below which the order given is no better than a random one
+TYPES = 50  # different words that text must have to be told apart
+CANDIDATES = 10  # of a list, whose words are taken together
+
+
+def references_fit(
+    outputs: Sequence[str], references: Sequence[Sequence[str]], names: Sequence[str], seed: int = 1
+) -> list[str]:
+    """What speaks against these references, which have a line for each output: one line for each, or nothing.
+
+    ``names`` are those of the files. Several references are also compared with each other.
+    """
+    if any(len(lines) != len(outputs) for lines in references):
+        return []
+    return _findings(outputs.__getitem__, [lines.__getitem__ for lines in references], len(outputs), names, seed)
+
+
+def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
+    """The same for lists or forests with references."""
+    count = min((len(pool.references(i)) for i in _spaced(len(pool))), default=0)
+    columns = [partial(_reference, pool, k) for k in range(count)]
+    known = [*names, *(f"reference {k + 1}" for k in range(len(names), count))]
+    return _findings(partial(_said, pool), columns, len(pool), known, seed)
+
+
+Get = Callable[[int], str]
+
+
+def _findings(outputs: Get, references: Sequence[Get], count: int, names: Sequence[str], seed: int) -> list[str]:
+    if count < LEAST or not references:
+        return []
+    start = range(min(count, LEAST))
+    split = _splitter([outputs(i) for i in start] + [references[0](i) for i in start])
+    said, *given = (_Lines(get, count, split) for get in (outputs, *references))
+    findings = [(name, _Fit(said, own, seed).finding()) for name, own in zip(names, given, strict=False)]
+    if not any(finding for _, finding in findings):  # the output may say little: they must fit each other
+        others = zip(names[1:], given[1:], strict=False)
+        findings = [(f"{name}, compared with {names[0]},", _Fit(given[0], own, seed).finding()) for name, own in others]
+    opening = "references do not seem to belong to these sentences"
+    return [f"{opening}: {name} {finding}" for name, finding in findings if finding]
+
+
+def _spaced(count: int) -> range:
+    """The lines that are looked at."""
+    return range(0, count, max(1, math.ceil(count / SAMPLE)))
+
+
+def _said(pool: Pool, i: int) -> str:
+    forest = pool[i]
+    if not forest.edge_count:
+        return ""
+    if not forest.is_list:
+        return forest.viterbi({}).text
+    return " ".join(pool.text(i, j) for j in range(min(CANDIDATES, forest.edge_count)))
+
+
+def _reference(pool: Pool, k: int, i: int) -> str:
+    texts = pool.references(i)
+    return texts[k] if k < len(texts) else ""
+
+
+def _splitter(lines: Sequence[str]) -> Callable[[str], frozenset[str]]:
+    """Words, or pairs of characters where there are no blanks between words."""
+    full = [line for line in lines if line.strip()]
+    blanks = sum(len(line.split()) for line in full)
+    characters = sum(len(line) for line in full)
+    if blanks and characters / blanks < 12:
+        return lambda line: frozenset(re.findall(r"\w+", line.lower()))
+    return lambda line: frozenset(a + b for a, b in itertools.pairwise(line))
+
+
+class _Lines:
+    """The words of lines, split when they are asked for."""
+
+    def __init__(self, get: Get, count: int, split: Callable[[str], frozenset[str]]) -> None:
+        self._get, self._count, self._split = get, count, split
+        self._known: dict[int, frozenset[str]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, i: int) -> frozenset[str]:
+        if i not in self._known:
+            self._known[i] = self._split(self._get(i))
+        return self._known[i]
+
+
+class _Fit:
+    """How much lines share with lines of another text, in the order given and in others."""
+
+    def __init__(self, lines: _Lines, others: _Lines, seed: int) -> None:
+        self.lines, self.others = lines, others
+        self.rows = np.array([i for i in _spaced(len(lines)) if lines[i] and others[i]], np.int64)
+        own = [others[int(i)] for i in self.rows]
+        times = Counter(word for words in own for word in words)
+        self.weight = {word: math.log((len(own) + 1) / (count + 0.5)) for word, count in times.items()}
+        self.unseen = math.log(2 * (len(own) + 1))
+        self.random = np.random.default_rng(seed)
+        self.various = len(own) >= ENOUGH and len(times) >= TYPES and len(set(own)) > len(own) / 2
+
+    def _shared(self, i: int, j: int) -> float:
+        """The weight of the words that two lines share, from 0 to 1."""
+        if not 0 <= j < len(self.others):
+            return 0.0
+        both = sum(self.weight.get(word, self.unseen) for word in self.lines[i] & self.others[j])
+        if not both:
+            return 0.0
+        return both / math.sqrt(self._size(self.lines[i]) * self._size(self.others[j]))
+
+    def _size(self, words: frozenset[str]) -> float:
+        return sum(self.weight.get(word, self.unseen) for word in words)
+
+    def _with(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.array([self._shared(int(i), int(j)) for i, j in zip(self.rows, places, strict=True)])
+
+    def better_than_chance(self) -> float:
+        """By how many standard errors the order given is better than one at random."""
+        places = np.roll(self.random.permutation(self.rows), 1)
+        return _errors(self._with(self.rows) - self._with(places))
+
+    def finding(self) -> str:
+        """What speaks against this order, or nothing."""
+        if len(self.rows) < LEAST:
+            return ""
+        if found := self.misplaced():
+            return found
+        hopeless = self.various and self.better_than_chance() < CHANCE
+        return "fits the lines given no better than lines at random" if hopeless else ""
+
+    def misplaced(self) -> str:
+        """Which other order is better, of all lines or from some line on."""
+        own = self._with(self.rows)
+        last = len(self.others) - 1
+        orders = {f"line i{shift:+d}": self.rows - shift for shift in SHIFTS}
+        orders["the lines in reverse order"] = last - self.rows
+        gains = {name: self._with(places) - own for name, places in orders.items()}
+        for part in [slice(None), *self._parts()]:
+            if part.stop is not None and part.stop - part.start < LEAST:
+                continue
+            name, errors = max(((n, _errors(gain[part])) for n, gain in gains.items()), key=lambda pair: pair[1])
+            if errors > CERTAIN:
+                other = float((own + gains[name])[part].mean())
+                where = f", from about line {int(self.rows[part.start]) + 1} on" if part.start else ""
+                return f"fits {name} better{where} (likeness {other:.2f} instead of {float(own[part].mean()):.2f})"
+        return ""
+
+    def _parts(self) -> list[slice]:
+        """Ten stretches: a line that is missing in the middle misplaces all that follow."""
+        ends = np.linspace(0, len(self.rows), 11).astype(int)
+        return [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
+
+
+def _errors(gain: NDArray[np.float64]) -> float:
+    """The mean in standard errors."""
+    deviation = float(gain.std(ddof=1))
+    return float(gain.mean()) / (deviation / math.sqrt(len(gain))) if deviation > 0 else 0.0

@@ -1,0 +1,121 @@
+"""What scores on held-out sentences say: the score, its 95 % interval, and of how many sentences it is.
+
+A score of sixty sentences is a guess. So no held-out score is printed alone: ``estimate`` has the text for one system,
+``difference`` for two on the same sentences. Fewer than 300 sentences are too few to tell two systems apart, unless the
+interval of the difference leaves 0 out. Intervals are those of the bootstrap over sentences, and over the runs of a
+system that has several (``significance.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
+from hopefear.metrics.base import Metric
+
+#: So many sentences can tell an improvement of the usual size from chance.
+ENOUGH = 300
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The score of one system on held-out sentences."""
+
+    score: float
+    low: float  # of the 95 % interval
+    high: float
+    sentences: int
+
+    @property
+    def text(self) -> str:
+        """``41.20 (95 % interval 38.02 to 44.31, 250 sentences)``"""
+        return f"{self.score:.2f} (95 % interval {self.low:.2f} to {self.high:.2f}, {_count(self.sentences)})"
+
+    def record(self) -> dict[str, Any]:
+        """For ``run.json``."""
+        return {"score": self.score, "low": self.low, "high": self.high, "sentences": self.sentences}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two systems on the same held-out sentences."""
+
+    before: float
+    after: float
+    low: float  # of the 95 % interval of after - before
+    high: float
+    p: float  # two-sided
+    sentences: int
+    higher_is_better: bool = True
+
+    @property
+    def delta(self) -> float:
+        return self.after - self.before
+
+    @property
+    def better(self) -> bool | None:
+        """Whether the second is better; None where these sentences cannot tell."""
+        if self.low <= 0 <= self.high:
+            return None
+        return (self.low > 0) == self.higher_is_better
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.better is not None:
+            return "better" if self.better else "worse"
+        return "too few to tell" if self.sentences < ENOUGH else "no difference shown"
+
+    @property
+    def text(self) -> str:
+        """``43.76 -> 46.89 (+3.13, 95 % interval -0.52 to +6.40, 60 sentences: too few to tell)``"""
+        interval = f"95 % interval {self.low:+.2f} to {self.high:+.2f}"
+        change = f"{self.delta:+.2f}, {interval}, {_count(self.sentences)}: {self.verdict}"
+        return f"{self.before:.2f} -> {self.after:.2f} ({change})"
+
+    def record(self) -> dict[str, Any]:
+        """For ``run.json``."""
+        numbers = {"before": self.before, "after": self.after, "delta": self.delta, "low": self.low, "high": self.high}
+        return {**numbers, "p": self.p, "sentences": self.sentences, "better": self.better, "verdict": self.verdict}
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Difference:
+        """From ``run.json``."""
+        names = ("before", "after", "low", "high", "p", "sentences")
+        higher = record["better"] is None or record["better"] == (record["low"] > 0)
+        return cls(**{name: record[name] for name in names}, higher_is_better=higher)
+
+
+def estimate(stats: ArrayLike, metric: Metric, *, samples: int = 1000, seed: int = 1, jobs: int = 0) -> Estimate:
+    """Of one system; ``stats`` has a row per sentence, or a matrix of them per run."""
+    found = confidence_interval(stats, metric, samples, seed, jobs=jobs)
+    return Estimate(found.score, found.low, found.high, _sentences(stats))
+
+
+def difference(
+    before: ArrayLike, after: ArrayLike, metric: Metric, *, samples: int = 1000, seed: int = 1, jobs: int = 0
+) -> Difference:
+    """Of two systems on the same sentences, by the paired bootstrap."""
+    found = paired_bootstrap(after, before, metric, samples, seed, jobs)
+    return Difference(
+        before=found.score_b,
+        after=found.score_a,
+        low=found.ci[0],
+        high=found.ci[1],
+        p=found.p,
+        sentences=_sentences(after),
+        higher_is_better=metric.higher_is_better,
+    )
+
+
+def _sentences(stats: ArrayLike) -> int:
+    return int(np.asarray(stats).shape[-2])
+
+
+def _count(sentences: int) -> str:
+    return "1 sentence" if sentences == 1 else f"{sentences} sentences"

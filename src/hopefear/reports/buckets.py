@@ -1,0 +1,135 @@
+"""Where a gain comes from: scores of short and long sentences, and of frequent and rare words.
+
+Words are scored as compare-mt (Neubig et al. 2019) does: of the words of a bucket, how many that the system said are in
+a reference (precision; no more often than in the reference that has it most often), how many of a reference were said
+(recall; the mean over references), and their F1. The frequency of a word is that in all references of the part: what
+the model was built from is not known here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+import numpy as np
+
+from hopefear._core import Pool
+from hopefear.metrics import Bleu, Metric
+from hopefear.reports.examined import Examined
+from hopefear.reports.numbers import BeforeAfter
+
+LENGTHS = (5, 10, 15, 20, 30, 40)  # the last of each bucket
+COUNTS = (1, 4, 9, 49, 249)
+FEWEST = 10  # sentences of a bucket; smaller ones join the next
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Scores in buckets."""
+
+    names: list[str]
+    sizes: list[int]  # sentences, or words of the references
+    before: list[float]
+    after: list[list[float]]  # per run: the mean over its replicates
+
+
+def length_buckets(found: Sequence[Examined], part: str) -> Buckets | None:
+    """The metric of sentences by the length of their reference, in words; of runs on the same sentences."""
+    scored = [one.scored[part] for one in found]
+    lengths = _lengths(scored[0], found[0].run.metric)
+    if lengths is None or not len(lengths):
+        return None
+    place = np.searchsorted(np.array(LENGTHS), lengths, side="left")
+    groups = _joined([np.flatnonzero(place == k) for k in range(len(LENGTHS) + 1)])
+    metric = found[0].run.metric
+    names, sizes, before = [], [], []
+    after: list[list[float]] = [[] for _ in found]
+    for first, last, rows in groups:
+        names.append(_name(first, last, LENGTHS))
+        sizes.append(len(rows))
+        before.append(metric.score(scored[0].stats_before[rows].sum(axis=0)))
+        for own, one in zip(after, scored, strict=True):
+            own.append(mean(metric.score(stats[rows].sum(axis=0)) for stats in one.stats))
+    return Buckets(names, sizes, before, after) if len(names) > 1 else None
+
+
+def _lengths(scored: BeforeAfter, metric: Metric) -> list[int] | None:
+    if scored.said is not None:
+        pool = scored.said.before
+        texts = [pool.references(i) for i in range(len(pool))]
+        return [len(one[0].split()) for one in texts] if all(texts) else None
+    return scored.stats_before[:, -1].astype(int).tolist() if isinstance(metric, Bleu) else None  # the closest one
+
+
+def _joined(groups: list[np.ndarray]) -> list[tuple[int, int, np.ndarray]]:
+    """Buckets, small ones joined with the next: the first and the last of those that they were, and their members."""
+    found: list[tuple[int, int, np.ndarray]] = []
+    waiting: list[np.ndarray] = []
+    for k, rows in enumerate(groups):
+        waiting.append(rows)
+        joined = np.concatenate(waiting)
+        if len(joined) >= FEWEST:
+            found.append((k + 1 - len(waiting), k, joined))
+            waiting = []
+    rest = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
+    if len(rest) and found:
+        first, _, rows = found.pop()
+        found.append((first, len(groups) - 1, np.concatenate([rows, rest])))
+    return found
+
+
+def _name(first: int, last: int, ends: Sequence[int]) -> str:
+    low = ends[first - 1] + 1 if first else 1
+    if last == len(ends):
+        return f"{low} or more"
+    return f"{low} to {ends[last]}" if low != ends[last] else str(low)
+
+
+def word_buckets(found: Sequence[Examined], part: str) -> Buckets | None:
+    """F1 of words by their frequency, in percent; of runs on the same sentences."""
+    said = [one.scored[part].said for one in found]
+    first = said[0]
+    if first is None or any(one is None for one in said):
+        return None
+    pool = first.before
+    references = [[Counter(text.split()) for text in pool.references(i)] for i in range(len(pool))]
+    if not references or not all(references):
+        return None
+    counts: Counter[str] = Counter()
+    for each in references:
+        for one in each:
+            counts.update(one)
+    bucket = {word: int(np.searchsorted(COUNTS, count)) for word, count in counts.items()}
+    before = _f1(pool, references, bucket)
+    after = [[_f1(one, references, bucket) for one in each.after] for each in said if each is not None]
+    words = Counter(bucket[word] for each in references for one in each for word in one.elements())
+    used = [k for k in range(len(COUNTS) + 1) if words[k]]
+    return Buckets(
+        [_name(k, k, COUNTS) for k in used],
+        [words[k] for k in used],
+        [before[k] for k in used],
+        [[mean(scores[k] for scores in each) for k in used] for each in after],
+    )
+
+
+def _f1(pool: Pool, references: Sequence[Sequence[Counter[str]]], bucket: dict[str, int]) -> list[float]:
+    """F1 of the words of each bucket, in percent. A word of no reference is in the first: the rarest."""
+    right, said, recalled, wanted = (np.zeros(len(COUNTS) + 1) for _ in range(4))
+    for i, each in enumerate(references):
+        spoken = Counter(pool.text(i, 0).split())
+        for word, count in spoken.items():
+            k = bucket.get(word, 0)
+            said[k] += count
+            right[k] += min(count, max(one[word] for one in each))
+        for one in each:
+            for word, count in one.items():
+                k = bucket[word]
+                wanted[k] += count / len(each)
+                recalled[k] += min(count, spoken[word]) / len(each)
+    precision = np.divide(right, said, out=np.zeros_like(said), where=said > 0)
+    recall = np.divide(recalled, wanted, out=np.zeros_like(said), where=wanted > 0)
+    both = precision + recall
+    f1 = np.divide(200 * precision * recall, both, out=np.zeros_like(said), where=both > 0)
+    return [float(value) for value in f1]

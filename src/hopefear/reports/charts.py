@@ -1,0 +1,244 @@
+"""Charts that only the report has: the schematic of hope and fear, weights, error surfaces, n-gram precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hopefear.reports.names import readable
+from hopefear.reports.numbers import BeforeAfter, Moved, Surface
+from hopefear.reports.page import small_number
+from hopefear.util.svg import Frame, look, nice_ticks, number, tag, tick_text
+
+
+def hope_and_fear() -> str:
+    """What hope and fear are, as a picture."""
+    dots = [
+        (96, 148), (120, 96), (140, 180), (158, 128), (172, 70), (180, 206), (204, 150), (214, 104), (226, 186),
+        (244, 132), (252, 82), (262, 214), (276, 162), (292, 116), (300, 190), (316, 144), (330, 92), (338, 218),
+        (352, 168), (368, 128), (384, 196), (398, 148), (150, 220), (112, 200), (236, 60), (412, 172),
+    ]  # fmt: skip
+    parts = [tag("circle", cx=x, cy=y, r=4, fill="var(--faint)", opacity=".45") for x, y in dots]
+    axis = {"stroke": "var(--faint)", "fill": "none", "stroke_width": "1.5", "marker_end": "url(#tip)"}
+    head = tag("path", d="M0 0L8 4L0 8z", fill="var(--faint)")
+    parts.append(
+        tag(
+            "defs",
+            inside=tag("marker", inside=head, id="tip", markerWidth=8, markerHeight=8, refX=6, refY=4, orient="auto"),
+        )
+    )
+    parts.append(tag("path", d="M64 244H500", **axis))
+    parts.append(tag("path", d="M64 244V30", **axis))
+    parts.append(tag("text", "the model prefers it", x=496, y=264, text_anchor="end", fill="var(--ink)"))
+    parts.append(
+        tag("text", "it is good", transform="translate(50,34) rotate(-90)", text_anchor="end", fill="var(--ink)")
+    )
+    for kind, x, y, text, to in (
+        ("hope", 392, 70, "hope: good, and the model likes it", 46),
+        ("best", 452, 150, "best: what it says", 0),
+        ("fear", 430, 214, "fear: bad, yet the model likes it", -46),
+    ):
+        if to:
+            where = f"M{x + (12 if to > 0 else -12)} {y}h{to}"
+            parts.append(tag("path", d=where, class_=f"arrow {kind}", marker_end=f"url(#tip-{kind})"))
+        parts.append(mark(kind, x, y))
+        label_x = x - 14 if kind != "fear" else x - 64
+        label_y = y - 14 if kind != "fear" else y + 22
+        anchor = "end" if kind != "fear" else "middle"
+        if kind == "best":
+            label_x, label_y, anchor = x + 2, y - 14, "middle"
+        parts.append(tag("text", text, x=label_x, y=label_y, text_anchor=anchor, class_=f"label {kind}"))
+    tips = "".join(
+        tag("marker", inside=tag("path", d="M0 0L8 4L0 8z", class_=f"fill {kind}"), id=f"tip-{kind}", markerWidth=8,
+            markerHeight=8, refX=6, refY=4, orient="auto")
+        for kind in ("hope", "fear")
+    )  # fmt: skip
+    parts.insert(0, tag("defs", inside=tips))
+    return tag(
+        "svg", inside="".join(parts), viewBox="0 0 520 274", role="img", class_="chart schematic",
+        aria_label="A cloud of candidates. Hope is high and to the right, fear low and to the right; training moves "
+        "hope to the right and fear to the left.", font_family="system-ui,sans-serif", font_size=13,
+    )  # fmt: skip
+
+
+def mark(kind: str, x: float, y: float) -> str:
+    """The sign of best (diamond), hope (triangle up), fear (triangle down)."""
+    shape = {"best": "M0-8L8 0L0 8L-8 0z", "hope": "M0-9L9 7H-9z", "fear": "M0 9L9-7H-9z"}[kind]
+    return tag("path", d=shape, transform=f"translate({number(x)},{number(y)})", class_=f"mark {kind}")
+
+
+def dots_chart(
+    title: str,
+    x_label: str,
+    rows: Mapping[str, Sequence[tuple[int, float, str]]],
+    *,
+    percent: bool = False,
+    lines: bool = False,
+    left: int = 190,
+) -> str:
+    """A row per name with points on one axis: (series, value, hint). With ``lines``, a line at 0."""
+    width, row, top = 660, 26, 6
+    values = [value for points in rows.values() for _, value, _ in points] or [0.0]
+    ends = [*values, 0.0] if lines else values
+    ticks = nice_ticks(min(ends), max(ends), 5)
+    bottom = float(top + row * len(rows))
+    frame = Frame(left, top, width - left - 24.0, row * len(rows), ticks, [0.0, 1.0])
+    parts = []
+    for tick in ticks:
+        x = number(frame.x(tick))
+        parts.append(tag("path", d=f"M{x} {top}V{number(bottom)}", stroke="var(--grid)"))
+        text = tick_text(tick, ticks) + (" %" if percent else "")
+        parts.append(tag("text", text, x=frame.x(tick), y=bottom + 16, text_anchor="middle", fill="var(--faint)"))
+    if lines:
+        parts.append(tag("path", d=f"M{number(frame.x(0.0))} {top}V{number(bottom)}", stroke="var(--faint)"))
+    middle = frame.left + frame.width / 2
+    parts.append(tag("text", x_label, x=middle, y=bottom + 36, text_anchor="middle", fill="var(--ink)"))
+    for k, (name, points) in enumerate(rows.items()):
+        y = top + row * (k + 0.5)
+        short = name if len(name) <= 26 else name[:25] + "…"
+        parts.append(tag("text", short, x=left - 10, y=y, dy=".32em", text_anchor="end", fill="var(--ink)"))
+        for series, value, hint in points:
+            circle = tag("circle", inside=tag("title", hint), cx=frame.x(value), cy=y, r=5, fill=look(series)[0],
+                         opacity=".8")  # fmt: skip
+            parts.append(tag("g", inside=circle, class_="series", data_series=series))
+    return tag(
+        "svg", inside="".join(parts), viewBox=f"0 0 {width} {number(bottom + 44)}", role="img", class_="chart",
+        aria_label=title, font_family="system-ui,sans-serif", font_size=12,
+    )  # fmt: skip
+
+
+def weights_chart(moved: Sequence[Moved]) -> str:
+    """Each feature a line: its share before (ring) and after (dot), with the way between them."""
+    left, width, row = 190, 660, 26
+    extreme = max(max(abs(m.share_before), abs(m.share_after)) for m in moved) or 1.0
+    low = min(0.0, *(min(m.share_before, m.share_after) for m in moved))
+    high = max(0.0, *(max(m.share_before, m.share_after) for m in moved))
+    ticks = nice_ticks(100 * low, 100 * high, 5) if extreme else [0.0, 1.0]
+    frame = Frame(left, 6.0, width - left - 90.0, row * len(moved), ticks, [0.0, 1.0])
+    parts = []
+    bottom = 6.0 + row * len(moved)
+    for tick in ticks:
+        x = frame.x(tick)
+        parts.append(tag("path", d=f"M{number(x)} 6V{number(bottom)}", stroke="var(--grid)"))
+        text = f"{tick_text(tick, ticks)} %"
+        parts.append(tag("text", text, x=x, y=bottom + 16, text_anchor="middle", fill="var(--faint)"))
+    zero = number(frame.x(0.0))
+    parts.append(tag("path", d=f"M{zero} 6V{number(bottom)}", stroke="var(--faint)"))
+    for k, one in enumerate(moved):
+        y = 6.0 + row * (k + 0.5)
+        a, b = frame.x(100 * one.share_before), frame.x(100 * one.share_after)
+        name = readable(one.name)
+        name = name if len(name) <= 26 else name[:25] + "…"
+        hint = f"{readable(one.name)}: weight {one.before:.4g} before, {one.after:.4g} after"
+        parts.append(
+            tag(
+                "g",
+                inside=tag("title", hint)
+                + tag("text", name, x=left - 10, y=y, dy=".32em", text_anchor="end", fill="var(--ink)")
+                + tag(
+                    "path", d=f"M{number(a)} {number(y)}H{number(b)}", stroke="var(--c0)", stroke_width=3, opacity=".5"
+                )
+                + tag("circle", cx=a, cy=y, r=4, fill="var(--paper)", stroke="var(--c0)", stroke_width=2)
+                + tag("circle", cx=b, cy=y, r=5, fill="var(--c0)")
+                + tag(
+                    "text",
+                    small_number(one.after),
+                    x=width - 4,
+                    y=y,
+                    dy=".32em",
+                    text_anchor="end",
+                    fill="var(--faint)",
+                ),
+            )
+        )
+    return tag(
+        "svg", inside="".join(parts), viewBox=f"0 0 {width} {number(bottom + 24)}", role="img", class_="chart",
+        aria_label="Weights that moved most", font_family="system-ui,sans-serif", font_size=12,
+    )  # fmt: skip
+
+
+def surface_chart(one: Surface, label: str) -> str:
+    """Metric against one weight, with a line where the trainer stopped."""
+    width, height = 330, 190
+    frame = Frame(
+        48.0, 12.0, width - 60.0, height - 56.0, nice_span(one.x[0], one.x[-1]), nice_ticks(min(one.y), max(one.y), 3)
+    )
+    line = " ".join(f"{number(frame.x(x))},{number(frame.y(y))}" for x, y in zip(one.x, one.y, strict=True))
+    at = number(frame.x(one.weight))
+    parts = [
+        _surface_axes(frame, width, height, label),
+        tag("polyline", points=line, fill="none", stroke="var(--c0)", stroke_width="1.5"),
+        tag("path", d=f"M{at} 12V{height - 44}", stroke="var(--c1)", stroke_width="1.5", stroke_dasharray="4 3"),
+        tag("circle", cx=frame.x(one.weight), cy=frame.y(one.score), r=4, fill="var(--c1)"),
+    ]
+    text = (
+        f"{readable(one.name)}: stopped at {one.weight:.4g}, {label} {one.score:.2f}; best on the line {one.best:.2f}"
+    )
+    return tag(
+        "svg", inside="".join(parts), viewBox=f"0 0 {width} {height}", role="img", class_="chart surface",
+        aria_label=text, font_family="system-ui,sans-serif", font_size=11,
+    )  # fmt: skip
+
+
+def nice_span(low: float, high: float) -> list[float]:
+    """The range as it is, with ticks inside it."""
+    inner = [tick for tick in nice_ticks(low, high, 3) if low < tick < high]
+    return [low, *inner, high]
+
+
+def _surface_axes(frame: Frame, width: int, height: int, label: str) -> str:
+    parts = []
+    for tick in frame.y_ticks:
+        y = frame.y(tick)
+        parts.append(tag("path", d=f"M48 {number(y)}H{width - 12}", stroke="var(--grid)"))
+        parts.append(
+            tag("text", tick_text(tick, frame.y_ticks), x=42, y=y, dy=".32em", text_anchor="end", fill="var(--faint)")
+        )
+    for tick in frame.x_ticks[1:-1]:
+        text = tick_text(tick, frame.x_ticks[1:-1])
+        parts.append(tag("text", text, x=frame.x(tick), y=height - 29, text_anchor="middle", fill="var(--faint)"))
+    parts.append(tag("text", "weight", x=width / 2 + 18, y=height - 10, text_anchor="middle", fill="var(--faint)"))
+    parts.append(
+        tag("text", label, transform="translate(11,72) rotate(-90)", text_anchor="middle", fill="var(--faint)")
+    )
+    return "".join(parts)
+
+
+def precisions_chart(found: BeforeAfter) -> str:
+    """Bars of the n-gram precisions before and after."""
+    assert found.bleu is not None
+    before, after = found.bleu["before"], found.bleu["after"]
+    width, height, left = 420, 210, 34
+    top = max(*before["precisions"], *after["precisions"], 1.0)
+    ticks = nice_ticks(0.0, top, 4)
+    frame = Frame(left, 10.0, width - left - 10.0, height - 40.0, [0.0, 1.0], ticks)
+    parts = []
+    for tick in ticks:
+        y = frame.y(tick)
+        parts.append(tag("path", d=f"M{left} {number(y)}H{width - 10}", stroke="var(--grid)"))
+        parts.append(
+            tag("text", tick_text(tick, ticks), x=left - 6, y=y, dy=".32em", text_anchor="end", fill="var(--faint)")
+        )
+    count = len(before["precisions"])
+    step = (width - left - 10) / count
+    for k in range(count):
+        for which, (values, colour) in enumerate(((before, "var(--faint)"), (after, "var(--c0)"))):
+            value = values["precisions"][k]
+            x = left + step * k + step * (0.16 + 0.35 * which)
+            y = frame.y(value)
+            hint = tag("title", f"{k + 1}-grams {'after' if which else 'before'}: {value:.1f} %")
+            parts.append(
+                tag("rect", inside=hint, x=x, y=y, width=step * 0.31, height=height - 30 - y, fill=colour, rx=2,
+                    opacity="1" if which else ".55")
+            )  # fmt: skip
+            parts.append(
+                tag("text", f"{value:.1f}", x=x + step * 0.155, y=y - 4, text_anchor="middle", fill="var(--ink)",
+                    font_size=11)
+            )  # fmt: skip
+        parts.append(
+            tag("text", f"{k + 1}-grams", x=left + step * (k + 0.5), y=height - 12,
+                text_anchor="middle", fill="var(--faint)")
+        )  # fmt: skip
+    return tag(
+        "svg", inside="".join(parts), viewBox=f"0 0 {width} {height}", role="img", class_="chart",
+        aria_label="n-gram precisions before and after", font_family="system-ui,sans-serif", font_size=12,
+    )  # fmt: skip

@@ -1,0 +1,185 @@
+"""From run directories to the page."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import hopefear
+from hopefear.errors import InputError
+from hopefear.reports import compare, page, sections
+from hopefear.reports.examined import Examined, by_metric
+from hopefear.reports.gather import Reader, RunData
+from hopefear.reports.verdict import judged
+from hopefear.util.files import atomic_write
+
+EVERY = 2.0  # seconds between two looks at a run that is watched
+RELOAD = 5000  # milliseconds after which its page loads itself again
+
+
+def make_report(
+    runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], *, sentences: int = 24, jobs: int = 0
+) -> Path:
+    """Write the page of these runs. Of several runs the first is the one that the others are compared with."""
+    return _Maker(runs, out, sentences, jobs).write()
+
+
+def watch(
+    runs: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    sentences: int = 24,
+    jobs: int = 0,
+    every: float = EVERY,
+) -> Path:
+    """Write the page, of unfinished runs too, and again whenever one of them has logged something; until all are done.
+
+    The page of unfinished runs loads itself again, the last one does not.
+    """
+    *_, path = watched(runs, out, sentences=sentences, jobs=jobs, every=every)
+    return path
+
+
+def watched(
+    runs: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    sentences: int = 24,
+    jobs: int = 0,
+    every: float = EVERY,
+) -> Iterator[Path]:
+    """The same, step by step: the path of the page each time that it was written."""
+    maker = _Maker(runs, out, sentences, jobs, unfinished=True)
+    seen: object = None
+    while True:
+        state = maker.state()
+        if state != seen:
+            seen = state
+            yield maker.write()
+            if maker.finished:
+                return
+        time.sleep(every)
+
+
+class _Maker:
+    """Makes the page of some runs, again and again; a finished run is examined once."""
+
+    def __init__(
+        self,
+        runs: Sequence[str | os.PathLike[str]],
+        out: str | os.PathLike[str],
+        sentences: int,
+        jobs: int,
+        unfinished: bool = False,
+    ) -> None:
+        if not runs:
+            raise InputError("no run to report on. Give the --out of a tune or train")
+        self.paths = [Path(run) for run in runs]
+        self.out = Path(out)
+        self.sentences, self.jobs = sentences, jobs
+        self.reader = Reader(jobs, unfinished)
+        self.finished = False
+        self._examined: dict[int, Examined] = {}
+
+    def state(self) -> list[tuple[int, int]]:
+        """What changes when a run goes on: the size of its log, and the age of its record."""
+        found = []
+        for path in self.paths:
+            for name in ("log.jsonl", "run.json"):
+                try:
+                    about = (path / name).stat()
+                    found.append((about.st_size, about.st_mtime_ns))
+                except OSError:
+                    found.append((0, 0))
+        return found
+
+    def write(self) -> Path:
+        found = [self._examine(number, path) for number, path in enumerate(self.paths)]
+        _name_apart([one.run for one in found])
+        self.finished = all(one.run.finished for one in found)
+        text = _page(found, self.jobs)
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(self.out) as file:
+            file.write(text)
+        return self.out
+
+    def _examine(self, number: int, path: Path) -> Examined:
+        if number not in self._examined:
+            one = Examined(self.reader.read(path), number, self.sentences, self.jobs)
+            if not one.run.finished:
+                return one
+            self._examined[number] = one
+        return self._examined[number]
+
+
+def _name_apart(runs: Sequence[RunData]) -> None:
+    """Runs of the same name in different folders get the folder's name too."""
+    names = [run.name for run in runs]
+    for run in runs:
+        if names.count(run.name) > 1:
+            run.name = str(run.path)
+
+
+def _page(found: Sequence[Examined], jobs: int) -> str:
+    runs = [one.run for one in found]
+    names = [run.name for run in runs]
+    groups = by_metric(found)
+    judgements = [judged(group, jobs) for group in groups]
+    seen = [one for one in found if one.clouds]
+    shown = [("scores", "Scores", sections.scores(groups, jobs))]
+    shown.append(("metrics", "All metrics", compare.metrics(groups, judgements, jobs)))
+    shown.append(("warnings", "Warnings", sections.warnings(runs)))
+    shown.append(("curves", "Learning", sections.curves(groups)))
+    shown.append(("buckets", "Lengths and words", sections.buckets(judgements)))
+    against, pairs = compare.versus(judgements)
+    shown.append(("versus", "Run against run", against))
+    shown.append(("start", "Hope and fear", sections.start(found) if seen else ""))
+    if seen:
+        shown.append(("sentence", "A sentence", sections.sentence(seen)))
+        shown.append(("translations", "Translations", sections.translations(seen)))
+    table, weights = compare.weights_table(found)
+    if weights:
+        shown.append(("weights", "Weights", sections.weights(groups)))
+        shown.append(("table", "All weights", table))
+    if seen:
+        shown.append(("surface", "Error surface", sections.surface(seen, jobs)))
+    if any(one.bleu for each in found for one in each.scored.values()):
+        shown.append(("length", "N-grams", sections.lengths(found)))
+    if len(found) > 1:
+        shown.append(("options", "Options", compare.options(found)))
+    shown.append(("made", "How it was made", sections.made(runs)))
+    shown = [one for one in shown if one[2]]
+    data: dict[str, Any] = {
+        "runs": [
+            {"name": one.run.name, "metric": page.escape_metric(one.run.key), "sentences": one.clouds} for one in seen
+        ],
+        "versus": pairs,
+        "weights": weights,
+    }
+    going = not all(run.finished for run in runs)
+    if going:
+        data["reload"] = RELOAD
+    title = f"hopefear: {', '.join(names)}" if len(names) <= 3 else f"hopefear: {len(names)} runs"
+    return page.document(title, _body(found, sections.top(groups, judgements), shown, going), data)
+
+
+def _body(found: Sequence[Examined], top: str, shown: Sequence[tuple[str, str, str]], going: bool) -> str:
+    links = "".join(f'<li><a href="#{name}">{escape(short)}</a></li>' for name, short, _ in shown)
+    runs = [one.run for one in found]
+    head = f"What training with {runs[0].trainer} did" if len(runs) == 1 else f"What training did: {len(runs)} runs"
+    again = (
+        '<p class="reloads">A run is not finished. While <code>report --watch</code> runs, this page is written again '
+        'as it goes on, and loads itself every few seconds. <button type="button" hidden>stop loading</button></p>'
+    )
+    return (
+        '<a class="skip" href="#verdict">to the content</a>'
+        f"<header><h1>{escape(head)}</h1>{again if going else ''}{top}</header>"
+        f'<nav aria-label="sections"><ul>{links}</ul></nav>'
+        f"<main>{''.join(content for _, _, content in shown)}</main>"
+        f"<footer>Made by hopefear {escape(hopefear.__version__)} on {time.strftime('%Y-%m-%d', time.gmtime())}. "
+        "This page holds everything it shows and asks nothing of the network.</footer>"
+    )

@@ -1,0 +1,53 @@
+"""The page of ``hopefear weigh``."""
+
+from __future__ import annotations
+
+from html import escape
+
+from hopefear.reports.page import card, document, scrolled, section, small_number, table
+from hopefear.train.weighing import TITLES, Weighed
+from hopefear.util.svg import Curve, line_chart
+
+
+def page(weighed: Weighed, name: str) -> str:
+    """One self-contained page."""
+    scores = [
+        [TITLES[key] + (f" ({escape(weighed.chosen)})" if key == "chosen" else ""), small_number(one.score),
+         f"{small_number(one.low)} to {small_number(one.high)}"]
+        for key, one in weighed.held_out.items()
+    ]  # fmt: skip
+    if weighed.at_random is not None:
+        one = weighed.at_random
+        scores.append(["a candidate by chance", small_number(one.score), f"{one.low:.4g} to {one.high:.4g}"])
+    left = {one.feature: one for one in weighed.without}
+    weights = []
+    for key, weight in weighed.weights.items():
+        lost = left.get(key)
+        more = [small_number(lost.loss), f"{lost.p:.2g}"] if lost else ["", ""]
+        weights.append([escape(key), small_number(weight), small_number(weighed.equal[key]), *more])
+    ways = [[escape(way), small_number(score)] for way, score in weighed.compared.items()]
+    curve = [[str(one.groups), small_number(one.score), f"{one.gain:+.3g}", f"{one.p:.2g}"] for one in weighed.curve]
+    intro = f"{weighed.groups} groups, {weighed.candidates} candidates, {len(weighed.weights)} scores."
+    body = [
+        f"<h1>{escape(name)}</h1>",
+        card(f"<p><strong>{escape(weighed.verdict)}</strong></p>",
+             *(f"<p>{escape(text)}</p>" for text in weighed.warnings)),
+        section("scores", f"{weighed.outcome} on held-out groups", escape(intro),
+                table(["", "score", "95 %"], scores)),
+        section("weights", "Weights", "The loss on held-out groups without the score, and its p.",
+                table(["score", "weight", "equal weight", "lost without it", "p"], weights)),
+        section("ways", "Trainers", escape(f"By cross-validation. Selected: {weighed.chosen}; {weighed.why}."),
+                table(["trainer", "score"], ways)),
+        section("curve", "Learning curve", "The score of the selected trainer with fewer groups.", _chart(weighed),
+                table(["groups learnt from", "score", "gain over equal weights", "p"], curve)),
+    ]  # fmt: skip
+    return document(f"weigh {name}", "<main>" + "".join(body) + "</main>", {})
+
+
+def _chart(weighed: Weighed) -> str:
+    if len(weighed.curve) < 2:
+        return ""
+    x = [float(one.groups) for one in weighed.curve]
+    learnt = Curve(weighed.chosen, x, [one.score for one in weighed.curve])
+    equal = Curve("equal weights", x, [weighed.held_out["equal"].score] * len(x))
+    return scrolled(line_chart("Learning curve", "groups learnt from", weighed.outcome, [learnt, equal]))

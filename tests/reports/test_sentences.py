@@ -1,0 +1,65 @@
+"""Sentences of the page: translations, clouds, trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hopefear.formats.weights import weight_vector
+from hopefear.reports.gather import Reader
+from hopefear.reports.sentences import _joined, choose, clouds, diff, translations
+
+
+def test_diff() -> None:
+    assert diff("a b c", "a x c d") == [["=", "a"], ["-", "b"], ["+", "x"], ["=", "c"], ["+", "d"]]
+    assert diff("", "a") == [["+", "a"]]
+    assert diff("a", "a") == [["=", "a"]]
+
+
+@pytest.mark.parametrize("name", ["kbmira", "ter", "forests"])
+def test_hope_is_better_and_fear_is_worse_than_the_best(runs: Path, name: str) -> None:
+    run = Reader(jobs=1).read(runs / name)
+    pool = run.parts["dev"]
+    chosen = choose(translations(run, "dev", 1), 5)
+    made = clouds(run, pool, [one.index for one in chosen], jobs=2)
+    assert made == clouds(run, pool, [one.index for one in chosen], jobs=1)
+    for one, found in zip(chosen, made, strict=True):
+        for when in ("before", "after"):
+            now = found[when]
+            marks = now["marks"]
+            gain = {kind: found["points"][place][1] for kind, place in marks.items()}
+            assert set(marks) == {"best", "hope", "fear"}
+            if name != "forests":  # a search in a forest is approximate
+                assert gain["hope"] >= gain["best"] >= gain["fear"]
+            assert now["x"][marks["best"]] == pytest.approx(0.0, abs=1e-6)
+            assert max(now["x"]) <= 1e-6
+        assert found["texts"][found["points"][found["after"]["marks"]["best"]][0]] == one.after
+        assert ("trees" in found["after"]) == (name == "forests")
+
+
+def test_a_tree_says_the_translation(runs: Path) -> None:
+    run = Reader(jobs=1).read(runs / "forests")
+    pool = run.parts["dev"]
+
+    def said(node: dict[str, object]) -> list[str]:
+        children = [said(child) for child in node["c"]]  # type: ignore[attr-defined]
+        return [w for part in node["t"] for w in (children[part - 1] if isinstance(part, int) else [part])]  # type: ignore[attr-defined]
+
+    for i, found in enumerate(clouds(run, pool, range(len(pool)))):
+        for kind in ("best", "hope", "fear"):
+            text = found["texts"][found["points"][found["after"]["marks"][kind]][0]]
+            assert " ".join(said(found["after"]["trees"][kind])) == text
+        best = pool[i].viterbi(weight_vector(run.weights, pool.feature_names))
+
+        def total(node: dict[str, object]) -> float:
+            return float(node["w"]) + sum(map(total, node["c"]))  # type: ignore[arg-type,call-overload]
+
+        assert total(found["after"]["trees"]["best"]) == pytest.approx(best.score, abs=0.5)
+
+
+def test_glue_becomes_flat() -> None:
+    leaf = {"s": ["x"], "t": ["y"], "w": 1.0, "c": []}
+    glue = {"s": [1, 2], "t": [1, 2], "w": 0.5, "c": [leaf, leaf]}
+    found = _joined({"s": [1], "t": [1], "w": 0.25, "c": [{"s": [1, 2], "t": [1, 2], "w": 0.5, "c": [glue, leaf]}]})
+    assert len(found["c"]) == 3 and found["t"] == [1, 2, 3] and found["w"] == 1.25

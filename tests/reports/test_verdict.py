@@ -1,0 +1,143 @@
+"""The verdict of the page: which run is best, whether that may be chance, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hopefear.evaluation.significance import paired_bootstrap
+from hopefear.reports.examined import Examined, Group, by_metric
+from hopefear.reports.gather import Reader
+from hopefear.reports.verdict import Judged, _enough, judged, next_steps, running, verdict
+
+
+def group_of(runs: Path, *names: str) -> Group:
+    reader = Reader(jobs=1)
+    (group,) = by_metric([Examined(reader.read(runs / name), k, 0, 1) for k, name in enumerate(names)])
+    return group
+
+
+def judged_of(runs: Path, *names: str) -> Judged:
+    group = group_of(runs, *names)
+    for one in group.found:
+        one.run.record = replace(one.run.record, warnings=[])
+    found = judged(group, 1)
+    assert found is not None
+    return found
+
+
+def test_the_best_is_the_best_mean_on_held_out_data(runs: Path) -> None:
+    found = judged_of(runs, "kbmira", "mert")
+    means = {one.name: np.mean(one.after("holdout")) for one in found.order}
+    assert found.part == "holdout" and found.unseen and found.best.name == max(means, key=lambda name: means[name])
+    stats = [one.stats("holdout") for one in found.order]
+    assert stats[0] is not None and stats[1] is not None and found.against[0] is not None
+    test = paired_bootstrap(stats[0], stats[1], found.group.found[0].run.metric, 1000, 1, 1)
+    assert found.against[0].p == test.p
+    text = verdict(found)
+    assert text.startswith(f"<b>{found.best.name}</b> is best on held-out data: {max(means.values()):.2f} BLEU")
+    assert f"{test.p:.2g}".lstrip("0") in text and ("may be chance" in text) == (test.p >= 0.05)
+
+
+def test_less_is_better_where_it_is(runs: Path) -> None:
+    found = judged_of(runs, "ter")
+    change = found.best.score("holdout") - (found.best.before("holdout") or 0.0)
+    p = found.best.first.scored["holdout"].p
+    wanted = "may be chance" if p >= 0.05 else "improves" if change < 0 else "worsens"
+    assert wanted in verdict(found)
+
+
+def test_a_loss_is_called_a_loss(runs: Path) -> None:
+    found = judged_of(runs, "kbmira")
+    one = found.best.first
+    record = one.run.record
+    worse = {"holdout": {"bleu": 1.0}, "dev": {"bleu": 1.0}}
+    one.run.record = replace(record, final={**record.final, "replicates": [{"seed": 1, **worse}, {"seed": 2, **worse}]})
+    one.scored["holdout"] = replace(one.scored["holdout"], p=0.01)
+    assert "worsens" in verdict(found)
+    (keep, *rest) = next_steps(found)
+    assert keep.startswith("Keep the weights that you had") and not any("rerank" in step for step in rest)
+
+
+def test_a_gain_that_may_be_chance_is_not_counted_on(runs: Path) -> None:
+    found = judged_of(runs, "kbmira")
+    one = found.best.first
+    one.scored["holdout"] = replace(one.scored["holdout"], p=0.3, interval=(-3.0, 5.0))
+    assert "this may be chance, p = .3" in verdict(found)
+    assert next_steps(found)[0].startswith("Do not count on the gain yet: score about ")
+
+
+def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -> None:
+    found = judged_of(runs, "kbmira")
+    one = found.best.first
+    final = {k: v for k, v in one.run.record.final.items() if k not in ("holdout", "replicates")}
+    one.run.record = replace(one.run.record, final=final)
+    again = judged(found.group, 1)
+    assert again is not None and again.part == "dev" and not again.unseen
+    assert "nothing is known of others" in verdict(again)
+    assert any("--holdout" in step for step in next_steps(again))
+
+
+def test_runs_on_other_sentences_are_not_compared(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "mert", tmp_path / "other")
+    reader = Reader(jobs=1)
+    found = [Examined(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
+    found[1].scored["holdout"] = replace(found[1].scored["holdout"], of="others")
+    (group,) = by_metric(found)
+    got = judged(group, 1)
+    assert got is not None and [one.name for one in got.order] == ["mert"] and [o.name for o in got.apart] == ["other"]
+    assert "Not compared" in verdict(got) and "other" in verdict(got)
+
+
+def test_inputs_that_are_gone_leave_a_verdict_without_a_test(runs: Path, tmp_path: Path) -> None:
+    for name in ("kbmira", "mert"):
+        shutil.copytree(runs / name, tmp_path / name)
+        record = json.loads((tmp_path / name / "run.json").read_text())
+        record["inputs"][0]["path"] = "nowhere"
+        (tmp_path / name / "run.json").write_text(json.dumps(record))
+    found = judged_of(tmp_path, "kbmira", "mert")
+    assert len(found.order) == 2 and found.against == [None] and "cannot be tested" in verdict(found)
+    assert next_steps(found)
+
+
+def test_the_weights_to_use_are_named(runs: Path) -> None:
+    found = judged_of(runs, "mert")
+    assert "mert/weights.txt</code>" in next_steps(found)[-1]
+    assert any("--replicates 5" in step for step in next_steps(found))
+    assert not any("--replicates 5" in step for step in next_steps(judged_of(runs, "kbmira")))
+
+
+def test_warnings_come_before_use(runs: Path) -> None:
+    found = judged_of(runs, "kbmira")
+    run = found.best.first.run
+    run.record = replace(run.record, warnings=["a", "b"])
+    steps = next_steps(found)
+    assert any("the 2 warnings</a> about kbmira" in step for step in steps[:-1])
+
+
+def test_names_are_text(runs: Path) -> None:
+    found = judged_of(runs, "mert")
+    found = replace(found, order=[replace(found.best, name="<b>")])
+    assert "<b><b>" not in verdict(found) and "&lt;b&gt;" in verdict(found)
+
+
+@pytest.mark.parametrize(("n", "ci", "delta", "says"), [(100, (-1, 1), 1.0, "200"), (90, (0, 1), 0.1, "4,500")])
+def test_how_many_sentences_are_enough(n: int, ci: tuple[float, float], delta: float, says: str) -> None:
+    assert f"about {says} sentences (here are {n})" in _enough(n, ci, delta)
+    assert "many more" in _enough(n, ci, 0.0)
+
+
+def test_a_run_that_goes_on_says_how_far_it_is(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "kbmira", tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record | {"status": "running"}))
+    run = Reader(jobs=1, unfinished=True).read(tmp_path / "run")
+    (text,) = running([run])
+    assert "was stopped: epoch 5" in text and "--resume" in text
+    run.stopped = False
+    assert "is at work" in running([run])[0] and "--resume" not in running([run])[0]
