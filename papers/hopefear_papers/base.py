@@ -1,0 +1,333 @@
+"""What all experiments share: the registry, the laboratory (data, size, cache), and what an experiment returns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any, TypeVar
+
+from hopefear.errors import InputError
+from hopefear.runs.events import Epoch, Event
+from hopefear.runs.session import SILENT, Session
+from hopefear.util.files import atomic_write
+from hopefear.util.svg import Curve, line_chart
+from hopefear.util.values import plain
+from hopefear_papers.code import code_digest
+from hopefear_papers.on_cluster import NotYetError, Trials
+from hopefear_papers.verdicts import RATE, Difference, beats, controlled, in_bleu, in_interval, level, level_p
+
+T = TypeVar("T")
+#: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.
+SIZES = ("tiny", "small", "full")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text; a number of ours is followed by the paper's in brackets where there is one."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def lines(self) -> list[str]:
+        """As plain text, columns aligned."""
+        rows = [list(self.columns), *[list(row) for row in self.rows]]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
+        ruled = [rows[0], ["-" * width for width in widths], *rows[1:]]
+        return [
+            self.title,
+            "",
+            *("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in ruled),
+        ]
+
+    def markdown(self) -> list[str]:
+        def cells(row: Sequence[str]) -> str:
+            return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+        return [f"**{self.title}**", "", cells(self.columns), "|" + "---|" * len(self.columns), *map(cells, self.rows)]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, and what became of it here. ``held`` is None where the data cannot tell."""
+
+    text: str
+    held: bool | None
+    evidence: str
+    p: float | None = None  # of the test behind the verdict, if there is one; of several parts the largest
+
+    @property
+    def verdict(self) -> str:
+        return {True: "held", False: "did not hold", None: "undecided"}[self.held]
+
+
+def better(text: str, found: Difference, evidence: str = "") -> Claim:
+    """The claim that this difference is above 0."""
+    return Claim(text, beats(found.delta, found.p), evidence or in_bleu(found), found.p)
+
+
+def levelled(text: str, found: Difference, evidence: str = "") -> Claim:
+    """The claim that two are level."""
+    evidence = f"{evidence}; " if evidence else ""
+    verdict = level(found)
+    return Claim(text, verdict, evidence + in_interval(found), found.p if verdict is False else level_p(found))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Curves over the same axes; they are written as SVG."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    curves: Sequence[Curve]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found."""
+
+    tables: Sequence[Table]
+    claims: Sequence[Claim]
+    notes: Sequence[str] = ()  # what differs from the paper's setting
+    figures: Sequence[Figure] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)  # for the JSON file
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of a paper."""
+
+    name: str
+    title: str
+    paper: str
+    run: Callable[[Lab], Outcome]
+
+    @property
+    def claim(self) -> str:
+        """The paper's claim: the docstring of the function."""
+        return " ".join((self.run.__doc__ or "").split())
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def experiment(name: str, title: str, paper: str) -> Callable[[Callable[[Lab], Outcome]], Callable[[Lab], Outcome]]:
+    """Register a function under a name. Its docstring is the paper's claim, in a sentence or two."""
+
+    def register(run: Callable[[Lab], Outcome]) -> Callable[[Lab], Outcome]:
+        assert run.__doc__, f"{name} states no claim"
+        EXPERIMENTS[name] = Experiment(name, title, paper, run)
+        return run
+
+    return register
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Where an experiment works: the data, how large it may be, and what was found before."""
+
+    out: Path
+    data: Path | None = None  # None: generated data
+    model: Path | None = None  # a model of the first data set, instead of building one
+    size: str = "small"
+    replicates: int = 0  # 0: as the size has it
+    seed: int = 1
+    jobs: int = 0
+    run: Session = field(default=SILENT, compare=False)  # who hears how it goes
+    far: Trials | None = field(default=None, compare=False)  # where results are computed, if not here
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise InputError(f"there is no size {self.size!r}. There are: {', '.join(SIZES)}")
+
+    @property
+    def paths(self) -> list[Path]:
+        """What every machine of a cluster must reach."""
+        return [path for path in (self.out, self.data, self.model) if path is not None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a trial elsewhere needs: nobody listens there, and paths begin at the root."""
+        paths = {name: path.absolute() for name, path in vars(self).items() if isinstance(path, Path)}
+        return {**vars(self), **paths, "run": SILENT, "far": None}
+
+    def pick(self, *, tiny: T, small: T, full: T) -> T:
+        """A setting that goes with the size."""
+        return {"tiny": tiny, "small": small, "full": full}[self.size]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of the replicates."""
+        count = self.replicates or self.pick(tiny=2, small=3, full=3)
+        return [self.seed + k for k in range(count)]
+
+    def cached(self, label: str, key: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> Mapping[str, Any]:
+        """A result by its content: ``key`` and the code are everything that decides it. Kept below ``out/cache``.
+
+        What was computed before, in this experiment or another, is not computed again, so a rerun goes on where the
+        last one stopped. On a cluster, ``compute`` travels with all that it refers to, the worker keeps the result,
+        so that it is there if nobody hears of it any more, and whoever looks at the result waits for it.
+        """
+        path = self.out / "cache" / f"{_name(label, key)}.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                return dict(found["result"])
+        except FileNotFoundError:
+            pass
+        except (ValueError, KeyError):
+            self.run.warn(f"{path}: damaged; computed again")
+
+        def keep(result: Mapping[str, Any]) -> None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(path) as file:
+                json.dump({"label": label, "key": plain(key), "result": result}, file, ensure_ascii=False)
+
+        def keep_here(result: Mapping[str, Any]) -> None:
+            if not path.exists():  # the worker's --out has the same path, but is on another disk
+                keep(result)
+
+        if self.far is not None:
+            there = partial(self.cached, label, key, compute)  # where it arrives, the laboratory has no cluster
+            return self.far.begin(path.stem, there, keep_here, self.run)
+        result = plain(compute())
+        keep(result)
+        return dict(result)
+
+    def scratch(self, label: str, key: Mapping[str, Any]) -> Path:
+        """A folder for the files of a step under way; the step removes it when its result is kept."""
+        return self.out / "scratch" / _name(label, key)
+
+    def training(
+        self,
+        label: str,
+        epochs: int,
+        folder: Path | None = None,
+        text: Callable[[Epoch], str] = lambda event: f"bleu {event.score:.2f}",
+    ) -> Session:
+        """A session for a step that trains: its epochs move a bar, those of learners within the step do not."""
+        update = self.run.progress(label, epochs)
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Epoch) and "iteration" not in event.context:
+                update(event.epoch, text=text(event))
+
+        return Session(hear, folder)
+
+
+def _name(label: str, key: Mapping[str, Any]) -> str:
+    """A file name for a result: the label, and a checksum of everything that decides it, the code among it."""
+    text = json.dumps(plain({"label": label, "key": key, "code": code_digest()}), sort_keys=True)
+    return f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+
+
+def begin_all(experiments: Sequence[Experiment], lab: Lab) -> None:
+    """On a cluster: begin every result that depends on no other, of all experiments."""
+    assert lab.far is not None
+    lab.far.waits = False
+    for one in experiments:
+        with suppress(NotYetError, InputError):  # a fault is told when it is this experiment's turn
+            one.run(lab)
+    lab.far.waits = True
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    return mean(values), stdev(values) if len(values) > 1 else 0.0
+
+
+def with_spread(values: Sequence[float], digits: int = 2) -> str:
+    """``34.21 (0.12)``: mean and, of several, standard deviation."""
+    middle, deviation = spread(values)
+    if not math.isfinite(middle):
+        return "-"
+    return f"{middle:.{digits}f}" + (f" ({deviation:.{digits}f})" if len(values) > 1 else "")
+
+
+def lines_of(experiment: Experiment, outcome: Outcome) -> list[str]:
+    """What ``hopefear experiment`` prints."""
+    lines = [f"{experiment.name}: {experiment.title} ({experiment.paper})", "", f"Claim. {experiment.claim}", ""]
+    for table in outcome.tables:
+        lines += [*table.lines(), ""]
+    lines += [f"{claim.verdict.upper()}: {claim.text} ({claim.evidence})" for claim in outcome.claims]
+    lines += [f"Note. {note}" for note in outcome.notes]
+    return lines
+
+
+def write_outcome(experiment: Experiment, lab: Lab, outcome: Outcome) -> list[Path]:
+    """``NAME.md``, ``NAME.json`` and an SVG for each figure, below ``out``."""
+    lab.out.mkdir(parents=True, exist_ok=True)
+    written = []
+    text = [f"# {experiment.name}: {experiment.title}", "", f"{experiment.paper}. Size: {lab.size}.", ""]
+    text += [f"**The claim.** {experiment.claim}", ""]
+    for figure in outcome.figures:
+        path = lab.out / f"{figure.name}.svg"
+        with atomic_write(path) as file:
+            file.write(line_chart(figure.title, figure.x, figure.y, figure.curves, standalone=True))
+        written.append(path)
+        text += [f"![{figure.title}]({path.name})", ""]
+    for table in outcome.tables:
+        text += [*table.markdown(), ""]
+    text += [f"- **{claim.verdict}**: {claim.text} ({claim.evidence})" for claim in outcome.claims]
+    text += ["", *(f"{note}" for note in outcome.notes)] if outcome.notes else []
+    for name, content in (
+        (f"{experiment.name}.md", "\n".join(text) + "\n"),
+        (f"{experiment.name}.json", json.dumps(plain(_record(experiment, lab, outcome)), indent=1) + "\n"),
+    ):
+        with atomic_write(lab.out / name) as file:
+            file.write(content)
+        written.append(lab.out / name)
+    return [*written, write_claims(experiment, lab)]
+
+
+def write_claims(experiment: Experiment, lab: Lab) -> Path:
+    """``PAPER-claims.md``: every claim of the paper whose experiment is in ``out``, under one false discovery rate."""
+    paper = experiment.paper.split(",")[0]
+    rows = []
+    for path in sorted(lab.out.glob("*.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            same = record["paper"].split(",")[0] == paper
+            rows += [(record["name"], record["size"], claim) for claim in record["claims"] if same and "p" in claim]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue  # no record of ours
+    verdicts = controlled([claim for _, _, claim in rows])
+    table = Table(
+        f"{paper}: false discovery rate of {RATE:g} over the claims with a p",
+        ["experiment", "size", "claim", "evidence", "p", "by itself", "controlled"],
+        [
+            [name, size, claim["text"], claim["evidence"], "-" if claim["p"] is None else f"{claim['p']:.2g}",
+             claim["verdict"], verdict]
+            for (name, size, claim), verdict in zip(rows, verdicts, strict=True)
+        ],
+    )  # fmt: skip
+    path = lab.out / f"{experiment.name.split('-')[0]}-claims.md"
+    with atomic_write(path) as file:
+        file.write("\n".join(table.markdown()) + "\n")
+    return path
+
+
+def _record(experiment: Experiment, lab: Lab, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
+        "paper": experiment.paper,
+        "claim": experiment.claim,
+        "size": lab.size,
+        "code": code_digest(),
+        "seeds": lab.seeds,
+        "data": str(lab.data) if lab.data else "generated",
+        "tables": [
+            {"title": t.title, "columns": list(t.columns), "rows": list(map(list, t.rows))} for t in outcome.tables
+        ],
+        "claims": [{"text": c.text, "verdict": c.verdict, "evidence": c.evidence, "p": c.p} for c in outcome.claims],
+        "notes": list(outcome.notes),
+        "numbers": dict(outcome.numbers),
+    }

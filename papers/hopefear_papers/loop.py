@@ -1,0 +1,181 @@
+"""The loop of the papers on batch training: decode, learn from all candidates so far, decode again, test.
+
+It is the outer loop of ``hopefear tune --decoder-command`` around a decoder in this process.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hopefear._core import Pool
+from hopefear.evaluation.significance import Comparison, paired_bootstrap
+from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
+from hopefear.trainers.base import Trainer
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.registry import find
+from hopefear_papers.base import Lab
+from hopefear_papers.setups import Setup
+
+Weights = Mapping[str, float]
+#: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu (of learning once), tuning.
+Trial = Mapping[str, Any]
+Extra = Callable[[Pool], Pool]
+
+
+@dataclasses.dataclass(frozen=True)
+class HieroInLoop:
+    """Our decoder in the place of somebody else's command."""
+
+    on: Setup
+    k: int
+    templates: tuple[str, ...] = ()
+    limits: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    change: Extra | None = None  # what happens to the lists before they are learnt from
+    digits: int = 0  # after the decimal point that the decoder gets of each weight; 0: all
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Features that the decoder has; ``change`` may add others to the lists."""
+        return frozenset(self.on.model.feature_names)
+
+    def cut(self, weights: Mapping[str, float]) -> Mapping[str, float]:
+        """As they are written for the decoder."""
+        return {name: round(value, self.digits) for name, value in weights.items()} if self.digits else weights
+
+    def decode(self, weights: Mapping[str, float], folder: Path, **ask: Any) -> Pool:
+        limits = {**self.limits, **{name: int(value) for name, value in (ask.get("parameters") or {}).items()}}
+        known = {name: value for name, value in self.cut(weights).items() if name in self.names}
+        pool = self.on.lists(self.on.dev, known, self.k, self.templates, limits=limits)
+        return pool if self.change is None else self.change(pool)
+
+
+def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any) -> BatchTrainer:
+    """A trainer by name, with the defaults of the outer loop."""
+    more = {**(LOOP_DEFAULTS.get(name, {}) if in_loop else {}), **options}
+    made = find(name, "candidates")(seed=seed, jobs=lab.jobs, **more)
+    assert isinstance(made, BatchTrainer)
+    return made
+
+
+def spelt(learner: Trainer) -> dict[str, Any]:
+    """All options that decide a result, defaults included, for the key it is kept under; ``keep`` is always best."""
+    return {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
+
+
+def _chosen(
+    lab: Lab,
+    name: str,
+    seed: int,
+    decoder: HieroInLoop,
+    initial: Weights,
+    options: Mapping[str, Any],
+    choose: Mapping[str, Sequence[Any]],
+) -> dict[str, Any]:
+    """Options, those to choose among them by the score on the lists of the first decoding."""
+    chosen = dict(options)
+    if not choose:
+        return chosen
+    lists = decoder.decode(initial, Path())
+    for option, values in choose.items():
+        learners = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
+        chosen[option] = values[int(np.argmax([learner.fit(lists, initial).score for learner in learners]))]
+    return chosen
+
+
+def _cpu() -> float:
+    """CPU seconds of this process and of those it waited for: fits are in processes of their own."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def looped(
+    lab: Lab,
+    on: Setup,
+    label: str,
+    name: str,
+    seed: int,
+    *,
+    initial: Weights,
+    iterations: int,
+    k: int,
+    templates: Sequence[str] = (),
+    choose: Mapping[str, Sequence[Any]] | None = None,
+    change: Extra | None = None,
+    options: Mapping[str, Any] | None = None,
+    tolerance: float = 1e-4,
+    digits: int = 0,
+) -> Trial:
+    """One trial: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
+
+    ``choose`` has values to choose an option from, by the score on the lists of the first decoding. With a
+    ``tolerance`` below 0 the loop goes on when the weights stand still.
+    """
+    key: dict[str, Any] = {
+        **on.key,
+        "trainer": name,
+        "options": spelt(trainer(name, lab, seed, **(options or {}))),
+        "choose": choose,
+        "seed": seed,
+        "initial": dict(initial),
+        "iterations": iterations,
+        "k": k,
+        "templates": list(templates),
+        "change": change.__name__ if change else None,
+        "tolerance": tolerance,
+        "digits": digits,
+    }
+
+    def compute() -> dict[str, Any]:
+        decoder = HieroInLoop(on, k, tuple(templates), change=change, digits=digits)
+        before = _cpu()
+        chosen = _chosen(lab, name, seed, decoder, initial, options or {}, choose or {})
+        learner = trainer(name, lab, seed, **chosen)
+        loop = OuterLoop(learner, decoder, iterations, tolerance, seed=seed)
+        folder = lab.scratch(label, key)
+        session = lab.training(f"{label}, seed {seed}", iterations + 1, folder)
+        found = loop.run(initial, session)
+        tuning = _cpu() - before
+        pool = loop.candidates(folder, len(found.decoded))
+        # CPU seconds of learning once from all candidates, on one thread.
+        began = time.process_time()
+        last = dataclasses.replace(learner, jobs=1).fit(pool, initial)
+        cpu = time.process_time() - began
+        shutil.rmtree(folder, ignore_errors=True)
+        known = {name: value for name, value in decoder.cut(found.weights).items() if name in decoder.names}
+        return {
+            "dev": found.best.scores["dev"],
+            **on.tested(on.translate(on.test, known, templates)),
+            "weights": found.weights,
+            "options": chosen,
+            "iteration": found.best.number,
+            "decodings": len(found.decoded),
+            "history": found.history,
+            "warnings": found.warnings,
+            "cpu": cpu,
+            "tuning": tuning,
+            "updates": int(last.history[-1].get("updates", 0)) if last.history else 0,
+            "epochs": len(last.history),
+            "candidates": int(pool.row_begin()[-1]),
+        }
+
+    return lab.cached(label, key, compute)
+
+
+def compare(on: Setup, trials: Sequence[Trial], others: Sequence[Trial], lab: Lab) -> Comparison:
+    """Are the replicates of one recipe better than those of another, on the test part?"""
+    ours, theirs = (np.stack([on.stats(on.test, trial["hypotheses"]) for trial in group]) for group in (trials, others))
+    return paired_bootstrap(ours, theirs, on.metric, 1000, lab.seed, lab.jobs)
+
+
+def mark(found: Comparison) -> str:
+    """``+`` for better, ``-`` for worse, at the 0.05 level."""
+    return "" if found.p >= 0.05 else "+" if found.delta > 0 else "-"

@@ -1,0 +1,104 @@
+"""Trials of ``hopefear train``: weights learnt online, the epoch chosen on a part of its own."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from hopefear.decode import Hiero
+from hopefear.reports.numbers import averaged
+from hopefear.train.model_loop import fit_in_loop
+from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.data import Corpus, Task
+from hopefear.trainers.online.base import Online, paper_weights
+from hopefear.trainers.online.teams import Learners
+from hopefear.trainers.registry import find
+from hopefear.util.svg import Curve
+from hopefear_papers.base import Lab
+from hopefear_papers.loop import Trial, spelt
+from hopefear_papers.setups import Setup, setup
+from hopefear_papers.tasks import Part, tasks
+
+K = 100  # candidates of each decoding for MERT
+POP_LIMIT = 20  # at full size: a sixth of the time of 200
+
+
+@lru_cache(maxsize=2)
+def online_setup(lab: Lab) -> tuple[Setup, Part, Part]:
+    """The main task; the sentences to learn from, and those to choose the epoch on: the last of the dev part.
+
+    No conversation of telephone speech is on both sides: lines are in order, and a gap is left between the two.
+    """
+    learn, choose = lab.pick(tiny=8, small=200, full=3000), lab.pick(tiny=6, small=150, full=900)
+    test = lab.pick(tiny=6, small=500, full=4000)
+    on = setup(lab, tasks(lab)[0], lab.pick(tiny=24, small=100_000, full=100_000), test)
+    have = len(on.dev)
+    aside = min(choose, max(1, have // 4))
+    last = list(range(have - aside, have))
+    first = list(range(min(learn, have - aside)))
+    return on, on.dev.subset(first), on.dev.subset(last)
+
+
+def trained(
+    lab: Lab,
+    trainer: str,
+    seed: int,
+    *,
+    features: str = "small",
+    options: Mapping[str, Any] | None = None,
+    parallel: str = "none",
+    learners: int = 1,
+    epochs: int = 0,
+) -> Trial:
+    """One trial: history of dev scores, the best epoch's weights, its test score. Kept by content.
+
+    Asynchronous learners take turns in logical time (``--simulate-learners``), so that results can be repeated. What
+    the trial is called does not decide it, and options are spelt out: figures and tables share their trials.
+    """
+    on, learn, choose = online_setup(lab)
+    kind = find(trainer)
+    batch = not issubclass(kind, Online)
+    rounds = epochs or lab.pick(tiny=1, small=4, full=10)
+    team = Learners(parallel, learners, simulate=parallel == "async")
+    more: dict[str, Any] = {} if batch else {"epochs": rounds, "learners": team, "keep": "best"}
+    learner = kind(seed=seed, jobs=lab.jobs, **(options or {}), **more)
+    limits: dict[str, Any] = {"pop_limit": lab.pick(tiny=200, small=200, full=POP_LIMIT)}
+    key = {**on.key, "learn": learn.digest, "choose": choose.digest, "trainer": trainer, "seed": seed,
+           "options": spelt(learner), "features": features, "epochs": rounds, "batch": K if batch else 0,
+           "limits": limits}  # fmt: skip
+    label = f"{trainer} {features} {parallel} {learners}"
+
+    def compute() -> dict[str, Any]:
+        templates = ("lex",) if features == "large" else ()
+        decoder = Hiero(on.model, on.model.weights, templates=templates, **limits)
+        task = Task(decoder, Corpus(learn.sources, learn.raw), Corpus(choose.sources, choose.raw))
+        start = paper_weights(decoder.feature_names)
+        began = time.process_time()
+        session = lab.training(f"{label}, seed {seed}", rounds)
+        if isinstance(learner, BatchTrainer):
+            folder = lab.scratch(label, key)
+            found = fit_in_loop(learner, task, start, iterations=rounds, k=K, run=replace(session, folder=folder))
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            found = learner.fit(task, start, run=session)
+        cpu = time.process_time() - began
+        used = templates if any(value for name, value in found.weights.items() if "(" in name) else ()
+        return {
+            "history": [[int(one["epoch"]), float(one["score"])] for one in found.history],
+            "epoch": found.epoch,
+            "dev": found.score,
+            **on.tested(on.translate(on.test, found.weights, used, limits)),
+            "weights": len([value for value in found.weights.values() if value]),
+            "cpu": cpu,
+        }
+
+    return lab.cached("online", key, compute)
+
+
+def curve(name: str, trials: Sequence[Trial]) -> Curve:
+    """The dev scores of replicates after each epoch."""
+    return averaged(name, ([(epoch, score) for epoch, score in one["history"] if epoch > 0] for one in trials))
