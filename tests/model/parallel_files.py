@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hopefear.data.language import SyntheticParallel
-from hopefear.model.builder import BuildOptions
+from hopefear.model.options import BuildOptions
 
 DATA = SyntheticParallel(seed=2)
 

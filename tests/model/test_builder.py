@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hopefear.decode.hiero import Hiero
 from hopefear.errors import InputError
 from hopefear.model.align import align_directed
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
 from hopefear.model.directory import Model
 from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import iter_rules
 from hopefear.model.inspection import inspect_model
+from hopefear.model.options import BuildOptions
 from hopefear.runs import Session
-from hopefear.runs.events import Event, Note, Progress
+from hopefear.runs.events import Event, Note, Progress, Warned
 from tests.model.parallel_files import NONE, write
 from tests.orphans import is_running, kill_while, wait_for
 from tests.shared_data import SHARED
@@ -83,7 +85,7 @@ def test_alignments_of_ones_own(corpus: Path, tmp_path: Path) -> None:
 def test_rules_of_several_alignments(corpus: Path, tmp_path: Path) -> None:
     """Rules are those of each alignment, and counted in all; texts, words and language models are not doubled."""
     rules, infos = [], []
-    for name in ("fastalign", "hmm", "fastalign+hmm"):
+    for name in ("fastalign", "eflomal", "fastalign+eflomal"):
         options = BuildOptions(tokenizer="none", max_options=0, aligner=name)
         build(corpus / "f", corpus / "e", tmp_path / name, options)
         model = Model.open(tmp_path / name)
@@ -168,6 +170,51 @@ def test_bad_options(tmp_path: Path, options: dict[str, object], message: str) -
     f = write(tmp_path / "f", ["a"])
     with pytest.raises(InputError, match=message):
         build(f, f, tmp_path / "model", BuildOptions(**options))  # type: ignore[arg-type]
+
+
+def chinese_pairs(folder: Path) -> tuple[Path, Path]:
+    """Sentences of three words each, on the one side without blanks."""
+    words = {
+        "我们": "we",
+        "他们": "they",
+        "喜欢": "like",
+        "看见": "see",
+        "学校": "schools",
+        "公园": "parks",
+        "火车": "trains",
+    }
+    found = [
+        (f"{a}{b}{c}。", f"{words[a]} {words[b]} {words[c]} .")
+        for a in ("我们", "他们")
+        for b in ("喜欢", "看见")
+        for c in ("学校", "公园", "火车")
+    ] * 4
+    return write(folder / "zh", [f for f, _ in found]), write(folder / "en", [e for _, e in found])
+
+
+def test_a_side_without_blanks_is_built_of_characters(tmp_path: Path) -> None:
+    told: list[Event] = []
+    report = build(*chinese_pairs(tmp_path), tmp_path / "model", run=Session(told.append))
+    model = Model.open(report.model)
+    assert (model.source_text.tokenizer, model.target_text.tokenizer) == ("characters", "unicode")
+    assert model.info["options"]["tokenizer"] == "characters,unicode"
+    assert any(isinstance(event, Note) and "source: no blanks part its words" in event.text for event in told)
+    assert report.counts["source_vocabulary"] < 17
+    (line,) = Hiero(model).translate(["他们看见公园。"])
+    assert line == "They see parks." or line.lower() == "they see parks."
+
+
+def test_a_tokenizer_that_finds_no_words_is_told(tmp_path: Path) -> None:
+    told: list[Event] = []
+    build(*chinese_pairs(tmp_path), tmp_path / "model", BuildOptions(tokenizer="unicode"), run=Session(told.append))
+    assert any(isinstance(event, Warned) and "and unicode finds none" in event.text for event in told)
+
+
+def test_tokenizers_of_both_sides(tmp_path: Path) -> None:
+    options = BuildOptions(tokenizer="none,european")
+    assert options.pipeline("source").tokenizer == "none" and options.pipeline("target").tokenizer == "european"
+    with pytest.raises(InputError, match="tokenizer: 'none,x,y' is not known"):
+        BuildOptions(tokenizer="none,x,y")
 
 
 def test_text_without_usable_links(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
 from hopefear.model.casing import Casing
 from hopefear.model.directory import Model
+from hopefear.model.options import BuildOptions
 
 LINES = [
     "The new mayor of New York met Anna .",

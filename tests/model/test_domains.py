@@ -9,9 +9,10 @@ import pytest
 
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
 from hopefear.model.directory import LM_NAMES, Model
 from hopefear.model.features import SMALL
+from hopefear.model.options import BuildOptions
 
 TALK = [("ja klar", "yeah sure"), ("na gut", "oh well"), ("das haus da", "that house there")]
 BOOK = [

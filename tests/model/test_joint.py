@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hopefear as hf
 from hopefear._core import ParallelText
 from hopefear.decode import Hiero
-from hopefear.decode.evidence import FeaturesConfig, add_features
 from hopefear.errors import InputError
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
 from hopefear.model.directory import Model
 from hopefear.model.imported import export_model
 from hopefear.model.joint import ARRAYS, BOS, EOS, MARKS, NULL, UNK, JointModel, affiliations
 from hopefear.model.joint_training import JointOptions, examples, gradient, merged, perplexity, start, train_joint
+from hopefear.model.options import BuildOptions
 from hopefear.runs.events import Note
 from hopefear.runs.session import Session
 from tests.models import sentence
@@ -229,9 +230,9 @@ def test_features_of_lists_have_a_column(built: Path, tmp_path: Path) -> None:
     rows = pairs(3, seed=9)
     (tmp_path / "list").write_text("".join(f"{i} ||| {row[1]} ||| lm= -1 ||| 0\n" for i, row in enumerate(rows)))
     (tmp_path / "sources").write_text("".join(row[0] + "\n" for row in rows))
-    config = FeaturesConfig(
+    added = hf.add_features(
         list=tmp_path / "list", out=tmp_path / "more.jsonl", model=built / "model", sources=tmp_path / "sources"
     )
-    assert add_features(config).families["joint"] == ["model_njm"]
+    assert added.families["joint"] == ["model_njm"]
     first = json.loads((tmp_path / "more.jsonl").read_text().splitlines()[0])
     assert abs(first["candidates"][0]["features"]["model_njm"]) > 0  # the value: tests/decode/test_joint.py

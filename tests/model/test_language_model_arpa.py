@@ -178,3 +178,10 @@ def test_numbers_too_small_for_a_float(tmp_path):
     (tmp_path / "a").write_text(replaced("-1\ta a", "-1e-60\ta a\t-1e-70"))
     model = LanguageModel.read_arpa(tmp_path / "a")
     assert model.score("a a", False, False) == -1.5
+
+
+@pytest.mark.parametrize("number", ["-Infinity", "-1e999", "-INF", "-infinity"])
+def test_only_the_minus_infinity_that_toolkits_write_is_read(tmp_path, number):
+    (tmp_path / "a").write_text(f"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tx\n{number}\ty\n\n\\end\\\n")
+    with pytest.raises(InputError, match=r"a:6: the log10 probability is not finite"):
+        LanguageModel.read_arpa(tmp_path / "a")

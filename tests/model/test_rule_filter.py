@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.model import BuildOptions, Model, build
-from hopefear.model.builder import BLOCK_COUNT, BLOCK_PROBABILITY
 from hopefear.model.grammar import iter_rules
+from hopefear.model.options import BLOCK_COUNT, BLOCK_PROBABILITY
 from hopefear.model.rule_filter import filter_rules
 from tests.model.test_extract import aligned_pairs, assert_same, extract, rules_of
 from tests.reference import extraction as twin

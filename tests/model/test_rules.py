@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.model import rules
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
+from hopefear.model.options import BuildOptions
 from hopefear.model.rules import extract
 from tests.model.parallel_files import DATA, NONE
 from tests.model.test_extract import aligned_pairs, parallel_text

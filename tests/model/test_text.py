@@ -1,5 +1,7 @@
 """The text pipeline."""
 
+import lzma
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -94,7 +96,9 @@ def test_dict_and_back() -> None:
 
 
 def test_unknown_tokenizer() -> None:
-    with pytest.raises(InputError, match=r"tokenizer: 'moses' is not known\. Choose one of european, none"):
+    with pytest.raises(
+        InputError, match=r"tokenizer: 'moses' is not known\. Choose one of european, unicode, characters, none"
+    ):
         TextPipeline("moses")
 
 
@@ -109,3 +113,37 @@ def test_agrees_with_the_tokenised_references() -> None:
     theirs = (data / "es-en-kbest/dev.en.0").read_bytes().decode().split("\n")[:-1]
     same = sum(a == b for a, b in zip(mine, theirs, strict=False))
     assert same >= 0.98 * len(theirs)
+
+
+@pytest.mark.parametrize(
+    ("line", "unicode", "characters"),
+    [
+        ("Ñe'ẽ porã", "Ñe'ẽ porã", ""),
+        ("col·legi", "col·legi", ""),
+        ("می\u200cخواهم بروم.", "می\u200cخواهم بروم .", ""),  # noqa: RUF001
+        ("हिन्दी में क्\u200dया है।", "हिन्दी में क्\u200dया है ।", ""),
+        ("п'ять צה\u05f4ל", "п'ять צה\u05f4ל", ""),
+        ("don't it's l'homme aujourd'hui O'Brien's", "do n't it 's l' homme aujourd'hui O'Brien 's", ""),
+        ("'so' \"so\"", "' so ' \" so \"", ""),
+        ("我用iPhone 3。https://a.b/c好", "我用iPhone 3 。 https://a.b/c好", "我 用 iPhone 3 。 https://a.b/c 好"),
+        ("ภาษาไทย", "ภาษาไทย", "ภ า ษ า ไ ท ย"),
+        ("ที่นี่", "ที่นี่", "ที่ นี่"),
+    ],
+)
+def test_words_of_any_script(line: str, unicode: str, characters: str) -> None:
+    assert TextPipeline("unicode", lowercase=False).text(line) == unicode
+    pipeline = TextPipeline("characters", lowercase=False)
+    assert pipeline.text(line) == (characters or unicode)
+    if " 3" not in line and "'so" not in line:
+        assert pipeline.detokenize(pipeline.text(line)) == line
+
+
+def test_european_text_has_the_words_that_it_had() -> None:
+    """But for apostrophes inside words: a build of Multi30k is the same to the last bit."""
+    if SHARED is None:
+        pytest.skip("the shared data are not here")
+    european, anything = TextPipeline("european"), TextPipeline("unicode")
+    for name, most in (("de-en-multi30k/train.de.xz", 0), ("es-en-fisher/train.tatoeba.en.xz", 20)):
+        with lzma.open(SHARED / "data" / name, "rt", encoding="utf-8") as file:
+            lines = file.read().split("\n")[::10]
+        assert sum(european.text(line) != anything.text(line) for line in lines) <= most

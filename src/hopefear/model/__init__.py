@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hopefear.util import lazy
 
 _PUBLIC = {
-    "BuildOptions": "hopefear.model.builder",
+    "BuildOptions": "hopefear.model.options",
     "BuildReport": "hopefear.model.builder",
     "Grammar": "hopefear.model.grammar",
     "LanguageModel": "hopefear.model.language_model",
@@ -23,7 +23,7 @@ _PUBLIC = {
 __all__ = list(_PUBLIC)
 
 if TYPE_CHECKING:
-    from hopefear.model.builder import BuildOptions as BuildOptions, BuildReport as BuildReport, build as build
+    from hopefear.model.builder import BuildReport as BuildReport, build as build
     from hopefear.model.directory import Model as Model
     from hopefear.model.grammar import (
         Grammar as Grammar,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from hopefear.model.inspection import inspect_model as inspect_model
     from hopefear.model.language_model import LanguageModel as LanguageModel
+    from hopefear.model.options import BuildOptions as BuildOptions
     from hopefear.model.text import TextPipeline as TextPipeline
 
 __getattr__ = lazy.attributes(__name__, _PUBLIC)

@@ -2,9 +2,8 @@
 
 ``fastalign`` is the log-linear reparameterisation of IBM model 2 (Dyer, Chahuneau and Smith 2013) with variational
 Bayes; it needs no chance. ``eflomal`` is the Bayesian HMM with fertility of Östling and Tiedemann (2016), by Gibbs
-sampling from a seed; it takes about five times as long. ``hmm`` is the HMM of Vogel, Ney and Tillmann (1996), begun
-with IBM model 1. Names joined by + (``fastalign+eflomal``) are several alignments of the same text: it is added to the
-parallel text once for each, so that rules are counted in all of them, and one that several agree on counts more.
+sampling from a seed; it takes about five times as long. ``fastalign+eflomal`` is two alignments of the same text: it is
+added to the parallel text once for each, so that rules are counted in both, and one that both agree on counts more.
 
 Each direction runs in a process of its own with one thread: the library adds up in the order in which its threads
 finish, so that with several threads no two runs are quite the same.
@@ -29,7 +28,7 @@ from hopefear.util import cluster
 from hopefear.util.processes import die_with
 from hopefear.util.values import check_choice
 
-ALIGNERS = ("fastalign", "eflomal", "hmm")
+ALIGNERS = ("fastalign", "eflomal")
 _BLOCK = 4000  # pairs handed to the library at a time
 _STEP, _DONE, _MISSING = b"step\n", b"done\n", b"missing\n"  # what the worker says
 
@@ -133,35 +132,27 @@ def align_directed(
 
 def steps(aligner: str, iterations: int) -> int:
     """About how often ``step`` will be called."""
-    each = {"fastalign": iterations, "eflomal": 40, "hmm": 2 * iterations}
+    each = {"fastalign": iterations, "eflomal": 40}
     return 2 * sum(each[name] for name in aligner_names(aligner))
 
 
 def _work(aligner: str, iterations: int, seed: int, count: int, text: BinaryIO, out: BinaryIO) -> None:
     """The worker: lines on ``text``, first all of the source, then all of the target; progress and links on ``out``."""
     try:
-        kinds = _kinds(aligner)
+        model = _model(aligner, seed)
     except ImportError:
         out.write(_MISSING)
         return
     lines = [line.split() for line in text.read().decode().split("\n")]
     source, target = lines[:count], lines[count : 2 * count]
-    model: Any = None
-    for kind in kinds:
-        model = kind() if model is None else kind(model)
-        if aligner == "fastalign":
-            model.variational_bayes = True
-        elif aligner == "eflomal":
-            model.seed, model.deterministic, model.emit_training_alignments = seed, True, True
-        if kind is kinds[0]:
-            for f, e in zip(source, target, strict=True):
-                model.add_sentence_pair(f, e)
-        model.start_training()
-        for _ in range(model.scheduled_iterations if aligner == "eflomal" else iterations):
-            model.train()
-            out.write(_STEP)
-            out.flush()
-        model.end_training()
+    for f, e in zip(source, target, strict=True):
+        model.add_sentence_pair(f, e)
+    model.start_training()
+    for _ in range(model.scheduled_iterations if aligner == "eflomal" else iterations):
+        model.train()
+        out.write(_STEP)
+        out.flush()
+    model.end_training()
     links = np.fromiter(_links(model, aligner, source, target), np.int32) - np.int32(1)
     out.write(_DONE)
     out.write(links.tobytes())
@@ -177,16 +168,18 @@ def _links(model: Any, aligner: str, source: list[list[str]], target: list[list[
             yield from matrix.to_list()
 
 
-def _kinds(aligner: str) -> list[Callable[..., Any]]:
-    """The kinds of the models that are trained, each from the one before."""
-    from thot.alignment import EflomalAlignmentModel, FastAlignModel, HmmAlignmentModel, Ibm1AlignmentModel
+def _model(aligner: str, seed: int) -> Any:
+    """The model to train."""
+    from thot.alignment import EflomalAlignmentModel, FastAlignModel
 
-    kinds: dict[str, list[Callable[..., Any]]] = {
-        "fastalign": [FastAlignModel],
-        "eflomal": [EflomalAlignmentModel],
-        "hmm": [Ibm1AlignmentModel, HmmAlignmentModel],
-    }
-    return kinds[aligner]
+    model: Any
+    if aligner == "fastalign":
+        model = FastAlignModel()
+        model.variational_bayes = True
+    else:
+        model = EflomalAlignmentModel()
+        model.seed, model.deterministic, model.emit_training_alignments = seed, True, True
+    return model
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -15,99 +14,17 @@ from hopefear.errors import InputError
 from hopefear.model import align as alignment, features
 from hopefear.model.bitext import Bitext, read_bitext, read_text
 from hopefear.model.casing import Casing
-from hopefear.model.directory import KINDS, LM_NAMES, check_out, write_model
+from hopefear.model.directory import LM_NAMES, check_out, write_model
+from hopefear.model.joint import JointModel
 from hopefear.model.joint_training import train_joint
-from hopefear.model.language_model import MAX_ORDER, LanguageModel
+from hopefear.model.language_model import LanguageModel
+from hopefear.model.options import BuildOptions
+from hopefear.model.pairing import pairing
 from hopefear.model.rules import Rules, extract
-from hopefear.model.text import TextPipeline
-from hopefear.model.word_classes import MOST as MOST_CLASSES, WordClasses
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.cluster import joined
 from hopefear.util.disk import on_disk
 from hopefear.util.files import PathLike, PathsLike, output, path_list, scratch_folder
-from hopefear.util.values import check_choice
-
-MEMORY = 2.0  # GB that rules, or n-grams, may take before they go to disk
-SIDES = ("none", "source", "target", "both")
-#: Chosen on development data: docs/blocks.md.
-BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.1
-
-
-@dataclass(frozen=True)
-class BuildOptions:
-    """What a model is made of. All of it is recorded in ``model.json``."""
-
-    kind: str = "hiero"  #: or "blocks"
-    tokenizer: str = "european"  #: or "none": words are separated by blanks already
-    lowercase: bool = True
-    strip_punctuation: str = "none"  #: "none", "source", "target" or "both"
-    domains: tuple[str, ...] = ()  #: a name for each pair of files: small ones get a language model of their own
-    max_words: int = 100  #: longer sentences are left out
-    aligner: str = "fastalign"  #: or "eflomal", "hmm", or several: "fastalign+eflomal"
-    align_iterations: int = 5
-    max_phrase: int = 0  #: words of an initial phrase; 0: 10 (Chiang 2007), for blocks 8
-    max_source_symbols: int = 5  #: of a rule; blocks have no such limit
-    min_hole: int = 1  #: source words that a nonterminal covers at least
-    tight: bool = True  #: words at the edges of initial phrases are aligned; blocks may have unaligned edges
-    min_occurrences: int | None = None  #: phrase pairs seen less often are dropped; None: 1, for blocks BLOCK_COUNT
-    min_hierarchical: int = 1  #: the same for rules with nonterminals
-    max_options: int = 50  #: rules kept per source side, by p(e|f); 0: all
-    min_probability: float | None = None  #: p(e|f) of a rule that is kept; None: 0, for blocks BLOCK_PROBABILITY
-    min_symmetric: float = 0.0  #: the same for sqrt(p(e|f) p(f|e))
-    lm_order: int = 5
-    lm_prune: tuple[int, ...] = ()  #: n-grams of each order with counts up to this are left out
-    joint_model: bool = False  #: train a neural joint model of the aligned text as well
-    lex_frequency: int = 0  #: occurrences of a word that has lex features of its own; 0: 1 in 16,000 words
-    classes: int = 0  #: word classes of each side, for class features; 0: none
-    context_words: int = 0  #: frequent words of each side that context features tell apart; 0: no such features
-    sparse: bool = True  #: declare sparse features at all
-
-    def __post_init__(self) -> None:
-        for name, value, known in (("kind", self.kind, KINDS), ("strip_punctuation", self.strip_punctuation, SIDES)):
-            check_choice(name, value, known)
-        alignment.aligner_names(self.aligner)
-        if self.domains and self.kind != "hiero":
-            raise InputError("domains are for hierarchical models. Leave them out, or build --kind hiero")
-        if self.joint_model and self.kind != "hiero":
-            raise InputError("a joint model is for hierarchical models. Leave it out, or build --kind hiero")
-        if self.classes and self.kind != "hiero":
-            raise InputError("word classes are for hierarchical models. Leave them out, or build --kind hiero")
-        if self.context_words and self.kind != "hiero":
-            raise InputError("context features are for hierarchical models. Leave them out, or build --kind hiero")
-        for name in self.domains:
-            if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
-                raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
-        for name, number, low, high in (
-            ("max_words", self.max_words, 1, 1000),
-            ("align_iterations", self.align_iterations, 1, 1000),
-            ("max_phrase", self.max_phrase, 0, 15),
-            ("lm_order", self.lm_order, 1, MAX_ORDER),
-            ("lex_frequency", self.lex_frequency, 0, 1 << 40),
-            ("classes", self.classes, 0, MOST_CLASSES),
-            ("context_words", self.context_words, 0, features.CONTEXT_MOST),
-        ):
-            if not low <= number <= high:
-                raise InputError(f"{name}: {number} is not between {low} and {high}")
-        usual = (BLOCK_COUNT, BLOCK_PROBABILITY) if self.kind == "blocks" else (1, 0.0)
-        for name, default in zip(("min_occurrences", "min_probability"), usual, strict=True):
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, default)
-        for name in ("min_probability", "min_symmetric"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name}: {getattr(self, name)} is not between 0 and 1")
-
-    def pipeline(self, side: str) -> TextPipeline:
-        return TextPipeline(self.tokenizer, self.lowercase, self.strip_punctuation in (side, "both"))
-
-    def extraction(self) -> dict[str, Any]:
-        """The arguments of the Extractor."""
-        shared = {name: getattr(self, name) for name in ("min_occurrences", "min_hierarchical", "max_options")}
-        if self.kind == "hiero":
-            own = {name: getattr(self, name) for name in ("max_source_symbols", "min_hole", "tight")}
-            return {**shared, **own, "max_phrase": self.max_phrase or 10}
-        longest = self.max_phrase or 8
-        blocks = {"max_nonterminals": 0, "tight": False, "fractional": False, "orientations": True}
-        return {**shared, **blocks, "max_phrase": longest, "max_source_symbols": longest}
 
 
 @dataclass
@@ -117,6 +34,15 @@ class BuildReport:
     model: Path
     counts: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    kind: str = "hiero"
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"model": str(self.model), "kind": self.kind, "counts": self.counts, "seconds": self.seconds}
+
+    def __str__(self) -> str:
+        rules = "blocks" if self.kind == "blocks" else "rules"
+        return f"{self.model}\t{self.counts['pairs']} pairs\t{self.counts['rules']} {rules}"
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -136,7 +62,7 @@ def build(
     filter_to: Sequence[PathLike] = (),
     save_alignment: PathLike | None = None,
     overwrite: bool = False,
-    memory: float = MEMORY,
+    memory: float = 2.0,
     cluster: str | None = None,
     seed: int = 1,
     jobs: int = 0,
@@ -150,60 +76,27 @@ def build(
     cluster (auto, local, or its address). Neither changes the model.
     """
     options = options or BuildOptions()
-    if options.domains and len(options.domains) != (files := len(path_list(source))):
-        raise InputError(f"{len(options.domains)} domains, {files} source files. Give one name per pair of files")
-    report = BuildReport(Path(out))
+    times = _alignments(options, source, align, save_alignment)
+    report = BuildReport(Path(out), kind=options.kind)
     check_out(report.model, overwrite)
+    options = options.settled(path_list(source), path_list(target), run)
     source_text, target_text = options.pipeline("source"), options.pipeline("target")
     with report.step("read"):
         bitext = read_bitext(path_list(source), path_list(target), source_text, target_text, options.max_words, align)
         sentences = read_text(filter_to, source_text)
+    if said := pairing(bitext.source, bitext.target, seed).warning():
+        run.warn(said)
     for reason, count in bitext.skipped.items():
         run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
-    times = 1 if align else len(alignment.aligner_names(options.aligner))
-    if save_alignment is not None and times > 1:
-        raise InputError("save_alignment: there are several alignments. Name one aligner, or leave it out")
     report.model.parent.mkdir(parents=True, exist_ok=True)
     with joined(cluster) if cluster else nullcontext(), scratch_folder(report.model) as folder:
-        with report.step("align"):
-            text = _aligned(bitext, times, options, seed, jobs, run, bool(cluster))
-        if save_alignment is not None:
-            with output(save_alignment) as file:
-                file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
-        with report.step("language model"), on_disk(folder, memory):
-            texts = [
-                bitext.target,
-                *([read_text(lm_text, target_text)] if lm_text else []),
-                *_small_domains(bitext, options.domains),
-            ]
-            models = [
-                _language_model(*each, options, jobs, run, bool(cluster)) for each in zip(texts, LM_NAMES, strict=False)
-            ]
-            casing = Casing.learn(bitext.spelled, jobs)
+        steps = _Steps(options, report, folder, memory, bool(cluster), seed, jobs, run)
+        text = steps.align(bitext, times, save_alignment)
+        models, casing = steps.language_models(bitext, lm_text)
         counts = _counts(text, bitext, times)
-        del bitext, texts
-        joint = None
-        if options.joint_model:
-            with report.step("joint model"):
-                joint = train_joint(text, seed=seed, run=run)
-        with report.step("extract"):
-            rules = extract(
-                text,
-                options.extraction(),
-                folder,
-                min_probability=options.min_probability or 0.0,
-                min_symmetric=options.min_symmetric,
-                memory=memory,
-                on_cluster=bool(cluster),
-                jobs=jobs,
-                run=run,
-            )
-        classes = None
-        if options.classes:
-            with report.step("classes"):
-                classes = WordClasses.learn(text, options.classes, jobs)
-        with report.step("features"):
-            sparse = _sparse_features(text, rules, options, classes, jobs)
+        del bitext  # what is not needed any more leaves memory to what follows
+        joint = steps.joint_model(text)
+        rules, sparse = steps.rules(text)
         del text
         if filter_to:
             with report.step("filter"):
@@ -218,8 +111,99 @@ def build(
         }
         info["options"] |= {"seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)}
         with report.step("write"):
-            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint, classes)
+            write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint)
     return report
+
+
+def _alignments(
+    options: BuildOptions, source: PathsLike, align: Sequence[PathLike], save_alignment: PathLike | None
+) -> int:
+    """How many alignments of the text there will be; complains about options that do not fit the files."""
+    if options.domains and len(options.domains) != (files := len(path_list(source))):
+        raise InputError(f"{len(options.domains)} domains, {files} source files. Give one name per pair of files")
+    times = 1 if align else len(alignment.aligner_names(options.aligner))
+    if save_alignment is not None and times > 1:
+        raise InputError("save_alignment: there are several alignments. Name one aligner, or leave it out")
+    return times
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The long steps of a build, and how they are done."""
+
+    options: BuildOptions
+    report: BuildReport
+    folder: Path  # scratch
+    memory: float
+    on_cluster: bool
+    seed: int
+    jobs: int
+    run: Session
+
+    def align(self, bitext: Bitext, times: int, save_to: PathLike | None) -> ParallelText:
+        """The pairs with their links, so many times as there are aligners."""
+        with self.report.step("align"):
+            text = self._aligned(bitext, times)
+        if save_to is not None:
+            with output(save_to) as file:
+                file.writelines(text.pharaoh(n) + "\n" for n in range(len(text)))
+        return text
+
+    def _aligned(self, bitext: Bitext, times: int) -> ParallelText:
+        text = ParallelText()
+        for _ in range(times):
+            text.add(bitext.source, bitext.target)
+        if bitext.places:
+            for line, (path, number) in zip(bitext.links, bitext.places, strict=True):
+                text.add_pharaoh([line], path, [number])
+            return text
+        aligner, iterations = self.options.aligner, self.options.align_iterations
+        step = self.run.progress("align", alignment.steps(aligner, iterations))
+        step(0)
+        sides = (bitext.source, bitext.target)
+        alignment.align(text, *sides, aligner, iterations, self.seed, self.jobs, step, self.on_cluster)
+        return text
+
+    def language_models(self, bitext: Bitext, lm_text: Sequence[PathLike]) -> tuple[list[LanguageModel], Casing | None]:
+        """Those of the text, of more text of its language and of small domains, and how the text spells its words."""
+        with self.report.step("language model"), on_disk(self.folder, self.memory):
+            more = [read_text(lm_text, self.options.pipeline("target"))] if lm_text else []
+            texts = [bitext.target, *more, *_small_domains(bitext, self.options.domains)]
+            models = [self._language_model(*each) for each in zip(texts, LM_NAMES, strict=False)]
+            return models, Casing.learn(bitext.spelled, self.jobs)
+
+    def _language_model(self, lines: Sequence[str], name: str) -> LanguageModel:
+        if not lines:
+            raise InputError(f"{name}: the text for this language model is empty. Name a file with sentences")
+        how: dict[str, Any] = {"on_cluster": self.on_cluster, "jobs": self.jobs, "run": self.run}
+        model = LanguageModel.estimate(lines, self.options.lm_order, self.options.lm_prune, **how)
+        if any(discounts.fallback for discounts in model.discounts):
+            self.run.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
+        return model
+
+    def joint_model(self, text: ParallelText) -> JointModel | None:
+        """The neural model of both languages, if it was asked for."""
+        if not self.options.joint_model:
+            return None
+        with self.report.step("joint model"):
+            return train_joint(text, seed=self.seed, run=self.run)
+
+    def rules(self, text: ParallelText) -> tuple[Rules, list[str]]:
+        """The rules, and the sparse features that are declared."""
+        with self.report.step("extract"):
+            rules = extract(
+                text,
+                self.options.extraction(),
+                self.folder,
+                min_probability=self.options.min_probability or 0.0,
+                min_symmetric=self.options.min_symmetric,
+                memory=self.memory,
+                on_cluster=self.on_cluster,
+                jobs=self.jobs,
+                run=self.run,
+            )
+        with self.report.step("features"):
+            return rules, _sparse_features(text, rules, self.options, self.jobs)
 
 
 def _info(options: BuildOptions, models: int, joint: bool, casing: Casing | None) -> dict[str, Any]:
@@ -264,45 +248,11 @@ def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:
     return [lines for lines in found if 2 * len(lines) <= len(bitext)]
 
 
-def _aligned(
-    bitext: Bitext, times: int, options: BuildOptions, seed: int, jobs: int, run: Session, on_cluster: bool
-) -> ParallelText:
-    """The pairs with their links, so many times as there are aligners."""
-    text = ParallelText()
-    for _ in range(times):
-        text.add(bitext.source, bitext.target)
-    if bitext.places:
-        for line, (path, number) in zip(bitext.links, bitext.places, strict=True):
-            text.add_pharaoh([line], path, [number])
-        return text
-    aligner, iterations = options.aligner, options.align_iterations
-    step = run.progress("align", alignment.steps(aligner, iterations))
-    step(0)
-    alignment.align(text, bitext.source, bitext.target, aligner, iterations, seed, jobs, step, on_cluster)
-    return text
-
-
-def _language_model(
-    lines: Sequence[str], name: str, options: BuildOptions, jobs: int, run: Session, on_cluster: bool
-) -> LanguageModel:
-    if not lines:
-        raise InputError(f"{name}: the text for this language model is empty. Name a file with sentences")
-    model = LanguageModel.estimate(lines, options.lm_order, options.lm_prune, on_cluster=on_cluster, jobs=jobs, run=run)
-    if any(discounts.fallback for discounts in model.discounts):
-        run.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
-    return model
-
-
-def _sparse_features(
-    text: ParallelText, rules: Rules, options: BuildOptions, classes: WordClasses | None, jobs: int
-) -> list[str]:
+def _sparse_features(text: ParallelText, rules: Rules, options: BuildOptions, jobs: int) -> list[str]:
     if not options.sparse or options.kind != "hiero":
         return []
     frequency = options.lex_frequency or features.lex_frequency(text.target_words)
     lexical = LexicalTable(text)
     names = features.lex_features(text, lexical, frequency)
     names += features.group_features() + features.extended_features(text, rules.words, jobs=jobs)
-    names += grammar_shapes(rules.grammar) + features.distance_features()
-    if options.context_words:
-        names += features.context_features(text, options.context_words)
-    return names + (features.class_features(text, lexical, classes) if classes is not None else [])
+    return names + grammar_shapes(rules.grammar) + features.distance_features()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +18,13 @@ from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.joint import JointModel
 from hopefear.model.language_model import LanguageModel
+from hopefear.model.packed import is_packed, unpacked
 from hopefear.model.text import TextPipeline
-from hopefear.model.word_classes import FILES as CLASS_FILES, WordClasses
-from hopefear.util.files import PathLike, atomic_folder, read_lines, sweep
+from hopefear.util.files import PathLike, atomic_folder, atomic_write, read_lines, read_whole, sweep
 
 VERSION = 1
 KINDS = ("hiero", "blocks")
+INFO = "model.json"
 #: The features of language models, and the names of their files.
 LM_NAMES = ("lm", "lm2", "lm3")
 _FORMAT = "hopefear model"
@@ -42,8 +44,11 @@ class Model:
 
     @classmethod
     def open(cls, path: PathLike, verify: bool = True, jobs: int = 0) -> Model:
-        """Opens a model directory; ``verify`` compares all checksums, which reads every file once."""
-        folder = Path(path)
+        """Opens a model directory, or the file that ``hopefear pack`` made of one.
+
+        ``verify`` compares all checksums, which reads every file once.
+        """
+        folder = unpacked(path) if is_packed(path) else Path(path)
         info = _read_info(folder)
         for name, about in info["files"].items():
             _check_file(folder / name, about, verify)
@@ -62,6 +67,9 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]:
         """A model that goes to another process is opened there, and must be the same."""
         return open_same, (str(self.path.absolute()), self.info["checksum"])
+
+    def __repr__(self) -> str:
+        return f"Model({str(self.path)!r}, {self.kind}, {len(self.grammar):,} rules)"
 
     @property
     def kind(self) -> str:
@@ -96,11 +104,6 @@ class Model:
             translations = [" ".join(self.casing.spell(text.split(), source)) for text, source in pairs]
         return [self.target_text.detokenize(text) for text in translations]
 
-    @cached_property
-    def classes(self) -> WordClasses | None:
-        """Classes of words, which class features read."""
-        return WordClasses.open(self.path) if CLASS_FILES[0] in self.info.get("files", {}) else None
-
     @property
     def weights(self) -> dict[str, float]:
         """The weights to start from."""
@@ -128,10 +131,7 @@ class Model:
                 raise InputError(f"{self.path}: has no features of the template {min(unknown)!r}. Build it with them")
             names = [name if template_of(name) in wanted else "" for name in names]
         first = len(self.dense_names) if first is None else first
-        classes = None
-        if self.classes is not None and any(template_of(name) == "class" for name in names):
-            classes = self.classes.of(self.grammar)
-        return FeatureTemplates(names, first, self.grammar, str(self.path / "features.txt"), classes)
+        return FeatureTemplates(names, first, self.grammar, str(self.path / "features.txt"))
 
 
 def open_same(path: str, checksum: str) -> Model:
@@ -143,13 +143,13 @@ def open_same(path: str, checksum: str) -> Model:
 
 
 def _read_info(folder: Path) -> dict[str, Any]:
-    path = folder / "model.json"
+    path = folder / INFO
     if not folder.is_dir():
         sweep(folder.parent)  # a kill while it was replaced may have left it aside
     if not folder.is_dir():
         raise input_error(folder, None, "no such model directory. Make one: hopefear build")
     try:
-        info = json.loads(path.read_bytes())
+        info = json.loads(read_whole(path))
     except FileNotFoundError:
         raise input_error(folder, None, "has no model.json, so it is no model. Make one: hopefear build") from None
     except (ValueError, RecursionError) as error:
@@ -182,6 +182,37 @@ def _info_checksum(info: Mapping[str, Any]) -> str:
     return f"{checksum(json.dumps(rest, sort_keys=True).encode()):016x}"
 
 
+def text_of(info: Mapping[str, Any]) -> bytes:
+    """What stands in model.json, with its checksum."""
+    text = json.dumps({**info, "checksum": _info_checksum(info)}, indent=1, ensure_ascii=False) + "\n"
+    return text.encode()
+
+
+def put_weights(model: PathLike, weights: Mapping[str, float]) -> None:
+    """Makes these the weights of a model: those of its dense features, and sparse ones that are not 0.
+
+    ``model.json`` is replaced in one step. Features that the weights do not name weigh 0.
+    """
+    folder = Path(model)
+    if is_packed(folder):
+        raise input_error(folder, None, "is a packed translator. Put weights into its folder, and pack that")
+    info = _read_info(folder)
+    if info["kind"] != "hiero":
+        finding = f"is a model of {info['kind']}, whose weights stay in a file of their own"
+        raise input_error(folder, None, f"{finding}. Name it: --weights")
+    dense = list(info["features"])
+    sparse = read_lines(folder / "features.txt") if "features.txt" in info["files"] else []
+    if strangers := {name for name, value in weights.items() if value} - {*dense, *sparse}:
+        finding = f"has no feature {min(strangers)!r}, which a weight is for"
+        raise input_error(folder, None, f"{finding}. Take the weights of this model")
+    if wrong := [name for name, value in weights.items() if not math.isfinite(value)]:
+        raise InputError(f"the weight of {wrong[0]} is not a finite number. Train again")
+    chosen = {name: float(weights.get(name, 0.0)) for name in dense}
+    chosen |= {name: float(value) for name, value in weights.items() if value and name not in chosen}
+    with atomic_write(folder / INFO, "wb") as file:
+        file.write(text_of({**info, "weights": chosen}))
+
+
 def _check_file(path: Path, about: Mapping[str, Any], verify: bool) -> None:
     if not path.is_file():
         raise input_error(path, None, "is missing. Copy the model again, or build it again")
@@ -202,7 +233,6 @@ def write_model(
     overwrite: bool = False,
     casing: Casing | None = None,
     joint: JointModel | None = None,
-    classes: WordClasses | None = None,
 ) -> None:
     """Writes a directory that appears whole or not at all. ``info`` has kind, options, text, weights and counts.
 
@@ -222,8 +252,6 @@ def write_model(
             casing.model.save(folder / "case.bin")
         if joint is not None:
             joint.save(folder / "joint.npz")
-        if classes is not None:
-            classes.save(folder)
         if sparse_names:
             text = "".join(name + "\n" for name in sparse_names)
             (folder / "features.txt").write_bytes(text.encode())
@@ -233,9 +261,7 @@ def write_model(
         }
         head = {"format": _FORMAT, "version": VERSION, "hopefear": __version__}
         whole: dict[str, Any] = {**head, "features": list(SMALL), **info, "files": files}
-        whole["checksum"] = _info_checksum(whole)
-        text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-        (folder / "model.json").write_bytes(text.encode())
+        (folder / INFO).write_bytes(text_of(whole))
 
 
 def _ours(folder: Path) -> list[str]:
@@ -244,7 +270,7 @@ def _ours(folder: Path) -> list[str]:
         names = list(_read_info(folder)["files"])
     except InputError:
         names = ["grammar.bin", "lm.bin", "lm2.bin", "features.txt"]
-    return [*names, "model.json"]
+    return [*names, INFO]
 
 
 def check_out(out: Path, overwrite: bool) -> None:
@@ -254,7 +280,7 @@ def check_out(out: Path, overwrite: bool) -> None:
         return
     if out.is_dir() and not any(out.iterdir()):
         return
-    if not (out / "model.json").is_file():
+    if not (out / INFO).is_file():
         raise input_error(out, None, "exists and is no model. Take another --out")
     if not overwrite:
         raise input_error(out, None, "exists already. Take another --out, or add --overwrite")

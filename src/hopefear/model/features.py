@@ -31,8 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, Vocab, feature_name
-from hopefear.model.word_classes import WordClasses
+from hopefear._core import FeatureTemplates, LexicalTable, ParallelText, RuleTable, feature_name
 
 #: The dense features, in the order of their ids.
 SMALL = (
@@ -72,17 +71,11 @@ DEFAULT_WEIGHTS = {
 #: The same for a neural joint model, if there is one (docs/joint-model.md).
 JOINT_WEIGHT = 0.5
 #: What the templates are called; the first part of a feature's name.
-TEMPLATES = ("lex", "class", "group", "shape", "distance", "context", "pair", "unigram", "bigram", "trigram", "trigger")
+TEMPLATES = ("lex", "group", "shape", "distance", "pair", "unigram", "bigram", "trigram", "trigger")
 #: How many of each Gimpel and Smith (2012, section 4.3) take.
 EXTENDED_SIZES = {"pair": 1000, "unigram": 200, "bigram": 1000, "trigram": 1000, "trigger": 4000}
 #: Marks in place of words (no word has a null byte).
 NULL, UNK = "\0NULL", "\0UNK"
-#: What stands before and behind a sentence in context features.
-EDGES = ("<s>", "</s>")
-#: Occurrences of a context feature in the training text.
-CONTEXT_LEAST = 2
-#: Frequent words of each side that they may tell apart.
-CONTEXT_MOST = 10_000
 
 _TRIGGER_WORDS = 5000  # triggers are looked for among the most frequent words
 _TRIGGER_LEAST = 5  # occurrences
@@ -116,64 +109,10 @@ def lex_features(text: ParallelText, lexical: LexicalTable, frequency: int) -> l
     return names + [feature_name(["lex", f, e]) for f, e in sorted(pairs)]
 
 
-def class_features(text: ParallelText, lexical: LexicalTable, classes: WordClasses) -> list[str]:
-    """class(e), class(f,e) and class(NULL,e): the same for classes of words; UNK is what no class has."""
-    of_source, of_target = classes.of(text)
-    sources, targets = ([-1, *range(int(side.max(initial=-1)) + 1)] for side in (of_source, of_target))
-    fs, es, _ = lexical.pairs()
-    linked = (fs >= 0) & (es >= 0)
-    pairs = set(zip(of_source[fs[linked]].tolist(), of_target[es[linked]].tolist(), strict=True))
-    pairs |= {(-1, e) for e in targets} | {(f, -1) for f in sources}
-
-    def name(*words: str | int) -> str:
-        return feature_name(["class", *(w if isinstance(w, str) else UNK if w < 0 else str(w) for w in words)])
-
-    return [*(name(e) for e in targets), *(name(NULL, e) for e in targets), *(name(*pair) for pair in sorted(pairs))]
-
-
 def distance_features() -> list[str]:
     """distance(keep,n) and distance(swap,n): the source words below a nonterminal, and whether its rule reorders it."""
     widths = range(1, FeatureTemplates.DISTANCES + 1)
     return [feature_name(["distance", order, str(n)]) for order in ("keep", "swap") for n in widths]
-
-
-def context_features(text: ParallelText, words: int, least: int = CONTEXT_LEAST) -> list[str]:
-    """context(f,e,-1,g) and context(f,e,+1,g) of linked words f and e, if they occur so often in the text.
-
-    So many words of each side, the most frequent ones, are themselves, and all others UNK.
-    """
-    source, source_begin, target, target_begin, links, link_begin, *_ = text.arrays()
-    of_source, spelled = _frequent_words(source, text.source_vocab, words)
-    of_target, targets = _frequent_words(target, text.target_vocab, words)
-    pair = np.repeat(np.arange(len(text)), np.diff(link_begin))
-    at = source_begin[pair] + links[:, 0]
-    linked = of_source[source[at]] * len(targets) + of_target[target[target_begin[pair] + links[:, 1]]]
-    keys = []
-    for behind, beyond in enumerate((at == source_begin[pair], at + 1 == source_begin[pair + 1])):
-        neighbours = np.full(len(at), spelled.index(EDGES[behind]))
-        neighbours[~beyond] = of_source[source[at[~beyond] + 2 * behind - 1]]
-        keys.append((linked * 2 + behind) * len(spelled) + neighbours)
-    found, counts = np.unique(np.concatenate(keys), return_counts=True)
-    names = []
-    for key in found[counts >= least].tolist():
-        key, g = divmod(key, len(spelled))
-        key, behind = divmod(key, 2)
-        f, e = divmod(key, len(targets))
-        names.append(feature_name(["context", spelled[f], targets[e], ("-1", "+1")[behind], spelled[g]]))
-    return names
-
-
-def _frequent_words(words: NDArray[np.int32], vocab: Vocab, size: int) -> tuple[NDArray[np.int64], list[str]]:
-    """A number for each word of a vocabulary, 0 for those that are not among the most frequent; what they stand for."""
-    spelled = [UNK, *EDGES]
-    counts = np.bincount(words, minlength=len(vocab))
-    counts[[i for i in map(vocab.find, EDGES) if i >= 0]] = 0  # marks, even where they stand in a text
-    numbers = np.zeros(len(vocab), np.int64)
-    for i in np.argsort(-counts, kind="stable")[:size].tolist():
-        if counts[i]:
-            numbers[i] = len(spelled)
-            spelled.append(vocab[i])
-    return numbers, spelled
 
 
 def group_features() -> list[str]:

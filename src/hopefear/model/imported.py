@@ -35,6 +35,7 @@ from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.atomic import sweep
 from hopefear.util.files import PathLike, PathsLike, atomic_folder, iter_lines, output, path_list, path_name
+from hopefear.util.values import parsed_number
 from hopefear.util.words import plural, some
 
 FORMATS = ("joshua", "cdec", "moses")
@@ -166,7 +167,7 @@ def _gap(word: str) -> bool:
 def _link(point: str) -> tuple[int, int]:
     """The two ends of ``source-target``, the target first."""
     source, _, target = point.partition("-")
-    if not (source.isdecimal() and target.isdecimal()):
+    if not all(end.isascii() and end.isdecimal() for end in (source, target)):
         raise ValueError(f"{point[:40]!r} is no alignment point. Expected source-target, as in 0-0 1-2")
     return int(target), int(source)
 
@@ -178,7 +179,7 @@ def _escaped(word: str) -> str:
 
 def _number(text: str) -> float:
     try:
-        value = float(text)
+        value = parsed_number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
@@ -282,6 +283,9 @@ def import_model(
     check_out(Path(out), overwrite)
     given = read_weights(weights)
     rules, more = _grammar(grammar, format, jobs, run)
+    if len(rules) == 0:
+        where = ", ".join(path_name(path) for path in path_list(grammar))
+        raise input_error(where, None, "has no rule of X. Was the grammar extracted, and is --format right?")
     if own := sorted({*rules.names} & {*COUNTED}):
         raise InputError(f"a feature of the grammar is called {own[0]}, as one of the decoder is. Rename it")
     glue_rules = more + (list(_rules(glue, format, OWNERS[format][1])) if glue is not None else [])

@@ -47,9 +47,6 @@ def inspect_model(
         "features": {"dense": model.info["features"], "sparse": dict(Counter(map(template_of, model.sparse_names)))},
         "weights": model.weights,
     }
-    if model.classes is not None:
-        sides = (("source", model.classes.source), ("target", model.classes.target))
-        about["classes"] = {side: {"classes": len(set(of.values())), "words": len(of)} for side, of in sides}
     if source is not None:
         found = _rules(model, range(*grammar.find(source)))
         about["rules"] = {source: found}

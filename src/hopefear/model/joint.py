@@ -9,6 +9,7 @@ has arrays, and the decoder computes with them (``core/joint/``). See docs/joint
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear import _core
-from hopefear.errors import input_error
+from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, printable
+from hopefear.util.unpacking import check_size
 
 HISTORY = 3  #: n, target words before the one that is predicted
 REACH = 5  #: m, source words on either side of the affiliated one
@@ -56,11 +58,15 @@ class JointModel:
     @classmethod
     def open(cls, path: PathLike) -> JointModel:
         try:
+            with zipfile.ZipFile(path) as whole:
+                check_size(path, sum(member.file_size for member in whole.infolist()))
             with np.load(path, allow_pickle=False) as file:
                 words = [tuple(file[f"{side}_words"].tobytes().decode().split("\n")) for side in ("source", "target")]
                 arrays = {name: np.ascontiguousarray(file[name], np.float32) for name in ARRAYS}
             if wrong := [name for name in ARRAYS if arrays[name].ndim != (1 if name.endswith("bias") else 2)]:
                 raise ValueError(f"{wrong[0]} has {arrays[wrong[0]].ndim} dimensions")
+        except InputError:
+            raise
         except Exception as error:  # a damaged header can mean anything
             cure = "Copy the model again, or build it again"
             raise input_error(

@@ -9,8 +9,11 @@ treated the corpus. The steps, in this order:
    white-space-separated piece alone: words, numbers (``1,000.50``, ``10:30``), acronyms (``U.S.``), mail and web
    addresses stay whole; English contractions are split as in the Penn treebank (``do n't``, ``it 's``); French,
    Italian and Catalan elisions as ``l' homme``; runs of full stops or dashes stay together; every other character is
-   a token. There are no lists of abbreviations. A letter with its combining marks is one letter, so that words
-   of any script that separates words by spaces survive.
+   a token. There are no lists of abbreviations. A letter with its combining marks is one letter. ``unicode`` is the
+   same, but that words of any script that parts them by blanks stay whole: an apostrophe or a middle dot between
+   letters belongs to the word (``Ñe'ẽ``, ``col·legi``) where it is no contraction or elision, and so do joiners (as
+   in Persian). ``characters`` is the same again, but each letter of a script without blanks between words (Chinese,
+   Japanese, Thai, Khmer) is a token.
 3. *Lower-casing* by Unicode's rules.
 4. *Punctuation stripping*: tokens without a letter or digit go (``none``: such characters at a token's edges go).
 """
@@ -20,13 +23,14 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hopefear.model.scripts import UNSEGMENTED, marks, stand_together
 from hopefear.util.values import check_choice
 
-TOKENIZERS = ("european", "none")
+TOKENIZERS = ("european", "unicode", "characters", "none")
 
 _ELISIONS = (
     "c|d|j|l|m|n|s|t|qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|presqu|entr"  # French; Catalan and Italian share the letters
@@ -35,30 +39,36 @@ _ELISIONS = (
 _INNER_APOSTROPHE = re.compile("(?<=[^\\W_])[\u2019\u02bc\u00b4\u2018`](?=[^\\W_])")
 SENTENCE_ENDS = frozenset(".?!…")
 _CLOSING = frozenset([".", ",", ";", ":", "!", "?", ")", "]", "}", "%", "…", "»", "”", "...", ".."])
+_CLOSING |= frozenset("\u060c\u061b\u061f\u06d4\u0964\u0965\u1362\u1363")  # Arabic, Devanagari, Ethiopic
 _OPENING = frozenset(["(", "[", "{", "¿", "¡", "«", "“"])
 _QUOTES = frozenset(['"'])
 _JOINING = frozenset(["-", "/", "'"])
 _SUFFIX = re.compile("n't|'(?:s|m|d|re|ve|ll)", re.IGNORECASE)
 _ELISION = re.compile(f"(?:{_ELISIONS})'", re.IGNORECASE)
+#: Inside a word: an apostrophe that starts no contraction, a middle dot, a Hebrew mark.
+_INSIDE = "(?:'(?!(?:s|m|d|t|re|ve|ll)(?![^\\W_]))|[\u00b7\u2027\u05f3\u05f4])"
 _MEMO_LIMIT = 1_000_000
 #: The kinds of words, as decoders take them.
 LETTERS = {"word": "w", "number": "n", "name": "c"}
 
 
 @functools.cache
-def _token_pattern() -> re.Pattern[str]:
-    marks = "".join(chr(c) for c in range(0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc", "Me"))
-    w = f"[^\\W_{marks}][{marks}]*"  # one letter or digit with its marks
+def _token_pattern(tokenizer: str) -> re.Pattern[str]:
+    joiners = "" if tokenizer == "european" else "\u200c\u200d"
+    apart = UNSEGMENTED if tokenizer == "characters" else ""
+    w = f"[^\\W_{marks()}{apart}][{marks()}{joiners}]*"  # one letter or digit with its marks
+    inner = "" if tokenizer == "european" else rf"(?:{_INSIDE}(?=[^\W\d_])(?:{w})+)*"
+    letter = f"[{apart}][{marks()}{joiners}]* |" if apart else ""
     end = "(?![^\\W_])"
     return re.compile(
-        rf"""https?://[^\s<>"]*[^\s<>".,;:!?)\]'] | www\.[^\s<>"]*[^\s<>".,;:!?)\]']
-        | [^\s@<>()",;:]+@[^\s@<>()",;:]+\.[a-z]+
-        | \d+(?:[.,:]\d+)*(?:{w})*
-        | (?:[^\W\d_]\.){{2,}}
+        rf"""https?://[^\s<>"{apart}]*[^\s<>".,;:!?)\]'{apart}] | www\.[^\s<>"{apart}]*[^\s<>".,;:!?)\]'{apart}]
+        | [^\s@<>()",;:{apart}]+@[^\s@<>()",;:{apart}]+\.[a-z]+
+        | {letter} \d+(?:[.,:]\d+)*(?:{w})*
+        | (?:[^\W\d_{apart}]\.){{2,}}
         | n't{end} | '(?:s|m|d|re|ve|ll){end}
         | (?:{w})+?(?=n't{end})
         | (?<![^\W_])(?:{_ELISIONS})'(?=[^\W_]|$)
-        | (?:{w})+
+        | (?:{w})+{inner}
         | \.+ | -+ | [^\s]""",
         re.VERBOSE | re.IGNORECASE,
     )
@@ -140,10 +150,18 @@ class TextPipeline:
         The kind is seen before lower-casing: the decoder offers numbers and names as they are. Without ``copies`` all
         are words.
         """
+        return self.labelled(self.as_spelled.tokens(line))
+
+    @functools.cached_property
+    def as_spelled(self) -> TextPipeline:
+        """The same without lower-casing."""
+        return replace(self, lowercase=False)
+
+    def labelled(self, words: Iterable[str]) -> list[tuple[str, str]]:
+        """The words of a line, as they are spelled there, as :meth:`kinds` has them."""
         result: list[tuple[str, str]] = []
-        cased = TextPipeline(self.tokenizer, False, self.strip_punctuation)
         inside = False
-        for word in cased.tokens(line):
+        for word in words:
             kind = "word"
             if not self.copies:
                 pass
@@ -171,7 +189,7 @@ class TextPipeline:
         else:
             if not piece.isascii() or "`" in piece:
                 piece = _INNER_APOSTROPHE.sub("'", piece)
-            tokens = _token_pattern().findall(piece)
+            tokens = _token_pattern(self.tokenizer).findall(piece)
             if self.strip_punctuation:
                 tokens = [t for t in tokens if has_word_character(t)]
         if self.lowercase:
@@ -182,10 +200,17 @@ class TextPipeline:
         """Words between single blanks to a readable line: the inverse of ``text`` as far as there is one."""
         if self.tokenizer == "none":
             return text
-        line = ""
+        words = text.split(" ")
+        return "".join(f" {word}" if blank else word for word, blank in zip(words, self.blanks(words), strict=True))
+
+    def blanks(self, words: Sequence[str]) -> list[bool]:
+        """Whether a blank stands before each word of a readable line; before the first there is none."""
+        if self.tokenizer == "none":
+            return [place > 0 for place in range(len(words))]
+        result = []
+        started = False  # there is something in the line
         glue = True  # no space before the next token
         open_quotes: set[str] = set()
-        words = text.split(" ")
         for i, token in enumerate(words):
             after = False
             if token in _CLOSING or _SUFFIX.fullmatch(token):
@@ -205,6 +230,10 @@ class TextPipeline:
                 before = after = True
             else:
                 before = glue
-            line += token if before or not line else " " + token
+            together = self.tokenizer == "characters" and i > 0 and token and words[i - 1]
+            if together and stand_together(words[i - 1], token):
+                before = True
+            result.append(started and not before)
+            started = started or bool(token)
             glue = after
-        return line
+        return result

@@ -1,0 +1,109 @@
+"""The first stage: a corpus read, cleaned and split, as plain files that the other stages read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hopefear.corpus import Pair, clean, read_pairs, split, write_plain
+from hopefear.corpus.languages import check_languages
+from hopefear.create.options import CreateOptions
+from hopefear.errors import InputError
+from hopefear.runs.session import Session
+from hopefear.trainers.data import Corpus
+from hopefear.util.files import PathLike, atomic_write
+
+FEWEST = 100  # pairs that anything can be learnt from
+_PUNCTUATION = re.compile("[.,;:?!\u061f\u060c\u3002\uff01\uff1f\u0964]")
+_TOLD = 1 << 12  # pairs between two messages of progress
+
+
+def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any]:
+    """Read, clean, split, write; the record has the counts and the files."""
+    languages = check_languages(options.source_language, options.target_language)
+    own = {part: _own(getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")) for part in ("dev", "test")}
+    pairs = read_pairs(
+        options.corpus,
+        *languages,
+        source_files=options.source,
+        target_files=options.target,
+        columns=options.columns,
+        run=run,
+    )
+    kept, report = clean(_counted(pairs, run), *languages, options.rules)
+    others = (line for corpus in own.values() if corpus is not None for one in corpus.references for line in one)
+    given_dev, given_test = own["dev"] is not None, own["test"] is not None
+    parts = split(
+        kept,
+        options.seed,
+        test=_as_pairs(own["test"]) if own["test"] is not None else None,
+        test_lines=(*others, *(line for c in (own["dev"],) if c is not None for line in c.lines)),
+        size=None,
+        dev=not given_dev,
+    )
+    if len(parts.train) < FEWEST:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.items()) or "nothing was dropped"
+        raise InputError(f"{len(parts.train)} pairs are left of {report.read:,} ({why}). {FEWEST} are needed at least")
+    files = write_plain(parts.train, folder, "train", *languages)
+    dev = own["dev"] or _of_pairs(parts.dev)
+    test = own["test"] or _of_pairs(parts.test)
+    _write_part(folder, "dev", dev)
+    _write_part(folder, "test", test)
+    return {
+        "pairs": {"read": report.read, "kept": report.kept, "dropped": report.dropped, "repaired": report.repaired},
+        "samples": report.samples,
+        "train": {
+            "source": [path.name for path in files.source],
+            "target": [path.name for path in files.target],
+            "domains": list(files.domains),
+            "pairs": list(files.pairs),
+        },
+        "references": {"dev": len(dev.references), "test": len(test.references)},
+        "sentences": {"train": len(parts.train), "dev": len(dev), "test": len(test)},
+        "own": {"dev": given_dev, "test": given_test},
+        "near_copies": parts.near_copies,
+        "documents": parts.documents,
+        "punctuation": {"train": _punctuated(pair.source for pair in parts.train), "test": _punctuated(test.lines)},
+    }
+
+
+def read_part(folder: Path, part: str, references: int) -> Corpus:
+    """Sentences for development or tests, as :func:`prepare` wrote them."""
+    return Corpus.read(folder / f"{part}.source", [folder / f"{part}.ref.{n}" for n in range(references)])
+
+
+def _own(source: PathLike | None, refs: Sequence[PathLike]) -> Corpus | None:
+    return None if source is None else Corpus.read(source, refs)
+
+
+def _as_pairs(corpus: Corpus) -> list[Pair]:
+    return [Pair(f, e, None, "own", "own") for f, e in zip(corpus.lines, corpus.references[0], strict=True)]
+
+
+def _of_pairs(pairs: Sequence[Pair]) -> Corpus:
+    return Corpus([pair.source for pair in pairs], [[pair.target for pair in pairs]])
+
+
+def _write_part(folder: Path, part: str, corpus: Corpus) -> None:
+    names = [f"{part}.source", *(f"{part}.ref.{n}" for n in range(len(corpus.references)))]
+    for name, lines in zip(names, (corpus.lines, *corpus.references), strict=True):
+        with atomic_write(folder / name) as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+
+def _counted(pairs: Iterable[Pair], run: Session) -> Iterator[Pair]:
+    update = run.progress("read")
+    number = 0
+    for number, pair in enumerate(pairs, 1):
+        if number % _TOLD == 0:
+            update(number)
+        yield pair
+    update(number, number)
+
+
+def _punctuated(lines: Iterable[str]) -> float:
+    """The share of lines with punctuation."""
+    hits = [bool(_PUNCTUATION.search(line)) for line in lines]
+    return sum(hits) / max(len(hits), 1)

@@ -1,0 +1,150 @@
+"""From a corpus to a translator: ``hopefear create`` as a function.
+
+    made = create(CreateOptions(corpus=["memory.tmx"], source_language="de", target_language="en", out="translator"))
+    made.test["bleu"]
+
+Every stage leaves its result in ``OUT.work``; the same call goes on after an interruption with the stage that was not
+done. The translator appears when everything is done, and the folder of the stages is gone.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hopefear.create.data import prepare, read_part
+from hopefear.create.learning import choose_way, decoding_recipe, learn, parts
+from hopefear.create.options import CreateOptions
+from hopefear.create.page import report_page
+from hopefear.create.recipe import Recipe, choose_recipe
+from hopefear.create.scoring import learning_curve, score_all, verdict
+from hopefear.create.work import Work
+from hopefear.formats.weights import read_weights
+from hopefear.model.builder import build
+from hopefear.model.directory import INFO, Model, check_out, put_weights
+from hopefear.model.options import BuildOptions
+from hopefear.runs.session import SILENT, Session
+from hopefear.translator.folder import CARD, write_card
+from hopefear.util.files import atomic_folder, atomic_write
+
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class Created:
+    """A translator, and what is known of it."""
+
+    path: Path
+    pairs: dict[str, Any]  #: read, kept, dropped: reason -> pairs
+    test: dict[str, Any]  #: bleu, chrf, sentences, low, high: the limits of BLEU at 95 %
+    recipe: dict[str, Any]
+    seconds: float
+    verdict: str
+
+    def record(self) -> dict[str, Any]:
+        """What ``--json`` prints."""
+        return {"pairs": self.pairs, "test": self.test, "recipe": self.recipe, "seconds": self.seconds}
+
+    def __str__(self) -> str:
+        kept, read = self.pairs["kept"], self.pairs["read"]
+        return f"{self.path}\t{kept:,} of {read:,} pairs\t{self.verdict}"
+
+
+def create(options: CreateOptions, run: Session = SILENT) -> Created:
+    """Read, clean and split the corpus, build a model, learn its weights, score it, and put it into one folder."""
+    out = Path(options.out)
+    check_out(out, options.overwrite)
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    work = Work(out, options.fingerprint(), run)
+    folder = work.folder
+    stages: dict[str, dict[str, Any]] = {}
+    data = stages["data"] = work.stage("data", lambda: prepare(options, folder, run))
+    recipe = choose_recipe(data)
+    stages["build"] = work.stage("build", lambda: _build(options, recipe, data, folder, run))
+    model = Model.open(folder / "model", verify=False, jobs=options.jobs)
+    dev, test = (read_part(folder, part, data["references"][part]) for part in ("dev", "test"))
+    weights, jobs, seed = folder / "weights.txt", options.jobs, options.seed
+    to_learn, to_choose = parts(dev, recipe)
+    training = Session(run.listen, folder / "training")
+    stages["learn"] = work.stage("learn", lambda: learn(model, to_learn, recipe, weights, seed, jobs, training))
+    language = options.target_language
+    way = stages["choose"] = work.stage("choose", lambda: choose_way(model, to_choose, weights, language, jobs, run))
+    scored = stages["test"] = work.stage(
+        "test", lambda: score_all(model, test, weights, way["scale"], language, seed, jobs, run)
+    )
+    if options.curve:
+        built = _build_options(recipe, (), joint=False)
+        stages["curve"] = work.stage(
+            "curve", lambda: learning_curve(folder, data, model, test, built, seed, jobs, language, run)
+        )
+    return _finish(options, recipe, stages, scored, work)
+
+
+def _build(
+    options: CreateOptions, recipe: Recipe, data: Mapping[str, Any], folder: Path, run: Session
+) -> dict[str, Any]:
+    source, target = ([folder / name for name in data["train"][side]] for side in ("source", "target"))
+    made = _build_options(recipe, recipe.domains, recipe.joint_model)
+    report = build(
+        source, target, folder / "model", made, overwrite=True, seed=options.seed, jobs=options.jobs, run=run
+    )
+    return {"counts": report.counts, "steps": report.seconds}
+
+
+def _build_options(recipe: Recipe, domains: tuple[str, ...], joint: bool) -> BuildOptions:
+    return BuildOptions(
+        domains=domains, strip_punctuation=recipe.strip_punctuation, lm_order=recipe.lm_order, joint_model=joint
+    )
+
+
+def _finish(
+    options: CreateOptions, recipe: Recipe, stages: Mapping[str, dict[str, Any]], scored: dict[str, Any], work: Work
+) -> Created:
+    """Put everything into the translator's folder, which appears whole, and remove the folder of the stages."""
+    out, data = Path(options.out), stages["data"]
+    pairs = {name: data["pairs"][name] for name in ("read", "kept", "dropped")}
+    test = {name: scored[name] for name in ("bleu", "chrf", "sentences", "low", "high")}
+    chosen = {**recipe.as_dict(), **decoding_recipe(stages["choose"]), "learnt": stages["learn"]["learnt"]}
+    seconds = sum(stage["seconds"] for stage in stages.values())
+    made = Created(out, pairs, test, chosen, seconds, verdict(scored, stages["learn"]["learnt"]))
+    name = options.name or out.absolute().name
+    model = work.folder / "model"
+    put_weights(model, read_weights(work.folder / "weights.txt"))
+    write_card(model, _card(options, made, name, data))
+    with atomic_write(model / REPORT) as file:
+        file.write(report_page(name, options.source_language, options.target_language, made, stages))
+    with atomic_folder(out, _ours) as new:
+        for entry in model.iterdir():
+            _put(entry, new / entry.name)
+    work.remove()
+    return made
+
+
+def _put(file: Path, place: Path) -> None:
+    """The same file at another place too, so that nothing is lost if the work is interrupted now."""
+    try:
+        place.hardlink_to(file)
+    except OSError:
+        shutil.copy2(file, place)
+
+
+def _ours(folder: Path) -> list[str]:
+    """What a translator's folder has from us; a glossary is the user's."""
+    info = Model.open(folder, verify=False).info if (folder / INFO).is_file() else {"files": {}}
+    return [*info["files"], INFO, CARD, REPORT]
+
+
+def _card(options: CreateOptions, made: Created, name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    domains = zip(data["train"]["domains"], data["train"]["pairs"], strict=True)
+    return {
+        "name": name,
+        "source": options.source_language,
+        "target": options.target_language,
+        "licence": options.licence,
+        "made_from": [{"corpus": domain, "pairs": count} for domain, count in domains],
+        "scores": {key: round(float(value), 2) for key, value in made.test.items()},
+        "recipe": made.recipe,
+    }

@@ -1,0 +1,69 @@
+"""What a translator is made of: the options of :func:`hopefear.create.create`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hopefear.corpus import CleaningRules
+from hopefear.corpus.languages import check_languages
+from hopefear.errors import OptionError
+from hopefear.util.files import PathLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateOptions:
+    """Everything that decides the translator, but for ``jobs``."""
+
+    source_language: str
+    target_language: str
+    out: PathLike
+    corpus: Sequence[PathLike] = ()
+    source: Sequence[PathLike] = ()  #: plain files, whatever their names, with those of ``target``
+    target: Sequence[PathLike] = ()
+    columns: tuple[str, str] | None = None  #: of tables
+    dev_source: PathLike | None = None  #: sentences to learn weights from; None: some of the corpus
+    dev_refs: Sequence[PathLike] = ()
+    test_source: PathLike | None = None  #: sentences to score the translator on; None: some of the corpus
+    test_refs: Sequence[PathLike] = ()
+    rules: CleaningRules = field(default_factory=CleaningRules)
+    name: str = ""  #: of the translator; none: that of its folder
+    licence: str = ""  #: of the translator, for its card
+    curve: bool = True  #: build on a half and a quarter of the data too, to see what more of it would give
+    seed: int = 1
+    jobs: int = 0
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        check_languages(self.source_language, self.target_language)
+        for part in ("dev", "test"):
+            if bool(getattr(self, f"{part}_source")) != bool(getattr(self, f"{part}_refs")):
+                raise OptionError(f"--{part}-source and --{part}-refs go together.")
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What must be the same for interrupted work to go on: the options, and sizes and times of the files."""
+        named = {
+            "corpus": self.corpus,
+            "source": self.source,
+            "target": self.target,
+            "dev": [*([self.dev_source] if self.dev_source else []), *self.dev_refs],
+            "test": [*([self.test_source] if self.test_source else []), *self.test_refs],
+        }
+        return {
+            "languages": [self.source_language, self.target_language],
+            "columns": list(self.columns) if self.columns else None,
+            "rules": [list(self.rules.off), self.rules.max_words, self.rules.max_ratio],
+            "curve": self.curve,
+            "seed": self.seed,
+            "files": {role: [_state(path) for path in paths] for role, paths in named.items()},
+        }
+
+
+def _state(path: PathLike) -> list[Any]:
+    try:
+        state = Path(path).stat()
+    except (OSError, ValueError):  # an address, or what files have in common
+        return [str(path)]
+    return [str(path), state.st_size, state.st_mtime_ns]

@@ -1,0 +1,159 @@
+"""``report.html`` of a translator: what it was made from, what it is worth, and sentences to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from hopefear.corpus import RULES
+from hopefear.reports.page import card, chart, document, section, signed, table
+from hopefear.util.svg import Curve
+
+if TYPE_CHECKING:
+    from hopefear.create.making import Created
+
+
+def report_page(name: str, source: str, target: str, made: Created, stages: Mapping[str, dict[str, Any]]) -> str:
+    """The page, one file that needs nothing else."""
+    title = f"{name}: {source} to {target}"
+    body = "".join(
+        [
+            f'<header><h1>{escape(title)}</h1><p class="verdict">{escape(made.verdict)}</p></header><main>',
+            _scores(stages["test"]),
+            _examples(stages["test"]["examples"]),
+            _curve(stages.get("curve")),
+            _data(stages["data"]),
+            _recipe(made.recipe, stages),
+            _unknown(stages["test"]["unknown"]),
+            "</main>",
+        ]
+    )
+    return document(title, body, {})
+
+
+def _scores(test: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            "this translator",
+            f"{test['bleu']:.2f}",
+            f"{test['low']:.2f} to {test['high']:.2f}",
+            f"{test['chrf']:.2f}",
+            "",
+        ]
+    ]
+    names = {"untrained": "the same model, weights not learnt", "copy": "the source text as it is"}
+    for key, other in test["against"].items():
+        gain = f"{signed(other['gain'])} ({signed(other['low'])} to {signed(other['high'])})"
+        rows.append([names[key], f"{other['bleu']:.2f}", "", f"{other['chrf']:.2f}", gain])
+    lead = f"On {test['sentences']:,} sentences that nothing was made from. Intervals hold 95 % of bootstrap samples."
+    columns = ["", "BLEU", "95 %", "chrF", "this translator is better by"]
+    note = f'<p class="small faint">{escape(test["signature"])}</p>'
+    return section("scores", "Scores", lead, card(table(columns, rows), note))
+
+
+def _examples(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    titles = {"some": "Ten sentences of the test, evenly spread", "best": "The best", "worst": "The worst"}
+    content = []
+    for kind, sentences in examples.items():
+        rows = [
+            [
+                escape(one["source"]),
+                escape(one["translation"]),
+                "<br>".join(escape(text) for text in one["references"]),
+                f"{100 * one['score']:.0f}",
+            ]
+            for one in sentences
+        ]
+        shown = table(["source", "translation", "reference", "BLEU+1"], rows)
+        content.append(f"<h3>{titles[kind]}</h3>{shown}")
+    return section("sentences", "Sentences", "How it translates what it has never seen.", card(*content))
+
+
+def _curve(curve: Mapping[str, Any] | None) -> str:
+    if curve is None:
+        return section("curve", "More data", "The learning curve was left out (--no-curve).")
+    points = curve["points"]
+    drawn = chart(
+        "learning",
+        "BLEU by sentence pairs",
+        "sentence pairs",
+        "BLEU",
+        [Curve("without trained weights", [p["pairs"] for p in points], [p["bleu"] for p in points])],
+    )
+    if curve["twice"] >= 0.1:
+        lead = f"Twice the data would give about {signed(curve['twice'], 1)} BLEU, if it is of the same kind."
+    else:
+        lead = "More data of the same kind would give little, as far as these sentences tell."
+    rows = [[f"{p['pairs']:,}", f"{p['bleu']:.2f}"] for p in points]
+    note = (
+        "Models of a quarter, a half and all of the pairs, without a joint model and with the weights they begin with."
+    )
+    return section(
+        "curve", "More data", lead, card(drawn, table(["pairs", "BLEU"], rows), f'<p class="small">{note}</p>')
+    )
+
+
+def _data(data: Mapping[str, Any]) -> str:
+    pairs, sentences = data["pairs"], data["sentences"]
+    lead = (
+        f"{pairs['read']:,} pairs were read and {pairs['kept']:,} kept: {sentences['train']:,} to build from, "
+        f"{sentences['dev']:,} to learn weights from, {sentences['test']:,} to test with"
+    )
+    if data["near_copies"]:
+        lead += f"; {data['near_copies']:,} were left out because they are, or nearly are, in a test"
+    if data["documents"]:
+        lead += ". Whole documents are in one part"
+    domains = zip(data["train"]["domains"], data["train"]["pairs"], strict=True)
+    content = [table(["corpus", "pairs to build from"], [[escape(name), f"{count:,}"] for name, count in domains])]
+    for title, counts in (("Dropped", pairs["dropped"]), ("Repaired", pairs["repaired"])):
+        if counts:
+            rows = [
+                [escape(rule), f"{count:,}", escape(RULES[rule]), _samples(data["samples"].get(rule, ()))]
+                for rule, count in sorted(counts.items(), key=lambda item: -item[1])
+            ]
+            content.append(f"<h3>{title}</h3>" + table(["rule", "pairs", "what it does", "for example"], rows))
+    return section("data", "Data", lead + ".", card(*content))
+
+
+def _samples(samples: Sequence[Mapping[str, str]]) -> str:
+    return "<br>".join(f"{escape(one['source'][:80])} | {escape(one['target'][:80])}" for one in samples[:3])
+
+
+def _recipe(recipe: Mapping[str, Any], stages: Mapping[str, dict[str, Any]]) -> str:
+    rows = [[escape(name.replace("_", " ")), escape(_value(value))] for name, value in recipe.items()]
+    learnt, chosen = stages["learn"], stages["choose"]
+    notes = []
+    if "after" in learnt and not learnt["learnt"]:
+        notes.append(
+            f"What {learnt['sentences']:,} sentences taught did not translate held-out parts better, so it was dropped."
+        )
+    elif "after" in learnt:
+        notes.append(
+            f"Weights of {learnt['weights']:,} features from {learnt['sentences']:,} sentences: BLEU of held-out parts "
+            f"{learnt['before']:.2f} before, {learnt['after']:.2f} after."
+        )
+    elif "why" in learnt:
+        notes.append(f"Weights were not learnt: {learnt['why']}.")
+    ways = ", ".join(f"{name}: {value:.2f}" for name, value in chosen["bleu"].items())
+    notes.append(f"Minimum Bayes risk by its scale, BLEU on {chosen['sentences']:,} sentences: {ways}.")
+    times = ", ".join(f"{name} {stage['seconds']:.0f} s" for name, stage in stages.items())
+    notes.append(f"Time: {times}.")
+    text = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return section("recipe", "Recipe", "How it was made, by the size of the data.", card(table(["", ""], rows), text))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _unknown(unknown: Mapping[str, Any]) -> str:
+    share = 100 * unknown["unknown"] / max(unknown["words"], 1)
+    counts = f"{unknown['unknown']:,} of {unknown['words']:,} words of the test are unknown ({share:.1f} %)"
+    lead = f"{counts}; they are copied."
+    words = ", ".join(f"{escape(word)} ({count})" for word, count in unknown["frequent"])
+    return section("unknown", "Unknown words", lead, card(f"<p>{words or 'None.'}</p>"))

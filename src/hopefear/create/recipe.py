@@ -1,0 +1,51 @@
+"""How a translator is made of so much data: the rules of docs/create.md, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+JOINT_FROM = 2_000  # pairs from which a joint model is trained
+LEARN_FROM, SPARSE_FROM = 100, 300  # sentences from which weights are learnt, and those of sparse features too
+MOST_LEARNT = 1200  # sentences to learn weights from; more take time and give little
+CHOOSE_LEAST = 300  # sentences that are kept aside to choose minimum Bayes risk on
+SCALES = (0.3, 0.5, 1.0, 2.0)  # of minimum Bayes risk
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is decided before anything is built."""
+
+    joint_model: bool
+    domains: tuple[str, ...]  #: that may get a language model of their own
+    strip_punctuation: str
+    lm_order: int
+    learn: int  #: sentences to learn weights from; 0: those of every model
+    choose: int  #: sentences to choose minimum Bayes risk on; 0: those that were learnt from
+    features: tuple[str, ...]  #: templates of sparse features to learn
+    folds: int
+    epochs: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def choose_recipe(data: Mapping[str, Any]) -> Recipe:
+    """The recipe for a corpus, from the record of the first stage."""
+    train, dev = data["sentences"]["train"], data["sentences"]["dev"]
+    choose = max(CHOOSE_LEAST, dev - MOST_LEARNT) if dev >= 3 * CHOOSE_LEAST else 0
+    learn = min(dev - choose, MOST_LEARNT) if dev >= LEARN_FROM else 0
+    domains = tuple(data["train"]["domains"])
+    spoken = data["punctuation"]["test"] < 0.1 < 0.5 < data["punctuation"]["train"]
+    return Recipe(
+        joint_model=train >= JOINT_FROM,
+        domains=domains if len(domains) > 1 else (),
+        strip_punctuation="source" if data["own"]["test"] and spoken else "none",
+        lm_order=5 if train >= 5_000 else 4,
+        learn=learn,
+        choose=choose,
+        features=("lex", "shape") if learn >= SPARSE_FROM else (),
+        folds=3 if learn >= SPARSE_FROM else 5,
+        epochs=6,
+    )
