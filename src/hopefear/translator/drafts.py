@@ -1,0 +1,124 @@
+"""Texts taken apart into sentences and put together again: running text with its line ends, and fragments of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from hopefear.documents.html_pages import read_html
+from hopefear.documents.segment import Part, Segment
+from hopefear.documents.sentences import split_segment
+from hopefear.translator.sentence import Made, Sentence
+
+Read = Callable[[Segment], Sentence | None]
+
+
+@dataclass(slots=True)
+class Slot:
+    """A sentence of a segment with the white space behind it. Without words it has nothing to translate."""
+
+    source: Segment
+    space: str
+    sentence: Sentence | None
+
+    @property
+    def length(self) -> int:
+        """Characters of the source."""
+        return len(self.source.text) + len(self.space)
+
+
+def slots_of(segment: Segment, language: str, read: Read) -> list[Slot]:
+    """The sentences of a segment."""
+    return [Slot(part, space, read(part)) for part, space in split_segment(segment, language)]
+
+
+def rendered(slots: Sequence[Slot], made: Sequence[Made]) -> Segment:
+    """A segment again; ``made`` has the translations of those slots that have a sentence."""
+    translations = iter(made)
+    parts: list[Part] = []
+    for slot in slots:
+        parts += next(translations).parts if slot.sentence is not None else slot.source.parts
+        parts.append(slot.space)
+    return Segment(tuple(parts)).joined()
+
+
+@dataclass
+class Draft:
+    """A text as slots, in rows (its lines, or the segments of a page)."""
+
+    rows: list[list[Slot]]
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All that is to be translated."""
+        return [slot.sentence for row in self.rows for slot in row if slot.sentence is not None]
+
+    def row_texts(self, made: Sequence[Made]) -> list[Segment]:
+        """The rows with these translations."""
+        rows, at = [], 0
+        for row in self.rows:
+            count = sum(slot.sentence is not None for slot in row)
+            rows.append(rendered(row, made[at : at + count]))
+            at += count
+        return rows
+
+    def text(self, made: Sequence[Made]) -> str:
+        """The text with these translations."""
+        raise NotImplementedError
+
+    def alignment(self, made: Sequence[Made]) -> list[tuple[int, int, int, int]]:
+        """Spans of the source and the translation that belong together, in characters; none where markup is between."""
+        return []
+
+
+@dataclass
+class TextDraft(Draft):
+    """Running text, whose line ends stay."""
+
+    ends: list[str] = field(default_factory=list)  #: behind each row
+
+    @classmethod
+    def of(cls, text: str, language: str, read: Read) -> TextDraft:
+        """A text. A line that has words is a row; ``<b>`` and the like in it are tags."""
+        rows, ends = [], []
+        for line in text.splitlines(keepends=True):
+            bare = line.rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+            rows.append(slots_of(Segment.of(bare), language, read))
+            ends.append(line[len(bare) :])
+        return cls(rows, ends)
+
+    def text(self, made: Sequence[Made]) -> str:
+        return "".join(row.text + end for row, end in zip(self.row_texts(made), self.ends, strict=True))
+
+    def alignment(self, made: Sequence[Made]) -> list[tuple[int, int, int, int]]:
+        translations = iter(made)
+        spans = []
+        begin = start = 0
+        for row, end in zip(self.rows, self.ends, strict=True):
+            for slot in row:
+                shown = slot.source.text
+                if slot.sentence is not None:
+                    own = next(translations)
+                    spans += [(a + begin, b + begin, c + start, d + start) for a, b, c, d in own.alignment]
+                    shown = own.text
+                begin += slot.length
+                start += len(shown) + len(slot.space)
+            begin += len(end)
+            start += len(end)
+        return spans
+
+
+class HtmlDraft(Draft):
+    """A piece of HTML."""
+
+    def __init__(self, text: str, language: str, read: Read) -> None:
+        self._page = read_html(text.encode("utf-8", "replace"), "text", "utf-8")
+        super().__init__([slots_of(segment, language, read) for segment in self._page.segments])
+
+    def text(self, made: Sequence[Made]) -> str:
+        segments = self._page.segments
+        new = [
+            row if source.fault_of(row) is None else None
+            for source, row in zip(segments, self.row_texts(made), strict=True)
+        ]
+        return self._page.write(new).decode()

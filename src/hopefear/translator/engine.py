@@ -1,0 +1,215 @@
+"""The decoder of a translator: sentences in, their best translations with derivations out."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hopefear._core import Derivation, Forest, Pool, forest_consensus
+from hopefear.decode.consensus import CANDIDATES, best_by_consensus
+from hopefear.decode.hiero import Hiero, Prepared
+from hopefear.decode.translation import MBR_EDGES
+from hopefear.formats.weights import weight_vector
+from hopefear.learning.rules import FEATURES
+from hopefear.model.directory import Model
+from hopefear.translator.alignment import Aligned, Aligner
+from hopefear.translator.glossary import FEATURE, WEIGHT
+from hopefear.translator.sentence import PRIVATE, Assembly, Chunk, Made, Sentence, joined, plain
+
+_NEW_WORDS = 200_000  # that a decoder may meet before another takes its place: words are never forgotten
+_LOOKED_AT = 400  # derivations of a forest, when one with a given text is looked for
+_ONE = 1e-6  # a beam that leaves the best derivation
+
+
+def _hidden_cost(model: Model) -> float:
+    """What the language model says of a word that it does not know, as a natural logarithm."""
+    if not model.language_models:
+        return 0.0
+    lm = model.language_models[0]
+    return math.log(10) * (lm.score(f"{PRIVATE}0") - lm.score(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A translation of a chunk."""
+
+    derivation: Derivation
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A translation of a sentence."""
+
+    made: Made
+    score: float
+    match: float | None = None  #: how like the sentence is to one that was corrected, if it is from there
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The translations of a sentence, best first, and what its quality is made of."""
+
+    candidates: list[Candidate]
+    agreement: float
+    unknown: int
+    words: int  #: of the source that are not protected
+    lm: float  #: logarithm of the probability of so many words of the translation
+    lm_words: int
+
+
+class Engine:
+    """Decodes for one translator; any number of threads may use it."""
+
+    def __init__(self, model: Model, recipe: Mapping[str, Any], jobs: int = 0) -> None:
+        model.require("hiero", "a translator is for hiero")
+        self.model, self._jobs = model, jobs
+        self._mbr: str | None = recipe.get("mbr")
+        # Where only agreement is asked for, it shall not depend on how large all weights are together.
+        lm = abs(model.weights.get("lm", 0.0))
+        self._scale = float(recipe.get("scale") or 1.0) if self._mbr else 1 / lm if lm > 0 else 1.0
+        self._weights = {**model.weights, FEATURE: float(recipe.get("glossary", WEIGHT))}
+        self._weights |= {name: float(recipe.get(name, value)) for name, value in FEATURES.items()}
+        self._limits: dict[str, Any] = {n: int(recipe[n]) for n in ("pop_limit", "max_options") if n in recipe}
+        self._aligner = Aligner(model.grammar)
+        self._hidden = _hidden_cost(model)
+        self._lock = threading.Lock()
+        self._renew()
+
+    def _renew(self) -> None:
+        self._decoder = Hiero(self.model, self._weights, extra=(FEATURE, *FEATURES), **self._limits)
+        self._vector = weight_vector(self._weights, self._decoder.feature_names)
+        self._most_words = len(self._decoder._core.vocab) + _NEW_WORDS
+        self._term = self._decoder.feature_names.index(FEATURE)
+        names = self._decoder.dense_names
+        self._lm = names.index("lm") if self.model.language_models and "lm" in names else None
+        self._unknown = [names.index(name) for name in ("unknown", "identity") if name in names]
+
+    @property
+    def decoder(self) -> Hiero:
+        """A decoder that has not met too many words."""
+        with self._lock:
+            if len(self._decoder._core.vocab) > self._most_words:
+                self._renew()
+            return self._decoder
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """By which it decodes."""
+        return self._weights
+
+    def texts(self, sentences: Sequence[Sentence]) -> list[Made]:
+        """The translation of each sentence."""
+        best = self._best([chunk for sentence in sentences for chunk in sentence.chunks])
+        made, at = [], 0
+        for sentence in sentences:
+            own = best[at : at + len(sentence.chunks)]
+            at += len(own)
+            if sentence.special:
+                made.append(self._assembled(sentence, own)[0])
+            else:
+                tokens = [token for derivation in own for token in derivation.text.split()]
+                made.append(plain(sentence, tokens, self.model))
+        return made
+
+    def judged(self, sentences: Sequence[Sentence], n: int) -> list[Judged]:
+        """The n best translations of each sentence, with their alignments."""
+        lists, agreements = self._lists([chunk for sentence in sentences for chunk in sentence.chunks], n)
+        result, at = [], 0
+        for sentence in sentences:
+            until = at + len(sentence.chunks)
+            result.append(self._judged(sentence, lists[at:until], agreements[at:until], n))
+            at = until
+        return result
+
+    def derivations(self, sentence: Sentence) -> list[Derivation]:
+        """Of the parts of a sentence, usually one."""
+        return self._best(sentence.chunks)
+
+    def _judged(
+        self, sentence: Sentence, lists: Sequence[Sequence[Decoded]], agreements: Sequence[float], n: int
+    ) -> Judged:
+        first, aligned = self._assembled(sentence, [own[0].derivation for own in lists])
+        candidates = [Candidate(first, sum(own[0].score for own in lists))]
+        known = {first.text}
+        # of a sentence in parts, alternatives differ in the part where they lose least
+        others = [
+            (other.score - own[0].score, part, rank)
+            for part, own in enumerate(lists)
+            for rank, other in enumerate(own[1:], 1)
+        ]
+        for loss, part, rank in sorted(others, key=lambda other: -other[0]) if n > 1 else ():
+            ways = [own[rank if k == part else 0].derivation for k, own in enumerate(lists)]
+            made, _ = self._assembled(sentence, ways)
+            if made.text not in known and len(candidates) < n:
+                known.add(made.text)
+                candidates.append(Candidate(made, candidates[0].score + loss))
+        unknown = sum(
+            1
+            for phrase in aligned.phrases
+            if any(phrase.features.get(i) for i in self._unknown) and sentence.words.words[phrase.begin].keep is None
+        )
+        words = sum(1 for word in sentence.words.words if word.keep is None)
+        lm, lm_words = self._fluency(sentence, [own[0].derivation for own in lists])
+        sizes = [len(chunk.words) for chunk in sentence.chunks]
+        agreement = sum(a * size for a, size in zip(agreements, sizes, strict=True)) / max(1, sum(sizes))
+        return Judged(candidates, agreement, unknown, words, lm, lm_words)
+
+    def _fluency(self, sentence: Sentence, derivations: Sequence[Derivation]) -> tuple[float, int]:
+        """What the language model says of the words, but for those that only stand for protected spans."""
+        if self._lm is None:
+            return 0.0, 0
+        hidden = sum(word.startswith(PRIVATE) for chunk in sentence.chunks for word in chunk.words)
+        total = sum(float(derivation.h[self._lm]) for derivation in derivations)
+        words = sum(len(derivation.words) for derivation in derivations)
+        return total - hidden * self._hidden, max(0, words - hidden)
+
+    def _assembled(self, sentence: Sentence, derivations: Sequence[Derivation]) -> tuple[Made, Aligned]:
+        parts = [
+            self._aligner.align(derivation, chunk.words)
+            for derivation, chunk in zip(derivations, sentence.chunks, strict=True)
+        ]
+        aligned = joined(parts, sentence.chunks)
+        return Assembly(sentence, aligned, self.model, self._term).run(), aligned
+
+    def _forests(self, chunks: Sequence[Chunk], **limits: Any) -> Pool:
+        prepared = Prepared([c.words for c in chunks], [c.kinds for c in chunks], [c.rules for c in chunks])
+        return self.decoder.decode(prepared, self._vector, jobs=self._jobs, **limits)
+
+    def _best(self, chunks: Sequence[Chunk]) -> list[Derivation]:
+        """The derivation of each chunk's translation."""
+        if self._mbr is not None:
+            return [own[0].derivation for own in self._lists(chunks, 1)[0]]
+        return [forest.viterbi(self._vector) for forest in self._forests(chunks, beam=_ONE)]
+
+    def _lists(self, chunks: Sequence[Chunk], n: int) -> tuple[list[list[Decoded]], list[float]]:
+        """The n best derivations of each chunk with different strings, and how far the forest agrees with the first."""
+        if not chunks:
+            return [], []
+        forests = self._forests(chunks, max_edges=MBR_EDGES)
+        judged = 1 if self._mbr is None else CANDIDATES
+        gains = forest_consensus(list(forests), self._vector, self._scale, judged, self._jobs)
+        chosen: list[str | None] = [None] * len(chunks)  # the best by the model
+        if self._mbr == "bleu":
+            chosen = [max(own, key=lambda each: each[1])[0] if own else "" for own in gains]
+        elif self._mbr is not None:
+            chosen = [*best_by_consensus(forests, self._vector, self._mbr, self._scale, jobs=self._jobs)]
+        lists = [self._n_best(forest, text, n) for forest, text in zip(forests, chosen, strict=True)]
+        agreements = [dict(own).get(best[0].derivation.text, 0.0) for own, best in zip(gains, lists, strict=True)]
+        return lists, agreements
+
+    def _n_best(self, forest: Forest, chosen: str | None, n: int) -> list[Decoded]:
+        """The derivation of the chosen text, then the best others."""
+        first: Decoded | None = None
+        others: list[Decoded] = []
+        for number, derivation in enumerate(forest.iter_kbest(self._vector, True)):
+            if first is None and (chosen is None or derivation.text == chosen):
+                first = Decoded(derivation, derivation.score)
+            elif len(others) < max(1, n - 1):
+                others.append(Decoded(derivation, derivation.score))
+            if (first is not None and len(others) >= n - 1) or number >= _LOOKED_AT:
+                break
+        return [first, *others[: n - 1]] if first is not None else others[:n]

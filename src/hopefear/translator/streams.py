@@ -1,0 +1,85 @@
+"""Lines and files through a translator: what ``hopefear translate`` does with one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from hopefear.documents.translate import SUFFIXES, is_document
+from hopefear.errors import InputError, input_error
+from hopefear.runs.session import Session
+from hopefear.translator.translation import Translation
+from hopefear.translator.translator import Translator
+from hopefear.util.files import PathLike
+
+_BLOCK = 256  # lines translated at a time
+
+
+def translated_lines(
+    translator: Translator, lines: Iterable[str], session: Session, *, quality: bool = False, alignments: bool = False
+) -> Iterator[str]:
+    """A line of output for each line of input, in pieces of text.
+
+    With ``quality`` it begins with the three numbers of its quality, with ``alignments`` it ends with the characters
+    that belong together, as ``0-3:0-1`` for the first three and the first one; tabs are between.
+    """
+    source, done = iter(lines), 0
+    update = session.progress("translate")
+    update(0)
+    while block := list(itertools.islice(source, _BLOCK)):
+        if quality or alignments:
+            rows = [_row(each, quality, alignments) for each in translator.translations(block)]
+        else:
+            rows = translator(block)
+        yield "".join(f"{' '.join(row.splitlines())}\n" for row in rows)
+        done += len(block)
+        update(done)
+
+
+def learning_lines(translator: Translator, lines: Iterable[str], session: Session) -> Iterator[str]:
+    """A line of output for each line of input; the correction behind its tab, if there is one, is learnt then."""
+    translator.corrections.hold()
+    try:
+        for number, line in enumerate(lines, 1):
+            source, _, correction = line.partition("\t")
+            yield f"{' '.join(translator(source).splitlines())}\n"
+            if source.strip() and correction.strip():
+                learnt = translator.learn(source, correction)
+                if learnt.status != "learnt":
+                    session.warn(f"line {number}: {learnt}")
+    finally:
+        translator.corrections.close()
+
+
+def _row(translation: Translation, quality: bool, alignments: bool) -> str:
+    of = translation.quality
+    columns = [f"{of.score:.3f}", f"{of.unknown_share:.3f}", f"{of.agreement:.3f}"] if quality else []
+    columns.append(translation.text)
+    if alignments:
+        columns.append(" ".join(f"{a}-{b}:{c}-{d}" for a, b, c, d in translation.alignment))
+    return "\t".join(columns)
+
+
+def translate_files(translator: Translator, files: Sequence[PathLike], out: PathLike, session: Session) -> list[Path]:
+    """Each file translated into one of the same name in the folder ``out``, which is made."""
+    folder = Path(out)
+    names: dict[str, PathLike] = {}
+    for file in files:
+        name = Path(file).name
+        if not is_document(file):
+            known = " ".join(SUFFIXES)
+            raise input_error(file, None, f"is no kind of document that is known. Its name may end in {known}")
+        if name in names:
+            raise InputError(f"{names[name]} and {file} would both become {folder / name}. Translate them one by one")
+        names[name] = file
+    if folder.exists() and not folder.is_dir():
+        raise input_error(folder, None, "is no folder. Take another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    update = session.progress("translate", len(files))
+    made = []
+    for number, file in enumerate(files):
+        update(number, text=Path(file).name)
+        made.append(translator.document(file, folder, report=session.warn))
+    update(len(files))
+    return made

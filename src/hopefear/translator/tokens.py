@@ -1,0 +1,96 @@
+"""A sentence as a decoder takes it: words with their places in the text, protected spans as words, tags between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hopefear.documents.segment import Keep, Segment, Tag
+from hopefear.model.text import LETTERS, TextPipeline, clean
+
+_PIECE = re.compile(r"\S+")
+#: Protected spans of these kinds are words of the language too: the decoder sees them, and a glossary has a say.
+SOFT = frozenset(["name", "number"])
+
+
+@dataclass(slots=True)
+class Word:
+    """A word of the source. ``start`` and ``stop`` are its place in the text without tags."""
+
+    form: str  #: as it is spelled, without what cleaning takes away
+    start: int
+    stop: int
+    keep: Keep | None = None
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether a glossary may have a say."""
+        return self.keep is None or self.keep.kind in SOFT
+
+
+@dataclass(slots=True)
+class Words:
+    """The words of a sentence, the gaps between them, and its tags by gap."""
+
+    text: str  #: without tags
+    words: list[Word] = field(default_factory=list)
+    tags: list[tuple[int, Tag]] = field(default_factory=list)
+    tag_places: list[int] = field(default_factory=list)  #: where each tag stands in the text
+
+    def gap(self, place: int) -> str:
+        """The white space before a word; for the number of words, that behind the last."""
+        start = self.words[place - 1].stop if place > 0 else 0
+        stop = self.words[place].start if place < len(self.words) else len(self.text)
+        return self.text[start:stop]
+
+    def forms(self) -> list[str]:
+        """The words as they are spelled."""
+        return [word.form for word in self.words]
+
+
+def words_of(segment: Segment, pipeline: TextPipeline) -> Words:
+    """The words of a segment. Where a text has no words for the pipeline, it has none here."""
+    found = Words("")
+    texts: list[str] = []
+    at = 0
+    for part in segment.parts:
+        if isinstance(part, Tag):
+            found.tags.append((len(found.words), part))
+            found.tag_places.append(at)
+            continue
+        text = part if isinstance(part, str) else part.text
+        if isinstance(part, Keep):
+            if text:
+                found.words.append(Word(_one_word(text), at, at + len(text), part))
+        else:
+            found.words += _words(text, at, pipeline.as_spelled)
+        texts.append(text)
+        at += len(text)
+    found.text = "".join(texts)
+    return found
+
+
+def _one_word(text: str) -> str:
+    """Something to call a protected span, without blanks."""
+    return "_".join(clean(text).split()) or "_"
+
+
+def _words(text: str, at: int, pipeline: TextPipeline) -> list[Word]:
+    words = []
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        position = 0
+        for token in pipeline.tokens(piece):
+            place = piece.find(token, position)
+            if place < 0:  # cleaning changed how it is spelled
+                place = min(position, len(piece) - 1)
+            position = max(place + 1, min(place + len(token), len(piece)))
+            words.append(Word(token, at + match.start() + place, at + match.start() + position))
+    return words
+
+
+def labelled(words: Sequence[Word], pipeline: TextPipeline) -> tuple[list[str], str]:
+    """The words as the model has them, and a letter for the kind of each."""
+    pairs = pipeline.labelled([word.form for word in words])
+    return [word for word, _ in pairs], "".join(LETTERS[kind] for _, kind in pairs)
