@@ -124,7 +124,7 @@ def measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
         clock(f"{reordering}: search for truths", None, lambda s=sets: s.start(5, False, 8, 1, args.jobs))
         keys = (not args.keep_once, args.jobs)
         clock(f"{reordering}: find features", None, lambda s=sets, k=keys: s.learner.find_features(*k))
-        learner.run(*sgd, False, 1, args.jobs)
+        learner.run(*sgd, 1, args.jobs)
         found[reordering] = len(learner.table)
         padded(sets, args.features, rng)
         weights = clock(f"{reordering}: scores of all blocks", None, lambda s=sets: s.weights(args.jobs))
@@ -138,8 +138,7 @@ def measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
         learner.find_features(*keys)
         found[reordering] = len(learner.table)
         padded(sets, args.features, rng)
-        clock(f"{reordering}: SGD pass", 10.0, lambda s=sets: s.learner.run(*sgd, False, 99, args.jobs))
-        clock("same, lock-free", None, lambda s=sets: s.learner.run(*sgd, True, 99, args.jobs))
+        clock(f"{reordering}: SGD pass", 10.0, lambda s=sets: s.learner.run(*sgd, 99, args.jobs))
     return {
         "sentences": args.sentences,
         "words": args.sentences * LENGTH,

@@ -35,7 +35,7 @@ def folds_of(pool, count, seed):
 
 def document(pool, metric, weights):
     w = weight_vector(weights, pool.feature_names)
-    return _core.one_best(pool, metric.stats(pool), metric.core, w)[1]
+    return _core.one_best(pool, metric.stats(pool), metric.core, w, jobs=1, places=None)[1]
 
 
 def main():

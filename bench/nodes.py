@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hopefear.commands.translate import Translate
+from hopefear.commands.tune import Tune
 from hopefear.data.language import SyntheticParallel
 from hopefear.data.lists import Synthetic
 from hopefear.decode import translation
 from hopefear.model import BuildOptions, build, rules
-from hopefear.train.tuning import TuneConfig, tune
+from hopefear.runs.session import SILENT
 
 
 @contextmanager
@@ -93,9 +95,8 @@ def works(folder: Path, sentences: int, pairs: int, replicates: int) -> dict[str
     Synthetic(sentences=200, candidates=50, references=2, seed=1).write(folder / "lists")
 
     def translated(address: str) -> None:
-        for _ in translation.translate(
-            translation.TranslateConfig(model=folder / "model", cluster=address), folder / "source"
-        ):
+        translate = Translate(model=str(folder / "model"), cluster=address)
+        for _ in translation.translate(translate, folder / "source"):
             pass
 
     def built(address: str) -> None:
@@ -113,7 +114,7 @@ def works(folder: Path, sentences: int, pairs: int, replicates: int) -> dict[str
     def tuned(address: str) -> None:
         refs = sorted(str(one) for one in (folder / "lists").glob("ref.*"))
         lists = [str(folder / "lists" / "nbest.txt")]
-        given = TuneConfig(
+        given = Tune(
             nbest=lists,
             refs=refs,
             trainer="kbmira",
@@ -122,7 +123,7 @@ def works(folder: Path, sentences: int, pairs: int, replicates: int) -> dict[str
             out=str(folder / "run"),
             overwrite=True,
         )
-        tune(given)
+        given.run(SILENT)
 
     return {"translate": translated, "build, aligned before": built, f"tune, {replicates} replicates of kbmira": tuned}
 

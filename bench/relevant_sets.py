@@ -36,7 +36,7 @@ def iterate(sets: RelevantSets, options: Costmargin, number: int) -> None:
 
     def passes() -> None:
         for k in range(options.passes):
-            learner.run(options.eta, options.l2, options.batch, False, 10 * number + k, 1)
+            learner.run(options.eta, options.l2, options.batch, 10 * number + k, 1)
 
     learnt = seconds(passes)
     decoded = seconds(lambda: sets.decoded(alternatives(number), sets.weights(1), 1))

@@ -14,9 +14,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from hopefear.commands.tune import Tune
 from hopefear.data.lists import Synthetic
-from hopefear.report import make_report
-from hopefear.train.tuning import TuneConfig, tune
+from hopefear.reports import make_report
+from hopefear.runs.session import SILENT
 
 TRAINERS = (("kbmira", "passes=5"), ("pro", "keep=20"), ("rampion", "cccp=2"), ("perceptron", "iterations=5"),
             ("pa", "iterations=5"))  # fmt: skip
@@ -35,7 +36,7 @@ def measure(runs: int, sentences: int, candidates: int) -> dict[str, float]:
         for k in range(runs):
             trainer, option = TRAINERS[k % len(TRAINERS)]
             out = folder / f"{trainer}-{k}"
-            tune(TuneConfig(**lists, trainer=trainer, set=[option], replicates=3, out=str(out)))
+            Tune(**lists, trainer=trainer, set=[option], replicates=3, out=str(out)).run(SILENT)
             made.append(out)
         began, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
         page = make_report(made, folder / "report.html")

@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hopefear._core import Extractor, ParallelText, write_grammar
+from hopefear.commands.translate import Translate
 from hopefear.data.language import SyntheticParallel
 from hopefear.decode import decoder_for
-from hopefear.decode.translation import BLOCK, TranslateConfig, _decoded, _translations
+from hopefear.decode.translation import BLOCK, _decoded, _translations
 from hopefear.model import BuildOptions, Model, build
 from hopefear.model.align import align
 from hopefear.model.language_model import LanguageModel
@@ -76,7 +77,7 @@ def simulated(work: Work, machines: int, bandwidth: float) -> float:
 def measure_translate(folder: Path, lines: list[str]) -> Work:
     model = Model.open(folder / "model")
     decoder = decoder_for(model, model.weights, None, None, 0)
-    config = TranslateConfig(model=str(folder / "model"), jobs=1)
+    config = Translate(model=str(folder / "model"), jobs=1)
     decoded, seconds = timed(lambda: _decoded(config, decoder, "text", (0, lines)))
     packed = pickle.dumps(decoded)
 

@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hopefear.commands.weigh import Weigh
 from hopefear.runs.session import SILENT
-from hopefear.train.weighing import WeighConfig, Weighing, metric_for, read_pool
+from hopefear.train.weighing import Weighing, scaled
 
 Array = NDArray[np.float64]
 CANDIDATES = 5
@@ -65,9 +66,9 @@ WORDS = {True: "better", False: "worse", None: "cannot tell"}
 
 def judge(task: tuple[str, int]) -> dict[str, str | int]:
     case, seed = task
-    config = WeighConfig(table=CASES[case][1](seed), group="group", outcome="outcome", seed=seed + 1, jobs=1)
-    pool = read_pool(config)
-    equal, chance = Weighing(pool, metric_for(config, pool), config, SILENT).judged()
+    command = Weigh(table=CASES[case][1](seed), group="group", outcome="outcome", seed=seed + 1, jobs=1)
+    pool = command.read()
+    equal, chance = Weighing(pool, scaled(command.measure(), pool), SILENT, seed=command.seed, jobs=1).judged()
     return {"case": case, "seed": seed, "equal": WORDS[equal], "chance": WORDS[chance]}
 
 

@@ -1,0 +1,10 @@
+"""A server for translators: LibreTranslate's API, an API of our own, and a page (``hopefear serve``).
+
+from hopefear.serve import Settings, serve
+
+serve(lambda: [hf.Translator("translator")], Settings(port=5000))
+"""
+
+from hopefear.serve.app import make_app as make_app
+from hopefear.serve.server import serve as serve
+from hopefear.serve.settings import Keys as Keys, Limits as Limits, Settings as Settings
