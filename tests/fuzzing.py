@@ -21,6 +21,7 @@ import zstandard
 import hopefear as hf
 from hopefear import formats
 from hopefear._core import Extractor, ParallelText, checksum, read_feature_table
+from hopefear.corpus import read_pairs
 from hopefear.formats import trec
 from hopefear.formats.letor import read_letor
 from hopefear.formats.table import read_table
@@ -34,6 +35,7 @@ from hopefear.runs.record import RunRecord
 from hopefear.train.coordinate_ascent import read_parameters
 from hopefear.trainers.blocks import costmargin
 from hopefear.trainers.online import states
+from tests.corpus.files import TEXT_FILES
 
 MOSES_LIST = """\
 0 ||| the cat ||| LM= -1.5 TM= 0.1 0.2 ||| -3
@@ -89,7 +91,8 @@ SOCKEYE = (
 )
 OPENNMT = '[[{"src": "x", "tgt": "a", "pred_score": -1}], [{"src": "x", "tgt": "b", "pred_score": -2.5}]]\n'
 TOKENS = (
-    '{"id": "r-1", "choices": [{"text": "a b", "logprobs": {"token_logprobs": [null, -0.5]}}, {"text": "c"}]}\n'
+    '{"id": "r-1", "choices": [{"text": "a b", "logprobs": {"token_logprobs": [null, -0.5]}},'
+    ' {"text": "c", "logprobs": [-2]}]}\n'
     '{"sequences": ["a", "b"], "sequences_scores": [-1, -2], "transition_scores": [[-1, -1], [-3]], "reference": "a"}\n'
     '{"outputs": [{"text": "a", "cumulative_logprob": -1, "logprobs": [{"7": {"logprob": -1.0}}]}], "prompt": "x"}\n'
 )
@@ -195,6 +198,10 @@ def _read_native(path: Path) -> None:
     formats.read_forests(path, format="native", verify=False)
 
 
+def _read_corpus(path: Path) -> object:
+    return list(read_pairs([path], "de", "en"))
+
+
 def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     """For each format: a good file and its reader."""
     texts: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -225,6 +232,7 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         "grammar": (GRAMMAR, lambda path: list(formats.iter_grammar(path))),
         "references": ("a b\nd\nc\n", lambda path: formats.read_references([path, path])),
     }
+    texts |= {f"corpus {name}": (make(), _read_corpus) for name, make in TEXT_FILES.items() if ".csv" not in name}
     found = {name: (text.encode(), reader) for name, (text, reader) in texts.items()}
     found["gzip"] = (gzip.compress(MOSES_LIST.encode(), mtime=0), _read_list)
     found["xz"] = (lzma.compress(JSONL_LIST.encode()), _read_list)
@@ -341,11 +349,12 @@ def _run_record(folder: Path) -> bytes:
 
 
 def _read_config(path: Path) -> None:
-    from hopefear.cli import build as module
+    from hopefear import commands
+    from hopefear.cli.command import ClickCommand
     from hopefear.cli.options import FileError, read_config
 
     try:
-        read_config(str(path), module.command, "build", ["build", "tune"])
+        read_config(str(path), ClickCommand("build", commands.find("build")), "build", ["build", "tune"])
     except FileError as error:
         raise hf.InputError(error.format_message()) from None
 

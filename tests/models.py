@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 from hopefear.data.language import SyntheticParallel
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
+from hopefear.model.options import BuildOptions
 from hopefear.trainers.data import Corpus
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from hopefear import _core
 
 ROOT = Path(__file__).parent.parent
 
@@ -92,3 +95,23 @@ def test_core_never_includes_python() -> None:
 def test_the_checks_can_fail(graph: dict[str, list[str]], edges: list[str], found: list[str]) -> None:
     assert list(upward_edges(graph, (("a",), ("b", "c")))) == edges
     assert cycle(graph) == found
+
+
+def trainer_bindings() -> Iterator[tuple[str, Any]]:
+    """The functions of the core, and the methods of its classes, that ``bindings/trainers`` defines."""
+    sources = "".join(path.read_text() for path in sorted((ROOT / "bindings" / "trainers").glob("*.cc")))
+    for name in re.findall(r'\bm\.def\(\s*"(\w+)"', sources):
+        yield name, getattr(_core, name)
+    for name in re.findall(r'nb::class_<[^>]*>\(\s*m, "(\w+)"', sources):
+        for member, method in vars(getattr(_core, name)).items():
+            if hasattr(method, "__nb_signature__"):
+                yield f"{name}.{member}", method
+
+
+def test_trainers_have_no_defaults_in_the_core() -> None:
+    """A default is a field of a trainer and stands once: a second one would be another value some day."""
+    functions = dict(trainer_bindings())
+    assert {"mert", "kbmira", "Learner.__init__", "PairMatrix.log_loss", "learn"} <= functions.keys()
+    for name, function in functions.items():
+        for signature in function.__nb_signature__:
+            assert signature[2] is None, f"{name} has defaults: {signature[0]}"

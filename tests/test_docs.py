@@ -80,11 +80,35 @@ def a_decoder(folder: Path) -> dict[str, Any]:
     return {}
 
 
+def lists(folder: Path) -> dict[str, Any]:
+    """``dev.nbest`` and two references."""
+    from hopefear.data.lists import Synthetic
+
+    Synthetic(sentences=40, candidates=6, dense=4).write(folder)
+    (folder / "nbest.txt").rename(folder / "dev.nbest")
+    return {}
+
+
+def a_translator(folder: Path) -> dict[str, Any]:
+    """A folder ``translator``, and a page."""
+    from tests.translator.conftest import make_translator
+
+    make_translator(folder)
+    (folder / "model").rename(folder / "translator")
+    (folder / "page.html").write_text("<p>Ein <b>rotes</b> Haus steht hier.</p>")
+    return {}
+
+
 NEEDS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "build.md": a_text,
+    "compare.md": lists,
+    "corrections.md": a_translator,
+    "plugins.md": lists,
+    "production.md": lists,
     "outer-loop.md": a_decoder,
     "runs.md": a_model,
     "training.md": a_model,
+    "translator.md": a_translator,
     "weigh.md": a_table,
 }
 

@@ -16,7 +16,6 @@ import pytest
 
 from hopefear.data.lists import Synthetic
 from hopefear.data.verses import Verse
-from hopefear.experiments import load_all
 from hopefear.model import BuildOptions, build
 from hopefear.util.atomic import PART
 from tests import faults
@@ -89,22 +88,17 @@ def blocks(folder: Path) -> None:
     write_block_task(folder, {"train": 24}, 3)
 
 
+def page(folder: Path) -> None:
+    model(folder)
+    (folder / "page.txt").write_text("a text\nof some lines\n")
+
+
 def foreign(folder: Path) -> None:
     grammar, glue, weights = GRAMMARS["cdec"]
     (folder / "grammar").write_text(grammar)
     (folder / "glue").write_text(glue)
     (folder / "weights").write_text("".join(f"{name} {value}\n" for name, value in weights.items()))
     (folder / "lm.arpa").write_text(ARPA)
-
-
-def task(folder: Path) -> None:
-    load_all()  # once, and not in every process
-    rng = random.Random(4)
-    (folder / "task").mkdir()
-    for part, side, count in (("train", "target", 40), ("dev", "ref.0", 6), ("test", "ref.0", 6)):
-        pairs = [sentence(rng) for _ in range(count)]
-        (folder / "task" / f"{part}.source").write_text("".join(f"{f}\n" for f, _ in pairs))
-        (folder / "task" / f"{part}.{side}").write_text("".join(f"{e}\n" for _, e in pairs))
 
 
 def verses() -> Iterator[Verse]:
@@ -154,6 +148,8 @@ CASES = {
     "train mira": Case(ONLINE, ["r/weights.txt"], ["--resume"], model),
     "train costmargin": Case([*COSTMARGIN, "--set", "iterations=2"], ["r/weights.txt"], ["--resume"], blocks),
     "translate": Case(["translate", "m", "--forests", "f.forests"], ["f.forests"], [], model),
+    "translate --out": Case(["translate", "m", "page.txt", "--out", "o"], ["o/page.txt"], [], page),
+    "pack": Case(["pack", "m", "m.hft"], ["m.hft"], [], model),
     "tune --decoder-command": Case(
         [
             "tune",
@@ -202,13 +198,6 @@ CASES = {
         ["--overwrite"],
         foreign,
     ),
-    "experiment": Case(
-        ["experiment", "gimpel-fig1", "--data", "task", "--size", "tiny", "--out", "e"],
-        ["e/gimpel-fig1.md", "e/gimpel-fig1.json", "e/gimpel-fig1.svg"],
-        [],
-        task,
-        long=True,
-    ),
     "demo": Case(
         ["demo", "--epochs", "1", "--out", "d"],
         ["d/verses/train.source", *(f"d/{name.replace('m/', 'model/')}" for name in MODEL), "d/run/weights.txt"],
@@ -233,19 +222,23 @@ def moments(events: int, seed: str, long: bool) -> list[int]:
     return sorted(moment for moment in some if moment > 0)
 
 
+def whole_run(case: Case, folder: Path) -> tuple[Path, Path, int]:
+    """The folder that a command begins with, the one that it leaves, and the events between."""
+    before = prepared(case, folder / "before")
+    shutil.copytree(before, folder / "after")
+    ended = faults.run(case.command, folder / "after")
+    assert ended.code == 0 and ended.events > 1, ended
+    return before, folder / "after", ended.events
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path, int]]:
-    """For each command: the folder that it begins with, the one that it leaves, and the events between."""
+    """For each command: its run without a fault."""
     known: dict[str, tuple[Path, Path, int]] = {}
 
     def of(name: str) -> tuple[Path, Path, int]:
         if name not in known:
-            folder = tmp_path_factory.mktemp("faults")
-            before = prepared(CASES[name], folder / "before")
-            shutil.copytree(before, folder / "after")
-            ended = faults.run(CASES[name].command, folder / "after")
-            assert ended.code == 0 and ended.events > 1, ended
-            known[name] = before, folder / "after", ended.events
+            known[name] = whole_run(CASES[name], tmp_path_factory.mktemp("faults"))
         return known[name]
 
     return of
@@ -256,9 +249,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Pat
 def test_a_fault_leaves_all_or_nothing_and_the_next_run_mends_it(
     name: str, way: str, tmp_path: Path, whole: Callable[[str], tuple[Path, Path, int]]
 ) -> None:
-    case = CASES[name]
-    before, after, events = whole(name)
-    for moment in moments(events, name + way, case.long):
+    all_or_nothing(CASES[name], way, tmp_path, whole(name), name + way)
+
+
+def all_or_nothing(case: Case, way: str, tmp_path: Path, run: tuple[Path, Path, int], seed: str) -> None:
+    """Faults at some moments of a run, each repaired by the same command."""
+    before, after, events = run
+    for moment in moments(events, seed, case.long):
         folder = tmp_path / str(moment)
         shutil.copytree(before, folder)
         ended = faults.run(case.command, folder, moment, way)
@@ -284,9 +281,14 @@ def test_a_lasting_fault_is_said_in_one_line(
     name: str, tmp_path: Path, whole: Callable[[str], tuple[Path, Path, int]]
 ) -> None:
     """The disk stays full: the command ends, with the cause."""
-    before, _, events = whole(name)
+    says_what_fails(CASES[name], tmp_path, whole(name))
+
+
+def says_what_fails(case: Case, tmp_path: Path, run: tuple[Path, Path, int]) -> None:
+    """A disk that stays full is named."""
+    before, _, events = run
     folder = tmp_path / "full"
     shutil.copytree(before, folder)
-    ended = faults.run(CASES[name].command, folder, max(1, events // 3), "disk full", lasting=True)
+    ended = faults.run(case.command, folder, max(1, events // 3), "disk full", lasting=True)
     assert ended.code in (1, 2) and "Traceback" not in ended.said and "defect" not in ended.said, ended
     assert "full" in ended.said or "no space" in ended.said.lower(), ended

@@ -15,7 +15,7 @@ FILES = sorted({name for name in re.findall(r"`([\w/.]+)`", TEXT + AUDIT) if "/"
 
 @pytest.mark.parametrize("name", FILES)
 def test_files_are_there(name: str) -> None:
-    where = ROOT if name.startswith(("core/", "tests/", "src/")) else ROOT / "src" / "hopefear"
+    where = ROOT if name.startswith(("core/", "tests/", "src/", "papers/")) else ROOT / "src" / "hopefear"
     assert (where / name).exists()
 
 

@@ -15,14 +15,14 @@ PYTHON = [text for language, text in BLOCKS if language == "python"]
 
 
 def test_the_commands_and_the_python_run_as_printed(tmp_path: Path) -> None:
-    assert len(COMMANDS) == 3
+    assert len(COMMANDS) == 2
     assert len(PYTHON) == 1
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for text in COMMANDS:
         done = subprocess.run(["bash", "-euc", text], cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert "warning" not in done.stderr
-    for run in ("run", "run-quality"):
+    for run in ("run", "compared"):
         assert (tmp_path / run / "weights.txt").exists()
     done = subprocess.run([sys.executable, "-c", PYTHON[0]], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from hopefear.cli.main import NAMES
+from hopefear import commands
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_command_has_a_page(pages: Path) -> None:
-    assert {path.name for path in pages.iterdir()} == {"hopefear.1", *(f"hopefear-{name}.1" for name in NAMES)}
+    assert {path.name for path in pages.iterdir()} == {
+        "hopefear.1",
+        *(f"hopefear-{name}.1" for name in commands.names()),
+    }
     text = (pages / "hopefear-tune.1").read_text()
     for option in ("nbest", "trainer", "seed"):
         assert f"\n.B \\-\\-{option} " in text

@@ -1,0 +1,240 @@
+"""What people get wrong, under the commands where they do: none ends in a plain success.
+
+Each row is a mistake, a command that makes it, and what is said: an error (exit code 2) or a warning, with the cause.
+``docs/reliability.md`` has the table of what each command checks; this file proves it.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from hopefear.cli.main import main
+from hopefear.data.lists import Synthetic
+from tests.fuzzing import FAIRSEQ
+from tests.model.test_familiar import foreign
+from tests.model.test_imported import ARPA
+from tests.model.test_pairing import text
+
+Said = pytest.CaptureFixture[str]
+NBEST = "l/nbest.txt"
+LISTS = ["--nbest", NBEST]
+REFS = ["--refs", "l/ref.0", "l/ref.1"]
+TUNE = ["--trainer", "kbmira", "--out", "r"]
+SIDES = ["--source", "f", "--target", "e"]
+BUILD = ["build", "--align", "a", "--tokenizer", "none", "--lm-order", "2", "--out", "x"]
+
+
+def changed(name: str, change: Callable[[list[str]], list[str]]) -> Callable[[], None]:
+    """A mistake in the lines of a file."""
+
+    def make() -> None:
+        lines = Path(name).read_text().split("\n")[:-1]
+        Path(name).write_text("".join(line + "\n" for line in change(lines)))
+
+    return make
+
+
+def shifted(lines: list[str]) -> list[str]:
+    return lines[1:] + lines[:1]
+
+
+def shuffled(lines: list[str]) -> list[str]:
+    return random.Random(1).sample(lines, len(lines))
+
+
+def cut(lines: list[str]) -> list[str]:
+    """One candidate without one of its scores."""
+    place = next(k for k, line in enumerate(lines) if line.startswith("3 "))
+    words = lines[place].split(" ||| ")
+    words[2] = words[2].replace(words[2].split()[0] + " " + words[2].split()[1], "", 1).strip()
+    return [*lines[:place], " ||| ".join(words), *lines[place + 1 :]]
+
+
+def contradicting() -> None:
+    Path("run").write_text("".join(f"q{q} Q0 d{d} 1 {-d} a\n" for q in range(9) for d in range(4)))
+    Path("qrels").write_text("".join(f"q{q} 0 d1 1\n" for q in range(9)) + "q0 0 d1 0\n")
+
+
+def shards() -> None:
+    Path("gen").write_text(FAIRSEQ + FAIRSEQ)
+
+
+def upper(lines: list[str]) -> list[str]:
+    return [line.upper() for line in lines]
+
+
+def other(lines: list[str]) -> list[str]:
+    return [line[::-1].upper() for line in lines]
+
+
+def shorter(lines: list[str]) -> list[str]:
+    return lines[:-1]
+
+
+def leak() -> None:
+    rng = random.Random(1)
+    rows = [(q, rng.random(), y) for q in range(60) for y in (rng.random(), rng.random(), rng.random())]
+    Path("t.csv").write_text("q,a,copy,y\n" + "".join(f"{q},{a},{2 * y},{y}\n" for q, a, y in rows))
+
+
+def apart() -> None:
+    leak()
+    lines = Path("t.csv").read_text().splitlines()
+    Path("t.csv").write_text("".join(line + "\n" for line in [lines[0], *shuffled(lines[1:])]))
+
+
+def empty_grammar() -> None:
+    Path("grammar").write_text("")
+    Path("lm.arpa").write_text(ARPA)
+    Path("w").write_text("lm 1\n")
+
+
+def stranger() -> None:
+    Path("w").write_text(Path("l/initial.txt").read_text() + "another_model 0.5\n")
+
+
+def nothing() -> None: ...
+
+
+TABLE = ["--group", "q", "--outcome", "y"]
+GEN = ["--nbest", "gen", "--format", "fairseq"]
+Row = tuple[str, Callable[[], None], Sequence[str], str]
+ROWS: list[Row] = [
+    # references
+    ("of the next line", changed("l/ref.1", shifted), ["score", "out", *REFS], "l/ref.1 fits line i+1 better"),
+    ("of the next line", changed("l/ref.1", shifted), ["tune", *LISTS, *REFS, *TUNE], "fits line i+1 better"),
+    ("in no order", changed("l/ref.0", shuffled), ["score", "out", *REFS], "no better than lines at random"),
+    ("in no order", changed("l/ref.0", shuffled), ["tune", *LISTS, *REFS, *TUNE], "no better than lines at random"),
+    ("one too few", changed("l/ref.0", shorter), ["score", "out", *REFS], "lines"),
+    ("one too few", changed("l/ref.0", shorter), ["tune", *LISTS, *REFS, *TUNE], "has 120 lines"),
+    ("one too few", changed("l/ref.0", shorter), ["convert", NBEST, "x.jsonl", *REFS], "lines"),
+    ("empty", changed("l/ref.0", lambda lines: []), ["score", "out", "--refs", "l/ref.0"], "the file is empty"),
+    ("empty", changed("l/ref.0", lambda lines: []), ["tune", *LISTS, "--refs", "l/ref.0", *TUNE], "too short"),
+    ("in another case", changed("l/ref.0", upper), ["tune", *LISTS, "--refs", "l/ref.0", *TUNE], "--lowercase"),
+    ("swapped with the list", nothing, ["tune", "--nbest", "l/ref.0", "--refs", "l/nbest.txt", *TUNE], "swapped"),
+    # lists
+    ("a score is missing", changed(NBEST, cut), ["tune", *LISTS, *REFS, *TUNE], "candidates have"),
+    ("a score is missing", changed(NBEST, cut), ["rerank", *LISTS, "--weights", "l/initial.txt"], "candidates have"),
+    ("a score is missing", changed(NBEST, cut), ["convert", NBEST, "x.jsonl"], "candidates have"),
+    ("a score is missing", changed(NBEST, cut), ["features", NBEST, "--out", "x.txt"], "candidates have"),
+    (
+        "a score is missing",
+        changed(NBEST, cut),
+        ["combine", NBEST, NBEST, "--names", "a", "b", "--out", "x.jsonl"],
+        "candidates have",
+    ),
+    ("shards in one file", shards, ["rerank", *GEN, "--weights", "l/initial.txt"], "begins again"),
+    ("shards in one file", shards, ["convert", "gen", "x.jsonl", "--from", "fairseq"], "begins again"),
+    ("shards in one file", shards, ["tune", *GEN, *REFS, *TUNE], "begins again"),
+    # weights
+    ("of another list", stranger, ["rerank", *LISTS, "--weights", "w"], "does not have: another_model"),
+    ("of another list", stranger, ["rerank", "--forests", "l.forests", "--weights", "w"], "do not have: another_model"),
+    ("of another list", stranger, ["tune", *LISTS, *REFS, *TUNE, "--initial", "w"], "do not have: another_model"),
+    ("of another model", stranger, ["translate", "m", "--weights", "w"], "that the model does not have"),
+    # tables
+    ("the outcome is a feature", leak, ["weigh", "t.csv", *TABLE, "--out", "x"], "Leave it out"),
+    ("the outcome is a feature", leak, ["tune", "--table", "t.csv", *TABLE, *TUNE], "Leave it out"),
+    ("groups are in pieces", apart, ["weigh", "t.csv", *TABLE, "--out", "x"], "begins again"),
+    ("groups are in pieces", apart, ["tune", "--table", "t.csv", *TABLE, *TUNE], "begins again"),
+    (
+        "contradicting judgements",
+        contradicting,
+        ["weigh", "run", "--qrels", "qrels", "--out", "x"],
+        "another in line 1",
+    ),
+    # parallel text and models
+    ("one file for both sides", nothing, [*BUILD, "--source", "f", "--target", "f"], "equal in 100 %"),
+    ("a line off", changed("e", shifted), [*BUILD, *SIDES], "1 line ahead of the source"),
+    ("in no order", changed("e", shuffled), [*BUILD, *SIDES], "translations of each other"),
+    ("one line too few", changed("e", shorter), [*BUILD, *SIDES], "same number"),
+    ("input of the target language", changed("stdin", foreign), ["translate", "m"], "source and target swapped"),
+    ("input of another language", changed("stdin", other), ["translate", "m"], "rules for"),
+    (
+        "an empty grammar",
+        empty_grammar,
+        ["import", "--grammar", "grammar", "--lm", "lm.arpa", "--weights", "w", "--format", "cdec", "--out", "x"],
+        "has no rule",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything as it should be."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    Synthetic(sentences=120, candidates=10, seed=2).write(folder / "l")
+    source, target = text(250, 0.1)
+    links = [" ".join(f"{i}-{len(line.split()) - 1 - i}" for i in range(len(line.split()))) for line in source]
+    firsts: dict[str, str] = {}
+    for line in (folder / "l" / "nbest.txt").read_text().splitlines():
+        firsts.setdefault(line.split(" ||| ")[0], line.split(" ||| ")[1])
+    for name, lines in (("f", source), ("e", foreign(target)), ("a", links), ("out", list(firsts.values()))):
+        (folder / name).write_text("".join(line + "\n" for line in lines))
+    (folder / "stdin").write_text("".join(line + "\n" for line in source[:20]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main([*BUILD[:-1], "m", "--source", "f", "--target", "e", "--quiet"]) == 0
+        assert main(["convert", NBEST, "l.forests", "--to", "native", "--quiet"]) == 0
+    return folder
+
+
+def run(arguments: Sequence[str], said: Said) -> tuple[int, str]:
+    said.readouterr()
+    code = main(list(arguments))
+    return code, said.readouterr().err
+
+
+@pytest.fixture
+def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "here"
+    shutil.copytree(made, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "finding"), [row[1:] for row in ROWS], ids=[f"{row[2][0]}: {row[0]}" for row in ROWS]
+)
+def test_a_mistake_is_said(
+    make: Callable[[], None],
+    arguments: Sequence[str],
+    finding: str,
+    here: Path,
+    capsys: Said,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make()
+    with Path("stdin").open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        code, err = run(arguments, capsys)
+    assert finding in err and "Traceback" not in err, (code, err)
+    assert code == 2 or (code == 0 and "warning" in err), (code, err)
+
+
+GOOD: dict[str, Sequence[str]] = {
+    "score": ["score", "out", *REFS],
+    "tune": ["tune", *LISTS, *REFS, *TUNE],
+    "rerank": ["rerank", *LISTS, "--weights", "l/initial.txt"],
+    "convert": ["convert", NBEST, "x.jsonl", *REFS],
+    "features": ["features", NBEST, "--out", "x.txt"],
+    "combine": ["combine", NBEST, NBEST, "--names", "a", "b", "--out", "x.jsonl"],
+    "build": [*BUILD, *SIDES],
+    "translate": ["translate", "m"],
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_without_a_mistake_nothing_of_it_is_said(
+    name: str, here: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or the findings above would mean nothing."""
+    with Path("stdin").open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        code, err = run(GOOD[name], capsys)
+    assert code == 0, err
+    assert not [row[3] for row in ROWS if row[2][0] == name and row[3] in err], err

@@ -1,0 +1,92 @@
+"""Phrases that docs/writing.md gives up stay away from what users read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RESEARCH = {"papers", "audit", "quality", "benchmarks", "scaling", "notation"}  # notes, not pages for users
+PAGES = [ROOT / "README.md", *(p for p in sorted((ROOT / "docs").glob("*.md")) if p.stem not in RESEARCH | {"writing"})]
+SOURCES = [
+    source for part in ("commands", "cli", "reports") for source in sorted((ROOT / "src/hopefear" / part).glob("*.py"))
+]
+
+BANNED = (
+    r"of (?:yours|your own|theirs)",
+    r"beside",
+    r"mend(?:ed|s)?",
+    r"in peace",
+    r"for the lot",
+    r"by the clock",
+    r"knows? no chance",
+    r"takes? time by",
+    r"what people said",
+    r"(?:Read|Refused|Written|Warned of|Listed|Told) (?:are|is|in one line)",
+    r"Warned of:",
+    r"tried without",
+    r"one a sentence",
+    r"that is said",
+    r"by the code of that time",
+    r"whoever",
+    r"(?:does|do) not mind",
+    r"scores? alike",
+    r"in vain",
+    r"ran away",
+    r"kept aside",
+    r"keep some aside",
+)
+PATTERN = re.compile(rf"\b(?:{'|'.join(BANNED)})(?!\w)", re.IGNORECASE)
+
+
+def without_code(text: str) -> str:
+    """A page without its blocks and its code spans, with as many lines."""
+    text = re.sub(r"```.*?```", lambda block: "\n" * block[0].count("\n"), text, flags=re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "``", text)
+
+
+def findings(name: str, text: str, line: int = 1) -> list[str]:
+    return [f"{name}:{line + text.count(chr(10), 0, hit.start())}: {hit[0]!r}" for hit in PATTERN.finditer(text)]
+
+
+def strings(source: Path) -> list[tuple[int, str]]:
+    """The literal texts of a module, which become help, headings and messages."""
+    nodes = ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+    return [(n.lineno, n.value) for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_keep_to_the_rules(page: Path) -> None:
+    assert not findings(page.name, without_code(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.parent.name}-{source.stem}")
+def test_texts_of_commands_and_reports_keep_to_the_rules(source: Path) -> None:
+    name = str(source.relative_to(ROOT))
+    assert not [hit for line, text in strings(source) for hit in findings(name, text, line)]
+
+
+def test_the_help_of_every_command_keeps_to_the_rules() -> None:
+    """The help as it is shown, with what commands inherit from their bases."""
+    from dataclasses import fields
+    from inspect import getdoc
+
+    from hopefear import commands
+    from hopefear.commands.base import about
+
+    for name in commands.names():
+        command = commands.find(name)
+        texts = [getdoc(command) or "", *(about(each).help for each in fields(command))]
+        assert not findings(name, "\n".join(texts)), name
+
+
+def test_what_is_given_up_is_noticed() -> None:
+    """The examples of the page on writing, which has them all in one column, are caught."""
+    page = (ROOT / "docs" / "writing.md").read_text(encoding="utf-8")
+    before = [row.split(" | ")[0] for row in page.splitlines() if row.startswith("| ")]
+    after = [row.split(" | ")[1] for row in page.splitlines() if row.startswith("| ") and " | " in row]
+    assert sum(bool(PATTERN.search(text)) for text in before) >= 12
+    assert not findings("after", without_code("\n".join(after[: after.index("not |")])))
