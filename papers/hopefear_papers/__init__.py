@@ -33,7 +33,18 @@ __all__ = [*_PUBLIC, "MODULES", "find", "load_all"]
 __getattr__ = lazy.attributes(__name__, _PUBLIC)
 
 #: One or more for each paper, PAPER or PAPER_TOPIC. Each registers its experiments when it is imported.
-MODULES = ("chiang", "chiang_curves", "tan", "tan_text", "gimpel", "gimpel_text", "tillmann", "brown", "brown_text")
+MODULES = (
+    "chiang",
+    "chiang_curves",
+    "tan",
+    "tan_text",
+    "gimpel",
+    "gimpel_text",
+    "tillmann",
+    "brown",
+    "brown_ascent",
+    "brown_text",
+)
 
 
 def load_all() -> dict[str, Experiment]:

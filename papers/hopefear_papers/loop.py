@@ -18,7 +18,7 @@ import numpy as np
 
 from hopefear._core import Pool
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
-from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop
+from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop, first_best
 from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.registry import find
@@ -26,9 +26,9 @@ from hopefear_papers.base import Lab
 from hopefear_papers.setups import Setup
 
 Weights = Mapping[str, float]
-#: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, cpu (of learning once), tuning.
+#: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, largest (weight, by decoding),
+#: and CPU seconds: cpu (learning once), decoding (once), tuning (all).
 Trial = Mapping[str, Any]
-Extra = Callable[[Pool], Pool]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,23 +39,28 @@ class HieroInLoop:
     k: int
     templates: tuple[str, ...] = ()
     limits: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    change: Extra | None = None  # what happens to the lists before they are learnt from
     digits: int = 0  # after the decimal point that the decoder gets of each weight; 0: all
+    seconds: list[float] = dataclasses.field(default_factory=list, compare=False)  # of CPU, for each decoding
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Features that the decoder has; ``change`` may add others to the lists."""
+        """Features that the decoder has."""
         return frozenset(self.on.model.feature_names)
 
-    def cut(self, weights: Mapping[str, float]) -> Mapping[str, float]:
-        """As they are written for the decoder."""
-        return {name: round(value, self.digits) for name, value in weights.items()} if self.digits else weights
+    def known(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """The weights that the decoder gets: of sum 1 where they have so many digits, as CMERT writes them."""
+        known = {name: value for name, value in weights.items() if name in self.names}
+        if not self.digits:
+            return known
+        mass = sum(map(abs, known.values())) or 1.0
+        return {name: round(value / mass, self.digits) for name, value in known.items()}
 
     def decode(self, weights: Mapping[str, float], folder: Path, **ask: Any) -> Pool:
         limits = {**self.limits, **{name: int(value) for name, value in (ask.get("parameters") or {}).items()}}
-        known = {name: value for name, value in self.cut(weights).items() if name in self.names}
-        pool = self.on.lists(self.on.dev, known, self.k, self.templates, limits=limits)
-        return pool if self.change is None else self.change(pool)
+        began = time.process_time()
+        pool = self.on.lists(self.on.dev, self.known(weights), self.k, self.templates, limits=limits)
+        self.seconds.append(time.process_time() - began)
+        return pool
 
 
 def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any) -> BatchTrainer:
@@ -91,6 +96,19 @@ def _chosen(
     return chosen
 
 
+def mass(weights: Weights) -> tuple[float, str]:
+    """The share of the largest weight in the sum of magnitudes, and its name."""
+    sizes = {name: abs(value) for name, value in weights.items()}
+    largest = max(sizes, key=lambda name: sizes[name])
+    return sizes[largest] / max(sum(sizes.values()), 1e-300), largest
+
+
+#: The weights that a loop begins with, by what a trainer does before it.
+Begin = Callable[[BatchTrainer, HieroInLoop, Weights], Weights]
+#: Of the first translations of a decoding.
+Measure = Callable[[Pool], float]
+
+
 def _cpu() -> float:
     """CPU seconds of this process and of those it waited for: fits are in processes of their own."""
     spent = os.times()
@@ -109,15 +127,18 @@ def looped(
     k: int,
     templates: Sequence[str] = (),
     choose: Mapping[str, Sequence[Any]] | None = None,
-    change: Extra | None = None,
+    begin: Begin | None = None,
+    measure: Measure | None = None,
     options: Mapping[str, Any] | None = None,
     tolerance: float = 1e-4,
     digits: int = 0,
+    recent: int = 0,
 ) -> Trial:
     """One trial: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
 
-    ``choose`` has values to choose an option from, by the score on the lists of the first decoding. With a
-    ``tolerance`` below 0 the loop goes on when the weights stand still.
+    ``choose`` has values to choose an option from, by the score on the lists of the first decoding. ``begin`` is an
+    iteration of its own before the loop. With a ``tolerance`` below 0 the loop goes on when the weights stand still.
+    ``recent`` decodings are learnt from, 0: all.
     """
     key: dict[str, Any] = {
         **on.key,
@@ -129,38 +150,43 @@ def looped(
         "iterations": iterations,
         "k": k,
         "templates": list(templates),
-        "change": change.__name__ if change else None,
+        "begin": begin.__name__ if begin else None,
+        "measure": measure.__name__ if measure else None,
         "tolerance": tolerance,
         "digits": digits,
+        "recent": recent,
     }
 
     def compute() -> dict[str, Any]:
-        decoder = HieroInLoop(on, k, tuple(templates), change=change, digits=digits)
+        decoder = HieroInLoop(on, k, tuple(templates), digits=digits)
         before = _cpu()
         chosen = _chosen(lab, name, seed, decoder, initial, options or {}, choose or {})
         learner = trainer(name, lab, seed, **chosen)
-        loop = OuterLoop(learner, decoder, iterations, tolerance, seed=seed)
+        loop = OuterLoop(learner, decoder, iterations - bool(begin), tolerance, seed=seed, recent=recent)
         folder = lab.scratch(label, key)
         session = lab.training(f"{label}, seed {seed}", iterations + 1, folder)
-        found = loop.run(initial, session)
+        found = loop.run(begin(learner, decoder, initial) if begin else initial, session)
         tuning = _cpu() - before
         pool = loop.candidates(folder, len(found.decoded))
+        firsts = [first_best(loop.decoding(folder, one.number), lab.jobs) for one in found.decoded] if measure else []
         # CPU seconds of learning once from all candidates, on one thread.
         began = time.process_time()
         last = dataclasses.replace(learner, jobs=1).fit(pool, initial)
         cpu = time.process_time() - began
         shutil.rmtree(folder, ignore_errors=True)
-        known = {name: value for name, value in decoder.cut(found.weights).items() if name in decoder.names}
         return {
             "dev": found.best.scores["dev"],
-            **on.tested(on.translate(on.test, known, templates)),
+            **on.tested(on.translate(on.test, decoder.known(found.weights), templates)),
             "weights": found.weights,
             "options": chosen,
             "iteration": found.best.number,
             "decodings": len(found.decoded),
             "history": found.history,
             "warnings": found.warnings,
+            "measured": [measure(pool) for pool in firsts] if measure else [],
+            "largest": [mass(one.weights) for one in found.decoded],
             "cpu": cpu,
+            "decoding": float(np.mean(decoder.seconds)) if decoder.seconds else 0.0,
             "tuning": tuning,
             "updates": int(last.history[-1].get("updates", 0)) if last.history else 0,
             "epochs": len(last.history),

@@ -81,7 +81,7 @@ class Setup:
             pool = self._rescored(part, weights, templates, limits).kbest(weights, k, distinct, jobs=self.jobs)
         else:
             pool = self.decoder(weights, templates, limits).kbest(part.sources, k, distinct, jobs=self.jobs)
-        return self._with_references(pool, part)
+        return self.with_references(pool, part)
 
     def _rescored(
         self, part: Part, weights: Weights, templates: Sequence[str], limits: Mapping[str, int] | None
@@ -97,10 +97,11 @@ class Setup:
         self, part: Part, weights: Weights, templates: Sequence[str] = (), limits: Mapping[str, int] | None = None
     ) -> Pool:
         pool = self.decoder(weights, templates, limits).decode(part.sources, jobs=self.jobs)
-        return self._with_references(pool, part)
+        return self.with_references(pool, part)
 
     @staticmethod
-    def _with_references(pool: Pool, part: Part) -> Pool:
+    def with_references(pool: Pool, part: Part) -> Pool:
+        """A pool of this part, which then knows its references and sources."""
         _core.set_references(pool, part.references)
         _core.set_sources(pool, part.sources)
         return pool

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import dataclasses
 
 import numpy as np
 import pytest
 
-import hopefear as hf
-from hopefear.data.lists import Synthetic
+from hopefear.metrics import by_name
+from hopefear.model import Model
 from hopefear_papers import Lab
-from hopefear_papers.brown import UNUSED, _mass, unused_features
+from hopefear_papers.brown import HAITIAN, PERCEPTRONS, PRINTED, features
+from hopefear_papers.brown_decoder import JITTER, UNUSED, online_iteration, with_unused
+from hopefear_papers.loop import HieroInLoop, trainer
+from hopefear_papers.setups import main_setup
 from papers.tests import tiny
 
 
@@ -19,19 +22,58 @@ def test_tiny(name: str, lab: Lab) -> None:
     tiny.check(name, lab)
 
 
-def test_unused_features_change_nothing_else(tmp_path: Path) -> None:
-    files = Synthetic(sentences=4, candidates=300, dense=3).write(tmp_path)
-    pool = hf.read_nbest(files["nbest"], [files["ref.0"], files["ref.1"]])
-    wide = unused_features(pool)
-    assert wide.feature_names == [*pool.feature_names, *UNUSED] and wide.ids == pool.ids
-    w = np.array([1.0, -0.5, 2.0])
-    best, again = pool.kbest(w, 1), wide.kbest(np.append(w, np.zeros(len(UNUSED))), 1)
-    assert [again.text(i, 0) for i in range(4)] == [best.text(i, 0) for i in range(4)]
-    assert [wide.references(i) for i in range(4)] == [pool.references(i) for i in range(4)]
-    values = np.vstack([wide[i].dense[:, 3:] for i in range(4)])
-    assert set(values.ravel()) == {1.0, 0.999999}
+def test_unused_features_that_weigh_nothing_change_nothing(lab: Lab) -> None:
+    on = main_setup(lab)
+    wild = with_unused(lab, on)
+    Model.open(wild.model.path)  # with all checksums
+    w = on.initial()
+    one, other = on.lists(on.dev, w, 20), wild.lists(wild.dev, w, 20)
+    assert one.ids == other.ids
+    for i in range(len(one)):
+        assert [one.text(i, e) for e in range(one[i].edge_count)] == [
+            other.text(i, e) for e in range(other[i].edge_count)
+        ]
+    assert one.references(0) == other.references(0)
+
+
+def test_the_decoder_searches_with_unused_features(lab: Lab) -> None:
+    on = main_setup(lab)
+    wild = with_unused(lab, on)
+    columns = [wild.model.grammar.names.index(name) for name in UNUSED]
+    values = np.asarray(wild.model.grammar.columns)[:, columns]
+    assert set(np.unique(values)) == {np.float32(1), np.float32(JITTER)}
     assert np.mean(values < 1) == pytest.approx(0.01, abs=0.005)
+    w = on.initial()
+    plain, ruled = wild.translate(wild.dev, w), wild.translate(wild.dev, {**w, UNUSED[0]: -100.0})
+    assert plain != ruled  # few rules, whatever they say
+    lists = wild.lists(wild.dev, w, 5)
+    rules, unused = (lists.feature_names.index(name) for name in ("rule", UNUSED[0]))
+    for i in range(len(lists)):  # no rule goes without
+        assert lists[i].dense[:, unused] == pytest.approx(lists[i].dense[:, rules], abs=1e-4)
 
 
-def test_mass_is_the_share_of_the_largest() -> None:
-    assert _mass({"a": -3.0, "b": 1.0}) == (0.75, "a")
+def test_the_first_iteration_decodes_each_sentence_with_what_was_learnt_before_it(lab: Lab) -> None:
+    on = main_setup(lab)
+    start = dict.fromkeys(features(on), 1e-9)
+    learner = trainer("pa", dataclasses.replace(lab, jobs=1), 1, **PERCEPTRONS[PRINTED], **HAITIAN)
+    decoder = HieroInLoop(on, 10)
+    learnt = online_iteration(learner, decoder, start)
+    assert learnt != start
+
+    # A twin: a decoder for each sentence, and the textbook step feature by feature.
+    w, moved = dict(start), 0
+    rouge = by_name("rouge-s", beta=HAITIAN["beta"])
+    for i in range(len(on.dev)):
+        pool = on.lists(on.dev.subset([i]), w, 10)
+        gains = rouge.sentence_gains(rouge.stats(pool))
+        oracle = max(range(len(gains)), key=lambda e: gains[e])
+        difference = {
+            name: float(pool[0].dense[oracle, j] - pool[0].dense[0, j]) for j, name in enumerate(pool.feature_names)
+        }
+        loss = gains[oracle] - gains[0]
+        if loss > 0:
+            moved += 1
+            size = sum(value**2 for value in difference.values()) + 1 / (2 * HAITIAN["C"])
+            w = {name: w.get(name, 0.0) + loss / size * value for name, value in difference.items()}
+    assert moved
+    assert learnt == pytest.approx({name: value for name, value in w.items() if value}, rel=1e-9)

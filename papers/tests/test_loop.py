@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from hopefear._core import Pool
 from hopefear.errors import OptionError
 from hopefear.evaluation.significance import Comparison
+from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.batch.minrisk import Minrisk
 from hopefear_papers import Lab
 from hopefear_papers.loop import HieroInLoop, Trial, compare, looped, mark, trainer
@@ -43,19 +44,27 @@ def test_an_option_is_chosen_by_the_score_on_the_first_lists(lab: Lab) -> None:
     assert found["options"] == {"passes": 2, "C": 0.01}
 
 
-def test_lists_may_be_changed_before_they_are_learnt_from(lab: Lab) -> None:
+def test_the_decoder_gets_weights_that_it_knows_with_so_many_digits(lab: Lab) -> None:
     on = main_setup(lab)
-    seen: list[int] = []
+    weights = {"lm": 2.0, "word": -1.0, "rule": 1e-9, "of nobody": 5.0}
+    assert HieroInLoop(on, 5).known(weights) == {"lm": 2.0, "word": -1.0, "rule": 1e-9}
+    cut = HieroInLoop(on, 5, digits=6).known(weights)
+    assert cut == {"lm": 0.666667, "word": -0.333333, "rule": 0.0}
 
-    def change(pool: Pool) -> Pool:
-        seen.append(len(pool))
-        return pool
 
-    plain, changed = HieroInLoop(on, 5), HieroInLoop(on, 5, change=change)
-    weights = {**on.initial(), "of nobody": 1.0}  # which the decoder does not have
-    pools = [decoder.decode(weights, Path()) for decoder in (plain, changed)]
-    assert seen == [len(on.dev)]
-    assert [pools[0].text(i, 0) for i in range(3)] == [pools[1].text(i, 0) for i in range(3)]
+def test_what_is_done_before_and_after_the_decodings_is_kept(lab: Lab) -> None:
+    def stand_still(learner: BatchTrainer, decoder: HieroInLoop, w: Mapping[str, float]) -> Mapping[str, float]:
+        return {**w, "lm": 3.0}
+
+    def sentences(best: Pool) -> float:
+        return float(len(best))
+
+    on = main_setup(lab)
+    found = trial(lab, begin=stand_still, measure=sentences)
+    assert found["decodings"] == 1  # the loop has one iteration less
+    assert found["weights"]["lm"] == 3.0
+    assert found["measured"] == [len(on.dev)]
+    assert found["largest"][0][1] == "lm" and 0 < found["largest"][0][0] < 1
 
 
 def test_a_recipe_is_level_with_itself(lab: Lab) -> None:
