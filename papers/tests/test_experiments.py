@@ -14,7 +14,7 @@ from hopefear_papers import MODULES, find, load_all
 
 def test_every_experiment_states_paper_and_claim() -> None:
     for name, one in load_all().items():
-        assert re.fullmatch(r"[a-z]+-((table|fig)\d|text)", name)
+        assert re.fullmatch(r"[a-z]+-((table|fig)\d|text|features)", name)
         assert one.paper and one.title and len(one.claim) > 40
 
 
