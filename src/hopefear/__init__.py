@@ -15,7 +15,8 @@ __version__ = "0.2.0"
 _MODULES = {
     "hopefear._core": "Derivation Forest Pool Vocab merged",
     "hopefear.api": (
-        "add_features combine compare convert export features generate import_ inspect report rerank score tune weigh"
+        "add_features combine compare convert create export features generate import_ inspect pack report rerank score "
+        "tune weigh"
     ),
     "hopefear.decode": "Blocks Hiero rescore",
     "hopefear.decode.consensus": "best_by_consensus",

@@ -19,11 +19,13 @@ from hopefear.commands.base import docstring, function, run_here
 from hopefear.commands.combine import Combine
 from hopefear.commands.compare import Compare
 from hopefear.commands.convert import Convert
+from hopefear.commands.create import Create
 from hopefear.commands.export import Export
 from hopefear.commands.features import Features
 from hopefear.commands.generate import Generate
 from hopefear.commands.import_ import Import
 from hopefear.commands.inspect import Inspect
+from hopefear.commands.pack import Pack
 from hopefear.commands.report import Report
 from hopefear.commands.rerank import Rerank
 from hopefear.commands.score import Score
@@ -34,11 +36,13 @@ add_features = function(Features)
 combine = function(Combine)
 compare = function(Compare)
 convert = function(Convert)
+create = function(Create)
 export = function(Export)
 features = function(Features)
 generate = function(Generate)
 import_ = function(Import)
 inspect = function(Inspect)
+pack = function(Pack)
 report = function(Report)
 weigh = function(Weigh)
 

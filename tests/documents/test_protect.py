@@ -180,3 +180,8 @@ def test_hardly_any_word_of_real_text_is_protected(name: str) -> None:
     kept = [p for line in lines for p in Protector().parts(line) if isinstance(p, Keep) and p.kind != "number"]
     assert len(kept) < 0.0015 * words
     assert sum(keep.kind != "name" for keep in kept) < 0.0001 * words
+
+
+def test_placeholders_without_a_blank_between_them() -> None:
+    assert Protector().parts("%s%d Dateien") == [Keep("%s%d", "placeholder"), " Dateien"]
+    assert Protector().parts("%(a)s%(b)s") == [Keep("%(a)s%(b)s", "placeholder")]

@@ -25,6 +25,17 @@ def test_a_translation_has_as_many_lines_of_about_the_same_length() -> None:
     assert "\n<i>A man</i> walks slowly\nthrough the whole city.\n\n2\n" in document.write(new).decode()
 
 
+def test_a_line_that_ends_a_sentence_keeps_its_end() -> None:
+    cue = "1\n00:00:01,000 --> 00:00:03,000\nEin Mann geht.\nEine Frau rennt\nschnell.\n"
+    document = read_srt(cue.encode(), "a.srt")
+    assert [segment.text for segment in document.segments] == ["Ein Mann geht.", "Eine Frau rennt schnell."]
+    written = document.write([Segment(("A man is walking.",)), Segment(("She runs fast.",))]).decode()
+    assert written.endswith("\nA man is walking.\nShe runs\nfast.\n")
+    italic = cue.replace("Ein Mann", "<i>Ein Mann").replace("schnell.", "schnell.</i>")
+    (whole,) = read_srt(italic.encode(), "a.srt").segments
+    assert whole.text == "<i>Ein Mann geht. Eine Frau rennt schnell.</i>"
+
+
 def test_an_arrow_does_not_look_like_a_time() -> None:
     document = read_srt(SRT.encode(), "a.srt")
     written = document.write([Segment(("a --> b",)), None, None]).decode()

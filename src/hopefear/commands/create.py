@@ -14,7 +14,7 @@ from hopefear.commands.base import Command, arg
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
-    from hopefear.create import Created
+    from hopefear.creation import Created
     from hopefear.runs.session import Session
 
 
@@ -24,6 +24,7 @@ class Create(Command["Created"]):
         default=(),
         positional=True,
         metavar="CORPUS",
+        kw_only=False,
     )
     from_: str = arg("The language to translate from: de, es, gn.", metavar="CODE")
     to: str = arg("The language to translate to.", metavar="CODE")
@@ -67,7 +68,7 @@ class Create(Command["Created"]):
 
     def run(self, session: Session) -> Created:
         from hopefear.corpus import CleaningRules
-        from hopefear.create import CreateOptions, create
+        from hopefear.creation import CreateOptions, create
 
         first, _, second = (self.columns or "").partition(",")
         options = CreateOptions(

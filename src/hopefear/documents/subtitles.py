@@ -18,6 +18,10 @@ _TIMES = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1
 _MARKUP = re.compile(r"<(?:/?[A-Za-z][^<>]*|/|\d[\d:.]*)>|\{\\[^{}]*\}|\{/?[biusyYcCfF](?::[^{}]*)?\}")
 _TURN = re.compile(r"\s*(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-\u2010-\u2015](?![-\u2010-\u2015])\s*")
 
+_ENDS = re.compile(
+    r"[.!?\u2026\u061f\u0964\u3002\uff01\uff1f][\"'\u2019\u201c\u201d\u00bb)\]]*(?:</[^<>]*>|\{/[^{}]*\})*\s*$"
+)
+
 
 def read_srt(data: bytes, name: str, encoding: str | None = None) -> TextDocument:
     """Subtitles of SubRip."""
@@ -51,13 +55,27 @@ def _read(data: bytes, name: str, encoding: str | None, vtt: bool) -> TextDocume
 
 
 def _cue(text: str, block: list[Line], vtt: bool) -> list[Hole]:
-    """The text of a cue; where each line is another speaker's, each line is a text."""
+    """The text of a cue; a line that is another speaker's, or that follows the end of a sentence, is another text."""
     turns = [_TURN.match(text, line.start, line.stop) for line in block]
     if len(block) > 1 and all(turns):
         places = [(turn.end() if turn else line.start, [line]) for turn, line in zip(turns, block, strict=True)]
     else:
-        places = [(block[0].start, block)] if block else []
+        places = [(lines[0].start, lines) for lines in _sentences(text, block)]
     return [hole for start, lines in places for hole in _hole(text, start, lines, vtt)]
+
+
+def _sentences(text: str, block: list[Line]) -> list[list[Line]]:
+    """Lines up to one that ends as a sentence does, where no tag is open."""
+    groups: list[list[Line]] = []
+    closed = True
+    for line in block:
+        if closed:
+            groups.append([])
+        groups[-1].append(line)
+        whole = text[groups[-1][0].start : line.stop]
+        tags = [tag_kind(match[0]) for match in _MARKUP.finditer(whole) if match[0][0] == "<"]
+        closed = tags.count("open") == tags.count("close") and bool(_ENDS.search(whole))
+    return groups
 
 
 def _hole(text: str, start: int, lines: list[Line], vtt: bool) -> list[Hole]:

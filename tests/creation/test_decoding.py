@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hopefear.create import decoding
+from hopefear.creation import decoding
 from hopefear.decode import Hiero
 from hopefear.decode.consensus import best_by_consensus
 from hopefear.runs.session import SILENT

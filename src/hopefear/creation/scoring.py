@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.corpus.languages import primary
-from hopefear.create.decoding import Way, bleu_of, chrf, score, translations
+from hopefear.creation.decoding import Way, bleu_of, chrf, score, translations
 from hopefear.decode import Hiero
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.formats.weights import read_weights

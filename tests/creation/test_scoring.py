@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hopefear.create.scoring import verdict
+from hopefear.creation.scoring import verdict
 
 
 def scored(**more: Any) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hopefear.create.data import prepare, read_part
-from hopefear.create.learning import choose_way, decoding_recipe, learn, parts
-from hopefear.create.options import CreateOptions
-from hopefear.create.page import report_page
-from hopefear.create.recipe import Recipe, choose_recipe
-from hopefear.create.scoring import learning_curve, score_all, verdict
-from hopefear.create.work import Work
+from hopefear.creation.data import prepare, read_part
+from hopefear.creation.learning import choose_way, decoding_recipe, learn, parts
+from hopefear.creation.options import CreateOptions
+from hopefear.creation.page import report_page
+from hopefear.creation.recipe import Recipe, choose_recipe
+from hopefear.creation.scoring import learning_curve, score_all, verdict
+from hopefear.creation.work import Work
 from hopefear.formats.weights import read_weights
 from hopefear.model.builder import build
 from hopefear.model.directory import INFO, Model, check_out, put_weights

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.corpus.languages import primary
-from hopefear.create.decoding import Way, bleu_of, score, translations
-from hopefear.create.recipe import SCALES, Recipe
+from hopefear.creation.decoding import Way, bleu_of, score, translations
+from hopefear.creation.recipe import SCALES, Recipe
 from hopefear.decode import Hiero
 from hopefear.formats.weights import read_weights, write_weights
 from hopefear.model.directory import Model

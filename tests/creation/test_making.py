@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hopefear.create import Created, CreateOptions, create, making
+from hopefear.creation import Created, CreateOptions, create, making
 from hopefear.errors import InputError, OptionError
 from hopefear.runs.events import Note
 from hopefear.runs.session import Session

@@ -1,4 +1,4 @@
-"""What a translator is made of: the options of :func:`hopefear.create.create`."""
+"""What a translator is made of: the options of :func:`hopefear.creation.create`."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hopefear.create.recipe import choose_recipe
+from hopefear.creation.recipe import choose_recipe
 
 
 def data(pairs: int, dev: int, **more: Any) -> dict[str, Any]:

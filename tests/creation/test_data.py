@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hopefear.create import CreateOptions
-from hopefear.create.data import prepare, read_part
+from hopefear.creation import CreateOptions
+from hopefear.creation.data import prepare, read_part
 from hopefear.errors import InputError
 from hopefear.runs.session import SILENT
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hopefear.corpus import Pair, clean, read_pairs, split, write_plain
 from hopefear.corpus.languages import check_languages
-from hopefear.create.options import CreateOptions
+from hopefear.creation.options import CreateOptions
 from hopefear.errors import InputError
 from hopefear.runs.session import Session
 from hopefear.trainers.data import Corpus

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hopefear.create.learning import decoding_recipe, parts
-from hopefear.create.recipe import choose_recipe
+from hopefear.creation.learning import decoding_recipe, parts
+from hopefear.creation.recipe import choose_recipe
 from hopefear.trainers.data import Corpus
-from tests.create.test_recipe import data
+from tests.creation.test_recipe import data
 
 
 @pytest.mark.parametrize("dev", [60, 150, 450, 899, 900, 1450, 2000, 5000])

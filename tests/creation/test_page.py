@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from hopefear.create import Created
-from hopefear.create.page import report_page
+from hopefear.creation import Created
+from hopefear.creation.page import report_page
 
 EVIL = "<script>alert(1)</script>&\"'"
 
