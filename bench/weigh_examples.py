@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from hopefear.evaluation.scores import score_of
 from hopefear.formats.table import Table, TableSpec
 from hopefear.metrics import External
-from hopefear.train.estimators import ESTIMATORS, Fitting, choose
+from hopefear.trainers.auto import choose
+from hopefear.trainers.estimators import ESTIMATORS, Fitting
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Any
 from hopefear.runs.events import Event, Setting
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter
-from hopefear.train.loop import OuterLoop
+from hopefear.trainers.outer_loop import OuterLoop
 from hopefear_papers.base import Claim, Lab, Outcome, Table, experiment, levelled, spread, with_spread
 from hopefear_papers.brown import (
     GRID,

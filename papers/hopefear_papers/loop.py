@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from hopefear._core import Pool
+from hopefear.evaluation.scores import first_best
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
-from hopefear.train.loop import LOOP_DEFAULTS, OuterLoop, first_best
 from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.outer_loop import LOOP_DEFAULTS, OuterLoop
 from hopefear.trainers.registry import find
 from hopefear_papers.base import Lab
 from hopefear_papers.setups import Setup

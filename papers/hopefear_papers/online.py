@@ -11,9 +11,9 @@ from typing import Any
 
 from hopefear.decode import Hiero
 from hopefear.reports.numbers import averaged
-from hopefear.train.model_loop import fit_in_loop
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.data import Corpus, Task
+from hopefear.trainers.in_loop import InLoop
 from hopefear.trainers.online.base import Online, paper_weights
 from hopefear.trainers.online.teams import Learners
 from hopefear.trainers.registry import find
@@ -81,7 +81,7 @@ def trained(
         session = lab.training(f"{label}, seed {seed}", rounds)
         if isinstance(learner, BatchTrainer):
             folder = lab.scratch(label, key)
-            found = fit_in_loop(learner, task, start, iterations=rounds, k=K, run=replace(session, folder=folder))
+            found = InLoop.around(learner, rounds, K).fit(task, start, run=replace(session, folder=folder))
             shutil.rmtree(folder, ignore_errors=True)
         else:
             found = learner.fit(task, start, run=session)

@@ -34,6 +34,8 @@ _MODULES = {
     "hopefear.model.language_model": "LanguageModel",
     "hopefear.reranker": "Reranker load",
     "hopefear.runs": "Run Session read_run",
+    "hopefear.trainers.auto": "Auto",
+    "hopefear.trainers.bagged": "Bagged",
     "hopefear.trainers.batch.cmira": "Cmira",
     "hopefear.trainers.batch.kbmira": "Kbmira",
     "hopefear.trainers.batch.logloss": "Logloss",

@@ -63,6 +63,8 @@ from hopefear.model import (
 from hopefear.model.language_model import LanguageModel as LanguageModel
 from hopefear.reranker import Reranker as Reranker, load as load
 from hopefear.runs import Run as Run, Session as Session, read_run as read_run
+from hopefear.trainers.auto import Auto as Auto
+from hopefear.trainers.bagged import Bagged as Bagged
 from hopefear.trainers.batch.cmira import Cmira as Cmira
 from hopefear.trainers.batch.kbmira import Kbmira as Kbmira
 from hopefear.trainers.batch.logloss import Logloss as Logloss

@@ -24,7 +24,6 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats.table import Table, TableSpec
 from hopefear.metrics import METRICS, External, Metric, from_text, split_text
-from hopefear.train.estimators import Auto, bagged_trainer
 from hopefear.trainers.registry import find_batch, options_from
 
 Vector = NDArray[np.float64]
@@ -70,11 +69,11 @@ class Weigher(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """Learn weights from rows of scores, how good each row is, and which rows compete."""
         rows, names = self._validated(X, y, reset=True)
         pool = self._pool(rows, y, self._groups(X, groups))
-        kind = Auto if self.trainer == "auto" else find_batch(self.trainer)
+        kind = find_batch(self.trainer)
         given = options_from(kind, self.options or {})
         trainer = kind(metric=self._metric(pool), seed=self.seed, jobs=self.jobs, **given)
         if self.bag is not None:
-            trainer = bagged_trainer(trainer, self.bag)
+            trainer = trainer.bagged(self.bag)
         result = trainer.fit(pool)
         self.coef_: Vector = np.array([result.weights[f"x{j}"] for j in range(rows.shape[1])])
         self.weights_ = dict(zip(names, self.coef_.tolist(), strict=True))

@@ -13,7 +13,7 @@ from hopefear import _core
 from hopefear.errors import InputError
 from hopefear.formats.table import Table, TableSpec
 from hopefear.metrics import Metric, from_text
-from hopefear.train.estimators import resampled
+from hopefear.trainers.bagged import resampled
 
 METRICS = {
     "ndcg@3": hf.Ndcg("grade", k=3),

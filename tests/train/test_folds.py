@@ -9,13 +9,13 @@ import pytest
 from hopefear.commands.train import Train
 from hopefear.decode import Hiero
 from hopefear.errors import OptionError
+from hopefear.evaluation.holdout import held_out
 from hopefear.metrics import Bleu
 from hopefear.model.directory import Model
 from hopefear.runs import read_run
 from hopefear.runs.events import Epoch, Event
 from hopefear.runs.session import Session
 from hopefear.train.folds import fit_folds, mean_weights
-from hopefear.train.holdout import held_out
 from hopefear.train.model_trainers import model_trainer
 from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.online.mira import Mira

@@ -11,9 +11,11 @@ import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.commands.tune import Tune
 from hopefear.errors import InputError, OptionError
+from hopefear.evaluation.holdout import split
 from hopefear.evaluation.scores import chosen_stats, score_of
-from hopefear.train.estimators import Auto, Bagged, Fitting, mean_of_fits, resampled, single
-from hopefear.train.holdout import split
+from hopefear.trainers.auto import Auto
+from hopefear.trainers.bagged import Bagged, mean_of_fits, resampled
+from hopefear.trainers.estimators import Fitting, single
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,11 @@ from hopefear.cli.main import main
 from hopefear.commands.weigh import Weigh
 from hopefear.errors import InputError, OptionError
 from hopefear.runs.session import SILENT
-from hopefear.train.estimators import ESTIMATORS, SINGLE, Fitting, choose, folds_of, out_of_fold, resampled
 from hopefear.train.weighing import Weighing, scaled
+from hopefear.trainers.auto import choose
+from hopefear.trainers.bagged import resampled
+from hopefear.trainers.cross_validation import folds_of, out_of_fold
+from hopefear.trainers.estimators import ESTIMATORS, SINGLE, Fitting
 
 Columns = dict[str, NDArray[Any]]
 

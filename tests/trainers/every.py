@@ -32,6 +32,8 @@ from tests.trainers.pools import bleu_planted_pool, list_pool, synthetic_pool
 
 # Fewer rounds where the defaults take long; nothing else depends on the trainer.
 FEW: dict[str, dict[str, Any]] = {
+    "Auto": {"bag": 2},
+    "Bagged": {"of": hf.Mert(restarts=1, kicks=0), "bag": 3},
     "Mert": {"restarts": 2, "kicks": 1},
     "Cmira": {"epochs": 60},
     "Kbmira": {"passes": 15},

@@ -9,6 +9,7 @@ import pytest
 import hopefear as hf
 from hopefear.data.lists import Synthetic
 from hopefear.trainers.registry import TRAINERS
+from tests.trainers.every import make
 
 
 @pytest.fixture(scope="module")
@@ -74,15 +75,9 @@ def test_a_metric_in_python_works_with_every_trainer_on_lists(pool: hf.Pool, nam
     metric = hf.CustomMetric(bleu_statistics, precision, label="precision", scale=100.0)
     stats = metric.stats(pool)
     assert stats.shape == (72, 2)
-    found = find_batch(name)(metric=metric, jobs=2).fit(pool)
-    assert found.score >= found.initial_score - 1e-9 or name in (
-        "pro",
-        "rampion",
-        "cmira",
-        "perceptron",
-        "pa",
-        "kbmira",
-    )
+    found = make(find_batch(name), metric=metric, jobs=2).fit(pool)
+    others = ("pro", "rampion", "cmira", "perceptron", "pa", "kbmira", "auto", "bagged")  # do not climb this metric
+    assert found.score >= found.initial_score - 1e-9 or name in others
     w = np.array([found.weights[one] for one in pool.feature_names])
     best = [pool.text(i, int(pool[i].scores(w).argmax())) for i in range(len(pool))]
     sums = np.sum([bleu_statistics(text, pool.references(i)) for i, text in enumerate(best)], axis=0)

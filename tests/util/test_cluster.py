@@ -334,7 +334,7 @@ def test_a_model_is_built_the_same_while_workers_and_a_node_are_lost_and_one_joi
 
 
 def test_the_decoders_loop_is_the_same(nodes: Any, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopefear.train.model_loop.BLOCK", 5)
+    monkeypatch.setattr("hopefear.trainers.in_loop.BLOCK", 5)
     (tmp_path / "refs").write_text(
         "".join(f"{line or 'a'}\n" for line in (path / "source").read_text().split("\n")[:-1])
     )

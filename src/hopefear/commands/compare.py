@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hopefear.runs.directory import Run
     from hopefear.runs.session import Session
     from hopefear.train.tuning import Tuned
-    from hopefear.trainers.batch.base import BatchTrainer
+    from hopefear.trainers.batch.base import CandidateTrainer
 
 
 class Compare(Candidates["Compared"], RunCommand["Compared"]):
@@ -149,7 +149,7 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         best = max(tuned.values(), key=lambda fits: sign * fits.over_replicates("dev")[0])
         return comparison, best.best.weights
 
-    def _fit(self, task: _Task, trainer: BatchTrainer, session: Session) -> Tuned:
+    def _fit(self, task: _Task, trainer: CandidateTrainer, session: Session) -> Tuned:
         """All seeds of one trainer; those that were finished are taken from the run."""
         from hopefear.train.tuning import fit_replicates
 
@@ -171,15 +171,15 @@ class _Task:
     """What is compared, on what; read and checked."""
 
     parts: dict[str, Pool]
-    trainers: dict[str, BatchTrainer]
+    trainers: dict[str, CandidateTrainer]
     metric: Metric
     initial: Mapping[str, float] | None
 
     @classmethod
     def of(cls, command: Compare, session: Session) -> _Task:
+        from hopefear.evaluation.holdout import split
         from hopefear.formats.references import need_references
         from hopefear.metrics import metric_for
-        from hopefear.train.holdout import split
 
         kinds = _kinds(command)
         command.check_out(session)
@@ -205,7 +205,6 @@ class _Task:
 
 def _kinds(command: Compare) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Name -> class and options of each trainer."""
-    from hopefear.train.estimators import Auto
     from hopefear.trainers.registry import find_batch, options_from
 
     given: dict[str, list[str]] = {name: [] for name in command.names}
@@ -214,7 +213,7 @@ def _kinds(command: Compare) -> dict[str, tuple[Any, dict[str, Any]]]:
         if not dot or name not in given:
             raise OptionError(f"--set {text}: write --set TRAINER.NAME=VALUE, with one of {', '.join(given)}.")
         given[name].append(rest)
-    kinds = {name: Auto if name == "auto" else find_batch(name) for name in given}
+    kinds = {name: find_batch(name) for name in given}
     return {name: (kind, options_from(kind, given[name])) for name, kind in kinds.items()}
 
 

@@ -155,7 +155,7 @@ class Train(RunCommand["Trained"]):
         from hopefear.util.values import plain
 
         record, task, bleu = run.record, data.task, Bleu()
-        record.model, record.inputs, record.trainer = self.model, inputs, trainer.described()
+        record.model, record.inputs, record.trainer = self.model, inputs, trainer.trainer.described()
         record.metric, record.measure = f"bleu|{bleu.signature()}", plain(bleu.record())
         record.sentences = trainer.sentences(task)
         record.holdout = {"share": run.record.settings["holdout"]}

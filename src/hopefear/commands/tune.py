@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hopefear.runs.directory import Run
     from hopefear.runs.session import Session
     from hopefear.train.tuning import Tuned
-    from hopefear.trainers.batch.base import BatchTrainer
+    from hopefear.trainers.batch.base import CandidateTrainer
 
 DECODER = "decoder_command"
 
@@ -53,7 +53,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         "Retune the weights after this many parameters; 0: never.", default=4, least=0, needs="params"
     )
     max_evaluations: int = arg("Maximum number of parameter settings to try.", default=750, least=1, needs="params")
-    trainer: Any = arg("The trainer, as hopefear trainers lists them; auto; or module:Class.", metavar="NAME")
+    trainer: Any = arg("The trainer, as hopefear trainers lists them, or module:Class.", metavar="NAME")
     set: Any = arg(
         "Options of the trainer; hopefear trainers NAME lists them.", default=(), metavar="NAME=VALUE", several=True
     )
@@ -117,8 +117,8 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             raise OptionError("give one of --nbest, --forests, --table, --decoder-command.")
         if self.table is not None and not self.group:
             raise OptionError("--table needs --group, the column that says which candidates compete.")
-        if self.decoder_command and (self.cv or self.bag or self.trainer == "auto"):
-            raise OptionError("--cv, --bag and --trainer auto go with lists, forests and tables only.")
+        if self.decoder_command and (self.cv or self.bag):
+            raise OptionError("--cv and --bag go with lists, forests and tables only.")
         if self.decoder_command and self.cluster:
             raise OptionError("--cluster goes with lists, forests and tables only: the decoder command runs here.")
         if (self.cv is not None and self.cv < 2) or (self.bag is not None and self.bag < 1):
@@ -237,7 +237,7 @@ class _Task:
 
     pool: Pool
     parts: dict[str, Pool]  # train or dev is learnt from, dev is scored, holdout is held out
-    trainer: BatchTrainer
+    trainer: CandidateTrainer
     others: Sequence[Metric]
     choose_l2: bool
     initial: Mapping[str, float] | None
@@ -249,11 +249,10 @@ class _Task:
     @classmethod
     def of(cls, command: Tune, session: Session) -> _Task:
         from hopefear.formats.references import case_warning
-        from hopefear.train.estimators import Auto, bagged_trainer
         from hopefear.trainers.registry import find_batch, options_from, own_options
 
         given = command.trainer
-        kind = Auto if given == "auto" else find_batch(given)
+        kind = find_batch(given)
         options = own_options(given) | options_from(kind, command.set)
         command.check_out(session)
         pool = command.read(session)
@@ -264,10 +263,10 @@ class _Task:
         metric, *others = command.metrics(pool)
         if not (metric.columns or metric.lowercase) and (warning := case_warning(pool)):
             session.warn(warning)
-        trainer: BatchTrainer = kind(metric=metric, seed=command.seed, jobs=command.jobs, **options)
-        choose_l2 = bool(command.cv) and hasattr(trainer, "l2") and "l2" not in options
+        trainer: CandidateTrainer = kind(metric=metric, seed=command.seed, jobs=command.jobs, **options)
+        choose_l2 = bool(command.cv) and trainer.strength is not None and "l2" not in options
         if command.bag:
-            trainer = bagged_trainer(trainer, command.bag)
+            trainer = trainer.bagged(command.bag)
         parts = _parts(command, pool, metric, session)
         return cls(pool, parts, trainer, others, choose_l2, start_weights(command.initial, pool, session))
 
@@ -284,8 +283,8 @@ def _scored(scorer_command: str, pool: Pool, session: Session) -> Pool:
 
 def _parts(command: Tune, pool: Pool, metric: Metric, session: Session) -> dict[str, Pool]:
     """What is learnt from, what is scored, what is held out."""
+    from hopefear.evaluation.holdout import split
     from hopefear.formats.references import need_references
-    from hopefear.train.holdout import split
 
     need_references(pool, metric)
     learn, aside = split(pool, command.holdout, command.seed)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import BlockCorpus, BlockDecoder, BlockWeights as CoreWeights, Examples, FeatureTable, Pool
-from hopefear.errors import InputError, input_error
+from hopefear.errors import InputError, OptionError, input_error
 from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vector
 from hopefear.model.directory import Model, open_same
 from hopefear.model.features import SMALL, template_of
@@ -101,6 +101,15 @@ class Blocks:
     def feature_names(self) -> list[str]:
         """The features of the forests so far, in the order of their ids."""
         return self._core.features.names()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides its translations, next to the model and the weights."""
+        names = ("pop_limit", "max_options", "reordering", "swap_limit", "max_swap")
+        return {"features": [self.features], **{name: getattr(self, name) for name in names}}
+
+    def of_lattices(self, arcs: Sequence[str]) -> Blocks:
+        raise OptionError("--input plf is for hierarchical models only.")
 
     def adapted(self, **changes: Any) -> Blocks:
         """The same decoder with other options."""

@@ -12,7 +12,7 @@ A forest is over the features of the model, so that w.h(d) is the score by which
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -123,6 +123,16 @@ class Hiero:
             self.model.joint.core if self.model.joint is not None else None,
         )
         object.__setattr__(self, "_core", core)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides its translations, next to the model and the weights."""
+        names = ("pop_limit", "max_options", "max_span", "rescore_edges", "rescore_limit")
+        return {"features": list(self.templates or ()), **{name: getattr(self, name) for name in names}}
+
+    def of_lattices(self, arcs: Sequence[str]) -> Hiero:
+        """The same decoder for lattices in PLF, whose arcs have these scores."""
+        return replace(self, arcs=tuple(arcs), input="plf")
 
     @classmethod
     def over(

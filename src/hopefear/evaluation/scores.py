@@ -344,6 +344,11 @@ def best_of(pool: Pool, weights: Mapping[str, float], jobs: int = 0) -> Pool:
     return pool.kbest(weight_vector(weights, pool.feature_names), 1, jobs=jobs)
 
 
+def first_best(pool: Pool, jobs: int = 0) -> Pool:
+    """The first candidate of each list: what the decoder would have said."""
+    return pool.kbest(np.zeros(len(pool.features)), 1, jobs=jobs)
+
+
 def chosen_stats(pool: Pool, weights: Mapping[str, float], metric: Metric, jobs: int = 0) -> Stats:
     """Statistics of what these weights choose: a line for each sentence."""
     return metric.chosen_stats(pool, weight_vector(weights, pool.feature_names), jobs)

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.evaluation.holdout import split
+from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_lists, read_weights
 from hopefear.formats.table import TableSpec, read_table
 from hopefear.metrics import Bleu, Metric, from_record
 from hopefear.runs import RunRecord, checkpoint, read_run
 from hopefear.runs.directory import at_work
-from hopefear.train.holdout import split
-from hopefear.train.loop import first_best
 from hopefear.train.tuning import Replicate
 from hopefear.util.files import read_whole
 

@@ -19,8 +19,9 @@ from hopefear.evaluation.scores import chosen_stats
 from hopefear.evaluation.significance import confidence_interval
 from hopefear.metrics import Metric
 from hopefear.runs.session import Session
-from hopefear.train.estimators import ESTIMATORS, SINGLE, Bagged, Estimator, Fit, Fitting, folds_of, out_of_folds
-from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.batch.base import CandidateTrainer
+from hopefear.trainers.cross_validation import Fit, folds_of, out_of_folds
+from hopefear.trainers.estimators import ESTIMATORS, SINGLE, Estimator, Fitting
 from hopefear.util.cluster import spread
 
 Measured = dict[str, Any]
@@ -62,14 +63,14 @@ def baselines(
 
 
 def cross_validated(
-    trainer: BatchTrainer,
+    trainer: CandidateTrainer,
     pool: Pool,
     initial: Mapping[str, float] | None,
     folds: int,
     choose_l2: bool,
     run: Session,
     on_cluster: bool = False,
-) -> tuple[BatchTrainer, dict[str, Any]]:
+) -> tuple[CandidateTrainer, dict[str, Any]]:
     """The trainer in cross-validation beside the baselines, all on groups that they did not learn from.
 
     With ``choose_l2`` its l2 is the one that does best. That one's score is then a little too good: the record has all.
@@ -81,23 +82,22 @@ def cross_validated(
     update = run.progress(f"cross-validation of {trainer.name}")
     tried = [trainer]
     if choose_l2:
-        tried += [_regularised(trainer, l2) for l2 in L2]
+        tried += [trainer.regularised(l2) for l2 in L2]
     fits: list[Fit] = [partial(_learnt, replace(one, jobs=threads), initial) for one in tried]
     untaught, how = _untaught(pool), Fitting(metric, seed, threads)
     fits += [partial(_fitted, one, how) for one in untaught.values()]
 
     def say(which: int) -> None:
-        update(text=f"l2 {_l2(tried[which]):g}" if choose_l2 and which < len(tried) else "")
+        update(text=f"l2 {tried[which].strength:g}" if choose_l2 and which < len(tried) else "")
 
     found = out_of_folds(pool, parts, fits, metric, threads, each=each, say=say)
     gains = [metric.gain(one.sum(axis=0)) for one in found[: len(tried)]]
     best = max(range(len(tried)), key=gains.__getitem__)
     record: dict[str, Any] = {"folds": len(parts), "after": measured(found[best], metric, seed, jobs)}
     if choose_l2:
-        record["l2"] = [
-            {"l2": _l2(one), "score": metric.score(stats.sum(axis=0))} for one, stats in zip(tried, found, strict=False)
-        ]
-        run.note(f"l2 = {_l2(tried[best]):g} is best in cross-validation")
+        scores = [metric.score(stats.sum(axis=0)) for stats in found[: len(tried)]]
+        record["l2"] = [{"l2": one.strength, "score": score} for one, score in zip(tried, scores, strict=True)]
+        run.note(f"l2 = {tried[best].strength:g} is best in cross-validation")
     if initial is not None:
         record["initial"] = measured(chosen_stats(pool, initial, metric, jobs), metric, seed, jobs)
     for name, outside in zip(untaught, found[len(tried) :], strict=True):
@@ -105,17 +105,7 @@ def cross_validated(
     return tried[best], record
 
 
-def _l2(trainer: BatchTrainer) -> float:
-    return float(getattr(trainer.of if isinstance(trainer, Bagged) else trainer, "l2"))  # noqa: B009
-
-
-def _regularised(trainer: BatchTrainer, l2: float) -> BatchTrainer:
-    if isinstance(trainer, Bagged):
-        return replace(trainer, of=_regularised(trainer.of, l2))
-    return replace(trainer, l2=l2)  # type: ignore[call-arg]
-
-
-def _learnt(trainer: BatchTrainer, initial: Mapping[str, float] | None, part: Pool) -> Mapping[str, float]:
+def _learnt(trainer: CandidateTrainer, initial: Mapping[str, float] | None, part: Pool) -> Mapping[str, float]:
     return trainer.fit(part, initial).weights
 
 

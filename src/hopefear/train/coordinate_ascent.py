@@ -32,7 +32,8 @@ import numpy as np
 from hopefear.errors import input_error
 from hopefear.runs.events import Setting
 from hopefear.runs.session import SILENT, Session
-from hopefear.train.decoder_command import DecoderError, Number
+from hopefear.train.decoder_command import DecoderError
+from hopefear.trainers.outer_loop import Number
 from hopefear.util.files import PathLike, iter_bytes, path_name
 
 Values = dict[str, Number]

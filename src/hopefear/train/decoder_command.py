@@ -31,10 +31,9 @@ from pathlib import Path
 from hopefear._core import Pool, set_sources
 from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
+from hopefear.trainers.outer_loop import Number
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
 from hopefear.util.processes import guarded
-
-Number = int | float
 
 _PLACEHOLDER = re.compile(r"\{(weights|nbest|iteration|sources|params|param:[^{}\s]+)\}")
 _TAIL = 5  # lines of its standard error that are shown

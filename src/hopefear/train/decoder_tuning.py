@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.diagnosis import Finding, compare_holdout, examine_lists, examine_outcome, examine_weights
+from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
 from hopefear.runs import checkpoint
 from hopefear.runs.events import Decoded as DecodedEvent, Event, Listener, Setting
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
-from hopefear.train.decoder_command import DecoderCommand, Number
-from hopefear.train.loop import LOOP_DEFAULTS, Looped, OuterLoop, first_best
+from hopefear.train.decoder_command import DecoderCommand
 from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
 from hopefear.train.tuning import Replicate, Scores, Tuned, describe, finish, random_initial
+from hopefear.trainers.outer_loop import Looped, Number, OuterLoop, looping
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
 
@@ -89,7 +90,7 @@ def _check(command: Tune, parameters: Sequence[Parameter], weights: Mapping[str,
 def _loop(command: Tune, parameters: Sequence[Parameter]) -> OuterLoop:
     assert command.decoder_command is not None
     kind = find_batch(command.trainer)
-    options = {**LOOP_DEFAULTS.get(kind.name, {}), **options_from(kind, command.set)}
+    options = options_from(kind, command.set)
     decoder = DecoderCommand(command.decoder_command, tuple(command.refs), command.sources, command.decoder_timeout)
     decoder.check([parameter.name for parameter in parameters])
     scorer = ScorerCommand(command.scorer_command, command.decoder_timeout) if command.scorer_command else None
@@ -99,7 +100,7 @@ def _loop(command: Tune, parameters: Sequence[Parameter]) -> OuterLoop:
     if others:
         raise OptionError("with --decoder-command there is one --metric.")
     return OuterLoop(
-        kind(metric=metric, seed=command.seed, jobs=command.jobs, **options),
+        looping(kind, options, metric=metric, seed=command.seed, jobs=command.jobs),
         ScoredDecoder(decoder, scorer) if scorer is not None else decoder,
         command.iterations,
         holdout=command.holdout,

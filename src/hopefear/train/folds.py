@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from hopefear.evaluation.holdout import split
 from hopefear.runs.session import Session
-from hopefear.train.holdout import split_corpus
 from hopefear.trainers.base import Result
 from hopefear.trainers.data import Corpus, Task, Translations
 from hopefear.trainers.online.base import Online
@@ -38,7 +38,7 @@ def fit_folds(
     found: list[Result] = []
     crossed: list[Crossed] = []
     for k in range(folds):
-        learn, aside = (task.corpus, task.dev) if task.dev else split_corpus(task.corpus, share, trainer.seed, k)
+        learn, aside = (task.corpus, task.dev) if task.dev else split(task.corpus, share, trainer.seed, k)
         own = run.part(f"fold-{k + 1}", fold=k + 1)
         if own.folder is not None:
             own.folder.mkdir(exist_ok=True)

@@ -2,7 +2,7 @@
 
 ==================  ===========================================================================================
 ``OnlineTrainer``   learns while the model translates, alone or in a team, and by folds
-``InLoop``          a batch trainer in a loop of decoding and learning
+``LoopTrainer``     a batch trainer in a loop of decoding and learning
 ``BlockTrainer``    costmargin: weights of block sequences, too many to be compared with others before and after
 ``ModelTrainer``    any other trainer that learns from a task
 ==================  ===========================================================================================
@@ -16,22 +16,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from hopefear.decode import Blocks, Hiero
 from hopefear.errors import InputError, OptionError, input_error
+from hopefear.evaluation.holdout import held_out
 from hopefear.model.directory import Model
 from hopefear.model.features import template_of
 from hopefear.runs.directory import Run
 from hopefear.runs.session import Session
 from hopefear.train.folds import Crossed, fit_folds
-from hopefear.train.holdout import held_out
-from hopefear.train.loop import LOOP_DEFAULTS
-from hopefear.train.model_loop import fit_in_loop
 from hopefear.train.outcome import better_than_untrained, finish, finish_blocks
 from hopefear.train.training import built_from
 from hopefear.trainers.base import Result, Trainer
-from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Decoder, Task
+from hopefear.trainers.in_loop import InLoop
 from hopefear.trainers.online.base import Online
 from hopefear.trainers.online.teams import Learners
+from hopefear.trainers.outer_loop import looping
 from hopefear.trainers.registry import find, options_from
 from hopefear.util.processes import cores
 
@@ -45,10 +44,12 @@ NOT_FOR_BLOCKS = ("features", "initial", "paper_start", "pop_limit", "max_option
 def model_trainer(command: Train) -> ModelTrainer:
     """The trainer that the options of ``hopefear train`` name."""
     kind = find(command.trainer)
-    for base, way in ((Online, OnlineTrainer), (BatchTrainer, InLoop), (Costmargin, BlockTrainer)):
-        if issubclass(kind, base):
-            return way.of(kind, command)
-    return ModelTrainer.of(kind, command)
+    families: dict[str, type[ModelTrainer]] = {
+        "online": OnlineTrainer,
+        "candidates": LoopTrainer,
+        "blocks": BlockTrainer,
+    }
+    return families.get(kind.family, ModelTrainer).of(kind, command)
 
 
 @dataclass(frozen=True)
@@ -77,18 +78,17 @@ class ModelTrainer:
             raise OptionError(f"--folds is for online trainers, not for {command.trainer}. Leave it out.")
         if command.simulate_learners or command.parallel:
             raise OptionError(f"{command.trainer} is a batch trainer: it has one learner. Leave out --parallel.")
-        options = {**cls.defaults(kind), **options_from(kind, command.set)}
-        return cls(kind(seed=command.seed, jobs=command.jobs, **options), command)
+        return cls(cls.made(kind, command), command)
+
+    @classmethod
+    def made(cls, kind: type[Trainer], command: Train) -> Trainer:
+        """The trainer by itself."""
+        return kind(seed=command.seed, jobs=command.jobs, **options_from(kind, command.set))
 
     @property
     def holds_out(self) -> bool:
         """Whether a share of the sentences is held out where there is no development data."""
         return True
-
-    @classmethod
-    def defaults(cls, kind: type[Trainer]) -> Mapping[str, Any]:
-        """Options of the trainer that have other defaults here."""
-        return {}
 
     def decoder(self, model: Model) -> Hiero | Blocks:
         """The decoder whose weights are trained, with the features that are trained."""
@@ -123,28 +123,14 @@ class ModelTrainer:
     def settings(self, decoder: Decoder) -> dict[str, Any]:
         """What decides the result, next to the inputs and the model."""
         command = self.command
-        settings: dict[str, Any] = {
-            "trainer": self.described(),
+        return {
+            "trainer": self.trainer.described(),
             "holdout": 0 if command.dev_source else command.holdout,
             "seed": command.seed,
             "paper_start": command.paper_start,
             **({"input": command.input} if command.input != "text" else {}),
+            **decoder.settings,
         }
-        names = ["pop_limit", "max_options"]
-        if isinstance(decoder, Hiero):
-            names += ["max_span", "rescore_edges", "rescore_limit"]
-            settings["features"] = list(decoder.templates or ())
-        else:
-            assert isinstance(decoder, Blocks)
-            names += ["reordering", "swap_limit", "max_swap"]
-            settings["features"] = [decoder.features]
-        return settings | {name: getattr(decoder, name) for name in names}
-
-    def described(self) -> dict[str, Any]:
-        """The trainer as ``run.json`` has it."""
-        elsewhere = ("seed", "jobs", "metric", "learners")
-        options = {name: value for name, value in self.trainer.options().items() if name not in elsewhere}
-        return {"name": self.trainer.name, "options": options}
 
     def fit(self, task: Task, initial: Mapping[str, float] | None, run: Session) -> Fit:
         """Learn."""
@@ -168,10 +154,7 @@ class OnlineTrainer(ModelTrainer):
 
     @classmethod
     def of(cls, kind: type[Trainer], command: Train) -> ModelTrainer:
-        options = options_from(kind, command.set)
-        trainer = kind(seed=command.seed, jobs=command.jobs, learners=team(command), **options)  # type: ignore[call-arg]
-        assert isinstance(trainer, Online)
-        return cls(trainer, command)
+        return cls(replace(cls.made(kind, command), learners=team(command)), command)  # type: ignore[call-arg,arg-type]
 
     def decoder(self, model: Model) -> Hiero | Blocks:
         if model.kind == "blocks" and self.command.cluster:
@@ -201,22 +184,17 @@ class OnlineTrainer(ModelTrainer):
 
 
 @dataclass(frozen=True)
-class InLoop(ModelTrainer):
+class LoopTrainer(ModelTrainer):
     """A batch trainer in a loop of decodings."""
 
-    trainer: BatchTrainer
-
     @classmethod
-    def defaults(cls, kind: type[Trainer]) -> Mapping[str, Any]:
-        return LOOP_DEFAULTS.get(kind.name, {})
+    def made(cls, kind: type[Trainer], command: Train) -> Trainer:
+        trainer = looping(kind, seed=command.seed, jobs=command.jobs, options=options_from(kind, command.set))
+        return InLoop.around(trainer, command.iterations, command.kbest)
 
     def settings(self, decoder: Decoder) -> dict[str, Any]:
         command = self.command
         return {**super().settings(decoder), "kbest": command.kbest, "iterations": command.iterations}
-
-    def fit(self, task: Task, initial: Mapping[str, float] | None, run: Session) -> Fit:
-        iterations, k = self.command.iterations, self.command.kbest
-        return Fit(fit_in_loop(self.trainer, task, initial, iterations=iterations, k=k, run=run), task)
 
 
 @dataclass(frozen=True)
@@ -247,11 +225,14 @@ class BlockTrainer(ModelTrainer):
         self.trainer.check(task)
 
     def settings(self, decoder: Decoder) -> dict[str, Any]:
-        return {"trainer": self.described(), "holdout": 0, "seed": self.command.seed}
+        return {"trainer": self.trainer.described(), "holdout": 0, "seed": self.command.seed}
 
     def finish(self, run: Run, session: Session, fit: Fit, test: Corpus | None) -> Result:
         finish_blocks(run, session, self.trainer, fit.task, test, fit.result)
         return fit.result
+
+
+FAMILIES: dict[str, type[ModelTrainer]] = {"online": OnlineTrainer, "candidates": LoopTrainer, "blocks": BlockTrainer}
 
 
 def team(command: Train) -> Learners:

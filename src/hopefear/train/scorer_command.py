@@ -28,8 +28,8 @@ from hopefear.errors import InputError
 from hopefear.formats.foreign import Input
 from hopefear.formats.lattices import with_features
 from hopefear.formats.weights import weight_vector
-from hopefear.train.decoder_command import DecoderError, Number, last_words, run_command
-from hopefear.train.loop import Decoder
+from hopefear.train.decoder_command import DecoderError, last_words, run_command
+from hopefear.trainers.outer_loop import Decoder, Number
 from hopefear.util.files import atomic_write
 
 _PLACEHOLDER = re.compile(r"\{(candidates|sources|scores)\}")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopefear.decode import Hiero
-from hopefear.errors import InputError, OptionError
+from hopefear.errors import InputError
 from hopefear.evaluation.held_out import Difference
+from hopefear.evaluation.holdout import split
 from hopefear.formats.forests import plf_lattices
 from hopefear.formats.weights import check_names, read_many_weights, read_weights
 from hopefear.model.directory import Model
 from hopefear.runs.events import Epoch, Event, Listener
 from hopefear.runs.session import Session
-from hopefear.train.holdout import split_corpus
 from hopefear.trainers.base import Result
 from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.online.base import paper_weights
@@ -76,10 +75,8 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
     model = Model.open(command.model, jobs=command.jobs)
     decoder = trainer.decoder(model)
     if command.input == "plf":
-        if not isinstance(decoder, Hiero):
-            raise OptionError("--input plf is for hierarchical models only.")
         lattices = plf_lattices(read_lines(command.source), command.source)
-        decoder = replace(decoder, arcs=tuple(lattices.feature_names), input="plf")
+        decoder = decoder.of_lattices(lattices.feature_names)
     weights, initial = _initial(command)
     if command.paper_start:
         weights = paper_weights(decoder.feature_names)
@@ -92,7 +89,7 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
     dev = Corpus.read(command.dev_source, command.dev_refs) if command.dev_source else None
     test = Corpus.read(command.test_source, command.test_refs) if command.test_source else None
     if dev is None and trainer.holds_out:
-        corpus, dev = split_corpus(corpus, command.holdout, command.seed)
+        corpus, dev = split(corpus, command.holdout, command.seed)
     corpus = _with_words(command.source, corpus, model, session, command.input == "plf")
     task = Task(decoder, corpus, dev, bool(command.cluster) and trainer.decodes_on_cluster)
     trainer.check(task, session)

@@ -25,9 +25,9 @@ from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run
 from hopefear.runs.events import Epoch, Event, Listener, Progress
 from hopefear.runs.session import SILENT, Session
-from hopefear.train.estimators import Bagged
-from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.batch.base import CandidateTrainer
 from hopefear.util import cluster
+from hopefear.util.cluster import Each
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
 from hopefear.util.words import table
@@ -149,11 +149,10 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
     run.finish(tuned.best.weights, tuned.final())
 
 
-def describe(trainer: BatchTrainer) -> dict[str, Any]:
-    """What is learnt with, as ``run.json`` has it. Threads and seeds are not part of it."""
-    options = {name: value for name, value in trainer.options().items() if name not in ("jobs", "seed", "metric")}
+def describe(trainer: CandidateTrainer) -> dict[str, Any]:
+    """What is learnt with, as ``run.json`` has it."""
     return {
-        "trainer": {"name": trainer.name, "options": options},
+        "trainer": trainer.described(),
         "metric": f"{trainer.metric.key}|{trainer.metric.signature()}",
         "measure": plain(trainer.metric.record()),
     }
@@ -179,20 +178,93 @@ def random_initial(initial: Mapping[str, float], seed: int) -> Weights:
     return {name: float(random.normal(mu, abs(mu) / 2)) for name, mu in initial.items()}
 
 
-def _far_away(
-    learnt: Callable[[int, int, Say], dict[str, Any]],
-) -> Callable[[], Callable[[int], tuple[list[dict[str, Any]], dict[str, Any]]]]:
-    """For a worker of a cluster: a replicate, and what it said meanwhile."""
+@dataclass(frozen=True)
+class _Fits:
+    """Fits of a trainer under one seed after the other; replicate k has the trainer's seed + k."""
 
-    def work(number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    trainer: CandidateTrainer
+    parts: Mapping[str, Pool]
+    start: Weights | None
+    random_init: bool
+    metrics: Sequence[Metric]
+    folder: Path | None
+
+    @property
+    def learnt_from(self) -> Pool:
+        return self.parts.get("train", self.parts["dev"])
+
+    def scores(self, weights: Mapping[str, float], jobs: int) -> Scores:
+        return {
+            part: {metric.key: score_of(pool, metric, weights, jobs) for metric in self.metrics}
+            for part, pool in self.parts.items()
+        }
+
+    def fitted(self, number: int, jobs: int, say: Say, each: Each | None = None) -> dict[str, Any]:
+        """A replicate as its checkpoint has it; with ``each``, the parts of the fit are done by that."""
+        seed, start = self.trainer.seed + number, self.start
+        trainer = replace(self.trainer, seed=seed, jobs=jobs)
+        if self.random_init and start is not None:
+            start = random_initial(start, seed)
+        session = Session(lambda event: say(plain(event.plain())))
+        if each is not None:
+            result = trainer.fit_in_parts(each, self.learnt_from, start, run=session)
+        else:
+            result = trainer.fit(self.learnt_from, start, run=session)
+        weights = {name: float(weight) for name, weight in result.weights.items()}
+        return {
+            "seed": seed,
+            "weights": weights,
+            "scores": self.scores(weights, jobs),
+            "history": plain(result.history),
+            "warnings": result.warnings,
+        }
+
+    def fitted_far(self, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """On a worker of a cluster: what a replicate said, and the replicate."""
         said: list[dict[str, Any]] = []
-        return said, learnt(number, 1, said.append)
+        return said, self.fitted(number, 1, said.append)
 
-    return lambda: work
+    def finished(self, number: int) -> dict[str, Any] | None:
+        """The replicate that is in the folder already."""
+        return checkpoint.load(self._file(number)) if self.folder is not None else None
+
+    def kept(self, number: int, replicate: dict[str, Any]) -> dict[str, Any]:
+        if self.folder is not None:
+            checkpoint.save(self._file(number), replicate)
+        return replicate
+
+    def _file(self, number: int) -> Path:
+        assert self.folder is not None
+        return self.folder / f"replicate-{number + 1}.json"
+
+    def here(self, numbers: Sequence[int], hear: Callable[[int, Mapping[str, Any]], None]) -> list[dict[str, Any]]:
+        """These replicates, each in a process of its own."""
+        jobs = self.trainer.jobs or cores()
+        at_once = max(1, min(len(numbers), jobs))
+        tasks: list[Task] = [
+            lambda say, number=number: self.kept(number, self.fitted(number, max(1, jobs // at_once), say))  # type: ignore[misc]
+            for number in numbers
+        ]
+        return run_tasks(tasks, at_once, lambda task, said: hear(numbers[task], said))
+
+    def on_cluster(
+        self, numbers: Sequence[int], hear: Callable[[int, Mapping[str, Any]], None], warn: Callable[[str], object]
+    ) -> list[dict[str, Any]]:
+        """These replicates, or the parts of each, on the cluster that was joined."""
+        if self.trainer.in_parts:
+            each = cluster.spread(warn)
+            return [self.kept(number, self.fitted(number, 1, partial(hear, number), each)) for number in numbers]
+        results = []
+        far = cluster.in_order(lambda: self.fitted_far, numbers, warn)
+        for number, (said, replicate) in zip(numbers, far, strict=True):
+            for event in said:
+                hear(number, event)
+            results.append(self.kept(number, replicate))
+        return results
 
 
 def fit_replicates(
-    trainer: BatchTrainer,
+    trainer: CandidateTrainer,
     parts: Mapping[str, Pool],
     initial: Mapping[str, float] | None = None,
     *,
@@ -209,66 +281,20 @@ def fit_replicates(
     folder, replicates that were finished already are taken from it. ``on_cluster``: the one that was joined does the
     replicates, or the fits that each is the mean of.
     """
-    metric, jobs, seed = trainer.metric, trainer.jobs, trainer.seed
-    learn_from = parts.get("train", parts["dev"])
-    names = learn_from.feature_names
+    names = parts.get("train", parts["dev"]).feature_names
     start = {name: initial.get(name, 0.0) for name in names} if initial is not None else None
     if random_init and start is None:
         start = dict.fromkeys(names, 1.0)
-
-    def scores(weights: Mapping[str, float], threads: int) -> Scores:
-        return {
-            part: {one.key: score_of(pool, one, weights, threads) for one in (metric, *others)}
-            for part, pool in parts.items()
-        }
-
-    at_once = min(replicates, jobs or cores())
-    threads = max(1, (jobs or cores()) // at_once)
-
-    def known(number: int) -> dict[str, Any] | None:
-        return checkpoint.load(run.folder / f"replicate-{number + 1}.json") if run.folder is not None else None
-
-    def learnt(number: int, threads: int, say: Say) -> dict[str, Any]:
-        own = replace(trainer, seed=seed + number, jobs=threads)
-        begin = random_initial(start, seed + number) if random_init and start is not None else start
-        result = own.fit(learn_from, begin, run=Session(lambda event: say(plain(event.plain()))))
-        weights = {name: float(weight) for name, weight in result.weights.items()}
-        return {
-            "seed": seed + number,
-            "weights": weights,
-            "scores": scores(weights, threads),
-            "history": plain(result.history),
-            "warnings": result.warnings,
-        }
-
-    def kept(number: int, found: dict[str, Any]) -> dict[str, Any]:
-        if run.folder is None:
-            return found
-        checkpoint.save(run.folder / f"replicate-{number + 1}.json", found)
-        return {}
-
-    def replicate(number: int) -> Task:
-        return lambda say: {} if known(number) is not None else kept(number, learnt(number, threads, say))
+    fits = _Fits(trainer, parts, start, random_init, (trainer.metric, *others), run.folder)
 
     def hear(number: int, said: Mapping[str, Any]) -> None:
         run.tell(Event.restored(said).within(replicate=number + 1))
 
-    if on_cluster:
-        missing = [number for number in range(replicates) if known(number) is None]
-        results = []
-        if isinstance(trainer, Bagged):
-            trainer = replace(trainer, each=cluster.spread(run.warn))
-            results += [kept(number, learnt(number, 1, partial(hear, number))) for number in missing]
-        else:
-            far = cluster.in_order(_far_away(learnt), missing, run.warn)
-            for number, (said, found) in zip(missing, far, strict=True):
-                for each in said:
-                    hear(number, each)
-                results.append(kept(number, found))
-    else:
-        results = run_tasks([replicate(number) for number in range(replicates)], at_once, hear)
-    if run.folder is not None:
-        results = [known(number) or {} for number in range(replicates)]
+    results = {number: fits.finished(number) for number in range(replicates)}
+    missing = [number for number, replicate in results.items() if replicate is None]
+    fitted = fits.on_cluster(missing, hear, run.warn) if on_cluster else fits.here(missing, hear)
+    results |= dict(zip(missing, fitted, strict=True))
     known_before = start is not None or all(pool.is_lists for pool in parts.values())
-    before = scores(start if start is not None else {}, jobs) if known_before else {}
-    return Tuned([Replicate(**result) for result in results], before, metric, others=list(others))
+    before = fits.scores(start or {}, trainer.jobs) if known_before else {}
+    found = [Replicate(**replicate) for replicate in results.values() if replicate is not None]
+    return Tuned(found, before, trainer.metric, others=list(others))

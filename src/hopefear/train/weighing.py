@@ -1,7 +1,7 @@
 """Weights for the scores of a table, and an honest verdict on them: what ``hopefear weigh`` computes.
 
 How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the
-way to learn them: in each of several folds, the ways of ``hopefear.train.estimators`` are compared by
+way to learn them: in each of several folds, the ways of ``hopefear.trainers.estimators`` are compared by
 cross-validation inside the other folds, the best is fitted there, and chooses for the groups of the fold. Equal weights
 and the best single score go through the same folds.
 
@@ -29,7 +29,9 @@ from hopefear.formats.table import PIECE, Table, TableSpec
 from hopefear.metrics import External, Metric
 from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
-from hopefear.train.estimators import ESTIMATORS, SINGLE, Choice, Estimator, Fitting, choose, folds_of, out_of_fold
+from hopefear.trainers.auto import Choice, choose
+from hopefear.trainers.cross_validation import folds_of, out_of_fold
+from hopefear.trainers.estimators import ESTIMATORS, SINGLE, Estimator, Fitting
 from hopefear.util.processes import give_back_memory
 from hopefear.util.values import plain
 from hopefear.util.words import plural, some, table

@@ -33,6 +33,8 @@ from hopefear.metrics import Metric
 from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
 
+#: Fields with options of their own on the command line.
+ELSEWHERE = ("metric", "seed", "jobs", "learners")
 Vector = NDArray[np.float64]
 Places = NDArray[np.int32]
 
@@ -95,6 +97,7 @@ class Trainer(ABC):
     what: ClassVar[str]  # the objective in a line, and how it is pursued
     learns_from: ClassVar[str]  # candidates or model: where the command line has it, tune or train
     spaces: ClassVar[tuple[str, ...]]
+    family: ClassVar[str] = "model"  # how hopefear train goes about it: candidates, online, blocks; or any other model
 
     seed: int = option(1, "seed of everything random (--seed)")
     jobs: int = option(0, "threads, 0 for all cores; does not change the result (--jobs)", least=0)
@@ -121,6 +124,10 @@ class Trainer(ABC):
     def options(self) -> dict[str, Any]:
         """The options as plain values, for records."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def described(self) -> dict[str, Any]:
+        """The trainer as ``run.json`` has it. Threads and seeds are not part of it."""
+        return {"name": self.name, "options": {k: v for k, v in self.options().items() if k not in ELSEWHERE}}
 
 
 def prepared(pool: Pool) -> tuple[Pool, Places | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,7 +41,8 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.lines)
 
-    def subset(self, indices: Sequence[int]) -> Corpus:
+    def subset(self, indices: Iterable[int]) -> Corpus:
+        indices = list(indices)
         return Corpus([self.lines[i] for i in indices], [[one[i] for i in indices] for one in self.references])
 
 
@@ -50,6 +51,10 @@ class Decoder(Protocol):
 
     @property
     def model(self) -> Any: ...
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides its translations, next to the model and the weights."""
 
     @property
     def dense_names(self) -> list[str]:

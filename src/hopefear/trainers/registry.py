@@ -1,4 +1,4 @@
-"""All trainers by name: a class in ``batch/``, ``online/`` or ``blocks/``, in a file of its own, is a trainer.
+"""All trainers by name: a class in this folder or one below, in a file that is called as it is, is a trainer.
 
 Two names stand for two trainers each: ``minrisk`` and ``perceptron`` learn from candidates in one form, and online,
 while a model translates, in another. ``tune`` takes the first, ``train`` the second. Packages add trainers through the
@@ -14,26 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.errors import OptionError
-from hopefear.trainers.base import Trainer
-from hopefear.trainers.batch.base import BatchTrainer
+from hopefear.trainers.base import ELSEWHERE, Trainer
+from hopefear.trainers.batch.base import CandidateTrainer
 from hopefear.util import plugins
 from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
 GROUP = "hopefear.trainers"
-FOLDERS = ("batch", "online", "blocks")  # in the order of the list
+HERE = Path(__file__).parent
+FOLDERS = ("batch", "online", "blocks", ".")  # in the order of the list
 
 TRAINERS: tuple[type[Trainer], ...]  # all of them, by __getattr__
-
-#: Fields with options of their own on the command line.
-ELSEWHERE = ("metric", "seed", "jobs", "learners")
 
 
 def _built_in(name: str = "*") -> Iterator[type[Trainer]]:
     """Our trainers of this name, or all; only the modules that may have one are imported."""
     for folder in FOLDERS:
-        for path in sorted((Path(__file__).parent / folder).glob(f"{name}.py")):
-            module = importlib.import_module(f"hopefear.trainers.{folder}.{path.stem}")
+        for path in sorted((HERE / folder).glob(f"{name}.py")):
+            if path.stem == "__init__":
+                continue
+            module = importlib.import_module(".".join((__package__, *path.relative_to(HERE).with_suffix("").parts)))
             for kind in vars(module).values():
                 if _is_trainer(kind) and kind.__module__ == module.__name__ and kind.name == path.stem:
                     yield kind
@@ -82,12 +82,12 @@ def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     return fitting[-1]
 
 
-def find_batch(trainer: str | type[Trainer] | Trainer) -> type[BatchTrainer]:
+def find_batch(trainer: str | type[Trainer] | Trainer) -> type[CandidateTrainer]:
     """The trainer of this name that learns from candidates; a class, or the class of an object, stands for itself."""
     if isinstance(trainer, Trainer):
         trainer = type(trainer)
     kind = find(trainer, "candidates") if isinstance(trainer, str) else trainer
-    if not (isinstance(kind, type) and issubclass(kind, BatchTrainer)):
+    if not (isinstance(kind, type) and issubclass(kind, CandidateTrainer)):
         raise OptionError(f"{trainer!r} is no trainer that learns from candidates. Derive it from BatchTrainer.")
     return kind
 

@@ -11,13 +11,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar, Self, SupportsFloat
 
 import numpy as np
 
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.evaluation.scores import score_of
 from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text
 from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
@@ -25,6 +26,7 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prepared, refuse_equal
 from hopefear.trainers.batch.least_norm import least_norm
 from hopefear.trainers.batch.reparameterize import Parameters
+from hopefear.util.cluster import Each
 
 APPROXIMATE = (
     "edges' shares of BLEU are approximate: nodes of these forests do not fix the words at their ends. Scores that are "
@@ -99,23 +101,15 @@ def scaling_option(default: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchTrainer(Trainer):
-    """Subclasses add their options and ``learn``, the algorithm on lists."""
+class CandidateTrainer(Trainer):
+    """Learns from the candidates of a pool. Subclasses add their options and ``fit``."""
 
     learns_from: ClassVar[str] = "candidates"
-    spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
-    differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
-    orders: ClassVar[bool] = False  # can optimise metrics of the whole order of a list
-    pulled: ClassVar[bool] = False  # has a term towards theta_0, which stays the same through a loop around a decoder
-    start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
+    family: ClassVar[str] = "candidates"
+    loops: ClassVar[bool] = False  # can learn in a loop around a decoder
+    in_parts: ClassVar[bool] = False  # has ``fit_in_parts``: parts of a fit can be done elsewhere
 
     metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
-    scaling: str = scaling_option("none")
-    frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
-    bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
-    groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
-    kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
-    rounds: int = option(8, "on forests: rounds at most", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -124,6 +118,87 @@ class BatchTrainer(Trainer):
         if not isinstance(self.metric, Metric | str):
             what = f"{type(self.metric).__name__} {self.metric!r}"
             raise InputError(f"trainer {self.name}: the metric is {what}. Give a name, or one such as hopefear.Bleu()")
+
+    def ready(self, data: Pool, initial: Mapping[str, float] | None) -> Self:
+        """The trainer with a metric that is no longer a name; refuses what is neither a pool nor weights."""
+        check_data(self, data, initial)
+        if isinstance(self.metric, str):  # a column of the candidates
+            return replace(self, metric=metric_for(self.metric, pool=data))
+        return self
+
+    def check(self, data: Pool) -> None:
+        """Refuse candidates that nothing can be learnt from."""
+        prepared(data)
+        if data.is_lists:
+            refuse_equal(data, self.metric.stats(data, self.jobs), self.metric)
+
+    def fit_in_parts(
+        self, each: Each, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None
+    ) -> Result:
+        """As ``fit``, with the parts of it done by ``each``, as by ``map``."""
+        raise NotImplementedError
+
+    def bagged(self, bag: int) -> CandidateTrainer:
+        """The mean of so many fits of this trainer."""
+        from hopefear.trainers.bagged import Bagged
+
+        return Bagged.around(self, bag)
+
+    @property
+    def strength(self) -> float | None:
+        """Of its l2 term, for trainers that have one."""
+        return getattr(self, "l2", None)
+
+    def regularised(self, l2: float) -> Self:
+        """The same with another strength of its l2 term."""
+        return replace(self, l2=l2)  # type: ignore[call-arg]
+
+    def result(
+        self, data: Pool, weights: Mapping[str, float], initial: Mapping[str, float] | None, run: Session, begun: float
+    ) -> Result:
+        """The result of a fit that has no epochs of its own."""
+        start = dict.fromkeys(data.feature_names, 0.0) | dict(initial or {})
+        score, before = (score_of(data, self.metric, w, self.jobs) for w in (weights, start))
+        run.tell(Epoch(1, score))
+        history = [{"epoch": 1, "score": score}]
+        seconds = time.perf_counter() - begun
+        return Result(weights, score, before, history, seconds, initial=start, warnings=self.metric_warnings)
+
+    @property
+    def metric_warnings(self) -> list[str]:
+        """What is to be said about the metric."""
+        if isinstance(self.metric, CustomMetric):
+            return [f"the metric {self.metric.key} is Python: fits take many times as long as with our own"]
+        return []
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"metric": self.metric.name}
+
+    @property
+    def epochs_at_most(self) -> int | None:
+        """How many epochs a fit on lists has at most, where the options say so."""
+        names = ("cccp", "passes", "epochs", "iterations")
+        options = {one.name for one in fields(self)}  # perceptrons have a method called passes
+        return next((getattr(self, name) for name in names if name in options), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchTrainer(CandidateTrainer):
+    """Subclasses add their options and ``learn``, the algorithm on lists."""
+
+    spaces: ClassVar[tuple[str, ...]] = ("lists", "forests by k-best lists")
+    loops: ClassVar[bool] = True
+    differences_only: ClassVar[bool] = True  # a constant added to a feature in a whole list changes nothing
+    orders: ClassVar[bool] = False  # can optimise metrics of the whole order of a list
+    pulled: ClassVar[bool] = False  # has a term towards theta_0, which stays the same through a loop around a decoder
+    start_at: ClassVar[float] = 0.0  # where weights begin when no initial ones are given
+
+    scaling: str = scaling_option("none")
+    frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
+    bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
+    groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
+    kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
+    rounds: int = option(8, "on forests: rounds at most", least=1)
 
     @abstractmethod
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
@@ -157,13 +232,6 @@ class BatchTrainer(Trainer):
                 break
         return w, {"candidates": found}
 
-    @property
-    def epochs_at_most(self) -> int | None:
-        """How many epochs a fit on lists has at most, where the options say so."""
-        names = ("cccp", "passes", "epochs", "iterations")
-        options = {one.name for one in fields(self)}  # perceptrons have a method called passes
-        return next((getattr(self, name) for name in names if name in options), None)
-
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         return self.fit_towards(None, data, initial, run=run)
 
@@ -176,9 +244,9 @@ class BatchTrainer(Trainer):
         run: Session | None = None,
     ) -> Result:
         """As ``fit``; a trainer that is ``pulled`` keeps near these weights and not near the initial ones."""
-        check_data(self, data, initial)
-        if isinstance(self.metric, str):  # a column of the candidates
-            return replace(self, metric=metric_for(self.metric, pool=data)).fit(data, initial, run=run)
+        ready = self.ready(data, initial)
+        if ready is not self:
+            return ready.fit_towards(anchor, data, initial, run=run)
         if self.metric.whole_order and not self.orders:
             raise InputError(
                 f"trainer {self.name} learns which candidate is best, and {self.metric.key} is of the whole order. "
@@ -207,9 +275,7 @@ class BatchTrainer(Trainer):
             details = {key: value for key, value in details.items() if key == "warnings"}
         if np.all(np.isfinite(w)):
             w = self.sized(problem, self.least_norm(parameters, problem, w))
-        warnings += details.pop("warnings", [])
-        if isinstance(self.metric, CustomMetric):
-            warnings.append(f"the metric {self.metric.key} is Python: fits take many times as long as with our own")
+        warnings += [*details.pop("warnings", []), *self.metric_warnings]
         return Result(
             weights=parameters.weights(w),
             score=problem.score(w),
@@ -264,9 +330,6 @@ class BatchTrainer(Trainer):
             report=history.epoch,
             progress=history.run.progress(f"tune {self.name}"),
         )
-
-    def options(self) -> dict[str, Any]:
-        return super().options() | {"metric": self.metric.name}
 
 
 class _History:

@@ -69,6 +69,7 @@ class Costmargin(Trainer):
     paper: ClassVar[str] = "Tillmann and Zhang 2006"
     what: ClassVar[str] = "cost-sensitive squared margin between truths and alternatives"
     learns_from: ClassVar[str] = "model"
+    family: ClassVar[str] = "blocks"
     spaces: ClassVar[tuple[str, ...]] = ("blocks",)
 
     features: str = option("both", "binary features: phrase, word or both", paper="both")

@@ -72,6 +72,7 @@ class Online(Trainer):
 
     algorithm: ClassVar[str]
     learns_from: ClassVar[str] = "model"
+    family: ClassVar[str] = "online"
     spaces: ClassVar[tuple[str, ...]] = ("models, online",)
 
     epochs: int = option(10, "passes over the sentences", paper=10, least=1)

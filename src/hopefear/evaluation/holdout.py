@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol, Self, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.trainers.data import Corpus
 
 Indices = NDArray[np.int64]
+
+
+class Sentences(Protocol):
+    """A pool or a corpus."""
+
+    def __len__(self) -> int: ...
+
+    def subset(self, indices: Any, /) -> Self:
+        """These sentences only."""
+
+
+S = TypeVar("S", bound=Sentences)
 
 
 def held_out(sentences: int, share: float, seed: int, fold: int = 0) -> tuple[Indices, Indices | None]:
@@ -27,13 +39,7 @@ def held_out(sentences: int, share: float, seed: int, fold: int = 0) -> tuple[In
     return np.sort(order[aside:]), np.sort(order[:aside])
 
 
-def split(pool: Pool, share: float, seed: int) -> tuple[Pool, Pool | None]:
-    """A pool to learn from, and the part of it kept aside."""
-    learn, aside = held_out(len(pool), share, seed)
-    return (pool, None) if aside is None else (pool.subset(learn), pool.subset(aside))
-
-
-def split_corpus(corpus: Corpus, share: float, seed: int, fold: int = 0) -> tuple[Corpus, Corpus | None]:
-    """The same for a corpus."""
-    learn, aside = held_out(len(corpus), share, seed, fold)
-    return (corpus, None) if aside is None else (corpus.subset(learn.tolist()), corpus.subset(aside.tolist()))
+def split(data: S, share: float, seed: int, fold: int = 0) -> tuple[S, S | None]:
+    """Sentences to learn from, and the part of them kept aside."""
+    learn, aside = held_out(len(data), share, seed, fold)
+    return (data, None) if aside is None else (data.subset(learn), data.subset(aside))

@@ -14,7 +14,7 @@ from hopefear.errors import InputError
 from hopefear.runs.events import Decoded, Epoch
 from hopefear.runs.session import Session
 from hopefear.train.decoder_command import DecoderCommand
-from hopefear.train.loop import OuterLoop
+from hopefear.trainers.outer_loop import OuterLoop
 
 TOY = Path(__file__).parents[2] / "examples" / "toy_decoder.py"
 INITIAL = {"tm": 0.5, "lm": 0.5, "words": 0.2}

@@ -11,8 +11,8 @@ from hopefear.decode import Hiero
 from hopefear.model.directory import Model
 from hopefear.runs.events import Decoded, Epoch, Event
 from hopefear.runs.session import Session
-from hopefear.train.model_loop import ModelDecoder, fit_in_loop
 from hopefear.trainers.data import Task, Translations
+from hopefear.trainers.in_loop import InLoop, ModelDecoder
 from tests.models import corpus
 
 
@@ -37,7 +37,7 @@ def test_lists_are_the_k_best_with_references_in_tokens(data: Task, tmp_path: Pa
 def test_the_iteration_that_translates_best_is_chosen(data: Task, tmp_path: Path) -> None:
     heard: list[Event] = []
     trainer = hf.Kbmira(passes=5, jobs=1)
-    found = fit_in_loop(trainer, data, iterations=2, k=20, run=Session(heard.append, tmp_path))
+    found = InLoop.around(trainer, 2, 20).fit(data, run=Session(heard.append, tmp_path))
     scores = [record["score"] for record in found.history]
     assert found.score == max(scores) and found.epoch == scores.index(max(scores))
     assert found.initial_score == scores[0]
@@ -48,11 +48,11 @@ def test_the_iteration_that_translates_best_is_chosen(data: Task, tmp_path: Path
     assert [{"epoch": event.epoch, "score": event.score, **event.figures} for event in mine] == found.history
     assert len([event for event in heard if isinstance(event, Decoded)]) == len(found.history)
     # nothing is decoded or learnt again
-    again = fit_in_loop(trainer, data, iterations=2, k=20, run=Session(folder=tmp_path))
+    again = InLoop.around(trainer, 2, 20).fit(data, run=Session(folder=tmp_path))
     assert (again.weights, again.history) == (found.weights, found.history)
 
 
 def test_without_development_data_the_best_decoding_is_chosen(data: Task, tmp_path: Path) -> None:
     alone = Task(data.decoder, data.corpus)
-    found = fit_in_loop(hf.Kbmira(passes=5, jobs=1), alone, iterations=2, k=20, run=Session(folder=tmp_path))
+    found = InLoop.around(hf.Kbmira(passes=5, jobs=1), 2, 20).fit(alone)
     assert found.score == max(record["train"] for record in found.history)

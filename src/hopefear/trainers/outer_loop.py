@@ -26,18 +26,21 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.errors import InputError
+from hopefear.errors import InputError, OptionError
+from hopefear.evaluation.holdout import held_out
+from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_weights, write_forests, write_weights
 from hopefear.formats.references import need_references
 from hopefear.metrics import Metric
 from hopefear.runs import checkpoint
 from hopefear.runs.events import Decoded as DecodedEvent, Event
 from hopefear.runs.session import Session
-from hopefear.train.decoder_command import Number
-from hopefear.train.holdout import held_out
+from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.util.processes import Say, run_tasks
 from hopefear.util.values import plain
+
+Number = int | float
 
 #: Options that differ between a loop and fixed lists: PRO mixes 0.1 new with 0.9 old weights between decodings (Hopkins
 #: and May 2011), a perceptron makes one pass between decodings (Brown 2011, section 4), and the decoder gets what
@@ -47,6 +50,13 @@ LOOP_DEFAULTS: dict[str, dict[str, Any]] = {
     "perceptron": {"iterations": 1, "returned": "last"},
     "pa": {"iterations": 1, "returned": "last"},
 }
+
+
+def looping(kind: type[Trainer], options: Mapping[str, Any], **more: Any) -> BatchTrainer:
+    """A trainer for a loop, with the defaults that options have there."""
+    if not (issubclass(kind, BatchTrainer) and kind.loops):
+        raise OptionError(f"trainer {kind.name} goes with lists, forests and tables only, not with a decoder.")
+    return kind(**{**LOOP_DEFAULTS.get(kind.name, {}), **options, **more})
 
 
 class Decoder(Protocol):
@@ -64,11 +74,6 @@ class Decoder(Protocol):
     ) -> Pool:
         """The candidates of the tuning set under some weights."""
         ...
-
-
-def first_best(pool: Pool, jobs: int = 0) -> Pool:
-    """The first candidate of each list: what the decoder would have said."""
-    return pool.kbest(np.zeros(len(pool.features)), 1, jobs=jobs)
 
 
 @dataclass(frozen=True)

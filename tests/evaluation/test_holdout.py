@@ -5,7 +5,7 @@ import pytest
 from hopefear import read_nbest
 from hopefear.data.lists import Synthetic
 from hopefear.errors import InputError
-from hopefear.train.holdout import held_out, split, split_corpus
+from hopefear.evaluation.holdout import held_out, split
 from hopefear.trainers.data import Corpus
 
 
@@ -34,11 +34,11 @@ def test_a_share_is_a_share(pool, share: float) -> None:  # type: ignore[no-unty
 
 def test_lists_corpora_and_loops_keep_the_same_sentences_aside(pool) -> None:  # type: ignore[no-untyped-def]
     lines = [str(i) for i in range(len(pool))]
-    learn, kept = split_corpus(Corpus(lines, [lines]), 0.2, seed=3)
+    learn, kept = split(Corpus(lines, [lines]), 0.2, seed=3)
     assert kept is not None and kept.references == [kept.lines]
     mine = split(pool, 0.2, seed=3)
     assert [*learn.lines] == mine[0].ids and [*kept.lines] == mine[1].ids
     indices, aside = held_out(len(pool), 0.2, 3)
     assert [lines[i] for i in indices] == learn.lines and [lines[i] for i in aside] == kept.lines
-    whole, none = split_corpus(Corpus(lines, [lines]), 0.0, seed=3)
+    whole, none = split(Corpus(lines, [lines]), 0.0, seed=3)
     assert whole.lines == lines and none is None
