@@ -27,7 +27,7 @@ LAYERS = [
     "translator",
     "serve",
     "reports",
-    "create",
+    "creation",
     "sklearn",
     "commands",
     "api",
