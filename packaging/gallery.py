@@ -15,12 +15,12 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "gallery"
-LISTS = "--nbest data/nbest.txt --refs data/ref.0 data/ref.1 data/ref.2 data/ref.3 --initial data/initial.txt"
+LISTS = "--nbest data/nbest.txt --refs data/ref.0 data/ref.1 data/ref.2 --initial data/initial.txt"
 #: A page of the site, the commands that make it, and what they call it.
 PAGES = {
     "two-runs.html": (
         [
-            "hopefear generate --out data",
+            "hopefear example --out data --overwrite",
             f"hopefear tune {LISTS} --trainer kbmira --replicates 3 --out kbmira --overwrite",
             f"hopefear tune {LISTS} --trainer mert --replicates 3 --out mert --overwrite",
             "hopefear report kbmira mert --out two-runs.html",

@@ -16,6 +16,6 @@ def test_the_main_job_in_one_command(
     assert "hopefear tune --nbest hopefear-quickstart/data/nbest.txt --refs" in err
     final = read_run("hopefear-quickstart/run").final
     for part in ("dev", "holdout"):
-        assert final["before"][part]["bleu"] + 5 < final[part]["bleu"]
+        assert final["before"][part]["bleu"] + 3 < final[part]["bleu"]
     assert main(["quickstart", "--quiet"]) == 0  # again, in the same place
     assert capsys.readouterr() == (out, "")

@@ -1,6 +1,6 @@
-"""Generate candidate lists, tune weights on them, print BLEU before and after.
+"""Tune weights on candidate lists that come with the package, and print BLEU before and after.
 
-Shows the two commands that it runs, generate and tune, as you would type them. Replaces the results of an earlier
+Shows the two commands that it runs, example and tune, as you would type them. Replaces the results of an earlier
 quickstart in DIR.
 """
 
@@ -13,8 +13,6 @@ from hopefear.commands.base import Command, arg, command_line
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
-
-SENTENCES = 400
 
 
 class Quickstart(Command[Iterator[str]]):
@@ -29,16 +27,17 @@ class Quickstart(Command[Iterator[str]]):
     def run(self, session: Session) -> Iterator[str]:
         from pathlib import Path
 
-        from hopefear.commands.generate import Generate
+        from hopefear.commands.example import Example
         from hopefear.commands.tune import Tune
+        from hopefear.data.examples import REFERENCES
 
         data, run = Path(self.out) / "data", Path(self.out) / "run"
-        generate = Generate(out=str(data), sentences=SENTENCES, overwrite=True, seed=self.seed, jobs=self.jobs)
-        session.note(command_line(generate))
-        generate.run(session)
+        example = Example(out=str(data), overwrite=True)
+        session.note(command_line(example))
+        example.run(session)
         tune = Tune(
             nbest=[str(data / "nbest.txt")],
-            refs=[str(data / f"ref.{i}") for i in range(generate.refs)],
+            refs=[str(data / f"ref.{i}") for i in range(REFERENCES)],
             trainer=self.trainer,
             initial=str(data / "initial.txt"),
             out=str(run),

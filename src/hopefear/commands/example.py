@@ -1,0 +1,30 @@
+"""Write real candidate lists to try the other commands on.
+
+300 Bible verses in the literal English of 1862, 30 translations of each into plain English with their features, three
+references, and weights set by hand: DIR/nbest.txt, source.txt, ref.0 to ref.2 and initial.txt. Everything is in the
+public domain and comes with the package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hopefear.commands.base import Command, arg
+from hopefear.commands.generate import Files
+
+if TYPE_CHECKING:
+    from hopefear.runs.session import Session
+
+
+class Example(Command[Files]):
+    out: str = arg("Where the files go; made if it is not there.", metavar="DIR")
+    overwrite: bool = arg("Replace files that are there already.", default=False)
+
+    examples = """
+    hopefear example --out data
+    """
+
+    def run(self, session: Session) -> Files:
+        from hopefear.data.examples import write_lists
+
+        return Files([str(path) for path in write_lists(self.out, self.overwrite).values()])
