@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from hopefear.evaluation.scores import System, evaluate
-from hopefear.learning.memory import key_of
+from hopefear.learning.memory import PHRASE, key_of
 from hopefear.metrics import metric_for
 from hopefear.translator.folder import read_card, write_card
 from hopefear.translator.translator import Translator
@@ -73,7 +73,7 @@ class Terms:
         view = self._corrections.view()
         for pair in view.memory.pairs[-10:]:
             for place, word in enumerate(pair.source):
-                span = pair.phrase(place, place + 1, view.longest) if str(pair.owner[1]) == owner else None
+                span = pair.phrase(place, place + 1, PHRASE) if str(pair.owner[1]) == owner else None
                 if span is not None and len(word) > 3:
                     target = pair.target[span[0] : span[1]]
                     if f" {' '.join(target)} " not in said:

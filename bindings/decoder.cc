@@ -6,6 +6,7 @@
 #include "common.h"
 #include "hiero/hiero_decoder.h"
 #include "hiero/hiero_examples.h"
+#include "hiero/learnt_rules.h"
 #include "weights.h"
 
 namespace hopefear {
@@ -97,6 +98,36 @@ void bind_rule(nb::module_& m) {
       .def_ro("links", &SentenceRule::links);
 }
 
+void bind_learnt_rules(nb::module_& m) {
+  using Words = std::vector<std::string>;
+  nb::class_<LearntRules>(m, "LearntRules", "Rules out of aligned pairs that are added one by one; a sentence gets those that match it.")
+      .def(
+          "__init__",
+          [](LearntRules* self, std::shared_ptr<const Grammar> grammar, const Words& dense, int max_phrase, int max_source_symbols,
+             int min_hole, int max_span, bool tight, double decay) {
+            new (self) LearntRules(std::move(grammar), dense,
+                                   {.max_phrase = max_phrase,
+                                    .max_source_symbols = max_source_symbols,
+                                    .min_hole = min_hole,
+                                    .max_span = max_span,
+                                    .tight = tight,
+                                    .decay = decay});
+          },
+          "grammar"_a, "dense"_a, nb::kw_only(), "max_phrase"_a, "max_source_symbols"_a, "min_hole"_a, "max_span"_a, "tight"_a, "decay"_a)
+      .def("__len__", &LearntRules::size, "Pairs.")
+      .def("add", &LearntRules::add, "source"_a, "target"_a, "links"_a, "Words between blanks, and links s0, t0, s1, t1, ...")
+      .def(
+          "rules",
+          [](const LearntRules& r, const Words& words, In<uint8_t> live) { return r.rules(words, view(live)); }, "words"_a, "live"_a,
+          "Rules for a sentence. `live`: of each pair whether it counts; later pairs are not seen.")
+      .def(
+          "has",
+          [](const LearntRules& r, const Words& source, const Words& target, In<uint8_t> live) {
+            return r.has(source, target, view(live));
+          },
+          "source"_a, "target"_a, "live"_a, "Whether there is this phrase pair.");
+}
+
 void bind_decoder(nb::module_& m) {
   nb::class_<HieroDecoder>(m, "HieroDecoder", "CKY with cube pruning over a synchronous grammar.")
       .def(nb::init<std::shared_ptr<const Grammar>, std::vector<std::shared_ptr<const LanguageModel>>, const Texts&, const Texts&,
@@ -153,6 +184,7 @@ void bind_decoder(nb::module_& m) {
 void init_decoder(nb::module_& m) {
   bind_rescorer(m);
   bind_rule(m);
+  bind_learnt_rules(m);
   bind_decoder(m);
 }
 

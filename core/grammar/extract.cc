@@ -266,7 +266,9 @@ struct Extractor::State {
   size_t instances = 0, rules = 0;
 
   void initial_phrases(size_t n, Work& work) const;
-  void extract_pair(size_t n, Work& work);
+  /// each_phrase(first link, rule occurrences in work.found)
+  template <class Body>
+  void extract_pair(size_t n, Work& work, Body&& each_phrase);
   int orientation(const Phrase& p, const Work& work, size_t n) const;
   void emit(const Where& where, const Link* first, uint64_t weight, Work& work);
   void flush(Work& work, size_t shard);
@@ -367,7 +369,8 @@ int Extractor::State::orientation(const Phrase& p, const Work& w, size_t n) cons
   return kNeutral;
 }
 
-void Extractor::State::extract_pair(size_t n, Work& w) {
+template <class Body>
+void Extractor::State::extract_pair(size_t n, Work& w, Body&& each_phrase) {
   initial_phrases(n, w);
   const int longest = options.max_phrase, symbols = options.max_source_symbols;
   if (options.orientations) {
@@ -418,10 +421,7 @@ void Extractor::State::extract_pair(size_t n, Work& w) {
       }
     }
     if (w.found.empty()) continue;
-    w.instances += w.found.size();
-    const uint64_t weight = options.fractional ? (kOneCount + w.found.size() / 2) / w.found.size() : kOneCount;
-    const Link* first = text->links(n).data() + w.link_begin[p.s];
-    for (const Where& instance : w.found) emit(instance, first, weight, w);
+    each_phrase(text->links(n).data() + w.link_begin[p.s]);
   }
 }
 
@@ -452,12 +452,30 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
   end = std::min(end, state.text->size());
   if (begin >= end) return;
   std::vector<Work> work(resolve_jobs(jobs));
-  parallel_for(end - begin, jobs, [&](size_t i, int thread) { state.extract_pair(begin + i, work[thread]); });
+  parallel_for(end - begin, jobs, [&](size_t i, int thread) {
+    Work& w = work[thread];
+    state.extract_pair(begin + i, w, [&](const Link* first) {
+      const size_t found = w.found.size();
+      w.instances += found;
+      const uint64_t weight = state.options.fractional ? (kOneCount + found / 2) / found : kOneCount;
+      for (const Where& instance : w.found) state.emit(instance, first, weight, w);
+    });
+  });
   for (Work& w : work) {
     for (size_t shard = 0; shard < kShards; ++shard)
       if (!w.buffers[shard].empty()) state.flush(w, shard);
     state.instances += w.instances;
   }
+}
+
+void Extractor::each(size_t pair, const std::function<void(const ExtractedRule&)>& body) const {
+  Work w;
+  state_->extract_pair(pair, w, [&](const Link* first) {
+    for (const Where& instance : w.found) {
+      read_rule(*state_->text, instance, first, w.rule);
+      body({w.rule.gamma(), w.rule.alpha(), w.rule.alignment()});
+    }
+  });
 }
 
 /// Every rule is read off the text once, here: its two hashes, and its record at refs[i].record of `records`.

@@ -21,6 +21,7 @@
 // run() and take() for some of the pairs at a time; merged() for each part of the source sides; write_grammar (grammar_writer.h).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,12 @@ struct ExtractOptions {
   bool orientations;     // count where a phrase's predecessor on the target side stands on the source side
 };
 
+/// A rule as it stands somewhere in a pair, with its links in symbols.
+struct ExtractedRule {
+  std::span<const int32_t> source, target;
+  std::span<const Link> links;
+};
+
 class Extractor {
  public:
   Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions options);
@@ -52,6 +59,8 @@ class Extractor {
 
   /// Extracts from pairs [begin, end).
   void run(size_t begin, size_t end, int jobs);
+  /// All rule occurrences of a pair, which are not counted.
+  void each(size_t pair, const std::function<void(const ExtractedRule&)>& body) const;
   /// The entries of one part so far, which are no longer held here.
   std::vector<uint8_t> take(int part);
   /// The rules of one part, scored but for p(f|e), out of all that was taken of it anywhere: what write_grammar reads.

@@ -15,11 +15,11 @@ def pair(source: str, target: str, links: str | None = None, owner: tuple[int, i
     return Pair.of(owner, 0, (source, target), left, right, pairs)
 
 
-def view_of(*pairs: Pair, undone: frozenset[tuple[int, int]] = frozenset(), decay: float = 1.0) -> View:
+def view_of(*pairs: Pair, undone: frozenset[tuple[int, int]] = frozenset()) -> View:
     memory = Memory()
     for each in pairs:
         memory.add(each)
-    return View(memory, len(pairs), undone, decay)
+    return View(memory, len(pairs), undone)
 
 
 def extracted(source: list[str], target: list[str], links: list[tuple[int, int]], longest: int) -> set[tuple[str, str]]:
@@ -52,62 +52,15 @@ def test_phrases_are_those_that_build_extracts() -> None:
         assert found == extracted(source, target, links, longest)
 
 
-def test_evidence_of_a_sentence() -> None:
-    view = view_of(pair("a b c d e", "A B C D E"), pair("x b c", "X B Q"))
-    said = {(b, e): [" ".join(way.target) for way in ways] for b, e, ways in view.evidence(["z", "b", "c", "d", "y"])}
-    assert said == {
-        (1, 2): ["B"],
-        (1, 3): ["B Q", "B C"],
-        (1, 4): ["B C D"],
-        (2, 3): ["Q", "C"],
-        (2, 4): ["C D"],
-        (3, 4): ["D"],
-    }
-
-
-def test_evidence_is_that_of_all_phrases_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopefear.learning.memory._LOOKED_AT", 1000)
-    rng = random.Random(5)
-    pairs = []
-    for number in range(30):
-        words = " ".join(rng.choice("abc") for _ in range(rng.randrange(3, 12)))
-        pairs.append(pair(words, words.upper(), owner=(0, number + 1)))
-    view = view_of(*pairs)
-    sentence = [rng.choice("abc") for _ in range(12)]
-    said = {(b, e, way.target): way.weight for b, e, ways in view.evidence(sentence) for way in ways}
-    expected: dict[tuple[int, int, tuple[str, ...]], float] = {}
-    for number, each in enumerate(pairs):
-        if not view.is_live(number):
-            continue
-        for b, e, s, t in each.phrases(view.longest):
-            for begin in range(len(sentence) - (e - b) + 1):
-                if tuple(sentence[begin : begin + e - b]) == each.source[b:e]:
-                    key = (begin, begin + e - b, each.target[s:t])
-                    expected[key] = expected.get(key, 0) + 1
-    assert said == expected
-
-
-def test_of_many_occurrences_the_latest_are_looked_at() -> None:
-    view = view_of(*[pair(f"a {n}", f"X{n} Y", owner=(0, n + 1)) for n in range(100)])
-    said = {way.target[0] for begin, end, ways in view.evidence(["a"]) for way in ways}
-    assert said == {f"X{n}" for n in range(75, 100)}
-
-
-def test_recent_evidence_weighs_more() -> None:
-    view = view_of(pair("a", "X"), pair("a b", "Y B"), pair("c", "C"), decay=0.5)
-    ((begin, end, ways),) = view.evidence(["a"])
-    assert (begin, end) == (0, 1)
-    assert [(way.target, way.weight) for way in ways] == [(("Y",), 0.5), (("X",), 0.25)]
-
-
 def test_the_last_correction_of_a_sentence_counts() -> None:
     first, second = pair("a b", "A B", owner=(0, 1)), pair("a  b", "A Q", owner=(0, 2))
     view = view_of(first, second)
     assert view.exact("a b") is second
-    assert [way.target for *_, ways in view.evidence(["b"]) for way in ways] == [("Q",)]
+    assert view.live.tolist() == [0, 1]
     undone = View(view.memory, 2, frozenset([(0, 2)]))
     assert undone.exact(" a b ") is first
-    assert [way.target for *_, ways in undone.evidence(["b"]) for way in ways] == [("B",)]
+    assert undone.live.tolist() == [1, 0] and view.live.tolist() == [0, 1]
+    assert not View(view.memory, 2, frozenset([(0, 1), (0, 2)]))
 
 
 def test_a_layer_comes_before_what_all_share() -> None:
@@ -124,7 +77,7 @@ def test_a_view_does_not_see_what_comes_later() -> None:
     memory.add(pair("c", "C", owner=(0, 3)))
     found = view.exact("a b")
     assert found is not None and found.correction == "A B"
-    assert view.exact("c") is None and not list(view.evidence(["c"]))
+    assert view.exact("c") is None and view.live.tolist() == [1]
     assert not view.near(["c"], 0.1, 5)
 
 

@@ -29,7 +29,6 @@ from hopefear.util.words import plural
 MOST_CHARACTERS = 10_000  # of either side of a correction
 _SHOWN = 8  # phrases that a correction lists
 _LONGEST_SHOWN = 4  # words of these
-_PHRASE = 7  # words of a phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +82,11 @@ class Corrections:
         self._names = [""] if layer is None else ["", check_layer(layer)]
         self._journals = [Journal(folder / "layers" / name if name else folder) for name in self._names]
         self._table = WordTable(model)
-        self._maker = RuleMaker(model, self._table)
+        self._maker = RuleMaker(model)
         self._memory = Memory()
         self._records: dict[tuple[int, int], Record] = {}
         self._undone: set[tuple[int, int]] = set()
-        self._view = View(self._memory, longest=_PHRASE)
+        self._view = View(self._memory)
         self._guard = threading.RLock()
         self.view()
 
@@ -95,7 +94,7 @@ class Corrections:
         """What is known now, with what other processes have written."""
         with self._guard:
             if sum(self._caught_up(layer) for layer in range(len(self._journals))):
-                self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone), longest=_PHRASE)
+                self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone))
             return self._view
 
     def rules(self, view: View, words: Sequence[str]) -> list[SentenceRule]:
@@ -125,7 +124,7 @@ class Corrections:
             record = Record(number, "correction", _now(), user, project, source, correction, tuple(links), aside)
             self._journals[layer].append(record)
             self._apply(layer, record)
-            self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone), longest=_PHRASE)
+            self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone))
             name = self._id((layer, number))
             if aside:
                 return Learnt(name, "set aside", notes=(f"{aside[0].upper()}{aside[1:]}, so nothing was learnt",))
@@ -146,7 +145,7 @@ class Corrections:
                 record = Record(journal.next_number, "undo", _now(), undone=numbers)
                 journal.append(record)
                 self._apply(layer, record)
-                self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone), longest=_PHRASE)
+                self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone))
             return [self._id(owner) for owner in fresh]
 
     def undo_since(self, time: str) -> list[str]:
@@ -204,7 +203,9 @@ class Corrections:
             links = [self._table.align(*each).links for each in tokens]
         for part, (each, words, own) in enumerate(zip(texts, tokens, links, strict=True)):
             if words[0] and words[1] and len(words[0]) < LONGEST:
-                self._memory.add(Pair.of(owner, part, each, *words, own))
+                pair = Pair.of(owner, part, each, *words, own)
+                self._memory.add(pair)
+                self._maker.add(pair)
 
     def _sentences(self, source: str, correction: str) -> list[tuple[str, str]]:
         """The sentences of both sides, where there are as many; else the whole."""
@@ -232,11 +233,10 @@ class Corrections:
         return links, ""
 
     def _new_phrases(self, pair: Pair, before: View) -> list[tuple[str, str]]:
-        known = {(tuple(pair.source[b:e]), way.target) for b, e, ways in before.evidence(pair.source) for way in ways}
         phrases = []
         for begin, end, start, stop in pair.phrases(_LONGEST_SHOWN):
             source, target = pair.source[begin:end], pair.target[start:stop]
-            new = (source, target) not in known and not self._maker.is_known(source, target)
+            new = not self._maker.is_known(before, source, target)
             if new and any(c.isalnum() for c in "".join(source)):
                 phrases.append((" ".join(source), " ".join(target)))
         return sorted(dict.fromkeys(phrases), key=lambda phrase: len(phrase[0].split()))

@@ -1,8 +1,8 @@
-"""What corrections said: pairs of sentences with their links, found by what a new sentence has in common with them.
+"""What corrections said: pairs of sentences with their links, and what a new sentence has in common with them.
 
 A memory only grows, so that many threads may read one: a :class:`View` is what it was at some moment, less what was
-undone. Phrase pairs are extracted when a sentence asks for them (Lopez 2007), under the limits of ``hopefear build``:
-some link inside, none that leaves, both edges aligned. Of several corrections of one sentence the last counts.
+undone. Of several corrections of one sentence the last counts. The rules that follow from pairs are in
+:class:`~hopefear._core.LearntRules`, which has the same pairs by the same numbers.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hopefear.learning.alignment import Links
 
 Words = tuple[str, ...]
-_INDEXED = 3  # words of the longest n-grams in the index
-_LOOKED_AT = 25  # occurrences of an n-gram that are looked at, the latest
-_BITS = 10  # of a place in a sentence
-LONGEST = 1 << _BITS  #: words of a sentence in the memory
+LONGEST = 1 << 10  #: words of a sentence in the memory
+PHRASE = 7  #: words of a phrase
+_LOOKED_AT = 25  # pairs with a word that are looked at, the latest
 _WIDEST = 50  # sentences compared with one, at most
 
 
@@ -75,35 +77,46 @@ def _reach(links: Links, length: int) -> tuple[tuple[int, int], ...]:
     return tuple(reach)
 
 
-@dataclass(slots=True)
-class Evidence:
-    """A translation of a span of a sentence, and what speaks for it."""
-
-    target: Words
-    links: Links
-    weight: float = 0.0  #: occurrences, of which old ones count less
-    latest: int = -1  #: number of the last pair that has it
-
-
 class Memory:
-    """All pairs, and where each of their n-grams stands."""
+    """All pairs, and where each of their words stands."""
 
     def __init__(self) -> None:
         self.pairs: list[Pair] = []
-        self.places: dict[Words, list[int]] = {}
+        self.places: dict[str, list[tuple[int, int]]] = {}  # of each word: pairs, and its place in them
         self.exact: dict[str, list[int]] = {}
         self.top = 0  # the highest layer
+        self._repeated: set[str] = set()  # keys of several pairs
+        self._owned: dict[tuple[int, int], list[int]] = {}  # the pairs of a correction
 
     def add(self, pair: Pair) -> None:
         """Adds a pair. Views that exist already do not see it."""
         number = len(self.pairs)
         self.pairs.append(pair)
         self.top = max(self.top, pair.owner[0])
-        for size in range(1, _INDEXED + 1):
-            for begin in range(len(pair.source) - size + 1):
-                gram = pair.source[begin : begin + size]
-                self.places.setdefault(gram, []).append(number << _BITS | begin)
-        self.exact.setdefault(key_of(pair.text), []).append(number)
+        for place, word in enumerate(pair.source):
+            self.places.setdefault(word, []).append((number, place))
+        key = key_of(pair.text)
+        same = self.exact.setdefault(key, [])
+        same.append(number)
+        if len(same) > 1:
+            self._repeated.add(key)
+        self._owned.setdefault(pair.owner, []).append(number)
+
+    def last(self, key: str, count: int, undone: frozenset[tuple[int, int]]) -> int:
+        """Of the first ``count`` pairs with this source the one that counts: the last of the highest layer; or -1."""
+        seen = [n for n in self.exact.get(key, ()) if n < count and self.pairs[n].owner not in undone]
+        return max(seen, key=lambda number: (self.pairs[number].owner[0], number), default=-1)
+
+    def live(self, count: int, undone: frozenset[tuple[int, int]]) -> NDArray[np.uint8]:
+        """Of each of the first pairs whether it counts: it was not undone, and no other takes its place."""
+        live = np.ones(count, np.uint8)
+        for owner in undone:
+            live[[number for number in self._owned.get(owner, ()) if number < count]] = 0
+        for key in self._repeated:
+            live[[number for number in self.exact[key] if number < count]] = 0
+            if (last := self.last(key, count, undone)) >= 0:
+                live[last] = 1
+        return live
 
 
 def key_of(text: str) -> str:
@@ -118,94 +131,37 @@ class View:
     memory: Memory
     count: int = 0  #: pairs it has
     undone: frozenset[tuple[int, int]] = frozenset()  #: owners whose pairs do not count
-    decay: float = 0.9995  #: what an occurrence is worth, for each pair that came after it
-    longest: int = 7  #: words of a phrase
-    _live: dict[int, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    live: NDArray[np.uint8] = field(init=False, repr=False, compare=False)  #: whether each pair counts
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "live", self.memory.live(self.count, self.undone))
 
     def __bool__(self) -> bool:
-        return self.count > len(self.undone)
+        return bool(self.live.any())
 
     def exact(self, text: str) -> Pair | None:
         """The last correction of this sentence."""
-        number = self._last(key_of(text))
+        number = self.memory.last(key_of(text), self.count, self.undone)
         return self.memory.pairs[number] if number >= 0 else None
-
-    def _last(self, key: str) -> int:
-        """Of the pairs with this source the one that counts: the last of the highest layer."""
-        pairs, best = self.memory.pairs, -1
-        for number in reversed(self.memory.exact.get(key, ())):
-            if number >= self.count or pairs[number].owner in self.undone:
-                continue
-            if best < 0 or pairs[number].owner[0] > pairs[best].owner[0]:
-                best = number
-            if pairs[best].owner[0] == self.memory.top:
-                break
-        return best
-
-    def is_live(self, number: int) -> bool:
-        """Whether a pair counts: it is seen from here, was not undone, and no later one takes its place."""
-        known = self._live.get(number)
-        if known is None:
-            known = number < self.count and self._last(key_of(self.memory.pairs[number].text)) == number
-            self._live[number] = known
-        return known
 
     def knows(self, word: str) -> bool:
         """Whether a correction has translated a word into something else than itself."""
-        for number, begin in self._occurrences((word,)):
+        for number, begin in self._occurrences(word):
             pair = self.memory.pairs[number]
-            target = pair.phrase(begin, begin + 1, self.longest)
+            target = pair.phrase(begin, begin + 1, PHRASE)
             if target is not None and pair.target[target[0] : target[1]] != (word,):
                 return True
         return False
 
-    def _occurrences(self, gram: Words) -> list[tuple[int, int]]:
-        places = self.memory.places.get(gram, ())[-_LOOKED_AT:]
-        mask = LONGEST - 1
-        return [(at >> _BITS, at & mask) for at in places if self.is_live(at >> _BITS)]
-
-    def evidence(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[Evidence]]]:
-        """What corrections say about spans of a sentence: begin, end, and translations, those that weigh most first."""
-        for begin in range(len(words)):
-            occurrences: list[tuple[int, int]] = []
-            for end in range(begin + 1, min(len(words), begin + self.longest) + 1):
-                size = end - begin
-                if size <= _INDEXED:
-                    occurrences = self._occurrences(tuple(words[begin:end]))
-                else:
-                    occurrences = [each for each in occurrences if self._goes_on(each, size, words[end - 1])]
-                if not occurrences:
-                    break
-                if ways := self._ways(occurrences, size):
-                    yield begin, end, ways
-
-    def _goes_on(self, occurrence: tuple[int, int], size: int, word: str) -> bool:
-        source = self.memory.pairs[occurrence[0]].source
-        place = occurrence[1] + size - 1
-        return place < len(source) and source[place] == word
-
-    def _ways(self, occurrences: Sequence[tuple[int, int]], size: int) -> list[Evidence]:
-        ways: dict[Words, Evidence] = {}
-        for number, begin in occurrences:
-            pair = self.memory.pairs[number]
-            span = pair.phrase(begin, begin + size, self.longest)
-            if span is None:
-                continue
-            start, stop = span
-            target = pair.target[start:stop]
-            way = ways.get(target)
-            if way is None:
-                links = [(s - begin, t - start) for s, t in pair.links if begin <= s < begin + size]
-                way = ways[target] = Evidence(target, links)
-            way.weight += self.decay ** (self.count - 1 - number)
-            way.latest = max(way.latest, number)
-        return sorted(ways.values(), key=lambda way: (-way.weight, -way.latest))
+    def _occurrences(self, word: str) -> list[tuple[int, int]]:
+        places = self.memory.places.get(word, ())[-_LOOKED_AT:]
+        return [(number, begin) for number, begin in places if number < self.count and self.live[number]]
 
     def near(self, words: Sequence[str], least: float, n: int) -> list[tuple[float, Pair]]:
         """Pairs whose source is like a sentence: the share of words that need not be changed, and the pair."""
         shared: dict[int, int] = {}
         for word in set(words):
-            for number, _ in self._occurrences((word,)):
+            for number, _ in self._occurrences(word):
                 shared[number] = shared.get(number, 0) + 1
         candidates = sorted(shared, key=lambda number: (-shared[number], -number))[:_WIDEST]
         wanted = _classes(words)

@@ -84,7 +84,8 @@ def _moved(rule: SentenceRule, begin: int) -> SentenceRule:
     if begin == 0:
         return rule
     span = rule.begin - begin, rule.end - begin
-    return SentenceRule(*span, rule.target, rule.features, forced=rule.forced, links=rule.links)
+    gaps = [(first - begin, last - begin) for first, last in rule.gaps]
+    return SentenceRule(*span, rule.target, rule.features, forced=rule.forced, gaps=gaps, links=rule.links)
 
 
 def _cut(length: int, rules: Sequence[SentenceRule]) -> list[tuple[int, int]]:
