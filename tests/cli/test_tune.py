@@ -12,8 +12,8 @@ import pytest
 
 from hopefear import Bleu, Chrf, Kbmira
 from hopefear.cli.main import main
-from hopefear.commands.candidates import megabytes
 from hopefear.commands.tune import Tune
+from hopefear.data.candidates import megabytes
 from hopefear.data.lists import Synthetic
 from hopefear.formats import read_nbest, read_weights, write_forests
 from hopefear.runs.events import Progress

@@ -113,7 +113,7 @@ def test_lists_that_runs_share_are_read_once(runs: Path, monkeypatch: pytest.Mon
         asked.append(given)
         return read_lists(*given, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("hopefear.reports.gather.read_lists", read)
+    monkeypatch.setattr("hopefear.data.candidates.read_lists", read)
     reader = Reader(jobs=1)
     first, second = (reader.read(runs / name) for name in ("kbmira", "mert"))
     assert len(asked) == 1 and first.parts["dev"].ids == second.parts["dev"].ids
@@ -143,3 +143,13 @@ def test_a_record_that_cannot_be_reported_on(
     path = copied(runs / "mert", tmp_path / "run", **change)
     assert main(["report", str(path), "--out", str(tmp_path / "r.html")]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_lists_are_read_as_the_run_read_them(runs: Path, tmp_path: Path) -> None:
+    """Its features only, missing scores filled in."""
+    files = ["--nbest", str(runs / "nbest.txt"), "--refs", *(str(runs / f"ref.{r}") for r in range(4))]
+    options = ["--trainer", "kbmira", "--set", "passes=2", "--features", "lm", "word*", "--missing", "mean"]
+    assert main(["tune", *files, *options, "--out", str(tmp_path / "run"), "--quiet"]) == 0
+    found = Reader().read(tmp_path / "run")
+    assert found.missing is None
+    assert found.parts["dev"].feature_names == ["lm", "wordpenalty"] == [*found.weights]

@@ -10,6 +10,7 @@ from hopefear.commands.base import Command, R_co, arg
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
+    from hopefear.data.candidates import CandidateFiles
     from hopefear.formats.table import TableSpec
     from hopefear.runs.session import Session
 
@@ -98,73 +99,37 @@ class Candidates(Table[R_co]):
         if self.pool is not None:
             candidates: Pool = self.pool
             return candidates
-        from hopefear.formats import read_forests
-        from hopefear.formats.kinds import explained
+        return self.data.read(session)
 
-        if self.forests:
-            with explained(forests=[self.forests], texts=self.refs):
-                return read_forests(self.forests, list(self.refs) or None, self.format, self.sources)
-        if self.table is None:
-            lists = read_candidates(self.nbest, self.refs, session, self.sources, self.format, self.missing or "error")
-            return self._chosen(lists)
-        return self._read_table(session)
-
-    def _chosen(self, lists: Pool) -> Pool:
-        """The lists with the features and outcomes that were named; a metric that names a score is an outcome."""
-        from hopefear.formats.pool import chosen
+    @property
+    def data(self) -> CandidateFiles:
+        """The files of the candidates, and how they are read."""
+        from hopefear.data.candidates import CandidateFiles
         from hopefear.metrics import METRICS, split_text
 
         names = [str(name).partition(":")[0] for name in getattr(self, "metric", ()) if isinstance(name, str)]
-        scores = [name for name in names if split_text(name)[0] not in METRICS and name in lists.feature_names]
-        outcome = list(dict.fromkeys([*self.outcome, *scores]))
-        return chosen(lists, self.features, outcome) if outcome or self.features else lists
-
-    def _read_table(self, session: Session) -> Pool:
-        import numpy as np
-
-        from hopefear.errors import InputError
-        from hopefear.formats.table import read_table
-
-        session.progress("read")(text="table" if self.in_memory else str(self.table))
-        table = read_table(self.table, self.spec)
-        table.column(self.spec.group, "--group")
-        table.flat(self.spec).refuse_constant(self.spec)
-        pool = table.pool(self.spec, session.warn)
-        if int(np.diff(pool.row_begin()).max()) < 2:
-            finding = "every group has one candidate only: there is nothing to choose from"
-            raise InputError(f"{table.name}: {finding}. Is {self.group!r} the right column?")
-        return pool
+        return CandidateFiles(
+            self.nbest,
+            self.forests,
+            self.table,
+            self.refs,
+            self.sources,
+            self.format,
+            self.missing or "error",
+            self.features,
+            self.outcome,
+            [name for name in names if split_text(name)[0] not in METRICS],
+            self.spec if self.table is not None else None,
+        )
 
 
-def read_candidates(
-    nbest: Sequence[str],
-    refs: Sequence[str],
-    session: Session,
-    sources: str | None = None,
-    format: str | None = None,
-    missing: str = "error",
+def read_lists(
+    nbest: Sequence[str], refs: Sequence[str], session: Session, sources: str | None = None, format: str | None = None
 ) -> Pool:
     """Lists from files, with progress and a note if they were merged."""
-    from hopefear.formats import read_lists
-    from hopefear.formats.kinds import explained
+    from hopefear.data.candidates import CandidateFiles
 
-    update = session.progress("read", megabytes(nbest))
-    with explained(lists=nbest, texts=refs):
-        pool, merged = read_lists(
-            nbest, refs, lambda size: update(size // 1_000_000, text="MB"), sources, format, missing=missing
-        )
-    if merged:
-        session.note(f"{len(nbest)} lists of the same sentences: merged without duplicates")
-    return pool
-
-
-def megabytes(files: Sequence[str]) -> int | None:
-    """The size of these files, as far as it says how much will be read: not of standard input or packed files."""
-    from pathlib import Path
-
-    if any(str(file) == "-" or Path(file).suffix in (".gz", ".xz", ".zst") for file in files):
-        return None
-    return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) // 1_000_000 or None
+    return CandidateFiles(nbest, refs=refs, sources=sources, format=format).read(session)
 
 
 def start_weights(path: str | None, pool: Pool, session: Session) -> Mapping[str, float] | None:

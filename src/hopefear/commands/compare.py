@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import Candidates, read_candidates, start_weights
+from hopefear.commands.candidates import Candidates, read_lists, start_weights
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class _Task:
         metric = metric_for(name, command.lowercase, command.tokenize, pool)
         need_references(pool, metric)
         if command.test_nbest:
-            test = read_candidates(command.test_nbest, command.test_refs, session)
+            test = read_lists(command.test_nbest, command.test_refs, session)
             need_references(test, metric, "--test-refs")
             parts = {"dev": pool, "test": test}
         else:

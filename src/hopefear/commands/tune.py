@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import Candidates, read_candidates, start_weights
+from hopefear.commands.candidates import Candidates, read_lists, start_weights
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -163,6 +163,8 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             settings["others"] = [plain(metric.record()) for metric in task.others]
         if self.table is not None:
             settings["table"] = asdict(self.spec)
+        elif self.nbest:
+            settings |= {name: list(getattr(self, name)) for name in ("features", "outcome") if self.given(name)}
         if self.in_memory:
             settings["frame"] = hashlib.sha256(reduce(task.pool)[1][0]).hexdigest()
         return settings
@@ -291,7 +293,7 @@ def _parts(command: Tune, pool: Pool, metric: Metric, session: Session) -> dict[
     parts = {"dev": learn}
     if command.dev_nbest:
         form = command.format if command.nbest else None
-        parts = {"train": learn, "dev": read_candidates(command.dev_nbest, command.dev_refs, session, format=form)}
+        parts = {"train": learn, "dev": read_lists(command.dev_nbest, command.dev_refs, session, format=form)}
         need_references(parts["dev"], metric, "--dev-refs")
     if aside is not None:
         parts["holdout"] = aside

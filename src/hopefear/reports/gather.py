@@ -7,7 +7,6 @@ need it are left out and the report says so. Of a run that is not finished there
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,15 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
+from hopefear.data.candidates import CandidateFiles
 from hopefear.errors import InputError
 from hopefear.evaluation.holdout import split
 from hopefear.evaluation.scores import first_best
-from hopefear.formats import read_forests, read_lists, read_weights
-from hopefear.formats.table import TableSpec, read_table
+from hopefear.formats import read_forests, read_weights
 from hopefear.metrics import Bleu, Metric, from_record
 from hopefear.runs import RunRecord, checkpoint, read_run
 from hopefear.runs.directory import at_work
-from hopefear.train.tuning import Replicate
+from hopefear.runs.replicates import Replicate, kept_replicates
 from hopefear.util.files import read_whole
 
 Weights = dict[str, float]
@@ -134,7 +133,9 @@ class Reader:
             run.replicates = logged(run)
             return run
         weights = read_weights(path / "weights.txt")
-        replicates = list(_replicates(path)) or [Replicate(record.seed or 0, weights, {}, record.epochs, [])]
+        replicates = list(kept_replicates(path / "checkpoint")) or [
+            Replicate(record.seed or 0, weights, {}, record.epochs, [])
+        ]
         run = RunData(path, name, record, metric, weights, replicates)
         run.kept = _kept(path / "stats.npz")
         try:
@@ -156,29 +157,19 @@ class Reader:
         if run.has_decoder:
             _loop(run, self.jobs)
             return
-        run.parts = _parts(run.record, self._pool(run.record, files))
+        run.parts = _parts(run.record, self._pool(run.record))
         if "dev_nbest" in files:
             format = run.record.settings.get("format") if "nbest" in files else None
-            dev = read_lists(files["dev_nbest"], files.get("dev_refs", []), format=format)[0]
+            dev = CandidateFiles(files["dev_nbest"], refs=files.get("dev_refs", []), format=format).read()
             run.parts = {"train": run.parts.pop("dev"), "dev": dev, **run.parts}
 
-    def _pool(self, record: RunRecord, files: dict[str, list[str]]) -> Pool:
+    def _pool(self, record: RunRecord) -> Pool:
         """The candidates that were learnt from."""
         key = tuple(
             one["sha256"] for one in record.inputs if one["role"] in ("nbest", "forests", "table", "refs", "sources")
         )
         if key not in self._pools:
-            references, sources = files.get("refs", []), next(iter(files.get("sources", [])), None)
-            format = record.settings.get("format")
-            if "forests" in files:
-                self._pools[key] = read_forests(files["forests"][0], references or None, format, sources)
-            elif "nbest" in files:
-                self._pools[key] = read_lists(files["nbest"], references, sources=sources, format=format)[0]
-            elif "table" in files:
-                spec = TableSpec(**record.settings["table"])
-                self._pools[key] = read_table(files["table"][0], spec).pool(spec)
-            else:
-                raise InputError("its candidates came from standard input and were not kept")
+            self._pools[key] = CandidateFiles.recorded(record).read()
         return self._pools[key]
 
 
@@ -260,12 +251,3 @@ def _kept(path: Path) -> dict[str, Kept]:
     except (OSError, InputError, ValueError, KeyError):
         return {}
     return found
-
-
-def _replicates(path: Path) -> Iterator[Replicate]:
-    """The replicates that left a checkpoint."""
-    for file in sorted((path / "checkpoint").glob("replicate-*.json"), key=lambda f: (len(f.name), f.name)):
-        try:
-            yield Replicate(**checkpoint.load(file) or {})
-        except (InputError, OSError, TypeError):
-            continue  # a replicate more or less: the record has the result

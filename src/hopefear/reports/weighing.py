@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from hopefear.evaluation.weighed import TITLES, Weighed
 from hopefear.reports.page import card, document, scrolled, section, small_number, table
-from hopefear.train.weighing import TITLES, Weighed
 from hopefear.util.svg import Curve, line_chart
 
 

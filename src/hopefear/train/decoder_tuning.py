@@ -17,11 +17,12 @@ from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
 from hopefear.runs import checkpoint
 from hopefear.runs.events import Decoded as DecodedEvent, Event, Listener, Setting
+from hopefear.runs.replicates import Replicate, Scores
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand
 from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
-from hopefear.train.tuning import Replicate, Scores, Tuned, describe, finish, random_initial
+from hopefear.train.tuning import Tuned, describe, finish, random_initial
 from hopefear.trainers.outer_loop import Looped, Number, OuterLoop, looping
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write

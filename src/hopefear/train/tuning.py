@@ -24,6 +24,7 @@ from hopefear.reranker import Reranker, Scoring
 from hopefear.runs import checkpoint
 from hopefear.runs.directory import Run
 from hopefear.runs.events import Epoch, Event, Listener, Progress
+from hopefear.runs.replicates import Replicate, Scores, replicate_file
 from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.batch.base import CandidateTrainer
 from hopefear.util import cluster
@@ -33,18 +34,6 @@ from hopefear.util.values import plain
 from hopefear.util.words import table
 
 Weights = dict[str, float]
-Scores = dict[str, dict[str, float]]  # part -> metric -> score
-
-
-@dataclass(frozen=True)
-class Replicate:
-    """One fit."""
-
-    seed: int
-    weights: Weights
-    scores: Scores
-    history: list[Any]
-    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -226,16 +215,12 @@ class _Fits:
 
     def finished(self, number: int) -> dict[str, Any] | None:
         """The replicate that is in the folder already."""
-        return checkpoint.load(self._file(number)) if self.folder is not None else None
+        return checkpoint.load(replicate_file(self.folder, number)) if self.folder is not None else None
 
     def kept(self, number: int, replicate: dict[str, Any]) -> dict[str, Any]:
         if self.folder is not None:
-            checkpoint.save(self._file(number), replicate)
+            checkpoint.save(replicate_file(self.folder, number), replicate)
         return replicate
-
-    def _file(self, number: int) -> Path:
-        assert self.folder is not None
-        return self.folder / f"replicate-{number + 1}.json"
 
     def here(self, numbers: Sequence[int], hear: Callable[[int, Mapping[str, Any]], None]) -> list[dict[str, Any]]:
         """These replicates, each in a process of its own."""

@@ -14,10 +14,7 @@ as in the table: many tables have the best candidate first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from html import escape
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,117 +22,21 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
+from hopefear.evaluation.weighed import CERTAIN, FEW, Left, Measured, Point, Weighed, verdict
 from hopefear.formats.table import PIECE, Table, TableSpec
 from hopefear.metrics import External, Metric
-from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
 from hopefear.trainers.auto import Choice, choose
 from hopefear.trainers.cross_validation import folds_of, out_of_fold
 from hopefear.trainers.estimators import ESTIMATORS, SINGLE, Estimator, Fitting
 from hopefear.util.processes import give_back_memory
-from hopefear.util.values import plain
-from hopefear.util.words import plural, some, table
+from hopefear.util.words import plural, some
 
 Stats = NDArray[np.float64]
 Fit = Callable[[Pool], Mapping[str, float]]
 LARGE = 4000  # groups of which a fifth is enough to score
-FEW = 20  # groups below which no verdict is given
 MANY = 40  # scores from which leaving out one after the other takes too long
-CERTAIN = 0.05
 SAMPLES = 2000  # of the randomisation test
-TITLES = {"chosen": "chosen", "equal": "equal weights", "best_single": "best single score"}
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A score on groups that were not learnt from, with its 95 % interval."""
-
-    score: float
-    low: float
-    high: float
-
-    def cells(self) -> list[str]:
-        """Score and interval as a table shows them."""
-        return [f"{self.score:.4g}", f"{self.low:.4g} to {self.high:.4g}"]
-
-
-@dataclass(frozen=True)
-class Point:
-    """Of the learning curve."""
-
-    groups: int
-    score: float
-    gain: float  # over equal weights
-    p: float
-
-
-@dataclass(frozen=True)
-class Left:
-    """Without one score: what is lost, and whether that may be chance."""
-
-    feature: str
-    loss: float
-    p: float
-
-
-@dataclass(frozen=True)
-class Weighed(Scoring):
-    """Weights, and what they are worth."""
-
-    chosen: str  # how they were learnt
-    why: str
-    weights: dict[str, float]
-    equal: dict[str, float]  # weights that need no learning
-    held_out: dict[str, Measured]  # chosen, equal, best_single
-    better_than_equal: bool | None  # None: cannot tell
-    gain: float  # over equal weights
-    interval: tuple[float, float]  # of the gain, 95 %
-    p: float
-    at_random: Measured | None  # a candidate of each group by chance; None where that has no score
-    better_than_chance: bool | None
-    outcome: str
-    best_single: str  # the score that is best alone
-    groups: int
-    candidates: int
-    compared: dict[str, float]  # each way's score in cross-validation
-    curve: list[Point]
-    without: list[Left]
-    warnings: list[str]
-    verdict: str = ""
-    path: Path | None = None
-
-    @property
-    def reranker(self) -> Reranker:
-        return Reranker(self.weights, metric=self.outcome, about={"chosen": self.chosen, "verdict": self.verdict})
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        return f"<pre>{escape(str(self))}</pre>"
-
-    def record(self) -> dict[str, Any]:
-        """As ``--json`` prints it and ``weigh.json`` keeps it."""
-        record = asdict(self)
-        record.pop("path")
-        return dict(plain(record))
-
-    def __str__(self) -> str:
-        """The verdict; scores on groups that were not learnt from, the weights, and the learning curve."""
-        scores = [[self.outcome, "score", "95 %"]]
-        for key, measured in self.held_out.items():
-            title = f"{TITLES[key]} ({self.chosen})" if key == "chosen" else TITLES[key]
-            scores.append([title, *measured.cells()])
-        if self.at_random is not None:
-            scores.append(["by chance", *self.at_random.cells()])
-        left = {each.feature: each for each in self.without}
-        weights = [["score", "weight", "lost without it", "p"]]
-        for name, weight in self.weights.items():
-            lost = left.get(name)
-            weights.append([name, f"{weight:.4g}", f"{lost.loss:.3g}" if lost else "", f"{lost.p:.2g}" if lost else ""])
-        curve = [["groups learnt from", "score", "gain over equal", "p"]]
-        for point in self.curve:
-            curve.append([str(point.groups), f"{point.score:.4g}", f"{point.gain:+.3g}", f"{point.p:.2g}"])
-        parts = [self.verdict, *map(table, (scores, weights, curve)), f"chosen: {self.chosen} ({self.why})"]
-        return "\n\n".join(parts)
 
 
 def shuffled_pool(table: Table, spec: TableSpec, seed: int, refuse_constant: bool = True) -> Pool:
@@ -352,35 +253,3 @@ class Weighing:
             test = self.compare(whole, self.out_of_fold(self.by(estimator, how)))
             found.append(Left(feature, self.gain(test), test.p))
         return found
-
-
-def verdict(found: Weighed) -> str:
-    """In plain words."""
-    half = (found.interval[1] - found.interval[0]) / 2
-    by = f"by {abs(found.gain):.3g} +- {half:.2g} in {found.outcome} on groups it has not seen"
-    doubts = [warning.partition(": did")[0] for warning in found.warnings if "leak" in warning]
-    if found.groups < FEW:
-        doubts.append(f"{plural(found.groups, 'group')} cannot tell good weights from luck")
-    elif found.better_than_chance is not True and found.at_random is not None:
-        told = f"{found.held_out['chosen'].score:.3g} against {found.at_random.score:.3g}"
-        doubts.append(f"no better than a candidate drawn by chance as far as {found.groups} groups can tell ({told})")
-    lines = [f"Do not trust this: {doubt}." for doubt in doubts]
-    if found.better_than_equal:
-        lines.append(f"Better than equal weights {by}.")
-        short = [point for point in found.curve[:-1] if not (point.p <= CERTAIN and point.gain > 0)]
-        if short:
-            lines.append(f"{short[-1].groups} groups would not have been enough.")
-    elif found.better_than_equal is False:
-        lines.append(f"Worse than equal weights {by}: the weights given here are the equal ones.")
-    else:
-        lines.append(
-            f"No better than equal weights as far as {found.groups} groups can tell ({found.gain:+.3g}, "
-            f"p = {found.p:.2g}): use equal weights, or label more groups."
-        )
-    nothing = [one for one in found.without if one.p > CERTAIN]
-    if found.better_than_equal and nothing and len(nothing) < len(found.without):
-        least = min(one.p for one in nothing)
-        words = "adds nothing" if len(nothing) == 1 else "add nothing"
-        names = some(one.feature for one in nothing)
-        lines.append(f"{names} {words} that could be told from chance: p = {least:.2g} or more.")
-    return " ".join(lines)

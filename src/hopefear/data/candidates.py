@@ -1,0 +1,98 @@
+"""Candidates of any origin, as files: lists, forests or a table, with their references and sources.
+
+Commands that learn from candidates read them here, and so does the report of such a run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hopefear._core import Pool
+from hopefear.errors import InputError
+from hopefear.formats import read_forests, read_lists
+from hopefear.formats.kinds import explained
+from hopefear.formats.pool import chosen
+from hopefear.formats.table import TableSpec, read_table
+from hopefear.metrics import from_record
+from hopefear.runs.record import RunRecord
+from hopefear.runs.session import SILENT, Session
+
+
+@dataclass(frozen=True)
+class CandidateFiles:
+    """Where candidates are, and how they are read."""
+
+    nbest: Sequence[str] = ()  # parts of one list, or lists of the same sentences
+    forests: str | None = None
+    table: Any = None  # a file, or an object in memory
+    refs: Sequence[str] = ()  # a file per translator
+    sources: str | None = None
+    format: str | None = None  # of lists and forests
+    missing: str = "error"  # what a missing score of a list becomes
+    features: Sequence[str] = ()  # of lists, by name or pattern
+    outcome: Sequence[str] = ()  # of lists: scores that are no features
+    metrics: Sequence[str] = ()  # of lists: those that are the name of a score, which is then no feature
+    spec: TableSpec | None = None  # the columns of the table
+
+    @classmethod
+    def recorded(cls, record: RunRecord) -> CandidateFiles:
+        """Those that a run learnt from. Complains about files that are gone or were changed."""
+        files, settings = record.files(), record.settings
+        if not {"nbest", "forests", "table"} & files.keys():
+            raise InputError("its candidates came from standard input and were not kept")
+        first: dict[str, Any] = {
+            role: next(iter(files.get(role, [])), None) for role in ("forests", "table", "sources")
+        }
+        how = {name: settings[name] for name in ("format", "missing", "features", "outcome") if name in settings}
+        metrics = [name for each in (record.measure, *settings.get("others", ())) for name in from_record(each).columns]
+        spec = TableSpec(**settings["table"]) if "table" in settings else None
+        return cls(files.get("nbest", []), refs=files.get("refs", []), metrics=metrics, spec=spec, **first, **how)
+
+    def read(self, session: Session = SILENT) -> Pool:
+        """The candidates, with progress, and a note if lists were merged."""
+        if self.forests:
+            with explained(forests=[self.forests], texts=self.refs):
+                return read_forests(self.forests, list(self.refs) or None, self.format, self.sources)
+        return self._lists(session) if self.table is None else self._table(session)
+
+    def _lists(self, session: Session) -> Pool:
+        update = session.progress("read", megabytes(self.nbest))
+        with explained(lists=self.nbest, texts=self.refs):
+            pool, merged = read_lists(
+                self.nbest,
+                self.refs,
+                lambda size: update(size // 1_000_000, text="MB"),
+                self.sources,
+                self.format,
+                missing=self.missing,
+            )
+        if merged:
+            session.note(f"{len(self.nbest)} lists of the same sentences: merged without duplicates")
+        named = [name for name in self.metrics if name in pool.feature_names]
+        outcome = list(dict.fromkeys([*self.outcome, *named]))
+        return chosen(pool, self.features, outcome) if outcome or self.features else pool
+
+    def _table(self, session: Session) -> Pool:
+        assert self.spec is not None
+        session.progress("read")(text=str(self.table) if isinstance(self.table, str | os.PathLike) else "table")
+        table = read_table(self.table, self.spec)
+        table.column(self.spec.group, "--group")
+        table.flat(self.spec).refuse_constant(self.spec)
+        pool = table.pool(self.spec, session.warn)
+        if int(np.diff(pool.row_begin()).max()) < 2:
+            finding = "every group has one candidate only: there is nothing to choose from"
+            raise InputError(f"{table.name}: {finding}. Is {self.spec.group!r} the right column?")
+        return pool
+
+
+def megabytes(files: Sequence[str]) -> int | None:
+    """The size of these files, as far as it says how much will be read: not of standard input or packed files."""
+    if any(str(file) == "-" or Path(file).suffix in (".gz", ".xz", ".zst") for file in files):
+        return None
+    return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) // 1_000_000 or None
