@@ -71,7 +71,8 @@ void bind_block_sequences(nb::module_& m) {
       .def("__len__", [](const SequenceFile& f) { return f.sequences(); })
       .def_prop_ro(
           "mean_bleu", [](const SequenceFile& f) { return f.mean_bleu(); },
-          "BLEU of the first sequence of each sentence, the mean over all sentences.");
+          "BLEU of the first sequence of each sentence, the mean over all sentences.")
+      .def("changed", &SequenceFile::changed, "other"_a, "Sentences whose first sequence has other blocks there.");
 }
 
 }  // namespace hopefear

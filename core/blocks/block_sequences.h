@@ -12,6 +12,8 @@ struct StoredBlock {
   uint16_t begin;  // source words [begin, begin + length)
   uint8_t length;
   uint8_t copy;  // 0: a rule; 1 identity, 2 unknown, 3 number, 4 name
+
+  bool operator==(const StoredBlock&) const = default;
 };
 
 struct BlockSequences {

@@ -9,7 +9,7 @@ from hopefear._core import Pool
 from hopefear.metrics import by_name
 from hopefear_papers.base import Claim, Lab, Outcome, Table, better, experiment, levelled, spread, with_spread
 from hopefear_papers.brown_decoder import UNUSED, online_iteration, with_unused
-from hopefear_papers.loop import Trial, compare, looped, mark
+from hopefear_papers.loop import OCH, Trial, compare, looped, mark
 from hopefear_papers.setups import Setup, main_setup
 from hopefear_papers.verdicts import beats, in_bleu
 
@@ -35,8 +35,6 @@ PERCEPTRONS: dict[str, dict[str, Any]] = {
 FRENCH, HAITIAN = {"beta": 1.5, "C": 0.1}, {"beta": 1.2, "C": 0.01}
 #: What is chosen from for our data, by the score on the lists of the first decoding.
 GRID = {"beta": (1.0, 1.2, 1.5, 2.0, 3.0), "C": (0.1, 0.01, 0.001, 0.0001)}
-#: Och's ascents along the features, which is what both programs of the paper do.
-COORDINATES = {"axes": "coordinates", "kicks": 0, "thorough": False}
 RECENT = 4  # decodings that MERT learns from (section 6)
 
 
@@ -59,7 +57,7 @@ def mert_options(lab: Lab, printed: bool) -> dict[str, Any]:
     starts: dict[str, Any] = lab.pick(
         tiny={"restarts": 0, "kicks": 0, "passes": 2}, small={"restarts": 10}, full={"restarts": 10}
     )
-    return starts | COORDINATES if printed else starts
+    return starts | OCH if printed else starts
 
 
 def mert(

@@ -27,6 +27,8 @@ from hopefear_papers.base import Lab
 from hopefear_papers.setups import Setup
 
 Weights = Mapping[str, float]
+#: MERT as the papers have it: Och's ascents along the features from random points.
+OCH: dict[str, Any] = {"axes": "coordinates", "kicks": 0, "thorough": False}
 #: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, largest (weight, by decoding),
 #: and CPU seconds: cpu (learning once), decoding (once), tuning (all).
 Trial = Mapping[str, Any]

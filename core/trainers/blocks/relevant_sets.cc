@@ -1,5 +1,6 @@
 #include "trainers/blocks/relevant_sets.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -97,6 +98,17 @@ double SequenceFile::mean_bleu() const {
       ++n;
     }
   return n ? sum / static_cast<double>(n) : 0.0;
+}
+
+size_t SequenceFile::changed(const SequenceFile& other) const {
+  size_t n = 0;
+  for (size_t i = 0; i < std::min(sentences(), other.sentences()); ++i) {
+    const auto [begin, end] = of(i);
+    const auto [theirs, theirs_end] = other.of(i);
+    n += begin == end || theirs == theirs_end ? (begin == end) != (theirs == theirs_end)
+                                              : !std::ranges::equal(blocks(begin), other.blocks(theirs));
+  }
+  return n;
 }
 
 }  // namespace hopefear

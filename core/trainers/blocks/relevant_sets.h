@@ -31,6 +31,8 @@ class SequenceFile {
   float bleu(uint64_t sequence) const { return bleu_[sequence]; }
   /// Of the first sequence of each sentence, the mean over all that have one.
   double mean_bleu() const;
+  /// Sentences whose first sequence has other blocks than here, of files of the same text.
+  size_t changed(const SequenceFile& other) const;
 
  private:
   std::shared_ptr<MemoryMap> memory_;

@@ -47,3 +47,19 @@ def test_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
     assert alternatives(7) == "alternatives-007"
     with pytest.raises(InputError, match=r"alternatives-007\.bin: is missing. Start again with --overwrite"):
         sets.again(alternatives(7))
+
+
+def test_sentences_that_changed_are_counted(tmp_path: Path) -> None:
+    ours = decoder(tmp_path)
+    sets = RelevantSets.over(ours, LINES, REFERENCES, tmp_path / "sets")
+    sets.start(1, True, 0, 1, 1)
+    core, corpus = ours.core, sets.corpus
+    drawn = [core.random(corpus, 1, seed, 1) for seed in range(8)]
+    files = [sets.add(alternatives(seed), lambda one=one: one) for seed, one in enumerate(drawn)]  # type: ignore[misc]
+    counts = set()
+    for one, file in zip(drawn, files, strict=True):
+        for other, theirs in zip(drawn, files, strict=True):
+            expected = sum(one.blocks(z) != other.blocks(z) for z in range(len(LINES)))
+            assert file.changed(theirs) == expected
+            counts.add(expected)
+    assert len(counts) > 1  # not all equal, not all different

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hopefear._core import BlockCorpus, BlockWeights as CoreWeights, CostMargin
+from hopefear._core import BlockCorpus, BlockWeights as CoreWeights, CostMargin, SequenceFile
 from hopefear.errors import InputError, input_error
 from hopefear.formats.weights import read_many_weights
 from hopefear.metrics import Bleu
@@ -156,6 +156,7 @@ class _Training:
         self.sets = RelevantSets.over(self.decoder, *text, folder, trainer.reals)
         if data.on_cluster:
             self.sets = self.sets.on_cluster(*text, run.warn)
+        self.before: SequenceFile | None = None  # the alternatives of the iteration before
         self.dev: BlockCorpus | None = None
         if data.dev is not None:
             self.dev = self.decoder.corpus(data.dev.lines)
@@ -227,6 +228,9 @@ class _Training:
             "features": len(learner.table),
             "train_bleu": 100 * decoded.mean_bleu,
         }
+        if self.before is not None:  # the share of sentences whose new alternative is another than the last one
+            record["changed"] = decoded.changed(self.before) / max(1, len(self.sets.corpus))
+        self.before = decoded
         if self.dev is not None:
             record["dev"] = self._dev_score(weights)
         return state, record | {"epoch": iteration, "score": record.get("dev", record["train_bleu"])}
@@ -251,7 +255,7 @@ class _Training:
         if [record.get("iteration") for record in history] != list(range(1, len(history) + 1)):
             raise input_error(path, None, "not the state of a training. Start again with --overwrite")
         for iteration in range(1, len(history) + 1):
-            self.sets.again(alternatives(iteration))
+            self.before = self.sets.again(alternatives(iteration))
         return state, history
 
 

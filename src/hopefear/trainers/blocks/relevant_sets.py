@@ -136,12 +136,14 @@ class RelevantSets:
         """The weights as they are, for decoding."""
         return CoreWeights(self.decoder.core, self.learner.table, len(self.corpus) >= _MANY, jobs)
 
-    def again(self, name: str) -> None:
+    def again(self, name: str) -> SequenceFile:
         """A file that an earlier call of ``add`` left joins the sets."""
         path = self.folder / f"{name}.bin"
         if not path.exists():
             raise input_error(path, None, "is missing. Start again with --overwrite")
-        self.learner.add(SequenceFile.open(str(path), self.decoder.core, self.corpus, self.model_id), False)
+        opened = SequenceFile.open(str(path), self.decoder.core, self.corpus, self.model_id)
+        self.learner.add(opened, False)
+        return opened
 
 
 def alternatives(iteration: int) -> str:
