@@ -8,7 +8,7 @@ import random
 import pytest
 
 from hopefear._core import CsvColumns
-from hopefear.formats.table import _as_number
+from hopefear.formats.table_columns import as_number
 
 WORDS = [
     "1",
@@ -51,7 +51,7 @@ def expected(text: str, as_text: list[int], delimiter: str = ",") -> list[list[o
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row][1:]
     found: list[list[object]] = []
     for j, column in enumerate(zip(*rows, strict=True)):
-        numbers = [_as_number(value) for value in column]
+        numbers = [as_number(value) for value in column]
         found.append(list(column) if as_text[j] or None in numbers else list(numbers))
     return found
 

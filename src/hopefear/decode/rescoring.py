@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, Rescorer
 from hopefear.errors import input_error
-from hopefear.formats.foreign import Input
 from hopefear.formats.forests import read_forests, write_forests
 from hopefear.formats.lattices import with_features
+from hopefear.formats.listed import Input
 from hopefear.formats.nbest import read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights
 from hopefear.model.features import template_of

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
-from hopefear.formats.foreign import FOREIGN, Candidate, Input, Listed, recognised, statistics
+from hopefear.formats.foreign import FOREIGN, recognised
 from hopefear.formats.forests import forests_begin
+from hopefear.formats.listed import Candidate, Input, Listed, statistics
 from hopefear.formats.missing import alike, check_policy, complete
 from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector

@@ -10,9 +10,8 @@ columns hold lists. How files become columns is in ``hopefear.formats.table_file
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -22,20 +21,13 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, input_error
-from hopefear.formats.missing import TABLE_POLICIES, check_policy, filled
+from hopefear.formats.missing import TABLE_POLICIES, check_policy
 from hopefear.formats.nested import columns_of, rows_of
-from hopefear.util.values import parsed_number
-from hopefear.util.words import one_of, plural, some
+from hopefear.formats.table_columns import Column, Numbers, array_of, as_number, column_of, is_missing, label_of
+from hopefear.formats.table_pool import BLOCK, PoolBuilder
+from hopefear.util.words import one_of, some
 
-Column = NDArray[Any]
-Numbers = NDArray[np.float64]
 Warn = Callable[[str], object]
-EMPTY = ("", "na", "n/a", "nan", "null", "none")  # of a number: missing
-TRUTH = {"true": 1.0, "false": 0.0}
-BLOCK = 1 << 16  # rows that are brought into the pool at once
-PIECE = 1 << 13  # groups that are searched for duplicates at once
-DIFFERENT = 0.9  # share of the rows with a value of their own: two rows that agree in such a column are one row twice
-LEAK = 1 - 1e-9  # correlation with the outcome within groups
 
 
 @dataclass(frozen=True)
@@ -136,14 +128,14 @@ class Table:
         return values
 
     def _number(self, name: str, row: int, value: Any) -> float:
-        found = _as_number(value)
+        found = as_number(value)
         if found is None:
             finding = f"{name} is {str(value)[:40]!r}, which is not a number"
             raise self.error(row, f"{finding}. Mend it, or name the columns to use with --features")
         return found
 
     def texts(self, name: str, what: str) -> list[str]:
-        return ["" if _is_missing(value) else str(value) for value in self.column(name, what)]
+        return ["" if is_missing(value) else str(value) for value in self.column(name, what)]
 
     def is_numeric(self, name: str) -> bool:
         """Whether a column is meant as numbers: more of its first rows have a number than something else."""
@@ -152,7 +144,7 @@ class Table:
             return True
         if column.dtype.kind != "O":
             return False
-        values = [_as_number(value) if not isinstance(value, bytes) else None for value in column]
+        values = [as_number(value) if not isinstance(value, bytes) else None for value in column]
         return sum(value is not None and not math.isnan(value) for value in values) > values.count(None)
 
     def has_lists(self, name: str) -> bool:
@@ -180,11 +172,11 @@ class Table:
     def refuse_constant(self, spec: TableSpec) -> None:
         """Complains about a feature that is the same number in all rows."""
         for name in self.feature_names(spec) if self.rows > 1 else ():
-            first = _as_number(self.part(name, slice(0, 1))[0])
+            first = as_number(self.part(name, slice(0, 1))[0])
             for begin in range(0, self.rows, BLOCK):
                 column = self.part(name, slice(begin, min(begin + BLOCK, self.rows)))
                 if column.dtype.kind not in "fiub":
-                    column = np.array([_as_number(value) for value in column], dtype=np.float64)
+                    column = np.array([as_number(value) for value in column], dtype=np.float64)
                 if not (column == first).all():
                     break
             else:
@@ -204,9 +196,9 @@ class Table:
         labels: dict[str, int] = {}
         codes = np.empty(len(begin) - 1, dtype=np.int64)
         for number, (row, value) in enumerate(zip(begin[:-1].tolist(), column[begin[:-1]].tolist(), strict=True)):
-            if _is_missing(value) or value == "":
+            if is_missing(value) or value == "":
                 raise self.error(row, f"the group {name!r} is missing. Fill it")
-            codes[number] = labels.setdefault(_label(value), len(labels))
+            codes[number] = labels.setdefault(label_of(value), len(labels))
         return codes, list(labels), begin
 
     def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
@@ -224,7 +216,7 @@ class Table:
 
     def pool(self, spec: TableSpec, warn: Warn | None = None) -> Pool:
         """The candidates of the table as a pool of lists; outcome columns are its numbers."""
-        return _Builder(self.flat(spec), spec, warn or (lambda text: None)).pool()
+        return PoolBuilder(self.flat(spec), spec, warn or (lambda text: None)).pool()
 
     def flat(self, spec: TableSpec) -> Table:
         """The table with one row per candidate: columns of lists are unrolled."""
@@ -245,7 +237,7 @@ class Table:
         columns: dict[str, Column] = {}
         for name in self.columns:
             if name in wide:
-                columns[name] = _column(item for value in wide[name] for item in value)
+                columns[name] = column_of(item for value in wide[name] for item in value)
             elif name in spec.words or not self.has_lists(name):
                 columns[name] = np.repeat(self.columns[name], counts)
         return Table(
@@ -279,298 +271,6 @@ class _Taken(Mapping[str, Column]):
         return len(self.table.columns)
 
 
-class _Builder:
-    """From columns to a pool. Whole columns are looked at one after the other, and go into the pool block by block."""
-
-    def __init__(self, table: Table, spec: TableSpec, warn: Warn) -> None:
-        self.table, self.spec, self.warn = table, spec, warn
-        if table.rows == 0:
-            raise input_error(table.name, None, "there are no rows. Give a table with one row per candidate")
-        self.labels, self.begin = table.groups(spec.group)
-        self.names = table.feature_names(spec)
-        self.converted: dict[str, Numbers] = {}  # columns of other things than numbers
-        self.gone: dict[int, NDArray[np.bool_]] = {}  # of a feature, where it is missing
-        self._look()
-
-    def _part(self, name: str, rows: slice, what: str = "--features") -> Numbers:
-        """Some rows of a column as numbers; complains about text and infinite values."""
-        if name not in self.converted:
-            found = self.table.part(name, rows) if name in self.table.columns else self.table.column(name, what)
-            if found.dtype.kind in "fiub":
-                values = found.astype(np.float64, copy=False)
-                if np.isinf(values).any():
-                    self.table.numbers(name, what)  # says where
-                return values
-            self.converted[name] = self.table.numbers(name, what)
-        return self.converted[name][rows]
-
-    def _parts(self, name: str, what: str = "--features") -> Iterator[tuple[int, int, slice, Numbers]]:
-        """A column block by block: first and last group, rows, values."""
-        for first, last in self._blocks():
-            rows = slice(int(self.begin[first]), int(self.begin[last]))
-            yield first, last, rows, self._part(name, rows, what)
-
-    def _look(self) -> None:
-        """Complains about what is no number, missing, or there twice, and warns of leaks."""
-        hashes = _RowHashes(self.begin)
-        outcome = {name: self._outcome(name) for name in self.spec.outcome}  # centred
-        leaks: dict[str, list[str]] = {name: [] for name in outcome}
-        for j, name in enumerate(self.names):
-            add = hashes.column()
-            square, cross = 0.0, dict.fromkeys(outcome, 0.0)
-            for first, last, rows, values in self._parts(name):
-                add(rows, values)
-                if (gone := np.isnan(values)).any():
-                    self.gone.setdefault(j, np.zeros(self.table.rows, dtype=np.bool_))[rows] = gone
-                other = self._centred(first, last, values) if outcome else values
-                square += _dot(other, other)
-                for key, aim in outcome.items():
-                    cross[key] += _dot(aim[rows], other)
-            for key, aim in outcome.items():
-                norm = math.sqrt(_dot(aim, aim) * square)
-                if norm > 0 and abs(cross[key]) > LEAK * norm:
-                    leaks[key].append(name)
-        if self.gone and self.spec.missing == "error":
-            self._complain()
-        if not self.table.duplicates:
-            for name in () if self.spec.text else outcome:
-                add = hashes.column()
-                for _, _, rows, values in self._parts(name):
-                    add(rows, values)
-            self._no_duplicates(hashes)
-        for key, found in leaks.items():
-            if found:
-                words = "says" if len(found) == 1 else "say"
-                self.warn(
-                    f"{self.table.name}: {some(found)} {words} the same as the outcome {key!r}. "
-                    "Did the outcome leak into the features? Leave it out with --features"
-                )
-
-    def _centred(self, first: int, last: int, values: Numbers) -> Numbers:
-        """The differences from the mean of each of these groups."""
-        values = np.nan_to_num(values)
-        begin = self.begin[first : last + 1]
-        sizes = np.diff(begin)
-        values -= np.repeat(np.add.reduceat(values, begin[:-1] - begin[0]) / sizes, sizes)
-        return values
-
-    def pool(self) -> Pool:
-        holes = list(self.gone) if self.spec.missing == "indicator" else []
-        keep = ~np.logical_or.reduce(list(self.gone.values())) if self.gone and self.spec.missing == "drop" else None
-        means = {j: self._mean(j) for j in self.gone} if self.spec.missing == "mean" else {}
-        pool = Pool()
-        for name in [*self.names, *(f"{self.names[j]}_missing" for j in holes)]:
-            pool.features.add(name)
-        pool.number_names = list(self.spec.outcome)
-        text = self.table.texts(self.spec.text, "--text") if self.spec.text else None
-        references = [self.table.column(name, "--references") for name in self.spec.references]
-        empty = 0
-        for first, last in self._blocks():
-            rows = slice(int(self.begin[first]), int(self.begin[last]))
-            kept = np.flatnonzero(keep[rows]) if keep is not None else np.arange(rows.stop - rows.start)
-            row_begin = np.searchsorted(kept, self.begin[first : last + 1] - rows.start)
-            full = np.flatnonzero(np.diff(row_begin) > 0)
-            empty += last - first - len(full)
-            pool.append_lists(
-                [self.labels[first + i] for i in full.tolist()],
-                np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
-                self._dense(rows, kept, holes, np.repeat(np.arange(last - first), np.diff(row_begin)), means),
-                _stacked([self._part(name, rows)[kept] for name in self.spec.outcome], len(kept)),
-                [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
-                [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
-            )
-        if empty:
-            self.warn(f"{self.table.name}: {plural(empty, 'group')} without a complete candidate, left out")
-        if len(pool) == 0:
-            raise input_error(self.table.name, None, "no candidate is complete. Fill in the missing numbers")
-        return pool
-
-    def _blocks(self) -> Iterator[tuple[int, int]]:
-        """Groups, first to last, of about BLOCK rows together."""
-        first = 0
-        while first < len(self.labels):
-            last = int(np.searchsorted(self.begin, self.begin[first] + BLOCK))
-            last = min(max(last, first + 1), len(self.labels))
-            yield first, last
-            first = last
-
-    def _mean(self, j: int) -> float:
-        """The mean of a feature that is missing in places."""
-        count, total = 0, 0.0
-        for _, _, _, values in self._parts(self.names[j]):
-            count, total = count + int((~np.isnan(values)).sum()), total + float(np.nansum(values))
-        return total / count if count else 0.0
-
-    def _dense(
-        self,
-        rows: slice,
-        kept: NDArray[np.int64],
-        holes: Sequence[int],
-        group: NDArray[np.int64],
-        means: Mapping[int, float],
-    ) -> Numbers:
-        dense = np.empty((len(kept), len(self.names) + len(holes)))
-        for j, name in enumerate(self.names):
-            dense[:, j] = self._part(name, rows)[kept]
-            if j in self.gone and not holes:
-                dense[:, j] = filled(dense[:, j], group, self.spec.missing, means.get(j, 0.0))
-        for k, j in enumerate(holes, len(self.names)):
-            gone = np.isnan(dense[:, j])
-            dense[:, k] = gone
-            dense[gone, j] = 0.0
-        return dense
-
-    @staticmethod
-    def _references(columns: Sequence[Column], row: int) -> list[str]:
-        found: list[str] = []
-        for column in columns:
-            value = column[row]
-            values = value if isinstance(value, list | tuple | np.ndarray) else [value]
-            found += [str(one) for one in values if not _is_missing(one)]
-        return [text for text in found if text.strip()]
-
-    def _outcome(self, name: str) -> Numbers:
-        """The differences of an outcome from its group's mean; none may be missing."""
-        found = np.empty(self.table.rows)
-        for first, last, rows, values in self._parts(name, "--outcome"):
-            if np.isnan(values).any():
-                row = rows.start + int(np.flatnonzero(np.isnan(values))[0])
-                cure = "Every candidate needs its outcome: fill it, or cut the row"
-                raise self.table.error(row, f"{name} is missing. {cure}")
-            found[rows] = self._centred(first, last, values)
-        return found
-
-    def _complain(self) -> None:
-        """The first missing number, and how many there are."""
-        count = sum(int(gone.sum()) for gone in self.gone.values())
-        row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in self.gone.items())
-        more = f", as are {count - 1} more" if count > 1 else ""
-        cure = "Fill it, or say --missing mean (of its group), zero, drop (leave the candidate out) or indicator"
-        raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
-
-    def _no_duplicates(self, hashes: _RowHashes) -> None:
-        """Complains about a candidate that stands in its group twice.
-
-        With a text that is: the same text and features. Without one, the same row, where some column of numbers hardly
-        ever repeats itself; grades of 1 to 5 may well be the same for two candidates.
-        """
-        names = [*self.names, *(() if self.spec.text else self.spec.outcome)]
-        twice = hashes.pairs()
-        if not twice:
-            return
-        whole = slice(0, self.table.rows)
-        for name in names:
-            column = self._part(name, whole)
-            twice = [pair for pair in twice if _equal(column[pair[0]], column[pair[1]])]
-        if self.spec.text:
-            others = [self.table.column(self.spec.text, "--text")]
-        elif twice and any(len(np.unique(self._part(name, whole))) >= DIFFERENT * self.table.rows for name in names):
-            used = {self.spec.group, *self.names, *self.spec.outcome}
-            others = [self.table.columns[name] for name in self.table.columns if name not in used]
-        else:
-            return
-        for first, row in twice:
-            if all(_equal(column[first], column[row]) for column in others):
-                finding = f"the same candidate as {self.table.place(first)}"
-                raise self.table.error(row, f"{finding}. Leave one out, or add a column of text that tells them apart")
-
-
-class _RowHashes:
-    """Which rows of a group may agree in all columns of numbers: those whose hashes do."""
-
-    def __init__(self, begin: NDArray[np.int64]) -> None:
-        self.begin = begin  # of the groups
-        self.hashes = np.zeros(int(begin[-1]), dtype=np.uint64)
-        self._random = np.random.default_rng(0)
-
-    def column(self) -> Callable[[slice, Numbers], None]:
-        """To add a column, some rows after the other."""
-        factor = self._random.integers(1, 2**63, dtype=np.uint64) | np.uint64(1)
-
-        def add(rows: slice, values: Numbers) -> None:
-            bits = (values + 0.0).view(np.uint64)  # -0 is 0
-            bits ^= bits >> np.uint64(29)
-            bits *= factor
-            bits ^= bits >> np.uint64(32)
-            self.hashes[rows] += bits
-
-        return add
-
-    def pairs(self) -> list[tuple[int, int]]:
-        """Rows, each with one before it in its group that it may agree with."""
-        found = []
-        for first, last in itertools.pairwise(range(0, len(self.begin) - 1 + PIECE, PIECE)):
-            begin = self.begin[first : last + 1]
-            owner = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
-            hashes = self.hashes[begin[0] : begin[-1]]
-            order = np.lexsort((hashes, owner))
-            again = (hashes[order][1:] == hashes[order][:-1]) & (owner[1:] == owner[:-1])
-            start = int(begin[0])
-            found += [(start + int(order[at]), start + int(order[at + 1])) for at in np.flatnonzero(again)]
-        return sorted(found, key=lambda pair: pair[1])
-
-
-def _dot(a: Numbers, b: Numbers) -> float:
-    return float(np.einsum("i,i", a, b))  # in this thread, unlike @
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray | list) or isinstance(b, np.ndarray | list):
-        return np.array_equal(a, b)
-    return bool(a == b) or (_is_missing(a) and _is_missing(b))
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _as_number(value: Any) -> float | None:
-    """The number that a value is, NaN if it is missing, None if it is something else."""
-    if value is None:
-        return math.nan
-    if isinstance(value, str):
-        text = value.strip().lower()
-        if text in EMPTY:
-            return math.nan
-        if text in TRUTH:
-            return TRUTH[text]
-        try:
-            return parsed_number(text)
-        except ValueError:
-            return None
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _label(value: Any) -> str:
-    """A group's name: 3 and 3.0 are the same."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _stacked(columns: Sequence[Numbers], rows: int) -> Numbers:
-    return np.column_stack(columns) if columns else np.zeros((rows, 0))
-
-
-def as_objects(values: Sequence[Any]) -> Column:
-    """An array of Python objects, lists among them."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
-
-
-def _column(values: Iterable[Any]) -> Column:
-    """Numbers as numbers, everything else as objects."""
-    values = list(values)
-    if all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
-        return np.array(values, dtype=np.float64)
-    found = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        found[i] = value
-    return found
-
-
 def read_table(source: Any, spec: TableSpec | None = None) -> Table:
     """A table from a file, a frame that speaks Arrow's PyCapsule protocol, a dict of arrays, or dicts one by one.
 
@@ -583,29 +283,15 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
     if is_path(source):
         return read_file(source, spec.words if spec is not None else ())
     if isinstance(source, Mapping):
-        return Table({str(name): _array(values, str(name)) for name, values in source.items()})
+        return Table({str(name): array_of(values, str(name)) for name, values in source.items()})
     if isinstance(source, list | tuple) or (hasattr(source, "__next__") and hasattr(source, "__iter__")):
         rows = rows_of(source, "table")
         if spec is not None:  # rows of a group may come in any order
             first: dict[Any, int] = {}
             rows.sort(key=lambda row: first.setdefault(row.get(spec.group), len(first)))
-        return Table({name: _column(values) for name, values in columns_of(rows).items()})
+        return Table({name: column_of(values) for name, values in columns_of(rows).items()})
     if hasattr(source, "__arrow_c_stream__"):
         return from_arrow(pyarrow_for("This frame").table(source), "table")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame of another kind
-        return Table({str(name): _array(source[name], str(name)) for name in source.columns})
+        return Table({str(name): array_of(source[name], str(name)) for name in source.columns})
     raise InputError(f"a table is a file, a frame or a dict of arrays, not {type(source).__name__}")
-
-
-def _array(values: Any, name: str) -> Column:
-    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
-        raise InputError(f"table: column {name!r} is {type(values).__name__}. Give an array or a list of values")
-    if not isinstance(values, np.ndarray):
-        values = values.to_numpy() if hasattr(values, "to_numpy") else list(values)
-    if not isinstance(values, np.ndarray):
-        return _column(values)
-    if values.ndim == 1:
-        return values.astype(object) if values.dtype.kind in "US" else values
-    if values.ndim == 2:  # a wide column: a row of numbers per group
-        return as_objects(list(values))
-    raise InputError(f"table: column {name!r} has {values.ndim} dimensions. Give one value per row")

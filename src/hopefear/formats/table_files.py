@@ -17,7 +17,8 @@ import numpy as np
 from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
 from hopefear.formats.nested import columns_of, list_key, rows_of
-from hopefear.formats.table import Column, Table, as_objects
+from hopefear.formats.table import Table
+from hopefear.formats.table_columns import Column, as_objects
 from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name, printable
 from hopefear.util.processes import give_back_memory
 from hopefear.util.unpacking import check_size

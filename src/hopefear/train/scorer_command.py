@@ -25,8 +25,8 @@ import numpy as np
 
 from hopefear._core import Pool
 from hopefear.errors import InputError
-from hopefear.formats.foreign import Input
 from hopefear.formats.lattices import with_features
+from hopefear.formats.listed import Input
 from hopefear.formats.weights import weight_vector
 from hopefear.train.decoder_command import DecoderError, last_words, run_command
 from hopefear.trainers.outer_loop import Decoder, Number

@@ -23,7 +23,8 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
 from hopefear.evaluation.weighed import CERTAIN, FEW, Left, Measured, Point, Weighed, verdict
-from hopefear.formats.table import PIECE, Table, TableSpec
+from hopefear.formats.table import Table, TableSpec
+from hopefear.formats.table_pool import PIECE
 from hopefear.metrics import External, Metric
 from hopefear.runs.session import Session
 from hopefear.trainers.auto import Choice, choose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hopefear.formats.foreign import Candidate, Input, Listed
+from hopefear.formats.listed import Candidate, Input, Listed
 
 
 def read(data: Input) -> Iterator[Listed]:

@@ -1,0 +1,182 @@
+"""Lists of text generators: answers of servers, beams of transformers, flat and parallel JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from hopefear.formats.listed import (
+    Candidate,
+    Input,
+    Listed,
+    each_object,
+    object_of,
+    scores_of,
+    shortened,
+    texts_of,
+    token_features,
+    whole_number,
+)
+from hopefear.formats.nested import ORDER
+
+#: Where programs that generate text have the candidates of a prompt, their text and their tokens' log probabilities.
+LISTS = ("candidates", "choices", "outputs", "hypotheses", "generations", "beams")
+_TEXT = ("text", "generated_text", "translation_text", "translation", "output", "hypothesis", "transcript")
+TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores", "tokens_logprobs")
+_SCORE = ("score", "sequences_score", "sequence_score", "cumulative_logprob", "pred_score", "avg_logprob", "confidence")
+
+
+def tokens(data: Input) -> Iterator[Listed]:
+    """JSON lines of vLLM, OpenAI-like servers and Hugging Face, with the tokens' log probabilities if there are any."""
+    found = [(line, _answer(data, line, one)) for line, one in each_object(data)]
+    listed = [_generated(data, line, one, position) for position, (line, one) in enumerate(found)]
+    return iter(_by_custom_id(listed))
+
+
+def _answer(data: Input, line: int, one: dict[str, Any]) -> dict[str, Any]:
+    """The answer inside a line of a batch: ``{"custom_id": ..., "response": {"body": {...}}}``."""
+    if isinstance(one.get("response"), dict) and isinstance(one["response"].get("body"), dict):
+        return {**one["response"]["body"], "id": one.get("custom_id")}
+    return one
+
+
+def _by_custom_id(listed: list[Listed]) -> list[Listed]:
+    """Answers of a batch come in any order: if ids end in numbers, these tell."""
+    ends = [re.fullmatch(r"(.*?)([0-9]{1,18})", str(one.id)) for one in listed]
+    numbers = [int(end[2]) for end in ends if end]
+    if len(numbers) == len(listed) == len(set(numbers)) and len({end[1] for end in ends if end}) == 1:
+        listed = [one for _, one in sorted(zip(numbers, listed, strict=True), key=lambda pair: pair[0])]
+    return listed
+
+
+def _generated(data: Input, line: int, one: dict[str, Any], position: int) -> Listed:
+    key = next((name for name in LISTS if isinstance(one.get(name), list)), None)
+    candidates = [candidate_of(data, line, each) for each in one[key]] if key else _parallel(data, line, one)
+    if not candidates:
+        data.fail(line, "there are no candidates. Give each sentence at least one")
+    identity = one.get("id") if not str(one.get("id", "")).startswith(("cmpl-", "chatcmpl-")) else None
+    references = one.get("references", one.get("reference", []))
+    return Listed(
+        whole_number(identity, position),
+        candidates,
+        next((one[name] for name in ("source", "src", "prompt") if isinstance(one.get(name), str)), ""),
+        [references] if isinstance(references, str) else texts_of(data, line, references, '"references"'),
+    )
+
+
+def candidate_of(data: Input, line: int, value: Any) -> Candidate:
+    if isinstance(value, list) and len(value) == 2:  # text and score, as NeMo has its beams
+        value = {"text": value[0], "score": value[1]}
+    one = object_of(data, line, {"text": value} if isinstance(value, str) else value)
+    text = next((one[name] for name in _TEXT if isinstance(one.get(name), str)), None)
+    if text is None and isinstance(one.get("message"), dict):
+        text = one["message"].get("content")
+    if not isinstance(text, str):
+        data.fail(line, f"a candidate has no text. Write it as one of {', '.join(_TEXT)}")
+    given = one.get("features") or {}
+    features = {
+        str(name): data.number(line, each, f"feature {name!r}") for name, each in object_of(data, line, given).items()
+    }
+    for name, each in one.items():  # numbers are scores, wherever they stand
+        if name in _SCORE and each is not None:
+            features |= scores_of(data, line, each, name)
+        elif isinstance(each, int | float) and not isinstance(each, bool) and name not in ORDER:
+            features[name] = data.number(line, each, f"the score {name!r}")
+    logprobs = next((one[name] for name in TOKENS if one.get(name) is not None), None)
+    if logprobs is not None:
+        features |= token_features(data, line, _token_logprobs(data, line, logprobs, one.get("token_ids")))
+    measured = object_of(data, line, one.get("metrics") or {})
+    return Candidate(
+        text, features, {name: data.number(line, each, f"metric {name!r}") for name, each in measured.items()}
+    )
+
+
+def _token_logprobs(data: Input, line: int, value: Any, ids: Any = None) -> list[Any]:
+    """The numbers in the shapes that programs give them; ``ids`` of the tokens that were chosen, if they are known."""
+    if isinstance(value, dict):  # OpenAI: {"token_logprobs": [...]}, of a chat {"content": [{"logprob": ...}, ...]}
+        value = value.get("token_logprobs", value.get("content"))
+    if not isinstance(value, list):
+        data.fail(line, "the tokens' log probabilities must be a list. Is this the format that was named?")
+    chosen = ids if isinstance(ids, list) and len(ids) == len(value) else [None] * len(value)
+    return [_logprob(each, str(token)) for each, token in zip(value, chosen, strict=True)]
+
+
+def _logprob(value: Any, token: str = "") -> Any:
+    if isinstance(value, dict) and "logprob" in value:
+        return value["logprob"]
+    if isinstance(value, dict) and value:  # vLLM: token id -> {"logprob": ...}, the chosen token and likelier ones
+        return _logprob(value.get(token, next(iter(value.values()))))
+    return value
+
+
+def _parallel(data: Input, line: int, one: dict[str, Any]) -> list[Candidate]:
+    """Texts in one list and scores in others, or a single text."""
+    key = next(
+        (name for name in ("generated_texts", "sequences", "translations", "texts", *_TEXT) if name in one), None
+    )
+    if key is None:
+        data.fail(line, f"there are no candidates. Write them as one of {', '.join(LISTS)}")
+    if isinstance(one[key], str):
+        return [candidate_of(data, line, one)]
+    texts = texts_of(data, line, one[key], f'"{key}"')
+    found = [Candidate(text) for text in texts]
+    for name in ("sequences_scores", "scores", *TOKENS):
+        values = one.get(name)
+        if values is None:
+            continue
+        if not isinstance(values, list) or len(values) != len(found):
+            data.fail(line, f'"{name}" must have as many entries as "{key}". Was the line cut off?')
+        for candidate, value in zip(found, values, strict=True):
+            if name in TOKENS:
+                candidate.features |= token_features(data, line, _token_logprobs(data, line, value))
+            else:
+                candidate.features |= scores_of(data, line, value)
+    return found
+
+
+def flat(data: Input) -> Iterator[Listed]:
+    """N lines per sentence: the text, ``score ||| text``, ``score<tab>text`` or ``text<tab>score`` (NeMo)."""
+    lines = data.lines
+    most = _per_sentence(data, len(lines))
+    shape = _flat_shape(lines[0][1])
+    for number in range(len(lines) // most):
+        one = Listed(number)
+        for rank, (line, text) in enumerate(lines[number * most : (number + 1) * most]):
+            score: str | None = None
+            if shape == "|||":
+                score, _, text = text.partition("|||")
+            elif shape == "first":
+                score, _, text = text.partition("\t")
+            elif shape == "last":
+                text, _, score = text.rpartition("\t")
+            features = (
+                {"rank": float(rank)} if score is None else {"score": data.number(line, score.strip(), "the score")}
+            )
+            one.candidates.append(Candidate(text.strip(), features))
+        yield one
+
+
+def _flat_shape(line: str) -> str:
+    number = r"[-+]?[0-9.]+(e[-+]?[0-9]+)?"
+    shapes = {"|||": rf" *{number} *\|\|\| .*", "first": rf"{number}\t.*", "last": rf".*\t{number}"}
+    return next((name for name, shape in shapes.items() if re.fullmatch(shape, line)), "")
+
+
+def _per_sentence(data: Input, lines: int) -> int:
+    """How many lines a sentence has."""
+    if lines == 0:
+        data.fail(None, "the file is empty. Was the program that writes it interrupted?")
+    if data.argument:
+        if not re.fullmatch(r"[1-9][0-9]{0,8}", data.argument):
+            data.fail(None, f"{shortened(data.argument)} is no number of candidates per sentence. Write flat:10, say")
+        most, why = int(data.argument), f"{data.argument} per sentence"
+    elif data.sentences:
+        most, why = max(1, lines // data.sentences), f"{data.sentences} sentences"
+    else:
+        data.fail(
+            None, "how many candidates a sentence has is not known. Name the format flat:10, say, or give references"
+        )
+    if lines % most or (data.sentences and lines // most != data.sentences):
+        data.fail(None, f"{lines} candidates are not {why}. Give every sentence the same number")
+    return most
