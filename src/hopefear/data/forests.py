@@ -61,9 +61,6 @@ def forest(
     edge_begin = np.concatenate([np.arange(nodes + 1) * edges_per_node, [count + per_span]])
     spans = np.stack([starts[node_span], starts[node_span] + widths[node_span]], axis=1)
     total = count + per_span
-    h = rng.normal(size=(total, dense))
-    h *= 0.5
-
     present = table != _NOTHING
     return Forest.from_arrays(
         edge_begin.astype(np.int32),
@@ -71,7 +68,7 @@ def forest(
         tail_table[np.arange(2) < arity[:, None]].astype(np.int32),
         _offsets(present.sum(axis=1)),
         table[present].astype(np.int32),
-        h,
+        0.5 * rng.normal(size=(total, dense)),
         vocab,
         features,
         sparse_begin=_offsets(np.full(total, 2)) if sparse else None,

@@ -84,10 +84,7 @@ def build(
     with report.step("read"):
         bitext = read_bitext(path_list(source), path_list(target), source_text, target_text, options.max_words, align)
         sentences = read_text(filter_to, source_text)
-    if said := pairing(bitext.source, bitext.target, seed).warning():
-        run.warn(said)
-    for reason, count in bitext.skipped.items():
-        run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
+    _tell(bitext, seed, run)
     report.model.parent.mkdir(parents=True, exist_ok=True)
     with joined(cluster) if cluster else nullcontext(), scratch_folder(report.model) as folder:
         steps = _Steps(options, report, folder, memory, bool(cluster), seed, jobs, run)
@@ -113,6 +110,14 @@ def build(
         with report.step("write"):
             write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint)
     return report
+
+
+def _tell(bitext: Bitext, seed: int, run: Session) -> None:
+    """Warn about text that is not parallel, and say what was left out."""
+    if warning := pairing(bitext.source, bitext.target, seed).warning():
+        run.warn(warning)
+    for reason, count in bitext.skipped.items():
+        run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
 
 
 def _alignments(

@@ -21,6 +21,24 @@ def others(translation: Translation, most: int) -> list[Any]:
     return [other for other in translation.alternatives if other.text != translation.text][:most]
 
 
+def frontend_settings(service: Service) -> dict[str, Any]:
+    """What LibreTranslate's own page asks for."""
+    first, keys = service.pairs.first, bool(service.settings.keys)
+    return {
+        "apiKeys": keys,
+        "charLimit": service.settings.limits.characters,
+        "filesTranslation": True,
+        "frontendTimeout": 500,
+        "keyRequired": keys,
+        "language": {
+            "source": {"code": first.source, "name": language_name(first.source)},
+            "target": {"code": first.target, "name": language_name(first.target)},
+        },
+        "suggestions": False,
+        "supportedFilesFormat": list(FORMATS),
+    }
+
+
 def routes(service: Service) -> list[Route]:
     """The routes of LibreTranslate. Old clients send ``q`` and the languages in the address: GET works, too."""
     limits = service.settings.limits
@@ -52,22 +70,7 @@ def routes(service: Service) -> list[Route]:
         return JSONResponse(service.pairs.languages())
 
     async def settings(request: Request) -> Response:
-        first = service.pairs.first
-        return JSONResponse(
-            {
-                "apiKeys": bool(service.settings.keys),
-                "charLimit": limits.characters,
-                "filesTranslation": True,
-                "frontendTimeout": 500,
-                "keyRequired": bool(service.settings.keys),
-                "language": {
-                    "source": {"code": first.source, "name": language_name(first.source)},
-                    "target": {"code": first.target, "name": language_name(first.target)},
-                },
-                "suggestions": False,
-                "supportedFilesFormat": list(FORMATS),
-            }
-        )
+        return JSONResponse(frontend_settings(service))
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"})

@@ -65,17 +65,19 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-def _schemas() -> dict[str, Any]:
-    number = {"type": ["number", "null"]}
-    alternative = _object(text=_string(), score={**number, "description": "The model's score: higher is better"})
+NUMBER = {"type": ["number", "null"]}
+
+
+def _translation() -> dict[str, Any]:
+    alternative = _object(text=_string(), score={**NUMBER, "description": "The model's score: higher is better"})
     link = {
         **_list({"type": "integer"}),
         "description": "Begin and end in the source, begin and end in the translation",
     }
     quality = _object(
-        score={**number, "description": "From 0 to 1: how far the translation can be trusted"},
-        unknown_share={**number, "description": "Share of the words that the translator does not know"},
-        agreement={**number, "description": "How far the best alternatives agree"},
+        score={**NUMBER, "description": "From 0 to 1: how far the translation can be trusted"},
+        unknown_share={**NUMBER, "description": "Share of the words that the translator does not know"},
+        agreement={**NUMBER, "description": "How far the best alternatives agree"},
     )
     mark = _object(
         side={"enum": ["source", "target"]},
@@ -87,7 +89,7 @@ def _schemas() -> dict[str, Any]:
         begin={"type": "integer", "description": "Where the sentence begins in its text, in characters"},
         end={"type": "integer", "description": "Where it ends"},
     )
-    translation = _object(
+    return _object(
         text=_string(),
         alternatives=_list(alternative),
         alignment=_list(link),
@@ -95,6 +97,9 @@ def _schemas() -> dict[str, Any]:
         marks={**_list(mark), "description": "Protected spans and terms of the glossary"},
         sentences={**_list(sentence), "description": "In place of the others if asked for: each has all of them"},
     )
+
+
+def _schemas() -> dict[str, Any]:
     translator = _object(
         name=_string(),
         source=_string(),
@@ -104,15 +109,15 @@ def _schemas() -> dict[str, Any]:
         card={"type": "object"},
     )
     language = _object(code=_string(), name=_string(), targets=_list(_string()))
-    detection = _object(confidence=number, language=_string())
+    detection = _object(confidence=NUMBER, language=_string())
     return {
         "Error": {**_object(error=_string()), "required": ["error"]},
         "Translations": _object(
             translator=_string(),
             source=_string(),
             target=_string(),
-            confidence={**number, "description": "Per cent of known words, if the source was auto"},
-            translations=_list(translation),
+            confidence={**NUMBER, "description": "Per cent of known words, if the source was auto"},
+            translations=_list(_translation()),
         ),
         "Explanation": _object(translator=_string(), explanation=_string()),
         "Translators": _object(translators=_list(translator)),

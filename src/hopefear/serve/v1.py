@@ -58,9 +58,8 @@ def routes(service: Service) -> list[Route]:
     async def documents(request: Request) -> Response:
         body = await service.body(request, files=True)
         identity, left = await service.document(request, body)
-        name = identity.partition(".")[2]
         address = f"{base_url(service, request)}/v1/documents/{quote(identity)}"
-        answer = {"id": identity, "name": name, "url": address, "left": left}
+        answer = {"id": identity, "name": identity.partition(".")[2], "url": address, "left": left}
         return JSONResponse(answer, 201, {"Location": address})
 
     async def fetch(request: Request) -> Response:

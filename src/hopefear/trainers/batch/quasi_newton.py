@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -37,8 +37,6 @@ def minimize(
 
     The l1 term is made smooth by writing w - w0 = p - n with p, n >= 0, which bounds express.
     """
-    from scipy.optimize import minimize as scipy_minimize
-
     w0 = start if towards is None else towards
     size = start.size
 
@@ -51,35 +49,42 @@ def minimize(
         if on_iteration is not None and not on_iteration(w):
             raise StopIteration
 
+    def joined(v: Vector) -> Vector:
+        return w0 + v[:size] - v[size:]
+
+    def split(v: Vector) -> tuple[float, Vector]:
+        value, gradient = regularized(joined(v))
+        return value + l1 * float(v.sum()), np.concatenate([gradient + l1, l1 - gradient])
+
     options = {"maxiter": iterations, "ftol": tolerance * 1e-2, "gtol": tolerance, "maxcor": 10}
+    if l1 == 0:
+        return np.clip(_lbfgs(regularized, start, lower, upper, callback, options), lower, upper)
+    away = start - w0
+    begin = np.concatenate([np.maximum(away, 0), np.maximum(-away, 0)])
+    most = np.concatenate([np.maximum(0, upper - w0), np.maximum(0, w0 - lower)])
+    found = _lbfgs(split, begin, np.zeros(2 * size), most, lambda v: callback(joined(v)), options)
+    return np.clip(w0 + (found[:size] - found[size:]), lower, upper)
+
+
+def _lbfgs(
+    objective: Callable[[Vector], tuple[float, Vector]],
+    start: Vector,
+    lower: Vector,
+    upper: Vector,
+    callback: Callable[[Vector], None],
+    options: Mapping[str, Any],
+) -> Vector:
+    from scipy.optimize import minimize as scipy_minimize
+
     # L-BFGS itself has vectors too short for BLAS threads, which would spin beside ours.
     with _blas().limit(limits=1, user_api="blas"):
-        if l1 == 0:
-            found = scipy_minimize(
-                regularized,
-                start,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=np.column_stack([lower, upper]),
-                options=options,
-                callback=callback,
-            )
-            return np.clip(np.asarray(found.x, dtype=np.float64), lower, upper)
-
-        def split(v: Vector) -> tuple[float, Vector]:
-            value, gradient = regularized(w0 + v[:size] - v[size:])
-            return value + l1 * float(v.sum()), np.concatenate([gradient + l1, l1 - gradient])
-
-        away = start - w0
         found = scipy_minimize(
-            split,
-            np.concatenate([np.maximum(away, 0), np.maximum(-away, 0)]),
+            objective,
+            start,
             jac=True,
             method="L-BFGS-B",
-            bounds=np.column_stack(
-                [np.zeros(2 * size), np.concatenate([np.maximum(0, upper - w0), np.maximum(0, w0 - lower)])]
-            ),
+            bounds=np.column_stack([lower, upper]),
             options=options,
-            callback=lambda v: callback(w0 + v[:size] - v[size:]),
+            callback=callback,
         )
-        return np.clip(w0 + np.asarray(found.x[:size] - found.x[size:], dtype=np.float64), lower, upper)
+    return np.asarray(found.x, dtype=np.float64)
