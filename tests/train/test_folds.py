@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hopefear._core import Pool
 from hopefear.commands.train import Train
 from hopefear.decode import Hiero
 from hopefear.errors import OptionError
@@ -66,6 +67,23 @@ def test_folds_by_hand(decoder: Hiero, task: Path) -> None:
     assert result.score > result.initial_score and result.epoch == 2
     for name in result.weights:
         assert result.weights[name] == pytest.approx(sum(one.get(name, 0.0) for one in weights) / FOLDS, abs=1e-12)
+
+
+def test_held_out_parts_are_translated_once_for_each_weights(
+    decoder: Hiero, task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[int] = []
+    plain = Hiero.kbest
+
+    def counted(self: Hiero, texts: list[str], *args: object, **more: object) -> Pool:
+        lines.append(len(texts))
+        return plain(self, texts, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Hiero, "kbest", counted)
+    whole = corpus(task, "tune")
+    _, crossed = fit_folds(Mira(epochs=2), Task(decoder, whole), FOLDS, SHARE, None, Session())
+    assert crossed is not None
+    assert sum(lines) == 3 * len(crossed.corpus)  # before, and after each epoch
 
 
 def test_folds_that_do_harm_are_not_kept(decoder: Hiero, task: Path) -> None:

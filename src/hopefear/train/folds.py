@@ -43,11 +43,11 @@ def fit_folds(
         if own.folder is not None:
             own.folder.mkdir(exist_ok=True)
         one = replace(trainer, seed=trainer.seed + k, keep="best" if trainer.keep == "best" else "learnt")
-        fold = one.fit(Task(task.decoder, learn, aside), initial, run=own)
+        part = Task(task.decoder, learn, aside)
+        fold = one.fit(part, initial, run=own)
         found.append(fold)
         if aside is not None and task.dev is None:
-            made = (Translations.of(task.decoder, aside, w, trainer.jobs) for w in (fold.initial, fold.weights))
-            crossed.append(Crossed(aside, *made))
+            crossed.append(Crossed(aside, *(part.on_dev(w, trainer.jobs) for w in (fold.initial, fold.weights))))
     together = _together(crossed) if crossed else None
     return _joined(trainer, task, found, together), together
 
@@ -59,7 +59,7 @@ def _joined(trainer: Online, task: Task, found: Sequence[Result], crossed: Cross
     if crossed is not None:
         before, score = crossed.before.score, crossed.after.score
     elif task.dev is not None:
-        score = Translations.of(task.decoder, task.dev, weights, trainer.jobs).score
+        score = task.on_dev(weights, trainer.jobs).score
     history = _mean_history([one.history for one in found])
     warnings = list(dict.fromkeys(text for one in found for text in one.warnings))
     result = replace(

@@ -50,6 +50,8 @@ def finish(
         both = (result.initial, result.weights)
         if part == "dev" and crossed is not None:
             old, new = crossed.before, crossed.after
+        elif corpus is task.dev:
+            old, new = (task.on_dev(w, trainer.jobs) for w in both)
         else:
             old, new = (Translations.of(task.decoder, corpus, w, trainer.jobs) for w in both)
         final[part] = {"bleu": new.score, "length_ratio": new.length_ratio}
@@ -90,7 +92,8 @@ def better_than_untrained(task: Task, test: Corpus | None, result: Result, jobs:
     scores: dict[str, Any] = {}
     for part, corpus in (("dev", task.dev or task.corpus), ("test", test)):
         if corpus is not None:
-            made = Translations.of(task.decoder, corpus, own, jobs)
+            on_dev = corpus is task.dev
+            made = task.on_dev(own, jobs) if on_dev else Translations.of(task.decoder, corpus, own, jobs)
             scores[part] = {"bleu": made.score, "length_ratio": made.length_ratio}
     result = replace(result, details={**result.details, "untrained": scores})
     untrained, learnt = scores["dev"]["bleu"], result.score

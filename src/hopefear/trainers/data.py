@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import numpy as np
 
 from hopefear._core import Examples, Pool
 from hopefear.errors import InputError
+from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector
 from hopefear.util.files import PathLike, path_name, read_lines
@@ -90,6 +94,21 @@ class Task:
     corpus: Corpus
     dev: Corpus | None = None
     on_cluster: bool = False  # batch trainers and costmargin: sentences are decoded on the cluster that was joined
+    _made: dict[bytes, Translations] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def on_dev(self, weights: Mapping[str, float] | Vector, jobs: int) -> Translations:
+        """The development data under these weights; the same weights translate it once."""
+        assert self.dev is not None
+        w = weights
+        if isinstance(w, Mapping):
+            names = self.decoder.feature_names
+            if not set(names).issuperset(w):  # blocks, whose features nobody lists
+                return Translations.of(self.decoder, self.dev, w, jobs)
+            w = weight_vector(w, names)
+        key = hashlib.sha256(np.ascontiguousarray(w).tobytes()).digest()
+        if key not in self._made:
+            self._made[key] = Translations.of(self.decoder, self.dev, w, jobs)
+        return self._made[key]
 
 
 @dataclass(frozen=True)

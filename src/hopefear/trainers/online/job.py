@@ -70,7 +70,7 @@ class Translated:
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
         if self.task.dev is None:
             return None
-        now = Translations.of(self.task.decoder, self.task.dev, w, jobs)
+        now = self.task.on_dev(w, jobs)
         return {"score": now.score, "length_ratio": now.length_ratio}
 
     def train_score(self, w: Vector, jobs: int) -> float:
