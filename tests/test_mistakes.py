@@ -82,12 +82,6 @@ def leak() -> None:
     Path("t.csv").write_text("q,a,copy,y\n" + "".join(f"{q},{a},{2 * y},{y}\n" for q, a, y in rows))
 
 
-def apart() -> None:
-    leak()
-    lines = Path("t.csv").read_text().splitlines()
-    Path("t.csv").write_text("".join(line + "\n" for line in [lines[0], *shuffled(lines[1:])]))
-
-
 def empty_grammar() -> None:
     Path("grammar").write_text("")
     Path("lm.arpa").write_text(ARPA)
@@ -139,8 +133,6 @@ ROWS: list[Row] = [
     # tables
     ("the outcome is a feature", leak, ["weigh", "t.csv", *TABLE, "--out", "x"], "Leave it out"),
     ("the outcome is a feature", leak, ["tune", "--table", "t.csv", *TABLE, *TUNE], "Leave it out"),
-    ("groups are in pieces", apart, ["weigh", "t.csv", *TABLE, "--out", "x"], "begins again"),
-    ("groups are in pieces", apart, ["tune", "--table", "t.csv", *TABLE, *TUNE], "begins again"),
     (
         "contradicting judgements",
         contradicting,

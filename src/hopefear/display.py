@@ -5,14 +5,17 @@ The classes have ``_repr_html_`` or ``_repr_svg_``, which call a function here w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from hopefear._core import Derivation, Forest, Pool
 from hopefear.util.svg import Curve, line_chart, style, tag
+from hopefear.util.words import digits_for
 
 if TYPE_CHECKING:
+    from hopefear.evaluation.weighed import Weighed
+    from hopefear.train.tuning import Tuned
     from hopefear.trainers import Result
 
 SENTENCES, ROWS, WEIGHTS = 5, 10, 20  # as many are shown
@@ -100,6 +103,37 @@ def result_html(result: Result) -> str:
         curve = line_chart("Score by epoch", "epoch", "score", [Curve("score", x, y)], standalone=True, height=240)
     warnings = "".join(tag("p", f"Warning: {line}") for line in result.warnings)
     return table + curve + warnings
+
+
+def tuned_html(tuned: Tuned) -> str:
+    """Scores before and after, and the largest weights."""
+    parts, key = list(tuned.best.scores), tuned.metric.key
+    d = digits_for(tuned.best.scores[part][key] for part in parts)
+    rows = [
+        [when, *(f"{scores[part][key]:.{d}f}" for part in parts)]
+        for when, scores in (("before", tuned.before), ("after", tuned.best.scores))
+        if scores
+    ]
+    return _table(f"{key}, before and after", ["", *parts], rows) + _weights_html(tuned.weights)
+
+
+def weighed_html(weighed: Weighed) -> str:
+    """The verdict, and the tables of it."""
+    scores, weights, curve = weighed.tables()
+    titles = ("Scores on groups that were not learnt from", "Weights", "Learning curve")
+    tables = [rows_html(title, rows) for title, rows in zip(titles, (scores, weights, curve), strict=True)]
+    return tag("p", inside=tag("strong", weighed.verdict)) + "".join(tables)
+
+
+def rows_html(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells, of which the first row is the head."""
+    return _table(title, rows[0], rows[1:])
+
+
+def _weights_html(weights: Mapping[str, float]) -> str:
+    largest = sorted(weights.items(), key=lambda pair: -abs(pair[1]))
+    rows = [[name, f"{value:.6g}"] for name, value in largest[:WEIGHTS]]
+    return _table("Weights", ["feature", "weight"], rows, _more(len(largest), WEIGHTS, "weights"))
 
 
 def _text(forest: Forest, edge: int) -> str:

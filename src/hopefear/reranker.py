@@ -12,11 +12,11 @@ of any language can read it. Objects never change after they were made: threads 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -27,13 +27,15 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, input_error
+from hopefear.formats import weights_json
+from hopefear.formats.missing import check_policy
+from hopefear.formats.nbest import read_nbest
+from hopefear.formats.records import Records, is_table, lists_in, several
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.formats.weights import weight_vector
 from hopefear.util.files import PathLike, atomic_write, read_whole
 from hopefear.util.words import one_of, some
 
-FORMAT, VERSION = "hopefear weights", 1
-POLICIES = ("error", "zero", "mean")
 BARS = 30  # weights that a plot shows
 
 Vector = NDArray[np.float64]
@@ -47,11 +49,11 @@ class Reranker:
     missing: str = "error"  #: a score that a candidate lacks: error, zero, or mean (of the candidates learnt from)
     means: Mapping[str, float] = field(default_factory=dict)  #: of each feature, for ``missing="mean"``
     metric: str = ""  #: that was optimised
+    group: str = ""  #: the column of the table learnt from that says which candidates compete
     about: Mapping[str, Any] = field(default_factory=dict)  #: trainer, seed, scores, version
 
     def __post_init__(self) -> None:
-        if self.missing not in POLICIES:
-            raise InputError(f"missing is {self.missing!r}. Choose one of {', '.join(POLICIES)}")
+        check_policy(self.missing)
         if wrong := next((name for name, weight in self.weights.items() if not math.isfinite(weight)), None):
             raise InputError(f"the weight of {wrong} is not a finite number")
 
@@ -71,18 +73,8 @@ class Reranker:
         data = read_whole(path) if where.is_file() else b""
         if data[:1] != b"{":
             return cls(read_weights(path))
-        try:
-            record = json.loads(data)
-        except ValueError as error:
-            raise input_error(path, None, f"is not JSON ({error}). Save the weights again") from None
-        if record.get("format") != FORMAT:
-            raise input_error(path, None, 'is JSON, but no file of weights: "format" should be "hopefear weights"')
-        if record.get("version") != VERSION:
-            finding = f"has version {record.get('version')}, and this hopefear reads version {VERSION}"
-            raise input_error(path, None, f"{finding}. Save the weights again")
-        if record.get("checksum") != _checksum(record):
-            raise input_error(path, None, "was changed or damaged: its checksum is wrong. Save the weights again")
-        return cls(record["weights"], record["missing"], record["means"], record["metric"], record["about"])
+        record = weights_json.parsed(data, path)
+        return cls(**{each.name: record[each.name] for each in fields(cls) if each.name in record})
 
     @classmethod
     def _of_run(cls, folder: Path) -> Reranker:
@@ -107,15 +99,16 @@ class Reranker:
         from hopefear.util.values import plain
 
         record: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
+            "format": weights_json.FORMAT,
+            "version": weights_json.VERSION,
             "weights": {name: float(weight) for name, weight in self.weights.items()},
             "missing": self.missing,
             "means": {name: float(value) for name, value in self.means.items()},
             "metric": self.metric,
+            "group": self.group,
             "about": plain(self.about),
         }
-        return {**record, "checksum": _checksum(record)}
+        return {**record, "checksum": weights_json.checksum(record)}
 
     def to_pandas(self) -> Any:
         """The weights as a Series, the largest first."""
@@ -153,9 +146,13 @@ class Reranker:
     def predict(self, data: Any) -> Vector:
         """The score of each candidate: the larger, the better.
 
-        ``data`` is a matrix (columns in the order of ``names``), a frame or dict of columns, a list of dicts, or a pool
-        (then the scores of all candidates, list after list).
+        ``data`` is a matrix (columns in the order of ``names``), a frame or dict of columns, rows as dicts, lists of
+        candidates (a pool, or records with a list each: the scores of all candidates, list after list), or a file.
+
+        >>> Reranker({"lm": 0.5, "tm": 1.0}).predict([{"lm": -2.0, "tm": 3.0}, {"lm": -4.0, "tm": 1.0}])
+        array([ 2., -1.])
         """
+        data = _opened(data)
         if isinstance(data, Pool):
             self._need(data.feature_names, "the candidates")
             w = weight_vector(self.weights, data.feature_names)
@@ -164,7 +161,7 @@ class Reranker:
             return self._of_matrix(data)
         if isinstance(data, Mapping) and not _is_columns(data):
             data = [data]
-        if isinstance(data, Sequence) and not isinstance(data, str):
+        if isinstance(data, Sequence):
             return self._of_rows(data)
         return self._of_table(read_table(data))
 
@@ -175,23 +172,28 @@ class Reranker:
     def rerank(self, data: Any, group: str | None = None) -> Any:
         """The candidates, best first.
 
-        Of a pool the best text of each sentence. Of a matrix the numbers of its rows; of a list of dicts the dicts. A
-        frame comes back with the columns ``score`` and ``rank``, best first in each ``group`` (without one, all rows
-        compete).
+        Of lists of candidates the best text of each. Of a matrix the numbers of its rows; of rows as dicts the dicts.
+        A frame comes back with the columns ``score`` and ``rank``, best first in each ``group``: by default the column
+        by which the weights were learnt, if it is there; without one, all rows compete.
+
+        >>> Reranker({"lm": 0.5}).rerank([{"text": "a", "lm": -2.0}, {"text": "b", "lm": -1.0}])[0]["text"]
+        'b'
         """
+        data = _opened(data)
         if isinstance(data, Pool):
             self._need(data.feature_names, "the candidates")
             return [best.text for best in data.viterbi(dict(self.weights))]
         scores = self.predict(data)
         if isinstance(data, np.ndarray):
             return np.argsort(-scores, kind="stable")
-        if isinstance(data, Sequence):
-            return [data[row] for row in np.argsort(-scores, kind="stable").tolist()]
         table = read_table(data, TableSpec(group) if group else None)
+        group = group or (self.group if self.group in table.columns else None)
         codes = table.codes(group)[0] if group else np.zeros(len(scores), np.int64)
         order = np.lexsort((np.arange(len(scores)), -scores, codes))
         begin = np.flatnonzero(np.diff(codes[order], prepend=-1))
         sizes = np.diff(np.append(begin, len(order)))
+        if isinstance(data, Sequence):
+            return [data[row] for row in order.tolist()]
         ranks = np.empty(len(scores), np.int64)
         ranks[order] = np.arange(len(order)) - np.repeat(begin, sizes) + 1
         return _reordered(data, table, order, {"score": scores, "rank": ranks})
@@ -305,9 +307,15 @@ class Picture:
         return Path(path)
 
 
-def _checksum(record: Mapping[str, Any]) -> str:
-    rest = {key: value for key, value in record.items() if key != "checksum"}
-    return "sha256:" + hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+def _opened(data: Any) -> Any:
+    """Data in a form to score: lists of candidates as a pool, a file of rows as a table, a pandas Series as a dict."""
+    if isinstance(data, str | os.PathLike):
+        return read_table(data) if is_table(data) else read_nbest(data)
+    if hasattr(data, "iloc") and not hasattr(data, "columns"):
+        return data.to_dict()
+    data = several(data)
+    lists = lists_in(data)
+    return data if lists is None else lists if isinstance(lists, Pool) else read_nbest(Records(lists))
 
 
 def _is_columns(data: Mapping[str, Any]) -> bool:

@@ -95,8 +95,6 @@ def test_the_same_from_python(capsys: Said) -> None:
         ({"good": "inf"}, [], "t.csv:12: good is infinite"),
         ({"good": ""}, [], "t.csv:12: good is missing"),
         ({"reward": ""}, [], "t.csv:12: reward is missing"),
-        ({"q": "q40"}, [], "begins again"),
-        ({}, ["--group", "text"], "begins again"),
         ({}, ["--outcome", "quality"], "no column 'quality' for --outcome"),
         ({}, ["--metric", "quality"], "there is no metric 'quality'"),
         ({}, ["--metric", "bleu"], "has no reference, and bleu needs one"),

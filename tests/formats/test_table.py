@@ -242,7 +242,6 @@ def test_a_missing_outcome_is_an_error() -> None:
         ("g,a,b\n1,2,3\n1,x,4\n", {"features": ["a"]}, "t.csv:3: a is 'x', which is not a number"),
         ("g,a\n1,2\n1,inf\n", {}, "t.csv:3: a is infinite. Write a finite number"),
         ("g,a\n1,2\n1,3,4\n", {}, "t.csv:3: has 3 values, and the first line names 2 columns"),
-        ("g,a\n1,2\n2,3\n1,4\n", {}, "t.csv:4: group '1' begins again, after line 2. Sort the rows by 'g'"),
         ("g,a\n1,2\n,3\n", {}, "t.csv:3: the group 'g' is missing. Fill it"),
         ("g,a,a\n1,2,3\n", {}, "t.csv: two columns are called 'a'. Rename one"),
         ("g,a\n", {}, "t.csv: there are no rows"),

@@ -213,10 +213,6 @@ def alone(columns: Columns) -> None:
     columns["group"] = np.arange(len(columns["group"]))
 
 
-def split(columns: Columns) -> None:
-    columns["group"][-1] = 0
-
-
 def same_outcome(columns: Columns) -> None:
     columns["outcome"] = np.ones(len(columns["group"]))
 
@@ -237,7 +233,6 @@ def one_constant(columns: Columns) -> None:
         (spoil("outcome", "good"), "good"),
         (spoil("s0", "inf"), "s0"),
         (alone, "one candidate only"),
-        (split, "t.csv:41: group '0.0' begins again, after line 2. Sort"),
         (same_outcome, "nothing to learn"),
         (all_constant, "nothing to weigh"),
         (one_constant, "s1 is 3 in every row"),

@@ -31,10 +31,10 @@ def test_a_metric_may_be_a_name(pool: hf.Pool) -> None:
 @pytest.mark.parametrize(
     ("data", "initial", "said"),
     [
-        ("dev.nbest", None, "trainer mert: dev.nbest is a path. Read it first: hopefear.read_nbest"),
-        (Path("dev.nbest"), None, "dev.nbest is a path. Read it first"),
+        ("gone.nbest", None, "gone.nbest: no such file or folder"),
+        (Path("gone.nbest"), None, "gone.nbest: no such file or folder"),
         ([1], None, "learns from the candidates of a pool, not from list"),
-        (None, "weights.txt", "weights.txt: is a path. Read the initial weights first: hopefear.read_weights"),
+        (None, "weights.txt", "weights.txt: no such file or folder"),
         (None, [1.0, 2.0], "initial weights are a mapping from names to numbers, not list"),
         (None, np.ones(4), "initial weights are a mapping from names to numbers, not ndarray"),
         (None, {"lm": "1"}, "initial weights map names to numbers, but 'lm' has '1'"),

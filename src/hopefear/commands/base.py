@@ -56,12 +56,18 @@ class Arg:
 
 
 def arg(
-    help: str, *, default: Any = dataclasses.MISSING, needs: str | Sequence[str] = (), kw_only: bool = True, **more: Any
+    help: str,
+    *,
+    default: Any = dataclasses.MISSING,
+    needs: str | Sequence[str] = (),
+    kw_only: bool | None = None,
+    **more: Any,
 ) -> Any:
     """A field of a command: its help, its default (without one it is required), and whatever else :class:`Arg` has.
 
-    With ``kw_only=False``, the function in Python takes it without its name too.
+    With ``kw_only=False``, as arguments of the command line have it, the function in Python takes it without its name.
     """
+    kw_only = not more.get("positional") if kw_only is None else kw_only
     said = Arg(help, needs=(needs,) if isinstance(needs, str) else tuple(needs), **more)
     return field(default=default, kw_only=kw_only, metadata={"arg": said})
 
@@ -99,10 +105,12 @@ class Command(Generic[R_co]):
 
     def check_needs(self, given: Iterable[str]) -> None:
         """Complain about an option that was given without those that it goes with."""
-        needs = {each.name: about(each).needs for each in fields(self)}
+        by_name = {each.name: each for each in fields(self)}
+        needs = {name: about(each).needs for name, each in by_name.items()}
         for name in given:
-            if needs[name] and not any(self.given(other) for other in needs[name]):
-                *most, last = [flag_of(other) for other in needs[name]]
+            known = {other: each for other in needs[name] if (each := by_name.get(other)) is not None}
+            if needs[name] and not any(self.given(other) for other in known):
+                *most, last = [flag_of(other) for other, each in known.items() if not about(each).python]
                 others = f"{', '.join(most)} and {last}" if most else last
                 raise OptionError(f"{flag_of(name)} goes with {others} only.")
 

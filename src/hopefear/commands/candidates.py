@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 MISSING = "A missing score: an error, 0 or the mean of the others; of tables also drop it, or 0 and a feature for it."
 POLICIES = ("error", "zero", "mean", "drop", "indicator")  # formats/missing.py
 LISTS = ("nbest", "forests", "decoder_command")
+CHOSEN = ("table", "nbest", "pool")  # of these, features and outcomes can be chosen
 
 
 class Table(Command[R_co]):
     """Options of a table: which columns mean what."""
 
-    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True)
+    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True, folder=True)
     group: str | None = arg(
         "Of the table: rows with the same value here compete.", default=None, metavar="COLUMN", needs="table"
     )
@@ -30,7 +31,7 @@ class Table(Command[R_co]):
         "The scores, by name or pattern.",
         default=(),
         metavar="GLOB",
-        needs=("table", "nbest"),
+        needs=CHOSEN,
         shown="all other columns of numbers",
     )
     text: str | None = arg("The candidates' text.", default=None, metavar="COLUMN", needs="table")
@@ -38,11 +39,9 @@ class Table(Command[R_co]):
         "Reference texts, the same in all rows of a group.", default=(), metavar="COLUMN", needs="table"
     )
     outcome: Sequence[str] = arg(
-        "How good a candidate is: reward, accuracy, ...", default=(), metavar="COLUMN", needs=("table", "nbest")
+        "How good a candidate is: reward, accuracy, ...", default=(), metavar="COLUMN", needs=CHOSEN
     )
-    missing: str | None = arg(
-        MISSING, default=None, choices=POLICIES, needs=("table", "nbest"), decides=True, shown="error"
-    )
+    missing: str | None = arg(MISSING, default=None, choices=POLICIES, needs=CHOSEN, decides=True, shown="error")
 
     @property
     def in_memory(self) -> bool:
@@ -97,8 +96,7 @@ class Candidates(Table[R_co]):
     def read(self, session: Session) -> Pool:
         """The candidates."""
         if self.pool is not None:
-            candidates: Pool = self.pool
-            return candidates
+            return self.data.named(self.pool)
         return self.data.read(session)
 
     @property

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Compare(Candidates["Compared"], RunCommand["Compared"]):
-    trainers: Sequence[str] = arg(
+    trainers: Sequence[Any] = arg(
         "The trainers: names separated by commas or blanks, or module:Class.", metavar="NAME,NAME", decides=True
     )
     seeds: int = arg("Number of seeds per trainer, counted from --seed.", default=3, least=1, decides=True)
@@ -79,10 +79,19 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
     @property
     def names(self) -> list[str]:
         """The trainers, each once."""
-        return list(dict.fromkeys(name for each in self.trainers for name in each.replace(",", " ").split()))
+        return list(self.trainers_by_name)
+
+    @property
+    def trainers_by_name(self) -> dict[str, Any]:
+        """Each trainer once: a name, a class or an object."""
+        given: dict[str, Any] = {}
+        for each in self.trainers:
+            names = each.replace(",", " ").split() if isinstance(each, str) else [str(each.name)]
+            given |= {name: name if isinstance(each, str) else each for name in names}
+        return given
 
     def check(self) -> None:
-        if [bool(self.nbest), bool(self.forests), self.table is not None].count(True) != 1:
+        if [bool(self.nbest), bool(self.forests), self.table is not None, self.pool is not None].count(True) != 1:
             raise OptionError("give one of --nbest, --forests, --table.")
         if self.table is not None and not self.group:
             raise OptionError("--table needs --group, the column that says which candidates compete.")
@@ -96,6 +105,7 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         inputs = self.inputs()
         settings = {
             **self.decisive(),
+            "trainers": self.names,
             "metric": f"{task.metric.key}|{task.metric.signature()}",
             "options": {name: trainer.options() for name, trainer in task.trainers.items()},
             "inputs": [each["sha256"] for each in inputs],
@@ -205,7 +215,7 @@ class _Task:
 
 def _kinds(command: Compare) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Name -> class and options of each trainer."""
-    from hopefear.trainers.registry import find_batch, options_from
+    from hopefear.trainers.registry import find_batch, options_from, own_options
 
     given: dict[str, list[str]] = {name: [] for name in command.names}
     for text in command.set:
@@ -213,8 +223,9 @@ def _kinds(command: Compare) -> dict[str, tuple[Any, dict[str, Any]]]:
         if not dot or name not in given:
             raise OptionError(f"--set {text}: write --set TRAINER.NAME=VALUE, with one of {', '.join(given)}.")
         given[name].append(rest)
-    kinds = {name: find_batch(name) for name in given}
-    return {name: (kind, options_from(kind, given[name])) for name, kind in kinds.items()}
+    trainers = command.trainers_by_name
+    kinds = {name: find_batch(trainer) for name, trainer in trainers.items()}
+    return {name: (kind, own_options(trainers[name]) | options_from(kind, given[name])) for name, kind in kinds.items()}
 
 
 def _folder(name: str) -> str:

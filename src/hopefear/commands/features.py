@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Features(Command["Added"]):
-    list: Any = arg("The list.", positional=True, metavar="LIST", file=True)
+    list: Any = arg("The list.", positional=True, metavar="LIST", file=True, folder=True)
     out: Any = arg("The new list: JSON lines if its name has .jsonl, else Moses'.", metavar="LIST")
     lm: Sequence[Any] = arg("Language models, ARPA or as hopefear saves them.", default=(), file=True)
     model: Any = arg(

@@ -29,7 +29,7 @@ class Rerank(Command[Any]):
     format: str | None = arg(
         "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="seen from the file"
     )
-    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True)
+    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True, folder=True)
     group: str | None = arg(
         "Of the table: rows with the same value here compete.", default=None, metavar="COLUMN", needs="table"
     )

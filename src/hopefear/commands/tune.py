@@ -185,6 +185,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         from hopefear.evaluation.diagnosis import diagnose
         from hopefear.evaluation.held_out import difference
         from hopefear.evaluation.scores import chosen_stats
+        from hopefear.formats.pool import means_of
         from hopefear.train.baselines import baselines, cross_validated
         from hopefear.train.tuning import finish, fit_replicates, shown
 
@@ -211,7 +212,8 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             if tuned.before:
                 old, new = (chosen_stats(aside, w, metric, self.jobs) for w in (task.initial or {}, best))
                 more["change"] = difference(old, new, metric, **chance).record()
-        tuned = replace(tuned, path=run.path, more={**tuned.more, **more})
+        means = means_of(task.learnt_from)
+        tuned = replace(tuned, path=run.path, more={**tuned.more, **more}, group=self.group or "", means=means)
         if run.finished:
             return tuned
         session.progress(f"tune {trainer.name}")(text="diagnosis")
@@ -222,10 +224,11 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
 
     def metrics(self, pool: Pool | None = None) -> list[Metric]:
         """The metrics, each once: the first is optimised, all are reported."""
-        from hopefear.metrics import metric_for
+        from hopefear.metrics import Bleu, metric_for
 
         own = getattr(self.trainer, "metric", None)  # of a trainer that was made in Python
-        names = tuple(self.metric) or ((own,) if own is not None else ()) or tuple(self.outcome) or ("bleu",)
+        chosen = own is not None and own != Bleu()  # which is the default
+        names = tuple(self.metric) or ((own,) if chosen else ()) or tuple(self.outcome) or ("bleu",)
         metrics: dict[str, Metric] = {}
         for name in names:
             metric = metric_for(name, self.lowercase, self.tokenize, pool) if isinstance(name, str) else name

@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 class Weigh(Command["Weighed"]):
     table: Any = arg(
-        "The table, or with --qrels TREC runs.",
+        "The table, or candidate lists with outcomes, or with --qrels TREC runs.",
         positional=True,
         kw_only=False,
         several=True,
         metavar="TABLE",
         file=True,
+        folder=True,
     )
     group: str | None = arg(
-        "Candidates with the same value here compete.", default=None, metavar="COLUMN", kw_only=False
+        "Candidates with the same value here compete; lists need none.", default=None, metavar="COLUMN", kw_only=False
     )
     outcome: str | None = arg(
         "How good a candidate is: reward, accuracy, grade, ...", default=None, metavar="COLUMN", kw_only=False
@@ -63,35 +64,39 @@ class Weigh(Command["Weighed"]):
     hopefear weigh hypotheses.tsv --group utterance --metric rate:errors=errors,length=words --json
     hopefear weigh bm25.run dense.run --qrels qrels.txt --metric ndcg@10 --out fused
     hopefear weigh train.letor --metric map
+    hopefear weigh answers.jsonl --outcome comet    # lists of candidates
     """
 
     def check(self) -> None:
         from hopefear.formats.trec import GRADE, GROUP
 
-        if isinstance(self.table, list | tuple) and len(self.table) > 1 and self.qrels is None:
+        several = isinstance(self.table, list | tuple) and len(self.table) > 1
+        if several and isinstance(self.table[0], str | os.PathLike) and self.qrels is None:
             raise OptionError("one table, please; several files are TREC runs, with --qrels.")
         if self.folds < 2:
             raise OptionError("--folds must be 2 or more.")
         if self.judged:
             for name, value in (("group", GROUP), ("outcome", GRADE), ("metric", "ndcg@10")):
                 object.__setattr__(self, name, getattr(self, name) or value)
-        if self.group is None:
+        if self.group is None and not self._lists:
             raise OptionError("--group is needed: the column that says which candidates compete.")
         if self.outcome is None and self.metric is None:
             raise OptionError("--outcome is needed: the column that says how good a candidate is.")
 
     def run(self, session: Session) -> Weighed:
+        from dataclasses import replace
+
         from hopefear.train import weighing
 
         if self.out is not None:
             self._check_out(Path(self.out))
         pool = self.read()
         metric = weighing.scaled(self.measure(), pool)
-        warnings = weighing.check(pool, metric, self.name, str(self.group), self.outcome, judged=bool(self.qrels))
+        warnings = weighing.check(pool, metric, self.name, self.spec.group, self.outcome, judged=bool(self.qrels))
         for warning in warnings:
             session.warn(warning)
         work = weighing.Weighing(pool, metric, session, folds=self.folds, seed=self.seed, jobs=self.jobs)
-        weighed = work.weighed(warnings)
+        weighed = replace(work.weighed(warnings), group=self.group or "")
         if self.out is None:
             return weighed
         session.note(f"weights: {self.out}/weights.txt")
@@ -104,6 +109,15 @@ class Weigh(Command["Weighed"]):
         from hopefear.formats.letor import is_letor
 
         return self.qrels is not None or is_letor(self._source)
+
+    @property
+    def _lists(self) -> bool:
+        """Whether the input has lists of candidates, and so brings its groups."""
+        from hopefear._core import Pool
+        from hopefear.formats.records import is_table
+
+        source = self._source
+        return isinstance(source, Pool) or (isinstance(source, str | os.PathLike) and not is_table(source))
 
     @property
     def _source(self) -> Any:
@@ -119,10 +133,11 @@ class Weigh(Command["Weighed"]):
     @property
     def spec(self) -> TableSpec:
         """The columns of the table."""
+        from hopefear.formats.pool import GROUP
         from hopefear.formats.table import TableSpec
 
         columns = dict.fromkeys([*filter(None, [self.outcome]), *self.measure().columns])
-        return TableSpec(str(self.group), self.features, self.text, (), tuple(columns), self.missing)
+        return TableSpec(self.group or GROUP, self.features, self.text, (), tuple(columns), self.missing)
 
     def measure(self) -> Metric:
         """The mean of the outcome, or what ``--metric`` says."""
@@ -153,12 +168,18 @@ class Weigh(Command["Weighed"]):
         return shuffled_pool(self._read_table(), self.spec, self.seed, refuse_constant=not self.judged)
 
     def _read_table(self) -> Table:
+        from hopefear._core import Pool
         from hopefear.formats.letor import is_letor, read_letor
+        from hopefear.formats.nbest import read_nbest
+        from hopefear.formats.pool import as_table
         from hopefear.formats.table import read_table
         from hopefear.formats.trec import read_trec
 
         if self.qrels is not None:
             return read_trec(list(self.table), self.qrels)
+        if self.group is None:
+            pool = self._source if isinstance(self._source, Pool) else read_nbest(self._source)
+            return as_table(pool, self.name)
         return read_letor(self._source) if is_letor(self._source) else read_table(self._source, self.spec)
 
     def _check_out(self, path: Path) -> None:

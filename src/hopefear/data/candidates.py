@@ -74,8 +74,12 @@ class CandidateFiles:
             )
         if merged:
             session.note(f"{len(self.nbest)} lists of the same sentences: merged without duplicates")
-        named = [name for name in self.metrics if name in pool.feature_names]
-        outcome = list(dict.fromkeys([*self.outcome, *named]))
+        return self.named(pool)
+
+    def named(self, pool: Pool) -> Pool:
+        """Lists with the features and outcomes that were named; a metric that names a score is an outcome."""
+        scores = [name for name in self.metrics if name in pool.feature_names]
+        outcome = list(dict.fromkeys([*self.outcome, *scores]))
         return chosen(pool, self.features, outcome) if outcome or self.features else pool
 
     def _table(self, session: Session) -> Pool:

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hopefear.errors import InputError
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.metrics import Metric
-from hopefear.util.words import table
+from hopefear.util.words import digits_for, table
 
 LEVEL = 0.05
 
@@ -81,6 +82,25 @@ class Compared:
     pairs: Sequence[Pair]
     curves: Mapping[str, Sequence[Sequence[float]]]  # recipe -> for each seed the score of each epoch
     seed: int = 1  # the first
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from hopefear.display import rows_html
+
+        return rows_html(self.verdict, self.rows())
+
+    def to_pandas(self) -> Any:
+        """A row per trainer and seed: trainer, seed, dev, score."""
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_pandas() needs pandas. Install it: pip install pandas") from None
+        rows = [
+            {"trainer": recipe.name, "seed": seed, "dev": dev, "score": score}
+            for recipe in self.recipes
+            for seed, (dev, score) in enumerate(zip(recipe.dev, recipe.scores, strict=True), self.seed)
+        ]
+        return pandas.DataFrame(rows)
 
     @property
     def digits(self) -> int:
@@ -220,11 +240,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 def deviation(values: Sequence[float]) -> float:
     """The standard deviation; 0 of a single value."""
     return stdev(values) if len(values) > 1 else 0.0
-
-
-def digits_for(scores: Sequence[float]) -> int:
-    """Decimals that tell scores apart: four where all lie between -1 and 1 (COMET), else two."""
-    return 4 if all(abs(score) <= 1 for score in scores) else 2
 
 
 def spread(values: Sequence[float], digits: int) -> str:

@@ -24,7 +24,7 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 from hopefear.util.files import PathLike, path_name, read_lines
-from hopefear.util.words import table
+from hopefear.util.words import digits_for, table
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -80,6 +80,11 @@ class Scored:
         """The score of the first system in the first metric."""
         return self.table[0][0].value
 
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores of the first system by metric."""
+        return {metric.key: row[0].value for metric, row in zip(self.metrics, self.table, strict=True)}
+
     def record(self) -> list[dict[str, Any]]:
         """A record per system, ready to be JSON."""
         return [self._record(i) for i in range(len(self.systems))]
@@ -110,26 +115,28 @@ class Scored:
         return record
 
     def __str__(self) -> str:
-        return "\n".join(line for scores in self.table for line in self._lines(scores))
+        rows = zip(self.metrics, self.table, strict=True)
+        return "\n".join(line for metric, scores in rows for line in self._lines(metric, scores))
 
-    def _lines(self, scores: Sequence[Score]) -> list[str]:
+    def _lines(self, metric: Metric, scores: Sequence[Score]) -> list[str]:
         """One system: sacreBLEU's line. Several: a table, then the line without the number."""
         label, signature = scores[0].label, scores[0].signature
+        d = digits_for(score.value for score in scores) if metric.columns else 2  # of text as sacreBLEU has it
         if len(scores) == 1 and len(scores[0].replicates) == 1:
-            return [f"{label}|{signature} = {scores[0].value:.2f} {scores[0].details}".rstrip()]
+            return [f"{label}|{signature} = {scores[0].value:.{d}f} {scores[0].details}".rstrip()]
         tests = sorted({test for score in scores if score.comparison for test in score.comparison.p})
         deviations = any(len(score.replicates) > 1 for score in scores)
         header = ["system", label, *(["sd", "runs"] if deviations else []), *(["difference", "95 %"] if tests else [])]
         rows = [[*header, *(f"p {test}" for test in tests)]]
         for system, score in zip(self.systems, scores, strict=True):
-            row = [system.name, f"{score.value:.2f}"]
+            row = [system.name, f"{score.value:.{d}f}"]
             if deviations:
                 several = len(score.replicates) > 1
-                row += [f"{score.deviation:.2f}" if several else "", str(len(score.replicates))]
+                row += [f"{score.deviation:.{d}f}" if several else "", str(len(score.replicates))]
             if compared := score.comparison:
                 low, high = compared.interval or (None, None)
-                interval = "" if low is None else f"{low:+.2f} to {high:+.2f}"
-                row += [f"{compared.delta:+.2f}", interval, *(_p(compared.p.get(test)) for test in tests)]
+                interval = "" if low is None else f"{low:+.{d}f} to {high:+.{d}f}"
+                row += [f"{compared.delta:+.{d}f}", interval, *(_p(compared.p.get(test)) for test in tests)]
             rows.append(row + [""] * (len(rows[0]) - len(row)))
         legend = f"* differs from {self.systems[0].name} at p < 0.05 ({self.samples} samples)"
         return [table(rows), f"{label}|{signature}", *([legend] if tests else []), ""]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from html import escape
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hopefear.reranker import Reranker, Scoring
 from hopefear.util.values import plain
-from hopefear.util.words import plural, some, table
+from hopefear.util.words import digits_for, plural, some, table
 
 FEW = 20  # groups below which no verdict is given
 CERTAIN = 0.05  # p below which a difference is called one
@@ -26,7 +25,8 @@ class Measured:
 
     def cells(self) -> list[str]:
         """Score and interval as a table shows them."""
-        return [f"{self.score:.4g}", f"{self.low:.4g} to {self.high:.4g}"]
+        d = digits_for([self.score, self.low, self.high])
+        return [f"{self.score:.{d}f}", f"{self.low:.{d}f} to {self.high:.{d}f}"]
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,20 @@ class Weighed(Scoring):
     without: list[Left]
     warnings: list[str]
     verdict: str = ""
+    group: str = ""  # the column that says which candidates compete
+    means: dict[str, float] = field(default_factory=dict)  # of each score
     path: Path | None = None
 
     @property
     def reranker(self) -> Reranker:
-        return Reranker(self.weights, metric=self.outcome, about={"chosen": self.chosen, "verdict": self.verdict})
+        about = {"chosen": self.chosen, "verdict": self.verdict}
+        return Reranker(self.weights, means=self.means, metric=self.outcome, group=self.group, about=about)
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        return f"<pre>{escape(str(self))}</pre>"
+        from hopefear.display import weighed_html
+
+        return weighed_html(self)
 
     def record(self) -> dict[str, Any]:
         """As ``--json`` prints it and ``weigh.json`` keeps it."""
@@ -90,6 +95,10 @@ class Weighed(Scoring):
 
     def __str__(self) -> str:
         """The verdict; scores on groups that were not learnt from, the weights, and the learning curve."""
+        return "\n\n".join([self.verdict, *map(table, self.tables()), f"chosen: {self.chosen} ({self.why})"])
+
+    def tables(self) -> tuple[list[list[str]], ...]:
+        """Scores, weights and learning curve as rows of cells."""
         scores = [[self.outcome, "score", "95 %"]]
         for key, measured in self.held_out.items():
             title = f"{TITLES[key]} ({self.chosen})" if key == "chosen" else TITLES[key]
@@ -103,9 +112,9 @@ class Weighed(Scoring):
             weights.append([name, f"{weight:.4g}", f"{lost.loss:.3g}" if lost else "", f"{lost.p:.2g}" if lost else ""])
         curve = [["groups learnt from", "score", "gain over equal", "p"]]
         for point in self.curve:
-            curve.append([str(point.groups), f"{point.score:.4g}", f"{point.gain:+.3g}", f"{point.p:.2g}"])
-        parts = [self.verdict, *map(table, (scores, weights, curve)), f"chosen: {self.chosen} ({self.why})"]
-        return "\n\n".join(parts)
+            score = f"{point.score:.{digits_for([point.score])}f}"
+            curve.append([str(point.groups), score, f"{point.gain:+.3g}", f"{point.p:.2g}"])
+        return scores, weights, curve
 
 
 def verdict(found: Weighed) -> str:

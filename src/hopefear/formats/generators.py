@@ -18,7 +18,7 @@ from hopefear.formats.listed import (
     token_features,
     whole_number,
 )
-from hopefear.formats.nested import ORDER
+from hopefear.formats.nested import beside, is_score
 
 #: Where programs that generate text have the candidates of a prompt, their text and their tokens' log probabilities.
 LISTS = ("candidates", "choices", "outputs", "hypotheses", "generations", "beams")
@@ -52,7 +52,8 @@ def _by_custom_id(listed: list[Listed]) -> list[Listed]:
 
 def _generated(data: Input, line: int, one: dict[str, Any], position: int) -> Listed:
     key = next((name for name in LISTS if isinstance(one.get(name), list)), None)
-    candidates = [candidate_of(data, line, each) for each in one[key]] if key else _parallel(data, line, one)
+    listed = beside(one, key) if key else []
+    candidates = [candidate_of(data, line, each) for each in listed] if key else _parallel(data, line, one)
     if not candidates:
         data.fail(line, "there are no candidates. Give each sentence at least one")
     identity = one.get("id") if not str(one.get("id", "")).startswith(("cmpl-", "chatcmpl-")) else None
@@ -62,6 +63,7 @@ def _generated(data: Input, line: int, one: dict[str, Any], position: int) -> Li
         candidates,
         next((one[name] for name in ("source", "src", "prompt") if isinstance(one.get(name), str)), ""),
         [references] if isinstance(references, str) else texts_of(data, line, references, '"references"'),
+        {name for each in listed if isinstance(each, dict) for name in each if is_score(name, each[name])},
     )
 
 
@@ -81,7 +83,7 @@ def candidate_of(data: Input, line: int, value: Any) -> Candidate:
     for name, each in one.items():  # numbers are scores, wherever they stand
         if name in _SCORE and each is not None:
             features |= scores_of(data, line, each, name)
-        elif isinstance(each, int | float) and not isinstance(each, bool) and name not in ORDER:
+        elif is_score(name, each):
             features[name] = data.number(line, each, f"the score {name!r}")
     logprobs = next((one[name] for name in TOKENS if one.get(name) is not None), None)
     if logprobs is not None:

@@ -32,10 +32,12 @@ class Listed:
     candidates: list[Candidate] = field(default_factory=list)
     source: str = ""
     references: list[str] = field(default_factory=list)
+    scores: set[str] = field(default_factory=set)  # features that no candidate may leave out
 
     def encoded(self) -> bytes:
         """As a line of JSONL."""
-        return (json.dumps({name: _plain(value) for name, value in vars(self).items()}) + "\n").encode()
+        record = {name: _plain(value) for name, value in vars(self).items() if name != "scores"}
+        return (json.dumps(record) + "\n").encode()
 
 
 def _plain(value: Any) -> Any:

@@ -42,7 +42,9 @@ def check_policy(missing: str, known: Sequence[str] = LIST_POLICIES) -> str:
 def complete(sentence: Any, missing: str, name: str) -> None:
     """Give the candidates of a sentence (``foreign.Listed``) the scores that they lack and others have."""
     candidates = sentence.candidates
-    names = dict.fromkeys(each for one in candidates for each in one.features if each.startswith(_SCORES))
+    names = dict.fromkeys(
+        each for one in candidates for each in one.features if each.startswith(_SCORES) or each in sentence.scores
+    )
     for feature in names:
         values = [one.features[feature] for one in candidates if feature in one.features]
         if len(values) == len(candidates):

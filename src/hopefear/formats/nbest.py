@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error
@@ -13,6 +14,7 @@ from hopefear.formats.foreign import FOREIGN, recognised
 from hopefear.formats.forests import forests_begin
 from hopefear.formats.listed import Candidate, Input, Listed, statistics
 from hopefear.formats.missing import alike, check_policy, complete
+from hopefear.formats.records import Records, dataset_pieces, is_dataset
 from hopefear.formats.references import attach
 from hopefear.formats.weights import weight_vector
 from hopefear.util import plugins
@@ -24,7 +26,6 @@ from hopefear.util.files import (
     PathsLike,
     iter_bytes,
     output,
-    path_list,
     path_name,
     read_references,
     within,
@@ -33,6 +34,7 @@ from hopefear.util.files import (
 #: Formats that are written as well, and those that are read in addition. Some take an argument: ``flat:10``.
 NBEST_FORMATS = ("moses", "cdec", "jsonl")
 LIST_FORMATS = (*NBEST_FORMATS, "joshua", "marian", "travatar", "json", *FOREIGN)
+Lists = PathsLike | Pool | Iterable[Mapping[str, Any]]  # files, or what is in memory already
 GROUP = "hopefear.formats"  # entry points of packages that add readers such as those of hopefear.formats.foreign
 
 
@@ -62,15 +64,18 @@ def _check(format: str | None) -> None:
         raise InputError(f"candidates: no format is called {format!r}. Choose one of {known}")
 
 
-def _as_list(paths: PathsLike) -> list[PathLike]:
-    found = path_list(paths)
+def _as_list(paths: Lists) -> list[PathLike]:
+    if isinstance(paths, Pool):
+        return [Records(paths)]
+    given: list[Any] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: list[PathLike] = [Records(given)] if given and isinstance(given[0], Mapping) else given
     if not found:
         raise InputError("candidates: no file was named. Name at least one")
     return found
 
 
 def read_nbest(
-    paths: PathsLike,
+    paths: Lists,
     references: PathsLike | None = None,
     format: str | None = None,
     sources: PathLike | None = None,
@@ -79,6 +84,10 @@ def read_nbest(
     missing: str = "error",
 ) -> Pool:
     """The candidates of a tuning set, with the references in these files.
+
+    >>> pool = read_nbest([{"id": "0", "candidates": [{"text": "a cat", "lm": -2.5}, {"text": "cat", "lm": -1.5}]}])
+    >>> pool.feature_names, pool[0].scores([1.0])
+    (['lm'], array([-2.5, -1.5]))
 
     ``format`` is one of ``LIST_FORMATS``; without it, the beginning of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
@@ -119,13 +128,14 @@ def _parsed(
 ) -> Iterator[int]:
     """Reads a file, with a pause after each piece of it that tells the size of the piece."""
     _check(format)
-    if os.path.isdir(path):  # noqa: PTH112
+    in_memory = isinstance(path, Records)
+    if not in_memory and os.path.isdir(path) and not is_dataset(path):  # noqa: PTH112
         format = format or _folder(path)
         if (read := _reader(format)) is None:
             raise input_error(path_name(path), None, f"is a folder, and lists in {format} are files. Name one")
         yield from _foreign(parser, Input(path), format, read, references, missing)
         return
-    pieces = iter_bytes(path, UNLIMITED)
+    pieces = path.pieces() if isinstance(path, Records) else _pieces(path)
     start = next((piece for piece in pieces if piece), b"")
     format = format or _recognised(path, start)
     pieces = within(path, itertools.chain([start], pieces), DOCUMENT if format == "json" else LONGEST)
@@ -138,6 +148,10 @@ def _parsed(
         yield len(piece)
     parser.end_file()
     yield 0
+
+
+def _pieces(path: PathLike) -> Iterator[bytes]:
+    return dataset_pieces(path) if is_dataset(path) else iter_bytes(path, UNLIMITED)
 
 
 def _foreign(
@@ -215,7 +229,7 @@ def _recognised(path: PathLike, piece: bytes) -> str:
 
 
 def iter_nbest(
-    paths: PathsLike, format: str | None = None, references: PathsLike | None = None, missing: str = "error"
+    paths: Lists, format: str | None = None, references: PathsLike | None = None, missing: str = "error"
 ) -> Iterator[NbestSentence]:
     """One sentence at a time, in bounded memory, with the text of each candidate as the file has it."""
     parser = NbestParser(stream=True, missing=check_policy(missing))

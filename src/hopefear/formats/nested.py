@@ -49,11 +49,11 @@ def rows_of(records: Iterable[Any], name: str = "data") -> list[Row]:
         if key is None:
             rows.append(_flat(record))
             continue
-        shared = {label: value for label, value in record.items() if label != key and _is_cell(value)}
+        shared = {label: value for label, value in record.items() if label != key and is_cell(value)}
         shared |= _references(record)
         if shared.get("id") is None:
             shared["id"] = str(number)
-        rows += [{**shared, **_candidate(each, name, number)} for each in record[key]]
+        rows += [{**shared, **_candidate(each, name, number)} for each in beside(record, key)]
     return rows
 
 
@@ -63,9 +63,28 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
+def beside(record: Mapping[str, Any], key: str) -> list[Any]:
+    """The candidates of an object; texts with what stands in lists beside them.
+
+    >>> beside({"candidates": ["a", "b"], "comet": [0.8, 0.7]}, "candidates")
+    [{'text': 'a', 'comet': 0.8}, {'text': 'b', 'comet': 0.7}]
+    """
+    candidates: list[Any] = record[key]
+    if not all(isinstance(each, str) for each in candidates):
+        return candidates
+    columns = {
+        str(label): value
+        for label, value in record.items()
+        if label not in (key, "references") and isinstance(value, list) and len(value) == len(candidates)
+    }
+    columns = {label: value for label, value in columns.items() if all(map(is_cell, value))}
+    return [
+        {"text": text, **{label: value[place] for label, value in columns.items()}}
+        for place, text in enumerate(candidates)
+    ]
+
+
 def _candidate(value: Any, name: str, number: int) -> Row:
-    if isinstance(value, str):
-        return {"text": value}
     row = _flat({label: each for label, each in value.items() if label not in ORDER})
     if "text" not in row:
         said = next((value[label] for label in TEXTS if isinstance(value.get(label), str)), None)
@@ -85,8 +104,8 @@ def _flat(record: Mapping[str, Any]) -> Row:
         if label in TOKENS:
             row |= _token_scores(value)
         elif label in INNER and isinstance(value, Mapping):
-            row |= {str(each): number for each, number in value.items() if _is_cell(number)}
-        elif _is_cell(value):
+            row |= {str(each): number for each, number in value.items() if is_cell(number)}
+        elif is_cell(value):
             row[str(label)] = value
     return row | _references(record)
 
@@ -113,5 +132,11 @@ def _token_scores(value: Any) -> Row:
     return {"logprob_sum": total, "logprob_mean": total / len(numbers), "logprob_min": min(numbers)}
 
 
-def _is_cell(value: Any) -> bool:
+def is_score(name: str, value: Any) -> bool:
+    """Whether something that a candidate has is a number that says something of it."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and name not in ORDER
+
+
+def is_cell(value: Any) -> bool:
+    """Whether a value fits into a cell of a table."""
     return value is None or isinstance(value, str | int | float)

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, forest_file_from_bytes, write_forest_file
 from hopefear.errors import InputError
-from hopefear.formats.table import TableSpec, Warn, read_table
+from hopefear.formats.table import Table, TableSpec, Warn, read_table
+from hopefear.formats.table_columns import as_objects
 from hopefear.formats.table_files import pyarrow_for
 from hopefear.util.words import one_of, some
 
 MOST_COLUMNS = 5000
+GROUP = "group"  # the column of the sentence in tables that are made of lists
 
 
 def from_table(table: Any, *, warn: Warn | None = None, **options: Any) -> Pool:
@@ -28,6 +30,17 @@ def from_table(table: Any, *, warn: Warn | None = None, **options: Any) -> Pool:
     return read_table(table, spec).pool(spec, warn)
 
 
+def as_table(pool: Pool, name: str) -> Table:
+    """Lists as a table: the groups are their ids; no features are made up, and no outcomes."""
+    rows = np.diff(pool.row_begin())
+    features, numbers = _matrices(pool)
+    columns: dict[str, Any] = {GROUP: as_objects(np.repeat(np.array(pool.ids, dtype=object), rows).tolist())}
+    columns |= dict(zip(pool.feature_names, features.T, strict=True)) | dict(
+        zip(pool.number_names, numbers.T, strict=True)
+    )
+    return Table(columns, name)
+
+
 def to_arrow(pool: Pool) -> Any:
     """A pyarrow.Table with a row for each candidate: group, text, features, numbers; references if there are any."""
     pyarrow = pyarrow_for("Pool.to_arrow")
@@ -37,7 +50,7 @@ def to_arrow(pool: Pool) -> Any:
         raise InputError(f"{len(names)} features are too many for columns of a table: {MOST_COLUMNS} at most")
     ids = pyarrow.array(pool.ids)
     columns: dict[str, Any] = {
-        "group": ids.take(pyarrow.array(np.repeat(np.arange(len(pool)), rows))),
+        GROUP: ids.take(pyarrow.array(np.repeat(np.arange(len(pool)), rows))),
         "text": [pool.text(i, j) for i in range(len(pool)) for j in range(int(rows[i]))],
     }
     features, numbers = _matrices(pool)
@@ -69,6 +82,15 @@ def _matrices(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             np.add.at(features, (row, forest.sparse_ids), forest.sparse_values)
         first = own.stop
     return features, numbers
+
+
+def means_of(pool: Pool) -> dict[str, float]:
+    """The mean of each feature that all candidates of lists have."""
+    count = int(pool.row_begin()[-1]) if pool.is_lists and len(pool) else 0
+    total = np.zeros(pool.dense_width)
+    for forest in pool if count else ():
+        total += np.asarray(forest.dense).sum(axis=0)
+    return dict(zip(pool.feature_names, (total / count).tolist(), strict=False)) if count else {}
 
 
 def chosen(pool: Pool, features: Sequence[str] = (), outcome: Sequence[str] = ()) -> Pool:

@@ -4,7 +4,7 @@
     pool = Pool.from_table(frame, group="query", features=["bm25", "dense*"], outcome=["grade"])
 
 CSV, TSV and JSON lines need nothing else; pyarrow (the extra ``tables``) reads JSON lines many times as fast, and is
-needed for Parquet, Arrow and frames. Rows of a group stand together. In *wide* tables a row is a whole group, and
+needed for Parquet, Arrow and frames. Rows come in any order. In *wide* tables a row is a whole group, and
 columns hold lists. How files become columns is in ``hopefear.formats.table_files``.
 """
 
@@ -202,21 +202,20 @@ class Table:
         return codes, list(labels), begin
 
     def groups(self, name: str) -> tuple[list[str], NDArray[np.int64]]:
-        """The labels of the groups and their first rows, the end at last. Complains about groups in pieces."""
-        codes, labels, begin = self._stretches(name)
-        if len(codes) > len(labels):
-            seen: dict[int, int] = {}
-            for code, row in zip(codes.tolist(), begin.tolist(), strict=False):
-                if code in seen:
-                    before = self.place(seen[code])
-                    finding = f"group {labels[code]!r} begins again, after {before}. Sort the rows by {name!r}"
-                    raise self.error(row, finding)
-                seen[code] = row
+        """The labels of the groups and their first rows, the end at last, where they stand together."""
+        _, labels, begin = self._stretches(name)
         return labels, begin
 
     def pool(self, spec: TableSpec, warn: Warn | None = None) -> Pool:
         """The candidates of the table as a pool of lists; outcome columns are its numbers."""
-        return PoolBuilder(self.flat(spec), spec, warn or (lambda text: None)).pool()
+        return PoolBuilder(self.flat(spec).together(spec.group), spec, warn or (lambda text: None)).pool()
+
+    def together(self, name: str) -> Table:
+        """The table with the rows of each group next to each other, in the order in which the groups appear."""
+        codes, labels, begin = self._stretches(name)
+        if len(codes) == len(labels):
+            return self
+        return self.taken(np.argsort(np.repeat(codes, np.diff(begin)), kind="stable"))
 
     def flat(self, spec: TableSpec) -> Table:
         """The table with one row per candidate: columns of lists are unrolled."""
@@ -276,6 +275,7 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
 
     With ``spec``, columns of group, text and references are read as they are written, not as numbers.
     """
+    from hopefear.formats.records import dataset_table, is_dataset
     from hopefear.formats.table_files import from_arrow, is_path, pyarrow_for, read_file
 
     if isinstance(source, Table):
@@ -285,11 +285,9 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
     if isinstance(source, Mapping):
         return Table({str(name): array_of(values, str(name)) for name, values in source.items()})
     if isinstance(source, list | tuple) or (hasattr(source, "__next__") and hasattr(source, "__iter__")):
-        rows = rows_of(source, "table")
-        if spec is not None:  # rows of a group may come in any order
-            first: dict[Any, int] = {}
-            rows.sort(key=lambda row: first.setdefault(row.get(spec.group), len(first)))
-        return Table({name: column_of(values) for name, values in columns_of(rows).items()})
+        return Table({name: column_of(values) for name, values in columns_of(rows_of(source, "table")).items()})
+    if is_dataset(source):
+        return from_arrow(dataset_table(source), "table")
     if hasattr(source, "__arrow_c_stream__"):
         return from_arrow(pyarrow_for("This frame").table(source), "table")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame of another kind

@@ -17,6 +17,7 @@ import numpy as np
 from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
 from hopefear.formats.nested import columns_of, list_key, rows_of
+from hopefear.formats.records import dataset_table, is_dataset
 from hopefear.formats.table import Table
 from hopefear.formats.table_columns import Column, as_objects
 from hopefear.util.files import PathLike, iter_bytes, open_bytes, open_text, os_error, output, path_name, printable
@@ -87,6 +88,8 @@ def kind_of(path: PathLike) -> str:
 
 def read_file(path: PathLike, words: Sequence[str] = ()) -> Table:
     """The table in a file; the columns ``words`` are text even where they look like numbers."""
+    if is_dataset(path):
+        return from_arrow(dataset_table(path), path_name(path))
     kind = kind_of(path)
     if kind in ("parquet", "arrow"):
         return _read_arrow_file(path, kind)
@@ -392,7 +395,7 @@ def write_ranked(path: PathLike, table: Table, out: PathLike, score: Sequence[An
 
     What is there already stays as it is written. None is a row that was left out.
     """
-    kind = kind_of(path)
+    kind = kind_of(out if is_dataset(path) else path)
     for name in ("score", "rank"):
         if name in table.columns:
             raise input_error(path_name(path), None, f"has a column {name!r} already. Rename it")

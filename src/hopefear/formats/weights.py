@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
+from hopefear.formats.weights_json import parsed
 from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
 from hopefear.util.values import parsed_number
 from hopefear.util.words import plural, some
@@ -86,13 +88,18 @@ def read_weights(path: PathLike) -> dict[str, float]:
     """The weights in a file. ``#`` opens a comment; of a moses.ini only the section ``[weight]`` is read, or the
     sections ``[weight-d]``, ``[weight-l]``, ... of an old one.
 
+    A file that begins with a brace is JSON: what a result saved, or an object of names and numbers.
     A name that comes again as ``name= v`` has several values, as in Moses' ``run1.dense``: ``name_0``, ``name_1``, ...
     """
+    lines = iter_lines(path)
+    first = next(lines, "")
+    if first.lstrip("\ufeff \t").startswith("{"):
+        return dict(parsed("\n".join([first, *lines]).encode(), path)["weights"])
     given: dict[str, list[float]] = {}
     lists: set[str] = set()  # names that may come again
     name = path_name(path)
     section: str | None = None
-    for number, line in enumerate(iter_lines(path), 1):
+    for number, line in enumerate(chain([first], lines), 1):
         words = _words(line)
         if not words:
             continue

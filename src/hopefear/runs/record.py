@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -143,10 +144,10 @@ def checksum(path: PathLike) -> dict[str, Any]:
     return {"path": str(path), "bytes": size, "sha256": digest.hexdigest()}
 
 
-def record_inputs(files: Mapping[str, str | Iterable[str] | None]) -> list[dict[str, Any]]:
+def record_inputs(files: Mapping[str, PathLike | Iterable[PathLike] | None]) -> list[dict[str, Any]]:
     """Role, name, size and checksum of every file; standard input is left out."""
     found = []
     for role, names in files.items():
-        several = [names] if isinstance(names, str) else list(names or ())
+        several = [names] if isinstance(names, str | os.PathLike) else list(names or ())
         found += [{"role": role, **checksum(name)} for name in several if name != "-"]
     return found

@@ -31,7 +31,7 @@ from hopefear.util import cluster
 from hopefear.util.cluster import Each
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
-from hopefear.util.words import table
+from hopefear.util.words import digits_for, table
 
 Weights = dict[str, float]
 
@@ -47,6 +47,8 @@ class Tuned(Scoring):
     setting: Mapping[str, Any] | None = None  # the decoder's parameters, if they were tuned
     path: Path | None = None  # of the run
     others: Sequence[Metric] = ()  # reported as well
+    group: str = ""  # the column of the table that says which candidates compete
+    means: Mapping[str, float] = field(default_factory=dict)  # of the features, in what was learnt from
 
     @property
     def best(self) -> Replicate:
@@ -61,7 +63,24 @@ class Tuned(Scoring):
     @property
     def reranker(self) -> Reranker:
         about = {"seed": self.best.seed, "final": self.final()}
-        return Reranker(self.best.weights, metric=f"{self.metric.key}|{self.metric.signature()}", about=about)
+        metric = f"{self.metric.key}|{self.metric.signature()}"
+        return Reranker(self.best.weights, means=self.means, metric=metric, group=self.group, about=about)
+
+    @property
+    def score(self) -> float:
+        """The development score of the best fit."""
+        return self.best.scores["dev"][self.metric.key]
+
+    @property
+    def history(self) -> list[Any]:
+        """Of the best fit, a record per epoch."""
+        return self.best.history
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from hopefear.display import tuned_html
+
+        return tuned_html(self)
 
     def over_replicates(self, part: str, key: str | None = None) -> tuple[float, float]:
         """Mean and standard deviation of a part's score, in the metric of that name (that which was optimised)."""
@@ -99,16 +118,19 @@ class Tuned(Scoring):
     def _metric_table(self, metric: Metric) -> str:
         parts, key = list(self.best.scores), metric.key
 
+        shown = [scores[part][key] for scores in (self.before or self.best.scores, self.best.scores) for part in parts]
+        d = digits_for(shown)
+
         def cells(scores: Scores) -> list[str]:
-            return [f"{scores[part][key]:.2f}" for part in parts]
+            return [f"{scores[part][key]:.{d}f}" for part in parts]
 
         rows = [[key, *(TITLES[part] for part in parts)]]
         rows.append(["before", *(cells(self.before) if self.before else ["not known"] * len(parts))])
         several = len(self.replicates) > 1
         if several:
             spread = [self.over_replicates(part, key) for part in parts]
-            rows.append([f"after, mean of {len(self.replicates)}", *(f"{value:.2f}" for value, _ in spread)])
-            rows.append(["  standard deviation", *(f"{value:.2f}" for _, value in spread)])
+            rows.append([f"after, mean of {len(self.replicates)}", *(f"{value:.{d}f}" for value, _ in spread)])
+            rows.append(["  standard deviation", *(f"{value:.{d}f}" for _, value in spread)])
         rows.append([f"after, best (seed {self.best.seed})" if several else "after", *cells(self.best.scores)])
         return f"{table(rows)}\n{key}|{metric.signature()}"
 
@@ -120,10 +142,11 @@ WAYS = {"after": "after", "initial": "initial weights", "equal": "equal weights"
 def baseline_table(title: str, key: str, measured: Mapping[str, Any]) -> str:
     """The fit next to what needs no learning, on sentences that were not learnt from."""
     rows = [[title, key, "95 %"]]
+    d = digits_for(score["score"] for way in WAYS if (score := measured.get(way)))
     for way, words in WAYS.items():
         if score := measured.get(way):
             name = f"{words} ({score['feature']})" if score.get("feature") else words
-            rows.append([name, f"{score['score']:.2f}", f"{score['low']:.2f} to {score['high']:.2f}"])
+            rows.append([name, f"{score['score']:.{d}f}", f"{score['low']:.{d}f} to {score['high']:.{d}f}"])
     return table(rows)
 
 
@@ -155,7 +178,7 @@ def shown(outer: Session, name: str, replicates: int, metric: Metric, epochs: in
     def hear(event: Event) -> object:
         which = f"replicate {event.context['replicate']}, " if replicates > 1 and event.context else ""
         if isinstance(event, Epoch):
-            update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.2f}")
+            update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.{digits_for([event.score])}f}")
         return outer.listen(replace(event, text=which + event.text) if isinstance(event, Progress) else event)
 
     return hear

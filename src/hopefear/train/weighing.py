@@ -23,6 +23,7 @@ from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
 from hopefear.evaluation.weighed import CERTAIN, FEW, Left, Measured, Point, Weighed, verdict
+from hopefear.formats.pool import means_of
 from hopefear.formats.table import Table, TableSpec
 from hopefear.formats.table_pool import PIECE
 from hopefear.metrics import External, Metric
@@ -42,7 +43,7 @@ SAMPLES = 2000  # of the randomisation test
 
 def shuffled_pool(table: Table, spec: TableSpec, seed: int, refuse_constant: bool = True) -> Pool:
     """The candidates of a table, in an order that says nothing about them."""
-    table = table.flat(spec)
+    table = table.flat(spec).together(spec.group)
     order = _shuffled(table.groups(spec.group)[1], seed)
     pool = table.taken(order).pool(spec)
     if refuse_constant:
@@ -181,6 +182,7 @@ class Weighing:
             curve=self.curve(estimator, whole, equal),
             without=self.without(estimator, whole),
             warnings=list(warnings),
+            means=means_of(self.pool),
         )
         return replace(found, verdict=verdict(found))
 

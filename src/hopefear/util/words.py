@@ -26,6 +26,11 @@ def one_of(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {spelled[close[0]]!r}?" if close else ""
 
 
+def digits_for(scores: Iterable[float]) -> int:
+    """Decimals that tell scores apart: four where all lie between -1 and 1 (COMET), else two."""
+    return 4 if all(abs(score) <= 1 for score in scores) else 2
+
+
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as lines: the first column to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -6,6 +6,7 @@ best of every forest join the lists, weights are learnt from the lists, and agai
 
 from __future__ import annotations
 
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -19,6 +20,8 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation.scores import score_of
+from hopefear.formats.nbest import read_nbest
+from hopefear.formats.weights import read_weights
 from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text
 from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
@@ -27,6 +30,7 @@ from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prep
 from hopefear.trainers.batch.least_norm import least_norm
 from hopefear.trainers.batch.reparameterize import Parameters
 from hopefear.util.cluster import Each
+from hopefear.util.files import PathLike
 
 APPROXIMATE = (
     "edges' shares of BLEU are approximate: nodes of these forests do not fix the words at their ends. Scores that are "
@@ -232,7 +236,16 @@ class BatchTrainer(CandidateTrainer):
                 break
         return w, {"candidates": found}
 
-    def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+    def fit(
+        self,
+        data: Pool | PathLike,
+        initial: Mapping[str, float] | PathLike | None = None,
+        *,
+        run: Session | None = None,
+    ) -> Result:
+        """Learn weights from candidates, and begin with these; either may be a path."""
+        data = read_nbest(data) if isinstance(data, str | os.PathLike) else data
+        initial = read_weights(initial) if isinstance(initial, str | os.PathLike) else initial
         return self.fit_towards(None, data, initial, run=run)
 
     def fit_towards(
