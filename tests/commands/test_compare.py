@@ -3,8 +3,10 @@
 import csv
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -13,7 +15,9 @@ from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from hopefear.evaluation.comparison import benjamini_hochberg, digits_for
 from hopefear.formats import read_weights
+from hopefear.reports.page import unpacked
 from tests.cli.said import Said, one_line
+from tests.reports.pages import parsed
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +49,15 @@ def test_it_writes_tables_and_a_page(data: Path, tmp_path: Path, capsys: Said) -
     latex = (out / "table.tex").read_text()
     assert latex.count(r"\\") == 3 and r"\toprule" in latex and not re.search(r"(?<!\\)_", latex.split("\n", 1)[1])
     page = (out / "report.html").read_text()
-    assert record["verdict"] in page and "<svg" in page
+    assert escape(record["verdict"]) in page and "<svg" in page
+    for name in ("forest", "curves"):
+        assert ElementTree.parse(out / "figures" / f"{name}.svg").getroot().get("viewBox")
+        assert (out / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF-1.4")
+    listed = unpacked(page)
+    assert listed["sentences"][0]["systems"][:2] == [trainer["name"] for trainer in record["trainers"]]
+    assert len(listed["sentences"][0]["ids"]) == record["sentences"] == 12
+    assert listed["weights"]["runs"] == [trainer["name"] for trainer in record["trainers"]]
+    parsed(out / "report.html")
 
 
 def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_path: Path) -> None:

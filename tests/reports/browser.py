@@ -130,11 +130,12 @@ class Browser:
         return found["result"].get("value")
 
     def press(self, key: str) -> None:
-        code = {"Tab": 9, "Enter": 13, "ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, " ": 32, "Escape": 27}[key]
-        text = {"Enter": "\r", " ": " "}.get(key)
+        code = {"Tab": 9, "Enter": 13, "ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, " ": 32, "Escape": 27}
+        number = code[key] if key in code else ord(key.upper())
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else None)
         for kind in ("keyDown", "keyUp"):
             more = {"text": text} if text and kind == "keyDown" else {}
-            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=number, **more)
 
     def click(self, selector: str) -> None:
         box = self.run(

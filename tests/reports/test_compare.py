@@ -14,6 +14,7 @@ from hopefear.metrics import Chrf
 from hopefear.reports import compare
 from hopefear.reports.examined import Examined, by_metric
 from hopefear.reports.gather import Reader
+from hopefear.reports.listing import BEFORE, listing, sentences
 from hopefear.reports.names import readable
 from hopefear.reports.numbers import shares
 from hopefear.reports.verdict import judged
@@ -27,7 +28,9 @@ def found(runs: Path) -> list[Examined]:
 
 def test_every_run_is_scored_in_every_metric(found: list[Examined]) -> None:
     groups = by_metric(found)
-    text = compare.metrics(groups, [judged(group, 1) for group in groups], 1)
+    made = compare.metrics(groups, [judged(group, 1) for group in groups], 1)
+    assert made is not None
+    text = made.content
     heads = re.findall(r'<th scope="col">(.*?)</th>', text)
     assert heads == ["run", "part", "BLEU ↑", "chrF ↑", "TER ↓"]
     rows = dict(re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', text))
@@ -39,20 +42,32 @@ def test_every_run_is_scored_in_every_metric(found: list[Examined]) -> None:
     assert "<b>" in rows["ter"].split("<td>")[4] and "<b>" in rows["mert"].split("<td>")[2]  # what it was trained for
 
 
-def test_translations_of_runs_on_the_same_sentences(found: list[Examined]) -> None:
+def test_every_sentence_is_listed_with_what_every_run_says(found: list[Examined]) -> None:
     groups = by_metric(found)
-    text, data = compare.versus([judged(group, 1) for group in groups])
-    (pairs,) = data  # TER has one run only
-    assert set(pairs["runs"]) == {"kbmira", "mert"} and "<h3>BLEU</h3>" in text
-    said = {one.run.name: {each.after for part in one.told.values() for each in part} for one in found}
-    for one in pairs["sentences"]:
-        assert len(set(one["said"])) > 1 and one["part"] in ("dev", "held out")
-        for name, which in zip(pairs["runs"], one["said"], strict=True):
-            assert one["texts"][which] in said[name]
-    spread = [max(one["gains"]) - min(one["gains"]) for one in pairs["sentences"]]
-    assert spread == sorted(spread, reverse=True)
+    listings = [listing(one) for group in groups if (one := judged(group, 1)) is not None]
+    both, alone = (one.record() for one in listings if one is not None)
+    assert set(both["systems"]) == {"kbmira", "mert", BEFORE} and set(alone["systems"]) == {"ter", BEFORE}
+    assert both["parts"] == [["held out", 8], ["dev", 32]]
+    told = {one.run.name: [*one.told["holdout"], *one.told["dev"]] for one in found}
+    assert both["ids"] == [one.id for one in told["mert"]] and len(both["ids"]) == 40  # none is left out
+    for place, name in enumerate(both["systems"]):
+        for i, one in enumerate(told["mert" if name == BEFORE else name]):
+            text, gain = (one.before, one.gain_before) if name == BEFORE else (one.after, one.gain_after)
+            k = both["said"][i][place]
+            assert both["texts"][i][k] == text and both["gains"][i][k] == pytest.approx(gain, abs=1e-4)
+            assert (both["sources"][i], both["references"][i]) == (one.source, one.references)
+    assert all(len(set(texts)) == len(texts) for texts in both["texts"])
+    assert {both["systems"][k] for k in both["pair"]} == {"kbmira", "mert"}
+    section = sentences([one for one in listings if one is not None])
+    assert section is not None and section.content.count("data-listing=") == 2 and "<h3>TER</h3>" in section.content
+
+
+def test_runs_on_other_sentences_are_not_in_one_list(found: list[Examined]) -> None:
     found[1].scored["holdout"] = replace(found[1].scored["holdout"], of="others")
-    assert compare.versus([judged(group, 1) for group in by_metric(found)]) == ("", [])
+    judgement = judged(by_metric(found)[0], 1)
+    assert judgement is not None
+    made = listing(judgement)
+    assert made is not None and len(made.systems) == 2
 
 
 def test_weights_of_all_runs_are_in_one_plot(found: list[Examined]) -> None:
@@ -65,26 +80,28 @@ def test_weights_of_all_runs_are_in_one_plot(found: list[Examined]) -> None:
 
 
 def test_every_weight_is_in_the_table(found: list[Examined]) -> None:
-    text, data = compare.weights_table(found)
+    _, data = compare.weights_table(found)
     assert data["runs"] == ["kbmira", "mert", "ter"]
     assert {row[0] for row in data["rows"]} == set(found[0].run.weights)
     for row in data["rows"]:
         for one, cell in zip(found, row[2:], strict=True):
             assert cell[1] == pytest.approx(one.run.weights[row[0]], rel=1e-5)
     found[0].run.weights = {"<x>": 1.0, "lex(%2C,;)": 0.5}
-    text, data = compare.weights_table(found[:1])
+    section, data = compare.weights_table(found[:1])
+    assert section is not None
+    text = section.content
     assert "&lt;x&gt;" in text and "<x>" not in text and "lex(“,”, “;”)" in text
     assert {row[0] for row in data["rows"]} == {"<x>", "lex(%2C,;)"}
 
 
 def test_options_that_differ(found: list[Examined]) -> None:
-    text = compare.options(found)
+    text = compare.options(found).content
     rows = {name: cells.split("<td>")[1:] for name, cells in re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', text)}
     assert [cell.removesuffix("</td>") for cell in rows["trainer"]] == ["kbmira", "mert", "mert"]
     assert "passes" in rows and "5" in rows["passes"][0]  # given, and of one trainer only
     assert "holdout" not in rows and "nbest" not in rows  # the same for all
     assert "replicates" in rows and "metric" in rows
-    assert "nothing" in compare.options([found[0], found[0]])
+    assert "nothing" in compare.options([found[0], found[0]]).content
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, build
 from hopefear.reports.gather import Reader
 from hopefear.reports.numbers import learning_curve
+from hopefear.reports.page import unpacked
 from tests.reports.pages import parsed
 
 
@@ -55,8 +56,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_clouds_and_trees(trained: Path, tmp_path: Path) -> None:
     assert main(["report", str(trained), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     found = parsed(tmp_path / "r.html")
-    assert {"sentence", "translations", "surface", "length", "curves"} <= set(found.ids)
-    data = json.loads(next(text for text in found.text if text.startswith('{"runs"')))
+    assert {"sentences", "candidates", "surface", "length", "curves"} <= set(found.ids)
+    data = unpacked((tmp_path / "r.html").read_text())
     sentences = data["runs"][0]["sentences"]
     assert len(sentences) > 5
     for one in sentences:
@@ -104,7 +105,7 @@ def test_without_the_model(trained: Path, tmp_path: Path) -> None:
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
     assert main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     found = parsed(tmp_path / "r.html")
-    assert "sentence" not in found.ids and "scores" in found.ids
+    assert "candidates" not in found.ids and "scores" in found.ids
     assert "nowhere is gone" in "".join(found.text)
 
 
@@ -129,6 +130,7 @@ def test_runs_are_compared_by_what_they_kept(trained: Path, tmp_path: Path) -> N
     runs = [str(trained), *(str(tmp_path / name) for name in names)]
     assert main(["report", *runs, "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     text = (tmp_path / "r.html").read_text()
-    table = text[text.index("against the first run") : text.index('id="warnings"')]
-    assert table.count("+0.00 (p = 1)") == 1  # of the copy, and of it alone
-    assert table.count(" to ") == 3  # intervals of all but the damaged ones
+    pairs = text[text.index('<section id="pairs"') : text.index('<section id="scores"')]
+    assert pairs.count('<th scope="row">') == 1 and "<td>1.00</td>" in pairs  # the copy, and it alone
+    scores = text[text.index('data-name="scores"') : text.index('<section id="warnings"')]
+    assert scores.count(" to ") == 3  # intervals of all but the damaged ones

@@ -57,7 +57,7 @@ def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
     assert main(["tune", "--decoder-command", command, *given, *options, "--quiet"]) == 0
     assert main(["report", str(tmp_path / "loop"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     found = parsed(tmp_path / "r.html")
-    assert "sentence" in found.ids and "surface" in found.ids
+    assert "candidates" in found.ids and "surface" in found.ids
     run = Reader(jobs=1).read(tmp_path / "loop")
     assert run.missing is None and run.has_initial
     assert len(learning_curve(run).x) >= len(run.record.epochs) > 1

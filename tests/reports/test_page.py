@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
+import re
 
-from hopefear.reports.page import data_script, diff_markup, document, panels, plain_number, signed, table
+from hopefear.reports.page import (
+    NARROW,
+    WIDE,
+    chart,
+    document,
+    packed,
+    panels,
+    plain_number,
+    section,
+    signed,
+    table,
+    unpacked,
+)
+from hopefear.util.svg import Curve
 
 
 def test_data_cannot_end_its_script() -> None:
-    text = data_script({"a": "</script><script>x\u2028&"})
-    assert text.count("<") == 2 and "\u2028" not in text
-    assert json.loads(text.partition(">")[2].rpartition("<")[0])["a"] == "</script><script>x\u2028&"
+    data = {"a": "</script><script>x\u2028&", "b": [1.5, None, "\u00e4"]}
+    text = packed(data)
+    assert text.count("<") == 2 and text.isascii()
+    assert unpacked(text) == data
 
 
 def test_one_run_needs_no_buttons() -> None:
@@ -31,13 +45,25 @@ def test_numbers_have_a_minus_and_not_a_hyphen() -> None:
     assert plain_number(-0.5, 1) == "\N{MINUS SIGN}0.5"
 
 
-def test_a_diff_of_nothing_says_so() -> None:
-    assert "(empty)" in diff_markup([])
-    assert diff_markup([["=", "a"], ["-", "<b>"], ["+", "c"]]) == "<span>a</span> <del>&lt;b&gt;</del> <ins>c</ins>"
+def test_every_section_is_in_the_list() -> None:
+    text = document("x", "", [section("a", "Title <a>", "lead", "inside"), None, section("b", "B", "", short="Bee")])
+    assert re.findall(r'<li><a href="#(\w+)">(.*?)</a>', text) == [
+        ("verdict", "Verdict"), ("a", "Title &lt;a&gt;"), ("b", "Bee")
+    ]  # fmt: skip
+
+
+def test_a_chart_is_drawn_for_a_screen_and_for_a_phone() -> None:
+    text = chart("c", "t", "x", "y", [Curve("a", [1, 2, 3], [3, 4, 5]), Curve("once", [1], [5], level=True)])
+    assert [int(width) for width in re.findall(r'viewBox="0 0 (\d+)', text) if width != "22"] == [WIDE, NARROW]
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(set(ids)) == len(ids)
+    assert (
+        len(re.findall(r'<polyline points="58,[\d.]+ (?:546|336),[\d.]+"', text)) == 2
+    )  # a level goes from end to end
 
 
 def test_a_policy_lets_our_script_run_and_no_other() -> None:
-    text = document("<title>", "<p>body</p>", {})
+    text = document("<title>", "<p>body</p>", [])
     assert "<title>&lt;title&gt;</title>" in text and "default-src" in text
     script = text[text.rindex("<script>") + len("<script>") : text.rindex("</script>")]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.reports import sections
+from hopefear.reports import scores, sections
 from hopefear.reports.examined import Examined, by_metric
 from hopefear.reports.gather import Reader, RunData
 from hopefear.reports.verdict import judged
@@ -23,15 +23,15 @@ def run(runs: Path) -> RunData:
 
 def test_warnings_are_text_with_their_code(run: RunData) -> None:
     run.record = replace(run.record, warnings=["a <b> is 0 [silent-feature]", "no code"])
-    found = sections.warnings([run])
+    found = sections.warnings([run]).content
     assert "a &lt;b&gt; is 0 <code>silent-feature</code>" in found and "no code</div>" in found
     run.record = replace(run.record, warnings=[])
-    assert "Nothing suspicious" in sections.warnings([run])
+    assert "Nothing suspicious" in sections.warnings([run]).content
 
 
 def test_how_it_was_made_is_the_record(run: RunData) -> None:
     run.record = replace(run.record, command=["hopefear", "<x>"], metric="bleu|case:mixed", seed=7)
-    found = sections.made([run])
+    found = sections.made([run]).content
     for text in ("hopefear &lt;x&gt;", "bleu|case:mixed", "<dd>7</dd>", "passes=5", "dev 32, held out 8"):
         assert text in found
     assert all(one["sha256"][:12] in found for one in run.record.inputs)
@@ -40,27 +40,26 @@ def test_how_it_was_made_is_the_record(run: RunData) -> None:
 def test_runs_are_compared_on_the_same_sentences_only(runs: Path, run: RunData) -> None:
     other = Reader(jobs=1).read(runs / "mert")
     found = [Examined(one, number, 0, 1) for number, one in enumerate((run, other, Reader(jobs=1).read(runs / "ter")))]
-    table = sections.scores(by_metric(found), 1)
-    rows = table[table.index("<tbody>") :].split("<tr>")[1:]
-    compared = {("mert" in row, "ter<" in row): row.count("(p = ") for row in rows if "<td>" in row}
+    groups = by_metric(found)
+    table = scores.scores(groups, 1).content
     headings = re.findall(r"<h3>(\w+)</h3>.*?<tbody>(.*?)</tbody>", table, re.S)
     assert [(title, "kbmira" in rows, "ter<" in rows) for title, rows in headings] == [
         ("BLEU", True, False), ("TER", False, True)
     ]  # fmt: skip
-    assert compared[False, False] == 1  # with what was before
-    assert compared[True, False] == 2  # and with the first run
-    assert compared[False, True] == 1  # another metric
+    compared = [one.compared for group in groups if (one := judged(group, 1)) is not None]
+    assert [one is not None for one in compared] == [True, False]  # another metric
+    assert compared[0] is not None and {compared[0].pairs[0].first, compared[0].pairs[0].second} == {"kbmira", "mert"}
 
 
 def test_without_epochs_there_is_no_curve(run: RunData) -> None:
     run.replicates = [replace(one, history=[]) for one in run.replicates]
-    assert "has no epochs" in sections.curves(by_metric([Examined(run, 0, 0, 1)]))
+    assert "has no epochs" in sections.curves(by_metric([Examined(run, 0, 0, 1)])).content
 
 
 def test_every_axis_has_one_metric_and_one_unit(runs: Path) -> None:
     """BLEU and TER, and epochs and MERT's starts, are in different charts."""
     found = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
-    text = sections.curves(by_metric(found))
+    text = re.sub(r'<div class="narrow">.*?</div>', "", sections.curves(by_metric(found)).content)
     charts = [ElementTree.fromstring(one) for one in re.findall(r"<svg.*?</svg>", text, re.S)]
     labels = [chart.get("aria-label") for chart in charts if chart.get("aria-label")]
     assert labels == ["BLEU after each epoch", "where MERT's starts ended", "where MERT's starts ended"]
@@ -71,13 +70,13 @@ def test_every_axis_has_one_metric_and_one_unit(runs: Path) -> None:
 
 def test_the_verdict_is_on_top_and_the_held_out_mean_is_large(run: RunData) -> None:
     groups = by_metric([Examined(run, 0, 0, 1)])
-    top = sections.top(groups, [judged(group, 1) for group in groups])
+    top = scores.top("one run", groups, [judged(group, 1) for group in groups], 1)
     final = run.record.final
     mean = final["mean"]["holdout"]["bleu"]
     assert mean != final["holdout"]["bleu"]  # which is that of the best seed
-    large = re.search(r"<b><span class=\"was\">([\d.]+) →</span> ([\d.]+)</b>", top)
-    assert large and large[1] == f"{final['before']['holdout']['bleu']:.2f}" and large[2] == f"{mean:.2f}"
-    assert "mean of 2 seeds" in top and top.index("verdict") < top.index("Next") < top.index("summary")
+    assert f"from {final['before']['holdout']['bleu']:.2f} to {mean:.2f}" in top
+    assert "mean of 2 seeds" in top and top.index("<h1>") < top.index("verdict") < top.index("<svg") < top.index("Next")
+    assert f">{mean:.2f}</text>" in top  # in the chart
 
 
 def test_forests_without_initial_weights_say_what_before_is(runs: Path) -> None:
@@ -85,3 +84,23 @@ def test_forests_without_initial_weights_say_what_before_is(runs: Path) -> None:
         page = runs / f"{name}-alone.html"
         assert main(["report", str(runs / name), "--out", str(page), "--quiet"]) == 0
         assert ("before is what weights of 0 choose" in page.read_text()) == unknown
+
+
+def test_a_fit_without_epochs_is_a_level_and_not_a_dot(runs: Path) -> None:
+    found = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
+    found[1].run.name = "once"
+    found[1].run.replicates = [replace(one, history=one.history[:1]) for one in found[1].run.replicates]
+    made = sections.curves(by_metric(found))
+    text = made.content
+    levels = re.findall(r'<g class="series s1".*?</g>', text)
+    assert len(levels) == 2 and all("<polyline" in one and "<circle" not in one for one in levels)
+    assert "dotted line" in made.lead
+    alone = sections.curves(by_metric(found[1:])).content
+    assert "without epochs: once" in alone and "<svg" not in alone
+
+
+def test_a_warning_has_no_test_of_its_own(run: RunData) -> None:
+    text = "the gain may be chance: +0.30 bleu (p = 0.31). Take more sentences [gain-in-noise]"
+    run.record = replace(run.record, warnings=[text])
+    shown = sections.warnings([run]).content
+    assert "+0.30 bleu. Take more" in shown and "0.31" not in shown

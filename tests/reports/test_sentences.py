@@ -8,13 +8,7 @@ import pytest
 
 from hopefear.formats.weights import weight_vector
 from hopefear.reports.gather import Reader
-from hopefear.reports.sentences import _joined, choose, clouds, diff, translations
-
-
-def test_diff() -> None:
-    assert diff("a b c", "a x c d") == [["=", "a"], ["-", "b"], ["+", "x"], ["=", "c"], ["+", "d"]]
-    assert diff("", "a") == [["+", "a"]]
-    assert diff("a", "a") == [["=", "a"]]
+from hopefear.reports.sentences import _joined, choose, clouds, translations
 
 
 @pytest.mark.parametrize("name", ["kbmira", "ter", "forests"])

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hopefear.evaluation.comparison import compared, p_text, p_value
 from hopefear.evaluation.significance import paired_bootstrap
+from hopefear.metrics import Bleu
 from hopefear.reports.examined import Examined, Group, by_metric
 from hopefear.reports.gather import Reader
+from hopefear.reports.scores import pairs, scores
 from hopefear.reports.verdict import Judged, _enough, judged, next_steps, running, verdict
 
 
@@ -36,12 +41,14 @@ def test_the_best_is_the_best_mean_on_held_out_data(runs: Path) -> None:
     means = {one.name: np.mean(one.after("holdout")) for one in found.order}
     assert found.part == "holdout" and found.unseen and found.best.name == max(means, key=lambda name: means[name])
     stats = [one.stats("holdout") for one in found.order]
-    assert stats[0] is not None and stats[1] is not None and found.against[0] is not None
+    assert stats[0] is not None and stats[1] is not None
+    pair = found.pair(*found.order)
     test = paired_bootstrap(stats[0], stats[1], found.group.found[0].run.metric, 1000, 1, 1)
-    assert found.against[0].p == test.p
+    assert pair is not None and pair.adjusted == test.p
     text = verdict(found)
-    assert text.startswith(f"<b>{found.best.name}</b> is best on held-out data: {max(means.values()):.2f} BLEU")
-    assert f"{test.p:.2g}".lstrip("0") in text and ("may be chance" in text) == (test.p >= 0.05)
+    assert text.startswith(f"{found.best.name} {'is best' if test.p < 0.05 else 'scores best'} on 8 held-out sentences")
+    assert f"{max(means.values()):.2f} BLEU (95 % interval " in text
+    assert p_text(test.p) in text and ("cannot be told apart" in text) == (test.p >= 0.05)
 
 
 def test_less_is_better_where_it_is(runs: Path) -> None:
@@ -50,6 +57,41 @@ def test_less_is_better_where_it_is(runs: Path) -> None:
     p = found.best.first.scored["holdout"].p
     wanted = "may be chance" if p >= 0.05 else "improves" if change < 0 else "worsens"
     assert wanted in verdict(found)
+
+
+def test_every_p_of_the_page_is_the_same(runs: Path) -> None:
+    """The verdict, the table of pairs and the table of scores speak of one test each."""
+    found = judged_of(runs, "kbmira", "mert")
+    assert found.compared is not None
+    (pair,) = found.compared.pairs
+    section = pairs([found.compared], True)
+    assert section is not None
+    cells = re.findall(r"<td>(.*?)</td>", section.content)
+    assert re.sub("<.*?>", "", cells[2]) == p_value(pair.adjusted) and p_text(pair.adjusted) in verdict(found)
+    rows = re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', scores([found.group], 1).content)
+    for name, row in rows:
+        system = next(one for one in found.order if one.name == name)
+        part = "holdout" if "held out" in row else "dev"
+        p, _ = system.gain(part, 1) or (None, None)
+        assert p is not None and re.sub("<.*?>", "", row).endswith(escape(p_value(p)))
+
+
+def test_a_lead_that_is_more_than_chance_is_said_plainly() -> None:
+    random = np.random.default_rng(1)
+    good = random.integers(5, 10, (3, 200, 9)).astype(float)
+    stats = {"good": good, "same": good[:, ::1], "bad": np.minimum(good, 5)}
+    stats = {name: np.concatenate([one[:, :, :4].cumsum(2)[:, :, ::-1], np.full((3, 200, 5), 40.0)], 2)
+             for name, one in stats.items()}  # fmt: skip
+    none = {name: [0.0] for name in stats}
+    found = compared(Bleu(), "test", none, stats, {}, {}, jobs=1)
+    assert "cannot be told apart from" in found.verdict and "It is better than bad (by " in found.verdict
+    clear = compared(Bleu(), "test", none, {name: stats[name] for name in ("good", "bad")}, {}, {}, jobs=1)
+    assert (
+        clear.verdict.startswith("good is best on 200 test sentences: ")
+        and "p < .001" not in clear.verdict.split(":")[0]
+    )
+    alone = compared(Bleu(), "test", none, {"good": stats["good"]}, {}, {}, jobs=1)
+    assert alone.verdict.startswith("good scores ") and alone.pairs == []
 
 
 def test_a_loss_is_called_a_loss(runs: Path) -> None:
@@ -68,7 +110,7 @@ def test_a_gain_that_may_be_chance_is_not_counted_on(runs: Path) -> None:
     found = judged_of(runs, "kbmira")
     one = found.best.first
     one.scored["holdout"] = replace(one.scored["holdout"], p=0.3, interval=(-3.0, 5.0))
-    assert "this may be chance, p = .3" in verdict(found)
+    assert "but this may be chance (" in verdict(found) and "p = .30)" in verdict(found)
     assert next_steps(found)[0].startswith("Do not count on the gain yet: score about ")
 
 
@@ -101,7 +143,7 @@ def test_inputs_that_are_gone_leave_a_verdict_without_a_test(runs: Path, tmp_pat
         record["inputs"][0]["path"] = "nowhere"
         (tmp_path / name / "run.json").write_text(json.dumps(record))
     found = judged_of(tmp_path, "kbmira", "mert")
-    assert len(found.order) == 2 and found.against == [None] and "cannot be tested" in verdict(found)
+    assert len(found.order) == 2 and found.compared is None and "cannot be tested" in verdict(found)
     assert next_steps(found)
 
 

@@ -46,7 +46,7 @@ def test_the_page_is_written_again_until_the_run_is_done(running: Path, runs: Pa
         text = path.read_text(encoding="utf-8")
         parsed(path)
         seen.append(text.count('<circle cx="'))
-        assert ('"reload":' in text) == (len(seen) < 3)
+        assert ("data-reload=" in text) == (len(seen) < 3)
         if len(seen) == 1:
             assert "not finished" in text and "was stopped" in text
             (running / "log.jsonl").write_text("\n".join(lines[:9]) + "\n")

@@ -114,14 +114,17 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
             run.record.inputs = inputs
             run.record.sentences = {part: len(pool) for part, pool in task.parts.items()}
             with cluster.joined(self.cluster) if self.cluster else nullcontext():
-                comparison, best = self._compare(task, run, session)
-            _write(comparison, Path(self.out))
+                comparison, tuned = self._compare(task, run, session)
+            best = {one.name: tuned[one.name].best.weights for one in comparison.recipes}  # each trainer's best on dev
+            _write(comparison, Path(self.out), self._page(comparison, task, best, run))
             if not run.finished:
-                run.finish(best, comparison.record())
+                sign = 1 if task.metric.higher_is_better else -1
+                chosen = max(tuned.values(), key=lambda fits: sign * fits.over_replicates("dev")[0])
+                run.finish(chosen.best.weights, comparison.record())
         session.note(f"report: {self.out}/report.html")
         return comparison
 
-    def _compare(self, task: _Task, run: Run, outer: Session) -> tuple[Compared, Mapping[str, float]]:
+    def _compare(self, task: _Task, run: Run, outer: Session) -> tuple[Compared, dict[str, Tuned]]:
         import numpy as np
 
         from hopefear.evaluation.comparison import compared
@@ -155,9 +158,23 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
             seed=self.seed,
             jobs=self.jobs,
         )
-        sign = 1 if task.metric.higher_is_better else -1
-        best = max(tuned.values(), key=lambda fits: sign * fits.over_replicates("dev")[0])
-        return comparison, best.best.weights
+        return comparison, tuned
+
+    def _page(self, comparison: Compared, task: _Task, best: Mapping[str, Mapping[str, float]], run: Run) -> str:
+        from hopefear.reports.compare import WeightsOf
+        from hopefear.reports.comparison import page
+        from hopefear.reports.listing import BEFORE, candidates_listing
+        from hopefear.reports.numbers import influence
+        from hopefear.reports.sections import how
+
+        pool, initial = task.parts["test"], task.initial or {}
+        said = {**best, BEFORE: initial} if initial else best
+        listing = candidates_listing(comparison.label, comparison.part, pool, said, task.metric, self.jobs)
+        first = next(iter(best.values()))
+        varying = influence(pool if pool.is_lists else pool.kbest(first, 50, jobs=self.jobs))
+        weights = [WeightsOf(name, each, initial, varying) for name, each in best.items()]
+        options = {name: trainer.options() for name, trainer in task.trainers.items()}
+        return page(comparison, listing, weights, how(run.record, options))
 
     def _fit(self, task: _Task, trainer: CandidateTrainer, session: Session) -> Tuned:
         """All seeds of one trainer; those that were finished are taken from the run."""
@@ -248,18 +265,24 @@ def _kept_seconds(run: Run, seconds: dict[str, float]) -> dict[str, float]:
     return kept
 
 
-def _write(comparison: Compared, folder: Path) -> None:
-    """The tables and the page."""
-    from hopefear.reports.comparison import page
+def _write(comparison: Compared, folder: Path, page: str) -> None:
+    """The tables, the charts and the page."""
+    from hopefear.reports.comparison import figures
     from hopefear.util.files import atomic_write
+    from hopefear.util.pdf import pdf_of
 
     texts = {
         "table.md": comparison.markdown(),
         "table.tex": comparison.latex(),
         "table.csv": comparison.csv(),
         "compare.json": json.dumps(comparison.record(), indent=2, ensure_ascii=False) + "\n",
-        "report.html": page(comparison),
+        "report.html": page,
     }
+    (folder / "figures").mkdir(exist_ok=True)
+    for name, drawn in figures(comparison).items():
+        texts[f"figures/{name}.svg"] = drawn + "\n"
+        with atomic_write(folder / "figures" / f"{name}.pdf", "wb") as binary:
+            binary.write(pdf_of(drawn))
     for name, text in texts.items():
         with atomic_write(folder / name) as file:
             file.write(text)

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hopefear.corpus import RULES
-from hopefear.reports.page import card, chart, document, section, signed, table
+from hopefear.reports.page import Section, card, chart, document, section, signed, table
 from hopefear.util.svg import Curve
 
 if TYPE_CHECKING:
@@ -17,22 +17,19 @@ if TYPE_CHECKING:
 def report_page(name: str, source: str, target: str, made: Created, stages: Mapping[str, dict[str, Any]]) -> str:
     """The page, one file that needs nothing else."""
     title = f"{name}: {source} to {target}"
-    body = "".join(
-        [
-            f'<header><h1>{escape(title)}</h1><p class="verdict">{escape(made.verdict)}</p></header><main>',
-            _scores(stages["test"]),
-            _examples(stages["test"]["examples"]),
-            _curve(stages.get("curve")),
-            _data(stages["data"]),
-            _recipe(made.recipe, stages),
-            _unknown(stages["test"]["unknown"]),
-            "</main>",
-        ]
-    )
-    return document(title, body, {})
+    top = f'<h1>{escape(title)}</h1><p class="verdict">{escape(made.verdict)}</p>'
+    sections = [
+        _scores(stages["test"]),
+        _examples(stages["test"]["examples"]),
+        _curve(stages.get("curve")),
+        _data(stages["data"]),
+        _recipe(made.recipe, stages),
+        _unknown(stages["test"]["unknown"]),
+    ]
+    return document(title, top, sections)
 
 
-def _scores(test: Mapping[str, Any]) -> str:
+def _scores(test: Mapping[str, Any]) -> Section:
     rows = [
         [
             "this translator",
@@ -49,10 +46,10 @@ def _scores(test: Mapping[str, Any]) -> str:
     lead = f"On {test['sentences']:,} sentences that nothing was made from. Intervals hold 95 % of bootstrap samples."
     columns = ["", "BLEU", "95 %", "chrF", "this translator is better by"]
     note = f'<p class="small faint">{escape(test["signature"])}</p>'
-    return section("scores", "Scores", lead, card(table(columns, rows), note))
+    return section("scores", "Scores", lead, card(table(columns, rows, name="scores"), note))
 
 
-def _examples(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def _examples(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> Section:
     titles = {"some": "Ten sentences of the test, evenly spread", "best": "The best", "worst": "The worst"}
     content = []
     for kind, sentences in examples.items():
@@ -65,12 +62,12 @@ def _examples(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
             ]
             for one in sentences
         ]
-        shown = table(["source", "translation", "reference", "BLEU+1"], rows)
+        shown = table(["source", "translation", "reference", "BLEU+1"], rows, name=f"sentences {kind}")
         content.append(f"<h3>{titles[kind]}</h3>{shown}")
     return section("sentences", "Sentences", "How it translates what it has never seen.", card(*content))
 
 
-def _curve(curve: Mapping[str, Any] | None) -> str:
+def _curve(curve: Mapping[str, Any] | None) -> Section:
     if curve is None:
         return section("curve", "More data", "The learning curve was left out (--no-curve).")
     points = curve["points"]
@@ -90,11 +87,14 @@ def _curve(curve: Mapping[str, Any] | None) -> str:
         "Models of a quarter, a half and all of the pairs, without a joint model and with the weights they begin with."
     )
     return section(
-        "curve", "More data", lead, card(drawn, table(["pairs", "BLEU"], rows), f'<p class="small">{note}</p>')
+        "curve",
+        "More data",
+        lead,
+        card(drawn, table(["pairs", "BLEU"], rows, name="curve"), f'<p class="small">{note}</p>'),
     )
 
 
-def _data(data: Mapping[str, Any]) -> str:
+def _data(data: Mapping[str, Any]) -> Section:
     pairs, sentences = data["pairs"], data["sentences"]
     lead = (
         f"{pairs['read']:,} pairs were read and {pairs['kept']:,} kept: {sentences['train']:,} to build from, "
@@ -105,14 +105,20 @@ def _data(data: Mapping[str, Any]) -> str:
     if data["documents"]:
         lead += ". Whole documents are in one part"
     domains = zip(data["train"]["domains"], data["train"]["pairs"], strict=True)
-    content = [table(["corpus", "pairs to build from"], [[escape(name), f"{count:,}"] for name, count in domains])]
+    content = [
+        table(
+            ["corpus", "pairs to build from"], [[escape(name), f"{count:,}"] for name, count in domains], name="corpora"
+        )
+    ]
     for title, counts in (("Dropped", pairs["dropped"]), ("Repaired", pairs["repaired"])):
         if counts:
             rows = [
                 [escape(rule), f"{count:,}", escape(RULES[rule]), _samples(data["samples"].get(rule, ()))]
                 for rule, count in sorted(counts.items(), key=lambda item: -item[1])
             ]
-            content.append(f"<h3>{title}</h3>" + table(["rule", "pairs", "what it does", "for example"], rows))
+            content.append(
+                f"<h3>{title}</h3>" + table(["rule", "pairs", "what it does", "for example"], rows, name=title.lower())
+            )
     return section("data", "Data", lead + ".", card(*content))
 
 
@@ -120,7 +126,7 @@ def _samples(samples: Sequence[Mapping[str, str]]) -> str:
     return "<br>".join(f"{escape(one['source'][:80])} | {escape(one['target'][:80])}" for one in samples[:3])
 
 
-def _recipe(recipe: Mapping[str, Any], stages: Mapping[str, dict[str, Any]]) -> str:
+def _recipe(recipe: Mapping[str, Any], stages: Mapping[str, dict[str, Any]]) -> Section:
     rows = [[escape(name.replace("_", " ")), escape(_value(value))] for name, value in recipe.items()]
     learnt, chosen = stages["learn"], stages["choose"]
     notes = []
@@ -140,7 +146,12 @@ def _recipe(recipe: Mapping[str, Any], stages: Mapping[str, dict[str, Any]]) -> 
     times = ", ".join(f"{name} {stage['seconds']:.0f} s" for name, stage in stages.items())
     notes.append(f"Time: {times}.")
     text = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    return section("recipe", "Recipe", "How it was made, by the size of the data.", card(table(["", ""], rows), text))
+    return section(
+        "recipe",
+        "Recipe",
+        "How it was made, by the size of the data.",
+        card(table(["setting", "value"], rows, name="recipe"), text),
+    )
 
 
 def _value(value: object) -> str:
@@ -151,7 +162,7 @@ def _value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _unknown(unknown: Mapping[str, Any]) -> str:
+def _unknown(unknown: Mapping[str, Any]) -> Section:
     share = 100 * unknown["unknown"] / max(unknown["words"], 1)
     counts = f"{unknown['unknown']:,} of {unknown['words']:,} words of the test are unknown ({share:.1f} %)"
     lead = f"{counts}; they are copied."

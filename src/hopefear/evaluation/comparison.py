@@ -25,6 +25,9 @@ from hopefear.metrics import Metric
 from hopefear.util.words import digits_for, table
 
 LEVEL = 0.05
+NAMED = 5  # rivals that a verdict names
+METRIC_NAMES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER", "wer": "WER", "rouge-s": "ROUGE-S"}
+PARTS = {"test": "test", "held out": "held-out", "dev": "development", "train": "training"}
 
 
 @dataclass(frozen=True)
@@ -117,18 +120,45 @@ class Compared:
         return None
 
     @property
-    def verdict(self) -> str:
-        """What can be said of the best."""
+    def label(self) -> str:
+        """The metric as people write it."""
+        return METRIC_NAMES.get(self.metric.key, self.metric.key)
+
+    @property
+    def where(self) -> str:
+        """The sentences in words: 200 held-out sentences."""
+        return f"{self.sentences:,} {PARTS.get(self.part, self.part)} sentences"
+
+    @property
+    def rivals(self) -> list[str]:
+        """The recipes that the best cannot be told apart from."""
         best, *others = [recipe.name for recipe in self.recipes]
-        pairs = {name: pair for name in others if (pair := self.pair(best, name)) is not None}
-        level = [name for name, pair in pairs.items() if not pair.different]
+        return [name for name in others if not self.tested(best, name).different]
+
+    def tested(self, first: str, second: str) -> Pair:
+        """The pair of two recipes that are compared."""
+        pair = self.pair(first, second)
+        assert pair is not None
+        return pair
+
+    @property
+    def verdict(self) -> str:
+        """What can be said of the best: its score, and which leads are more than chance."""
+        best, *others = self.recipes
+        d, rivals = self.digits, self.rivals
+        score = f"{mean(best.scores):.{d}f} {self.label} (95 % interval {best.low:.{d}f} to {best.high:.{d}f})"
         if not others:
-            return f"{best} is the only one."
+            return f"{best.name} scores {score} on {self.where}."
+        level = [f"{name} ({p_text(self.tested(best.name, name).adjusted)})" for name in rivals]
+        better = []
+        for recipe in others:
+            pair = self.tested(best.name, recipe.name)
+            if pair.different:
+                better.append(f"{recipe.name} (by {abs(pair.delta):.{d}f}, {p_text(pair.adjusted)})")
         if not level:
-            return f"{best} is best: its lead over each of the others is more than chance."
-        beaten = [name for name in others if name not in level]
-        said = f"{best} scores highest, but cannot be told apart from {_listed(level)} on {self.sentences} sentences."
-        return f"{said} It is better than {_listed(beaten)}." if beaten else said
+            return f"{best.name} is best on {self.where}: {score}, better than {_listed(better)}."
+        said = f"{best.name} scores best on {self.where}, {score}, but cannot be told apart from {_listed(level)}."
+        return f"{said} It is better than {_listed(better)}." if better else said
 
     def rows(self) -> list[list[str]]:
         """The table: a row per recipe."""
@@ -143,7 +173,7 @@ class Compared:
                     spread(recipe.scores, d),
                     f"{recipe.low:.{d}f} to {recipe.high:.{d}f}",
                     f"{pair.delta:+.{d}f}" if pair else "",
-                    f"{pair.adjusted:.3f}" if pair else "",
+                    p_value(pair.adjusted) if pair else "",
                 ]
             )
         return rows
@@ -243,12 +273,28 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def spread(values: Sequence[float], digits: int) -> str:
-    """Mean and standard deviation."""
+    """Mean and standard deviation; nothing of no value."""
+    if not values:
+        return ""
     middle = f"{mean(values):.{digits}f}"
     return f"{middle} ± {deviation(values):.{digits}f}" if len(values) > 1 else middle
 
 
+def p_value(p: float) -> str:
+    """A p value in a table: .64, .037, < .001"""
+    if p < 0.001:
+        return "< .001"
+    return (f"{p:.2f}" if p >= 0.1 else f"{p:.2g}").removeprefix("0")
+
+
+def p_text(p: float) -> str:
+    """A p value in a sentence: p = .037"""
+    return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
+
+
 def _listed(names: Sequence[str]) -> str:
+    if len(names) > NAMED:
+        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
 

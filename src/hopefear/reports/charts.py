@@ -1,13 +1,75 @@
-"""Charts that only the report has: the schematic of hope and fear, weights, error surfaces, n-gram precisions."""
+"""Charts that only reports have: scores with intervals, weights, error surfaces, n-gram precisions, hope and fear.
+
+They are drawn for a width: that of a screen or of a phone (``page.figure``), so that letters keep their size.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
 
 from hopefear.reports.names import readable
 from hopefear.reports.numbers import BeforeAfter, Moved, Surface
-from hopefear.reports.page import small_number
-from hopefear.util.svg import Frame, look, nice_ticks, number, tag, tick_text
+from hopefear.reports.page import WIDE, small_number
+from hopefear.util.svg import Frame, look, nice_ticks, number, style, tag, tick_text
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of a forest plot: scores of single seeds, and the 95 % interval of their mean."""
+
+    name: str
+    scores: Sequence[float]
+    low: float
+    high: float
+    series: int
+
+
+def forest_plot(bars: Sequence[Bar], label: str, digits: int = 2, width: int = WIDE, standalone: bool = False) -> str:
+    """A line for each system: its interval, its mean with the number, its seeds above."""
+    row, top, right = 44, 8, 14.0
+    left = min(max(len(bar.name) for bar in bars) * 7.2 + 16, width * 0.34)
+    room = int((left - 12) / 6.9)
+    values = [value for bar in bars for value in (bar.low, bar.high, *bar.scores)]
+    pad = 0.04 * (max(values) - min(values))
+    ticks = nice_span(min(values) - pad, max(values) + pad, 8 if width == WIDE else 5)
+    bottom = float(top + row * len(bars))
+    frame = Frame(left, top, width - left - right, bottom - top, ticks, [0.0, 1.0])
+    parts = [_ground(width, bottom + 44)] if standalone else []
+    for tick in ticks[1:-1]:
+        x = number(frame.x(tick))
+        parts.append(tag("path", d=f"M{x} {top}V{number(bottom)}", stroke="var(--grid)"))
+        text = tick_text(tick, ticks[1:-1])
+        parts.append(tag("text", text, x=frame.x(tick), y=bottom + 17, text_anchor="middle", fill="var(--faint)"))
+    middle = frame.left + frame.width / 2
+    parts.append(tag("text", label, x=middle, y=bottom + 36, text_anchor="middle", fill="var(--ink)"))
+    for k, bar in enumerate(bars):
+        y, colour = top + row * (k + 0.5) + 6, look(bar.series)[0]
+        short = bar.name if len(bar.name) <= room else bar.name[: room - 1] + "…"
+        parts.append(tag("text", short, x=left - 12, y=y, dy=".32em", text_anchor="end", fill="var(--ink)"))
+        line = f"M{number(frame.x(bar.low))} {number(y)}H{number(frame.x(bar.high))}"
+        parts.append(tag("path", d=line, stroke=colour, stroke_width=3, stroke_linecap="round"))
+        if len(bar.scores) > 1:
+            for score in bar.scores:
+                hint = tag("title", f"{bar.name}: {score:.{digits}f}")
+                dot = tag("circle", inside=hint, cx=frame.x(score), cy=y + 11, r=2.6, fill=colour, opacity=".65")
+                parts.append(dot)
+        middle = mean(bar.scores)
+        hint = tag("title", f"{bar.name}: {middle:.{digits}f}, {bar.low:.{digits}f} to {bar.high:.{digits}f}")
+        parts.append(tag("circle", inside=hint, cx=frame.x(middle), cy=y, r=6, fill=colour))
+        text = f"{middle:.{digits}f}"
+        parts.append(tag("text", text, x=frame.x(middle), y=y - 11, text_anchor="middle", fill="var(--ink)"))
+    said = "; ".join(f"{bar.name} {mean(bar.scores):.{digits}f}" for bar in bars)
+    return tag(
+        "svg", inside="".join(parts), xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {number(bottom + 44)}",
+        role="img", class_="chart", aria_label=f"{label}: {said}", font_family="system-ui,sans-serif", font_size=13,
+    )  # fmt: skip
+
+
+def _ground(width: float, height: float) -> str:
+    """The style and the ground of a chart that stands alone."""
+    return f"<style>{style('svg')}</style>" + tag("rect", width=width, height=height, fill="var(--paper)")
 
 
 def hope_and_fear() -> str:
@@ -73,13 +135,13 @@ def dots_chart(
     *,
     percent: bool = False,
     lines: bool = False,
-    left: int = 190,
+    width: int = WIDE,
 ) -> str:
     """A row per name with points on one axis: (series, value, hint). With ``lines``, a line at 0."""
-    width, row, top = 660, 26, 6
+    left, row, top = _names(width), 26, 6
     values = [value for points in rows.values() for _, value, _ in points] or [0.0]
     ends = [*values, 0.0] if lines else values
-    ticks = nice_ticks(min(ends), max(ends), 5)
+    ticks = nice_ticks(min(ends), max(ends), 5 if width == WIDE else 3)
     bottom = float(top + row * len(rows))
     frame = Frame(left, top, width - left - 24.0, row * len(rows), ticks, [0.0, 1.0])
     parts = []
@@ -94,8 +156,9 @@ def dots_chart(
     parts.append(tag("text", x_label, x=middle, y=bottom + 36, text_anchor="middle", fill="var(--ink)"))
     for k, (name, points) in enumerate(rows.items()):
         y = top + row * (k + 0.5)
-        short = name if len(name) <= 26 else name[:25] + "…"
-        parts.append(tag("text", short, x=left - 10, y=y, dy=".32em", text_anchor="end", fill="var(--ink)"))
+        parts.append(
+            tag("text", _short(name, left), x=left - 10, y=y, dy=".32em", text_anchor="end", fill="var(--ink)")
+        )
         for series, value, hint in points:
             circle = tag("circle", inside=tag("title", hint), cx=frame.x(value), cy=y, r=5, fill=look(series)[0],
                          opacity=".8")  # fmt: skip
@@ -106,14 +169,24 @@ def dots_chart(
     )  # fmt: skip
 
 
-def weights_chart(moved: Sequence[Moved]) -> str:
+def _names(width: int) -> int:
+    """The room for names left of a chart."""
+    return 170 if width == WIDE else 118
+
+
+def _short(name: str, room: int) -> str:
+    most = int((room - 10) / 6.2)
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def weights_chart(moved: Sequence[Moved], width: int = WIDE) -> str:
     """Each feature a line: its share before (ring) and after (dot), with the way between them."""
-    left, width, row = 190, 660, 26
+    left, row = _names(width), 26
     extreme = max(max(abs(m.share_before), abs(m.share_after)) for m in moved) or 1.0
     low = min(0.0, *(min(m.share_before, m.share_after) for m in moved))
     high = max(0.0, *(max(m.share_before, m.share_after) for m in moved))
-    ticks = nice_ticks(100 * low, 100 * high, 5) if extreme else [0.0, 1.0]
-    frame = Frame(left, 6.0, width - left - 90.0, row * len(moved), ticks, [0.0, 1.0])
+    ticks = nice_ticks(100 * low, 100 * high, 5 if width == WIDE else 3) if extreme else [0.0, 1.0]
+    frame = Frame(left, 6.0, width - left - 70.0, row * len(moved), ticks, [0.0, 1.0])
     parts = []
     bottom = 6.0 + row * len(moved)
     for tick in ticks:
@@ -126,8 +199,7 @@ def weights_chart(moved: Sequence[Moved]) -> str:
     for k, one in enumerate(moved):
         y = 6.0 + row * (k + 0.5)
         a, b = frame.x(100 * one.share_before), frame.x(100 * one.share_after)
-        name = readable(one.name)
-        name = name if len(name) <= 26 else name[:25] + "…"
+        name = _short(readable(one.name), left)
         hint = f"{readable(one.name)}: weight {one.before:.4g} before, {one.after:.4g} after"
         parts.append(
             tag(
@@ -156,7 +228,7 @@ def weights_chart(moved: Sequence[Moved]) -> str:
     )  # fmt: skip
 
 
-def surface_chart(one: Surface, label: str) -> str:
+def surface_chart(one: Surface, label: str, digits: int = 2) -> str:
     """Metric against one weight, with a line where the trainer stopped."""
     width, height = 330, 190
     frame = Frame(
@@ -171,7 +243,8 @@ def surface_chart(one: Surface, label: str) -> str:
         tag("circle", cx=frame.x(one.weight), cy=frame.y(one.score), r=4, fill="var(--c1)"),
     ]
     text = (
-        f"{readable(one.name)}: stopped at {one.weight:.4g}, {label} {one.score:.2f}; best on the line {one.best:.2f}"
+        f"{readable(one.name)}: stopped at {one.weight:.4g}, {label} {one.score:.{digits}f}; best on the line "
+        f"{one.best:.{digits}f}"
     )
     return tag(
         "svg", inside="".join(parts), viewBox=f"0 0 {width} {height}", role="img", class_="chart surface",
@@ -179,9 +252,11 @@ def surface_chart(one: Surface, label: str) -> str:
     )  # fmt: skip
 
 
-def nice_span(low: float, high: float) -> list[float]:
+def nice_span(low: float, high: float, count: int = 3) -> list[float]:
     """The range as it is, with ticks inside it."""
-    inner = [tick for tick in nice_ticks(low, high, 3) if low < tick < high]
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        return nice_ticks(low, high, count)
+    inner = [tick for tick in nice_ticks(low, high, count) if low < tick < high]
     return [low, *inner, high]
 
 

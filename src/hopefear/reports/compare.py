@@ -1,9 +1,9 @@
-"""Sections in which several runs are compared, and the table of all weights."""
+"""Sections of all runs together: scores in every metric, weights, options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, dataclass
 from html import escape
 from statistics import mean, stdev
 from typing import Any
@@ -11,28 +11,37 @@ from typing import Any
 import numpy as np
 
 from hopefear.errors import OptionError
+from hopefear.evaluation.comparison import METRIC_NAMES
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
 from hopefear.reports import page
 from hopefear.reports.charts import dots_chart
-from hopefear.reports.examined import METRIC_NAMES, PARTS, TITLES, Examined, Group
+from hopefear.reports.examined import PARTS, TITLES, Examined, Group
 from hopefear.reports.gather import RunData
 from hopefear.reports.names import readable
 from hopefear.reports.numbers import all_stats, shares
-from hopefear.reports.page import diff_markup, plain_number, section, signed, small_number, table
-from hopefear.reports.sentences import Translation, diff
+from hopefear.reports.page import Section, plain_number, section, signed, small_number, table
 from hopefear.reports.verdict import Judged
 from hopefear.trainers.registry import find, settable
 from hopefear.util.svg import Curve
 
-PAIRS = 300  # sentences of a comparison: those that the runs differ on most
 FEATURES = 16  # of the plot of all runs
 ROWS, FIRST = 50_000, 50  # of the table of weights: kept, and shown before anything is searched for
+
+
+@dataclass(frozen=True)
+class WeightsOf:
+    """The weights of a run, and how much each feature varies."""
+
+    name: str
+    weights: Mapping[str, float]
+    initial: Mapping[str, float]
+    deviations: Mapping[str, float]
 
 
 # Scores in all metrics -----------------------------------------------------------------------------------------------
 
 
-def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: int) -> str:
+def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: int) -> Section | None:
     """A row per system, a column per metric: the part by which the systems are judged."""
     rows, columns = [], dict[str, Metric]()
     for group, judged in zip(groups, judgements, strict=True):
@@ -46,7 +55,7 @@ def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: 
             columns |= {key: metric for key, (metric, _, _) in found.items()}
             rows.append((system.name, part, group.found[0].run.key, found))
     if not rows or len(columns) < 2:
-        return ""
+        return None
     shown = []
     for name, part, own, found in rows:
         cells = [escape(name), TITLES[part]]
@@ -59,7 +68,8 @@ def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: 
         "the metric that a run was trained for; a gain in it alone may be no real gain. ↑: more is better, "
         "↓: less is."
     )
-    return section("metrics", "All metrics side by side", lead, table(["run", "part", *heads], shown))
+    shown_table = table(["run", "part", *heads], shown, name="metrics")
+    return section("metrics", "All metrics side by side", lead, shown_table, short="All metrics")
 
 
 def _metric_name(metric: Metric) -> str:
@@ -100,73 +110,6 @@ def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
     )
 
 
-# Translations, run against run ---------------------------------------------------------------------------------------
-
-
-def versus(judgements: Sequence[Judged | None]) -> tuple[str, list[dict[str, Any]]]:
-    """For each metric: what two of its runs say of the same sentences. Markup, and data to choose other runs."""
-    contents: list[str] = []
-    data: list[dict[str, Any]] = []
-    for judged in judgements:
-        if judged is not None and (made := _pairs(judged, len(data))) is not None:
-            contents.append(page.headed(judged.group.alone, judged.group.title, made[0]))
-            data.append(made[1])
-    if not contents:
-        return "", []
-    lead = (
-        "Sentences that two runs translate differently, the largest differences in score first: <del>only the first"
-        "</del>, <ins>only the second</ins>. Each run speaks with its <code>weights.txt</code>. On the right, how much "
-        "better the second is by the sentence's own score, 0 to 1."
-    )
-    return section("versus", "Translations, run against run", lead, *contents), data
-
-
-def _pairs(judged: Judged, number: int) -> tuple[str, dict[str, Any]] | None:
-    runs = [system.first for system in judged.order if system.first.told]
-    base = runs[0] if runs else None
-    parts = [part for part in (base.told if base else {}) if part != "train"]
-    runs = [one for one in runs if all(_same(one, base, part) for part in parts)]
-    if base is None or len(runs) < 2:
-        return None
-    found: list[tuple[float, dict[str, Any], list[Translation]]] = []
-    for part in parts:
-        for each in zip(*(one.told[part] for one in runs), strict=True):
-            texts = list(dict.fromkeys(one.after for one in each))
-            if len(texts) > 1:
-                gains = [round(one.gain_after, 4) for one in each]
-                data = {"part": TITLES[part], "source": each[0].source, "reference": (each[0].references or [""])[0],
-                        "texts": texts, "said": [texts.index(one.after) for one in each], "gains": gains}  # fmt: skip
-                found.append((max(gains) - min(gains), data, list(each)))
-    if not found:
-        return None
-    kept = sorted(found, key=lambda one: -one[0])[:PAIRS]
-    names = [one.run.name for one in runs]
-    first = [one for one in kept if one[2][0].after != one[2][1].after]
-    items = "".join(_difference(data, *each[:2]) for _, data, each in first[:20])
-    text = (
-        f'<div class="versus" data-versus="{number}"><p class="pair">{escape(names[0])} against '
-        f"<b>{escape(names[1])}</b>: {len(first):,} of the {len(kept):,} sentences listed differ.</p>"
-        f'<ul class="changes">{items}</ul></div>'
-    )
-    return text, {"runs": names, "sentences": [data for _, data, _ in kept]}
-
-
-def _same(one: Examined, other: Examined | None, part: str) -> bool:
-    return other is not None and part in one.scored and one.scored[part].of == other.scored[part].of
-
-
-def _difference(data: Mapping[str, Any], one: Translation, other: Translation) -> str:
-    change = other.gain_after - one.gain_after
-    colour = "up" if change > 0 else "down" if change < 0 else "faint"
-    source = f'<p class="small faint">{escape(data["source"])}</p>' if data["source"] else ""
-    reference = f"reference: {escape(data['reference'])} · " if data["reference"] else ""
-    return (
-        f'<li><span class="delta {colour}">{signed(change)}</span>{source}'
-        f"<p>{diff_markup(diff(one.after, other.after))}</p>"
-        f'<p class="small faint">{reference}{escape(data["part"])}</p></li>'
-    )
-
-
 # Weights -------------------------------------------------------------------------------------------------------------
 
 
@@ -186,39 +129,48 @@ def all_shares(group: Group) -> str:
         ]
         for j in order
     }
-    chart = dots_chart("shares of features in all runs", "share in the decisions", rows, percent=True, lines=True)
+    title = "shares of features in all runs"
     curves = [Curve(one.run.name, [0.0], [0.0], points=True, series=one.number) for one in runs]
-    return f'<div class="figure">{page.legend(curves)}{page.scrolled(chart)}</div>'
+    return page.figure(
+        f"shares-{group.found[0].number}",
+        lambda width: dots_chart(title, "share in the decisions", rows, percent=True, lines=True, width=width),
+        key=page.legend(curves),
+        title="All runs",
+    )
 
 
-def weights_table(found: Sequence[Examined]) -> tuple[str, dict[str, Any]]:
+def weight_rows(runs: Sequence[WeightsOf]) -> tuple[Section | None, dict[str, Any]]:
     """Every weight of every run, to be searched and saved."""
-    runs = [one for one in found if one.run.weights]
-    names = list(dict.fromkeys(name for one in runs for name in one.run.weights))
+    names = list(dict.fromkeys(name for one in runs for name in one.weights))
     if not names:
-        return "", {}
-    parts = np.stack([shares(one.run.weights, names, one.deviations) for one in runs])
+        return None, {"runs": [], "rows": []}
+    parts = np.stack([shares(one.weights, names, one.deviations) for one in runs])
     order = np.argsort(-np.abs(parts).max(axis=0), kind="stable")
     rows: list[list[Any]] = []
     for j in order[:ROWS].tolist():
         name = names[j]
         row: list[Any] = [name, readable(name) if readable(name) != name else 0]
         for one, share in zip(runs, parts, strict=True):
-            weight = one.run.weights.get(name)
-            before = one.run.initial.get(name, 0.0)
+            weight = one.weights.get(name)
+            before = one.initial.get(name, 0.0)
             row.append(None if weight is None else [_short(before), _short(weight), round(100 * float(share[j]), 3)])
         rows.append(row)
-    heads = ["feature", *(escape(one.run.name) for one in runs)]
+    heads = ["feature", *(escape(one.name) for one in runs)]
     shown = [[escape(row[1] or row[0]), *(_weight(cell) for cell in row[2:])] for row in rows[:FIRST]]
     cut = f"The {ROWS:,} of the largest share of {len(names):,}" if len(names) > ROWS else f"All {len(names):,}"
     lead = (
         f"{cut} weights, the largest share in the decisions first, with that share. <code>weights.txt</code> has "
         "them in full precision."
     )
-    text = f'<div class="weights-table">{table(heads, shown)}<p class="count small faint">'
-    text += f"The first {min(FIRST, len(rows)):,} of {len(rows):,} are shown.</p></div>"
-    data = {"runs": [one.run.name for one in runs], "rows": rows, "first": FIRST}
-    return section("table", "All weights", lead, text), data
+    text = table(heads, shown, name="weights", more=" data-weights")
+    return section("table", "All weights", lead, text), {"runs": [one.name for one in runs], "rows": rows}
+
+
+def weights_table(found: Sequence[Examined]) -> tuple[Section | None, dict[str, Any]]:
+    """The weights of the runs that have some."""
+    return weight_rows(
+        [WeightsOf(o.run.name, o.run.weights, o.run.initial, o.deviations) for o in found if o.run.weights]
+    )
 
 
 def _short(value: float) -> float:
@@ -234,7 +186,7 @@ def _weight(cell: Sequence[float] | None) -> str:
 # Options -------------------------------------------------------------------------------------------------------------
 
 
-def options(found: Sequence[Examined]) -> str:
+def options(found: Sequence[Examined]) -> Section:
     """What the runs were told differently."""
     given = [_options(one.run) for one in found]
     names = list(dict.fromkeys(name for each in given for name in each))
@@ -251,7 +203,8 @@ def options(found: Sequence[Examined]) -> str:
         "Options and inputs in which these runs differ, whether they were given or are the trainer's defaults (grey). "
         "Options that only some of the trainers have are listed if one of them is not at its default."
     )
-    return section("options", "Options that differ", lead, table(["", *(escape(o.run.name) for o in found)], rows))
+    heads = ["option", *(escape(o.run.name) for o in found)]
+    return section("options", "Options that differ", lead, table(heads, rows, name="options"), short="Options")
 
 
 def _option(value: tuple[str, bool] | None) -> str:

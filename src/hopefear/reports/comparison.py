@@ -1,114 +1,105 @@
-"""The page of ``hopefear compare``: the verdict, scores with intervals, all pairs, learning curves."""
+"""The page of ``hopefear compare``: the verdict, scores with intervals, all pairs, learning curves, every sentence."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from statistics import mean
+from typing import Any
 
-from hopefear.evaluation.comparison import Compared, spread
-from hopefear.reports.page import card, chart, document, scrolled, section, table
-from hopefear.util.svg import Curve, nice_ticks, number, tag
+from hopefear.evaluation.comparison import Compared
+from hopefear.reports.charts import Bar, forest_plot
+from hopefear.reports.compare import WeightsOf, weight_rows
+from hopefear.reports.listing import Listing, sentences
+from hopefear.reports.numbers import averaged
+from hopefear.reports.page import MINUS, WIDE, Section, chart, definitions, document, figure, section, table
+from hopefear.reports.scores import pairs
+from hopefear.reports.sections import one_fit
+from hopefear.util.svg import Curve, line_chart
+from hopefear.util.words import plural
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 640, 150, 30, 34, 24
-
-
-def page(comparison: Compared) -> str:
-    """One self-contained page."""
-    title = f"{comparison.metric.key} of {len(comparison.recipes)} trainers"
-    body = "".join(
-        [
-            f'<main><header><h1>{escape(title)}</h1><p class="verdict">{escape(comparison.verdict)}</p></header>',
-            _scores(comparison),
-            _pairs(comparison),
-            _curves(comparison),
-            "</main>",
-        ]
-    )
-    return document(title, body, {})
+STARTS = "mert"  # its history has where each of its starts ended, which is no curve
 
 
-def _scores(comparison: Compared) -> str:
+def page(
+    comparison: Compared,
+    listing: Listing | None = None,
+    weights: Sequence[WeightsOf] = (),
+    made: Mapping[str, str] | None = None,
+) -> str:
+    """One self-contained page. ``made``: how it was made, names and values (markup)."""
+    seeds = plural(len(comparison.recipes[0].scores), "seed")
+    title = f"{plural(len(comparison.recipes), 'trainer')}, {seeds} each · {comparison.label} · {comparison.where}"
+    table_of_weights, rows = weight_rows(weights)
+    data: dict[str, Any] = {"weights": rows, "sentences": [listing.record()] if listing is not None else []}
+    shown = [
+        _scores(comparison),
+        pairs([comparison], True) if comparison.pairs else None,
+        _curves(comparison),
+        sentences([listing], " Each trainer speaks with its seed that is best on dev.") if listing else None,
+        table_of_weights,
+        section("made", "How it was made", "Everything you need to repeat it.", definitions(made)) if made else None,
+    ]
+    return document(f"hopefear compare: {comparison.label}", _top(title, comparison), shown, data)
+
+
+def _top(title: str, comparison: Compared) -> str:
+    note = '<p class="small faint">Lines are 95 % intervals over sentences and seeds; small dots are single seeds.</p>'
+    drawn = figure("forest", lambda width: forest(comparison, width), note=note)
+    return f'<h1>{escape(title)}</h1><p class="verdict">{escape(comparison.verdict)}</p>{drawn}'
+
+
+def forest(comparison: Compared, width: int, standalone: bool = False) -> str:
+    """The scores with their intervals."""
+    bars = [Bar(one.name, one.scores, one.low, one.high, k) for k, one in enumerate(comparison.recipes)]
+    label = f"{comparison.label}, {comparison.part}"
+    return forest_plot(bars, label, comparison.digits, width, standalone)
+
+
+def _scores(comparison: Compared) -> Section:
     head, *rows = comparison.rows()
     lead = (
-        f"Scores on {comparison.sentences} held-out sentences: the mean over the seeds with its "
-        "95 % interval over sentences and seeds. Dots are single seeds."
+        f"The mean over the seeds with its standard deviation, on {comparison.where}, with the 95 % interval over "
+        "sentences and seeds; the difference from the best with its p, adjusted for the number of pairs."
     )
-    cells = [[escape(cell) for cell in row] for row in rows]
-    return section(
-        "scores", "Scores", lead, card(scrolled(forest_plot(comparison))), card(table([*map(escape, head)], cells))
-    )
+    cells = [[escape(row[0]), *(escape(cell.replace("-", MINUS)) for cell in row[1:])] for row in rows]
+    return section("scores", "Scores", lead, table([*map(escape, head)], cells, name="scores"))
 
 
-def _pairs(comparison: Compared) -> str:
-    d = comparison.digits
-    rows = [
-        [
-            f"{escape(pair.first)} against {escape(pair.second)}",
-            f"{pair.delta:+.{d}f}",
-            f"{pair.low:+.{d}f} to {pair.high:+.{d}f}",
-            f"{pair.p:.3f}",
-            f"{pair.adjusted:.3f}",
-            "different" if pair.different else "cannot tell",
-        ]
-        for pair in comparison.pairs
-    ]
-    lead = (
-        "The paired bootstrap over sentences and seeds. The adjusted p controls the false discovery rate over all "
-        "pairs (Benjamini and Hochberg 1995)."
-    )
-    head = ["pair", "difference", "95 %", "p", "adjusted", "verdict"]
-    return section("pairs", "Every pair", lead, card(table(head, rows))) if rows else ""
-
-
-def _curves(comparison: Compared) -> str:
+def learning_curves(comparison: Compared) -> list[Curve]:
+    """The score after each epoch, as the mean over seeds; of a trainer without epochs, the score of its fit."""
     curves = []
-    for recipe in comparison.recipes:
-        seeds = [seed for seed in comparison.curves.get(recipe.name, []) if len(seed) > 1]
-        if seeds:
-            length = min(map(len, seeds))
-            y = [mean(seed[epoch] for seed in seeds) for epoch in range(length)]
-            curves.append(Curve(recipe.name, list(range(1, length + 1)), y))
+    for k, recipe in enumerate(comparison.recipes):
+        seeds = [list(enumerate(seed, 1)) for seed in comparison.curves.get(recipe.name, [])]
+        if recipe.name == STARTS:
+            seeds = [[(1, score)] for score in recipe.dev]
+        curve = averaged(recipe.name, seeds)
+        if curve.x:
+            curves.append(one_fit(Curve(curve.name, curve.x, curve.y, curve.error, series=k)))
+    return curves
+
+
+def figures(comparison: Compared) -> dict[str, str]:
+    """The charts that stand alone: scores with intervals, and learning curves if there are epochs."""
+    drawn = {"forest": forest(comparison, WIDE, standalone=True)}
+    curves = learning_curves(comparison)
+    if not all(curve.level for curve in curves):
+        title = f"{comparison.label} on the sentences learnt from"
+        drawn["curves"] = line_chart(title, "epoch", comparison.label, curves, standalone=True)
+    return drawn
+
+
+def _curves(comparison: Compared) -> Section | None:
+    curves = learning_curves(comparison)
     if not curves:
-        return ""
-    drawn = chart("curves-chart", "Score after each epoch", "epoch", comparison.metric.key, curves)
-    return section("curves", "Learning", "The score on the training sentences, as the mean over the seeds.", drawn)
-
-
-def forest_plot(comparison: Compared) -> str:
-    """A line for each recipe: its interval, its mean, its seeds."""
-    recipes = comparison.recipes
-    values = [value for recipe in recipes for value in (recipe.low, recipe.high, *recipe.scores)]
-    low, high = min(values), max(values)
-    margin = (high - low) * 0.05 or 0.5
-    low, high = low - margin, high + margin
-
-    def x(value: float) -> str:
-        return number(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT))
-
-    bottom = TOP + ROW * len(recipes)
-    parts = []
-    for tick in nice_ticks(low, high):
-        if low <= tick <= high:
-            parts.append(tag("path", d=f"M{x(tick)} {TOP - 8}V{bottom}", stroke="var(--grid)"))
-            label = f"{tick:g}"
-            parts.append(tag("text", label, x=x(tick), y=bottom + 16, text_anchor="middle", fill="var(--faint)"))
-    for row, recipe in enumerate(recipes):
-        y = TOP + ROW * row + ROW / 2
-        colour = f"var(--c{row % 8})"
-        parts.append(tag("text", recipe.name, x=LEFT - 12, y=number(y + 4), text_anchor="end", fill="var(--ink)"))
-        interval = f"M{x(recipe.low)} {number(y)}H{x(recipe.high)}"
-        parts.append(tag("path", d=interval, stroke=colour, stroke_width=3, stroke_linecap="round"))
-        for score in recipe.scores:
-            parts.append(tag("circle", cx=x(score), cy=number(y - 8), r=2.5, fill=colour, opacity=0.6))
-        parts.append(tag("circle", cx=x(mean(recipe.scores)), cy=number(y), r=6, fill=colour))
-    said = "; ".join(f"{recipe.name} {spread(recipe.scores, comparison.digits)}" for recipe in recipes)
-    return tag(
-        "svg",
-        inside="".join(parts),
-        viewBox=f"0 0 {WIDTH} {bottom + 24}",
-        role="img",
-        class_="chart",
-        aria_label=f"{comparison.metric.key}: {said}",
-        font_family="system-ui,sans-serif",
-        font_size=13,
-    )
+        return None
+    lead = "The score on the sentences that were learnt from, as the mean over the seeds; bars are standard deviations."
+    if any(curve.level for curve in curves):
+        lead += " A dotted line is a trainer without epochs: what its fit has."
+    if all(curve.level for curve in curves):
+        d = comparison.digits
+        rows = [[escape(curve.name), f"{mean(curve.y):.{d}f}"] for curve in curves]
+        inside = table(["trainer", comparison.label], rows, name="curves")
+    else:
+        inside = chart("curves-chart", "Score after each epoch", "epoch", comparison.label, curves)
+    return section("curves", "Learning curves", lead, inside, short="Learning")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import mean
 from typing import Any
 
 import numpy as np
 
+from hopefear.evaluation.comparison import METRIC_NAMES
+from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.reports.gather import RunData
 from hopefear.reports.numbers import BeforeAfter, Vector, before_after, influence, kept_before_after
@@ -16,7 +19,6 @@ from hopefear.reports.sentences import Translation, choose, clouds, translations
 
 #: The parts of the data, what nothing was learnt from or chosen on first.
 PARTS = ("test", "holdout", "dev", "train")
-METRIC_NAMES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER", "wer": "WER", "rouge-s": "ROUGE-S"}
 TITLES = {"train": "train", "dev": "dev", "holdout": "held out", "test": "test", "examples": "decoded for this page"}
 
 
@@ -98,6 +100,17 @@ class System:
     def score(self, part: str) -> float:
         return mean(self.after(part))
 
+    def gain(self, part: str, jobs: int = 0) -> tuple[float, tuple[float, float]] | None:
+        """The p and the 95 % interval of after against before, over seeds and sentences; None if inputs are gone."""
+        first = self.first.scored.get(part)
+        if first is None or len(self.runs) == 1:
+            return (first.p, first.interval) if first is not None else None
+        stats = self.stats(part)
+        if stats is None:
+            return None
+        test = paired_bootstrap(stats, first.stats_before, self.first.run.metric, 1000, 1, jobs)
+        return test.p, test.ci
+
     def stats(self, part: str) -> Vector | None:
         """Seeds x sentences x statistics, where they are known."""
         if not all(part in one.scored for one in self.runs):
@@ -129,7 +142,7 @@ class Group:
     def higher(self) -> bool:
         return self.found[0].run.metric.higher_is_better
 
-    @property
+    @cached_property
     def systems(self) -> list[System]:
         """The finished runs, those that differ in the seed only taken together."""
         ways: dict[str, list[Examined]] = {}

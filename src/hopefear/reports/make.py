@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
-from typing import Any
 
-import hopefear
 from hopefear.errors import InputError
-from hopefear.reports import compare, page, sections
-from hopefear.reports.examined import Examined, by_metric
+from hopefear.reports import compare, page, scores, sections
+from hopefear.reports.examined import Examined, Group, by_metric
 from hopefear.reports.gather import Reader, RunData
+from hopefear.reports.listing import listing, sentences
 from hopefear.reports.verdict import judged
 from hopefear.util.files import atomic_write
+from hopefear.util.words import plural, some
 
 EVERY = 2.0  # seconds between two looks at a run that is watched
 RELOAD = 5000  # milliseconds after which its page loads itself again
+AGAIN = (
+    f'<p class="reloads" data-reload="{RELOAD}">A run is not finished. While <code>report --watch</code> runs, '
+    "this page is written again as it goes on, and loads itself every few seconds. "
+    '<button type="button" hidden>stop loading</button></p>'
+)
 
 
 def make_report(
@@ -130,56 +134,40 @@ def _page(found: Sequence[Examined], jobs: int) -> str:
     groups = by_metric(found)
     judgements = [judged(group, jobs) for group in groups]
     seen = [one for one in found if one.clouds]
-    shown = [("scores", "Scores", sections.scores(groups, jobs))]
-    shown.append(("metrics", "All metrics", compare.metrics(groups, judgements, jobs)))
-    shown.append(("warnings", "Warnings", sections.warnings(runs)))
-    shown.append(("curves", "Learning", sections.curves(groups)))
-    shown.append(("buckets", "Lengths and words", sections.buckets(judgements)))
-    against, pairs = compare.versus(judgements)
-    shown.append(("versus", "Run against run", against))
-    shown.append(("start", "Hope and fear", sections.start(found) if seen else ""))
-    if seen:
-        shown.append(("sentence", "A sentence", sections.sentence(seen)))
-        shown.append(("translations", "Translations", sections.translations(seen)))
-    table, weights = compare.weights_table(found)
-    if weights:
-        shown.append(("weights", "Weights", sections.weights(groups)))
-        shown.append(("table", "All weights", table))
-    if seen:
-        shown.append(("surface", "Error surface", sections.surface(seen, jobs)))
-    if any(one.bleu for each in found for one in each.scored.values()):
-        shown.append(("length", "N-grams", sections.lengths(found)))
-    if len(found) > 1:
-        shown.append(("options", "Options", compare.options(found)))
-    shown.append(("made", "How it was made", sections.made(runs)))
-    shown = [one for one in shown if one[2]]
-    data: dict[str, Any] = {
+    listings = [one for each in judgements if each is not None and (one := listing(each)) is not None]
+    weights, rows = compare.weights_table(found)
+    compared = [each.compared for each in judgements if each is not None and each.compared is not None]
+    shown = [
+        scores.pairs(compared, len(groups) == 1),
+        scores.scores(groups, jobs),
+        compare.metrics(groups, judgements, jobs),
+        sections.warnings(runs),
+        sections.curves(groups),
+        sections.buckets(judgements),
+        sentences(listings),
+        sections.candidates(seen) if seen else None,
+        sections.weights(groups) if weights is not None else None,
+        weights,
+        sections.surface(seen, jobs) if seen else None,
+        sections.lengths(found) if any(one.bleu for each in found for one in each.scored.values()) else None,
+        compare.options(found) if len(found) > 1 else None,
+        sections.made(runs),
+    ]
+    data = {
         "runs": [
             {"name": one.run.name, "metric": page.escape_metric(one.run.key), "sentences": one.clouds} for one in seen
         ],
-        "versus": pairs,
-        "weights": weights,
+        "sentences": [one.record() for one in listings],
+        "weights": rows,
     }
-    going = not all(run.finished for run in runs)
-    if going:
-        data["reload"] = RELOAD
+    again = "" if all(run.finished for run in runs) else AGAIN
     title = f"hopefear: {', '.join(names)}" if len(names) <= 3 else f"hopefear: {len(names)} runs"
-    return page.document(title, _body(found, sections.top(groups, judgements), shown, going), data)
+    return page.document(title, again + scores.top(_heading(groups, runs), groups, judgements, jobs), shown, data)
 
 
-def _body(found: Sequence[Examined], top: str, shown: Sequence[tuple[str, str, str]], going: bool) -> str:
-    links = "".join(f'<li><a href="#{name}">{escape(short)}</a></li>' for name, short, _ in shown)
-    runs = [one.run for one in found]
-    head = f"What training with {runs[0].trainer} did" if len(runs) == 1 else f"What training did: {len(runs)} runs"
-    again = (
-        '<p class="reloads">A run is not finished. While <code>report --watch</code> runs, this page is written again '
-        'as it goes on, and loads itself every few seconds. <button type="button" hidden>stop loading</button></p>'
-    )
-    return (
-        '<a class="skip" href="#verdict">to the content</a>'
-        f"<header><h1>{escape(head)}</h1>{again if going else ''}{top}</header>"
-        f'<nav aria-label="sections"><ul>{links}</ul></nav>'
-        f"<main>{''.join(content for _, _, content in shown)}</main>"
-        f"<footer>Made by hopefear {escape(hopefear.__version__)} on {time.strftime('%Y-%m-%d', time.gmtime())}. "
-        "This page holds everything it shows and asks nothing of the network.</footer>"
-    )
+def _heading(groups: Sequence[Group], runs: Sequence[RunData]) -> str:
+    """What was compared, in one line."""
+    names = some([run.name for run in runs], 6)
+    metrics = ", ".join(group.title for group in groups)
+    what = plural(len(runs), "run") if len(runs) > 1 else f"What training with {runs[0].trainer} did"
+    return f"{what}: {names} · {metrics}" if len(runs) > 1 else f"{what} · {names} · {metrics}"

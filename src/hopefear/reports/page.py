@@ -1,52 +1,105 @@
-"""The page: HTML around the pictures. Everything is in one file, and every text is escaped."""
+"""The page: HTML around the pictures. Everything is in one file, and every text is escaped.
+
+Style and script are the files of ``static/``, joined in the order of their names. Data for the script are packed: JSON,
+deflated, in base64, so that ten thousand sentences make a page of a few megabytes.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import time
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-from hopefear.reports.examined import METRIC_NAMES
+import hopefear
+from hopefear.evaluation.comparison import METRIC_NAMES
 from hopefear.util.svg import Curve, line_chart, look, numbered, outside, robust_span, style, tag
 
 MINUS = "\N{MINUS SIGN}"
+WIDE, NARROW = 560, 350  # the widths that charts are drawn for: of a screen, of a phone
 
 
-def document(title: str, body: str, data: Any) -> str:
-    """The whole page. A content security policy lets only our own script run, and nothing be fetched."""
-    folder = files("hopefear.reports")
-    script = folder.joinpath("page.js").read_text(encoding="utf-8")
-    css = folder.joinpath("page.css").read_text(encoding="utf-8")
+@dataclass(frozen=True)
+class Section:
+    """A section with a heading and a sentence that says how to read it (markup)."""
+
+    name: str
+    title: str
+    lead: str
+    content: str
+    short: str  # in the list of sections
+
+    @property
+    def markup(self) -> str:
+        return (
+            f'<section id="{self.name}" aria-labelledby="{self.name}-title"><h2 id="{self.name}-title">'
+            f'{escape(self.title)}</h2><p class="lead">{self.lead}</p>{self.content}</section>'
+        )
+
+
+def section(name: str, title: str, lead: str, *content: str, short: str = "") -> Section:
+    return Section(name, title, lead, "".join(content), short or title)
+
+
+def document(title: str, top: str, sections: Iterable[Section | None], data: Mapping[str, Any] | None = None) -> str:
+    """The whole page. A content security policy lets only our own script run, and nothing be fetched.
+
+    ``top`` is what comes first (markup).
+    """
+    script = f'"use strict";\n(function () {{\n{_static(".js")}}})();'
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'; img-src data:"
+    shown = [one for one in sections if one is not None]
+    day = time.strftime("%Y-%m-%d", time.gmtime())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>{style()}{css}</style>\n</head>\n<body>\n{body}\n"
-        f"{data_script(data)}\n<script>{script}</script>\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{style()}{_static('.css')}</style>\n</head>\n"
+        f'<body class="framed">\n<a class="skip" href="#main">to the content</a>{_navigation(shown)}'
+        f'<main id="main" tabindex="-1"><header class="top" id="verdict">{top}</header>'
+        f"{''.join(one.markup for one in shown)}</main>"
+        f"<footer>Made by hopefear {escape(hopefear.__version__)} on {day}. This page holds everything it shows and "
+        f"loads nothing from the network.</footer>\n{packed(data or {})}\n<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
-def data_script(data: Any) -> str:
-    """Data for the script, which no text in it can end or become."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return f'<script type="application/json" id="data">{text}</script>'
+@cache
+def _static(ending: str) -> str:
+    """The files of ``static/`` of one kind, joined."""
+    found = sorted(files("hopefear.reports").joinpath("static").iterdir(), key=lambda one: one.name)
+    return "".join(one.read_text(encoding="utf-8") for one in found if one.name.endswith(ending))
 
 
-def section(name: str, title: str, lead: str, *content: str) -> str:
-    """A section with a heading and a sentence that says how to read it (markup)."""
+def _navigation(sections: Sequence[Section]) -> str:
+    links = "".join(f'<li><a href="#{one.name}">{escape(one.short)}</a></li>' for one in sections)
     return (
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(title)}</h2>'
-        f'<p class="lead">{lead}</p>{"".join(content)}</section>'
+        '<nav class="sections" aria-label="sections"><div class="bar"><span class="brand">hopefear</span>'
+        '<button type="button" class="menu" aria-expanded="false" aria-controls="sections">Sections</button></div>'
+        f'<ul id="sections"><li><a href="#verdict">Verdict</a></li>{links}</ul>'
+        '<p class="keys"><button type="button">Keyboard <kbd>?</kbd></button></p></nav>'
     )
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """Data for the script, which no text in it can end or become."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return f'<script type="text/plain" id="data">{base64.b64encode(zlib.compress(text, 9)).decode()}</script>'
+
+
+def unpacked(page: str) -> Any:
+    """The data of a page."""
+    found = re.search(r'id="data">(.*?)</script>', page, re.S)
+    return json.loads(zlib.decompress(base64.b64decode(found[1]))) if found else None
 
 
 def headed(alone: bool, title: str, content: str) -> str:
@@ -58,22 +111,35 @@ def card(*content: str) -> str:
     return tag("div", inside="".join(content), class_="card")
 
 
-def scrolled(chart: str) -> str:
-    """A chart that keeps its letters readable on a phone, and is pushed sideways there."""
-    return f'<div class="scroll large">{chart}</div>'
+def figure(name: str, draw: Callable[[int], str], *, key: str = "", note: str = "", title: str = "") -> str:
+    """A chart, drawn for a screen and for a phone, with what belongs to it (markup); the script adds downloads."""
+    head = f"<h3>{escape(title)}</h3>" if title else ""
+    charts = "".join(f'<div class="{kind}">{draw(width)}</div>' for kind, width in (("wide", WIDE), ("narrow", NARROW)))
+    return f'<div class="figure" id="{name}">{head}{key}{charts}{note}</div>'
 
 
-def chart(name: str, title: str, x: str, y: str, curves: Sequence[Curve], x_names: Sequence[str] = ()) -> str:
-    """A line chart with its legend, whose entries the script makes buttons. A curve far from all others is cut off."""
-    low, high = robust_span(curves)
-    beyond = outside(curves, low, high)
+def chart(
+    name: str, title: str, x: str, y: str, curves: Sequence[Curve], x_names: Sequence[str] = (), heading: str = ""
+) -> str:
+    """Curves on one axis, with a legend whose names hide and show them. Curves far from all others are cut off."""
+    shown = [curve for curve in curves if len(curve.x)]
+    low, high = robust_span(shown)
+    beyond = outside(shown, low, high)
     note = ""
     if beyond:
         names = ", ".join(f"{escape(one.name)} ({_ends(one.y)})" for one in beyond)
         note = f'<p class="small faint">Beyond the axis: {names}.<span class="needs-js"> Press the names of others to '
         note += "hide them, and the axis follows.</span></p>"
-    drawn = line_chart(title, x, y, curves, name=name, x_names=x_names, span=(low, high))
-    return f'<div class="figure" id="{name}">{legend(curves) if len(curves) > 1 else ""}{scrolled(drawn)}{note}</div>'
+
+    def draw(width: int) -> str:
+        height = 300 if width == WIDE else 260
+        clip = f"{name}-{width}"
+        drawn = line_chart(
+            title, x, y, curves, name=clip, x_names=x_names, span=(low, high), width=width, height=height
+        )
+        return drawn
+
+    return figure(name, draw, key=legend(shown) if len(shown) > 1 else "", note=note, title=heading)
 
 
 def _ends(values: Sequence[float]) -> str:
@@ -94,14 +160,21 @@ def legend(curves: Sequence[Curve]) -> str:
     return f'<ul class="key toggles">{"".join(items)}</ul>'
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Cells are markup; the first column is a heading of its row."""
-    head = "".join(f'<th scope="col">{column}</th>' for column in columns)
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", *, name: str = "", more: str = ""
+) -> str:
+    """Cells are markup; the first column is a heading of its row. ``name`` is that of the file it is saved to."""
+    head = "".join(f'<th scope="col">{column}</th>' if column else "<td></td>" for column in columns)
     body = "".join(
         f'<tr><th scope="row">{row[0]}</th>' + "".join(f"<td>{cell}</td>" for cell in row[1:]) + "</tr>" for row in rows
     )
     title = f"<caption>{caption}</caption>" if caption else ""
-    return f'<div class="scroll"><table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    saved = f' data-name="{escape(name)}"' if name else ""
+    return (
+        f'<div class="table"{saved}{more}><div class="scroll" tabindex="0" role="region" aria-label="table '
+        f'{escape(name)}"><table class="numbers">{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        "</div></div>"
+    )
 
 
 def panels(name: str, label: str, names: Sequence[str], contents: Sequence[str], runs: Sequence[int] = ()) -> str:
@@ -138,19 +211,8 @@ def escape_metric(key: str) -> str:
     return escape(METRIC_NAMES.get(key, key))
 
 
-def p_text(p: float) -> str:
-    """A p-value as it is written: p = .07"""
-    return f"p = {p:.2g}".replace("= 0.", "= .")
-
-
 def small_number(value: float) -> str:
     return f"{value:.4g}".replace("-", MINUS)
-
-
-def diff_markup(parts: Sequence[Sequence[str]]) -> str:
-    """Words only before struck out, words only after underlined."""
-    names = {"=": "span", "-": "del", "+": "ins"}
-    return " ".join(tag(names[kind], text) for kind, text in parts if text) or '<span class="faint">(empty)</span>'
 
 
 def definitions(rows: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ hope and the fear marked. It is shown for the weights before and after training,
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -81,21 +80,6 @@ def choose(found: Sequence[Translation], count: int) -> list[Translation]:
         known = {one.index for one in picked}
         picked += [one for one in readable if one.index not in known][: count - len(picked)]
     return picked
-
-
-def diff(before: str, after: str) -> list[list[str]]:
-    """Runs of words: ``["=", both]``, ``["-", only before]``, ``["+", only after]``."""
-    old, new = before.split(), after.split()
-    found: list[list[str]] = []
-    for what, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
-            found.append(["=", " ".join(old[a:b])])
-            continue
-        if a < b:
-            found.append(["-", " ".join(old[a:b])])
-        if c < d:
-            found.append(["+", " ".join(new[c:d])])
-    return found
 
 
 def clouds(run: RunData, pool: Pool, chosen: Sequence[int], jobs: int = 0, seed: int = 1) -> list[dict[str, Any]]:

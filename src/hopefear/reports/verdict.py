@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from hopefear.evaluation.significance import Comparison, paired_bootstrap
-from hopefear.reports.examined import METRIC_NAMES, PARTS, Group, System
+from hopefear.evaluation.comparison import LEVEL, METRIC_NAMES, Compared, Pair, compared, p_text
+from hopefear.reports.examined import PARTS, TITLES, Group, System
 from hopefear.reports.gather import RunData
-from hopefear.reports.page import p_text, plain_number, signed
+from hopefear.reports.page import plain_number, signed
 
-SURE = 0.05
 WHERE = {"test": "test data", "holdout": "held-out data", "dev": "dev", "train": "the data learnt from"}
+PHRASES = {"test": "test", "holdout": "held-out", "dev": "development", "train": "training"}
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,12 @@ class Judged:
     group: Group
     part: str
     order: list[System]  # on the same sentences
-    against: list[Comparison | None]  # the best against each of the others
+    compared: Compared | None  # all pairs of those whose sentences are known; None if the best is not among them
     apart: list[System]  # on other sentences, or without a score: not compared
+
+    def pair(self, one: System, other: System) -> Pair | None:
+        """The test of two systems; None if it cannot be made."""
+        return self.compared.pair(one.name, other.name) if self.compared is not None else None
 
     @property
     def best(self) -> System:
@@ -46,19 +50,25 @@ def judged(group: Group, jobs: int = 0) -> Judged | None:
     for parts in (PARTS[:2], PARTS[2:3], PARTS[3:]):  # what nothing was learnt from or chosen on, dev, train
         crowds = [(part, crowd) for part in parts for crowd in _crowds(systems, part)]
         if crowds:
-            part, largest = max(crowds, key=lambda one: len(one[1]))
+            part, largest = max(crowds, key=lambda one: (_testable(*one), len(one[1])))
             break
     else:
         return None
     order = sorted(largest, key=lambda one: one.score(part), reverse=group.higher)
-    metric = group.found[0].run.metric
-    stats = [one.stats(part) for one in order]
-    against = [
-        paired_bootstrap(stats[0], other, metric, 1000, 1, jobs) if stats[0] is not None and other is not None else None
-        for other in stats[1:]
-    ]
     apart = [one for one in systems if one not in largest]
-    return Judged(group, part, order, against, apart)
+    return Judged(group, part, order, _compared(group, part, order, jobs), apart)
+
+
+def _compared(group: Group, part: str, order: Sequence[System], jobs: int) -> Compared | None:
+    stats = {one.name: matrix for one in order if (matrix := one.stats(part)) is not None}
+    if len(stats) < 2 or order[0].name not in stats:
+        return None
+    dev = {one.name: one.after("dev") for one in order}
+    return compared(group.found[0].run.metric, TITLES[part], dev, stats, {}, {}, jobs=jobs)
+
+
+def _testable(part: str, crowd: Sequence[System]) -> int:
+    return sum(one.stats(part) is not None for one in crowd)
 
 
 def _crowds(systems: Sequence[System], part: str) -> list[list[System]]:
@@ -77,67 +87,67 @@ def _crowds(systems: Sequence[System], part: str) -> list[list[System]]:
 
 def verdict(found: Judged) -> str:
     """One or two sentences (markup)."""
-    best, part, label = found.best, found.part, escape(found.group.title)
-    before, after = best.before(part), best.score(part)
-    seeds = best.seeds(part)
-    if len(found.order) > 1:
-        of = f", {seeds}" if seeds else ""
-        was = f"; {plain_number(before, best.digits)} before training" if before is not None else ""
-        text = (
-            f"<b>{escape(best.name)}</b> is best on {WHERE[part]}: {plain_number(after, best.digits)} {label}{of}{was}."
-        )
-        text += f" {_lead(found)}"
+    if found.compared is not None:
+        text = escape(found.compared.verdict)
+    elif len(found.order) > 1:
+        text = _untested(found)
     else:
-        text = _gain(found, before, after, f", {seeds}" if seeds else "")
+        text = _gain(found)
+    if found.compared is not None and (left := [one for one in found.order if not _has(found.compared, one)]):
+        text += f" Whether it is better than {_names(left)} cannot be tested, because inputs are gone."
     if not found.unseen:
-        learnt = best.first.run.record.kind == "tune"
+        learnt = found.best.first.run.record.kind == "tune"
         told = "the sentences that were learnt from" if learnt else "the sentences that the epoch was chosen on"
         text += f" These are {told}: nothing is known of others."
     if found.apart:
-        names = ", ".join(escape(one.name) for one in found.apart)
-        text += f" Not compared, because {'it has' if len(found.apart) == 1 else 'they have'} other sentences: {names}."
+        text += f" Not compared, because {'it has' if len(found.apart) == 1 else 'they have'} other sentences: "
+        text += f"{_names(found.apart)}."
     return text
 
 
-def _lead(found: Judged) -> str:
-    """The best against the next, and against all others."""
-    next_best, test = found.order[1], found.against[0]
-    lead = plain_number(abs(found.best.score(found.part) - next_best.score(found.part)), found.best.digits)
-    name = escape(next_best.name)
-    if test is None:
-        return f"Its lead over {name} is {lead}; whether that is chance cannot be tested, because inputs are gone."
-    sure = test.p < SURE
-    text = (
-        f"Its lead over {name}, the next best, is {lead} ({p_text(test.p)})."
-        if sure
-        else f"Its lead of {lead} over {name} may be chance, {p_text(test.p)}."
+def _has(compared: Compared, system: System) -> bool:
+    return any(recipe.name == system.name for recipe in compared.recipes)
+
+
+def _names(systems: Sequence[System]) -> str:
+    return ", ".join(escape(one.name) for one in systems)
+
+
+def _untested(found: Judged) -> str:
+    """The best of several whose difference cannot be tested."""
+    best, part, label = found.best, found.part, escape(found.group.title)
+    score = plain_number(best.score(part), best.digits)
+    lead = plain_number(abs(best.score(part) - found.order[1].score(part)), best.digits)
+    return (
+        f"<b>{escape(best.name)}</b> scores best on {WHERE[part]}, {score} {label}; "
+        f"whether its lead of {lead} over {escape(found.order[1].name)} is chance cannot be tested, because inputs are "
+        "gone."
     )
-    rest = list(zip(found.order[2:], found.against[1:], strict=True))
-    worse = [f"{escape(one.name)} ({p_text(test.p)})" for one, test in rest if test is not None and test.p < SURE]
-    level = [f"{escape(one.name)} ({p_text(test.p)})" for one, test in rest if test is not None and test.p >= SURE]
-    if level:
-        text += f" Nor can it be told from {', '.join(level)}."
-    if worse:
-        text += f" It is better than {', '.join(worse)}."
-    return text
 
 
-def _gain(found: Judged, before: float | None, after: float, seeds: str) -> str:
+def _gain(found: Judged) -> str:
     """One system: after against before."""
     best, part, label = found.best, found.part, escape(found.group.title)
-    name = f"<b>{escape(best.name)}</b>"
-    now = plain_number(after, best.digits)
+    before, after = best.before(part), best.score(part)
+    name, seeds = f"<b>{escape(best.name)}</b>", best.seeds(part)
+    of = f", {seeds}" if seeds else ""
+    d = best.digits
+    now = plain_number(after, d)
     if before is None:
-        return f"{name} has {now} {label} on {WHERE[part]}{seeds}; what was before is not known."
-    was, change = plain_number(before, best.digits), after - before
-    numbers = f"from {was} to {now} ({signed(change, best.digits)}{seeds})"
-    got = best.first.scored.get(part)
+        return f"{name} has {now} {label} on {WHERE[part]}{of}; what was before is not known."
+    was, change = plain_number(before, d), after - before
+    numbers = f"from {was} to {now}"
+    got = best.gain(part)
     if got is None:
-        return f"{name} moves {label} on {WHERE[part]} {numbers}; whether that is chance cannot be tested any more."
-    if got.p >= SURE:
-        return f"{name} moves {label} on {WHERE[part]} {numbers}: this may be chance, {p_text(got.p)}."
+        gain = f"{signed(change, d)}{of}"
+        return f"{name} moves {label} on {WHERE[part]} {numbers} ({gain}); whether that is chance cannot be tested."
+    p, (low, high) = got
+    count = f"{best.first.scored[part].sentences:,} {PHRASES[part]} sentences"
+    sure = f"{signed(change, d)}{of}, 95 % interval {signed(low, d)} to {signed(high, d)}, {p_text(p)}"
+    if p >= LEVEL:
+        return f"{name} moves {label} on {count} {numbers}, but this may be chance ({sure})."
     verb = "improves" if (change > 0) == found.group.higher else "worsens"
-    return f"{name} {verb} {label} on {WHERE[part]} {numbers}; {p_text(got.p)}."
+    return f"{name} {verb} {label} on {count} {numbers} ({sure})."
 
 
 def next_steps(found: Judged) -> list[str]:
@@ -145,14 +155,15 @@ def next_steps(found: Judged) -> list[str]:
     best, part = found.best, found.part
     run = best.first.run
     tuned = run.record.kind == "tune"
-    got = best.first.scored.get(part)
+    got = best.gain(part)
+    size = best.first.scored[part].sentences if part in best.first.scored else 0
     before, sign = best.before(part), 1 if found.group.higher else -1
     gain = sign * (best.score(part) - before) if before is not None else None
     steps = []
     if gain is not None and gain <= 0:
         steps.append("Keep the weights that you had: training made nothing better. The warnings may say why.")
-    elif got is not None and gain is not None and got.p >= SURE:
-        more = _enough(got.sentences, got.interval, gain)
+    elif got is not None and gain is not None and got[0] >= LEVEL:
+        more = _enough(size, got[1], gain)
         steps.append(f"Do not count on the gain yet: {more}, or learn from more sentences.")
     if run.record.warnings:
         count = len(run.record.warnings)
@@ -163,11 +174,10 @@ def next_steps(found: Judged) -> list[str]:
         steps.append(f"Keep sentences aside ({option}) to learn whether the gain holds on others.")
     if steps and gain is not None and gain <= 0:
         return steps
-    if len(found.order) > 1 and found.against[0] is not None and found.against[0].p >= SURE:
-        test = found.against[0]
-        size = got.sentences if got is not None else 0
-        more = _enough(size, test.ci, abs(test.delta))
-        name = escape(found.order[1].name)
+    rivals = [one for one in found.order[1:] if (pair := found.pair(best, one)) is not None and not pair.different]
+    if rivals and (pair := found.pair(best, rivals[0])) is not None:
+        more = _enough(size, (pair.low, pair.high), abs(pair.delta))
+        name = escape(rivals[0].name)
         steps.append(f"Take either {escape(best.name)} or {name}, whichever is cheaper; to tell them apart, {more}.")
     if len(best.after(part)) == 1:
         how = "<code>--replicates 5</code>" if tuned and not run.record.settings.get("retune_every") else "other seeds"

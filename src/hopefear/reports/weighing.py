@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from hopefear.evaluation.weighed import TITLES, Weighed
-from hopefear.reports.page import card, document, scrolled, section, small_number, table
-from hopefear.util.svg import Curve, line_chart
+from hopefear.reports.page import chart, document, section, small_number, table
+from hopefear.util.svg import Curve
 
 
 def page(weighed: Weighed, name: str) -> str:
@@ -28,20 +28,21 @@ def page(weighed: Weighed, name: str) -> str:
     ways = [[escape(way), small_number(score)] for way, score in weighed.compared.items()]
     curve = [[str(one.groups), small_number(one.score), f"{one.gain:+.3g}", f"{one.p:.2g}"] for one in weighed.curve]
     intro = f"{weighed.groups} groups, {weighed.candidates} candidates, {len(weighed.weights)} scores."
-    body = [
-        f"<h1>{escape(name)}</h1>",
-        card(f"<p><strong>{escape(weighed.verdict)}</strong></p>",
-             *(f"<p>{escape(text)}</p>" for text in weighed.warnings)),
+    top = [
+        f'<h1>weigh {escape(name)} · {escape(intro)}</h1><p class="verdict">{escape(weighed.verdict)}</p>',
+        *(f'<p class="finding">{escape(text)}</p>' for text in weighed.warnings),
+    ]
+    shown = [
         section("scores", f"{weighed.outcome} on held-out groups", escape(intro),
-                table(["", "score", "95 %"], scores)),
+                table(["", "score", "95 %"], scores, name="scores"), short="Scores"),
         section("weights", "Weights", "The loss on held-out groups without the score, and its p.",
-                table(["score", "weight", "equal weight", "lost without it", "p"], weights)),
+                table(["score", "weight", "equal weight", "lost without it", "p"], weights, name="weights")),
         section("ways", "Trainers", escape(f"By cross-validation. Selected: {weighed.chosen}; {weighed.why}."),
-                table(["trainer", "score"], ways)),
+                table(["trainer", "score"], ways, name="trainers")),
         section("curve", "Learning curve", "The score of the selected trainer with fewer groups.", _chart(weighed),
-                table(["groups learnt from", "score", "gain over equal weights", "p"], curve)),
+                table(["groups learnt from", "score", "gain over equal weights", "p"], curve, name="curve")),
     ]  # fmt: skip
-    return document(f"weigh {name}", "<main>" + "".join(body) + "</main>", {})
+    return document(f"weigh {name}", "".join(top), shown)
 
 
 def _chart(weighed: Weighed) -> str:
@@ -50,4 +51,4 @@ def _chart(weighed: Weighed) -> str:
     x = [float(one.groups) for one in weighed.curve]
     learnt = Curve(weighed.chosen, x, [one.score for one in weighed.curve])
     equal = Curve("equal weights", x, [weighed.held_out["equal"].score] * len(x))
-    return scrolled(line_chart("Learning curve", "groups learnt from", weighed.outcome, [learnt, equal]))
+    return chart("learning", "Learning curve", "groups learnt from", weighed.outcome, [learnt, equal])

@@ -26,6 +26,15 @@ DASHES = ("", "6 3", "2 3", "8 3 2 3")
 INK, PAPER, FAINT, GRID = ("#1c2128", "#e6e9ee"), ("#ffffff", "#14171c"), ("#5d6673", "#9aa4b2"), ("#e3e6ea", "#2b3038")
 
 
+VARIABLES = {"ink": INK, "paper": PAPER, "faint": FAINT, "grid": GRID}
+VARIABLES |= {f"c{i}": both for i, both in enumerate(PALETTE)}
+
+
+def shades(name: str) -> tuple[str, str]:
+    """Light and dark value of a variable."""
+    return VARIABLES[name]
+
+
 @dataclass(frozen=True)
 class Curve:
     """A line or a cloud of points of a chart."""
@@ -36,13 +45,12 @@ class Curve:
     error: Sequence[float] | None = None
     points: bool = False  # a cloud, not a line
     series: int | None = None  # decides its colour; by default its place among the curves
+    level: bool = False  # one value that holds everywhere, such as a fit without epochs: a line from end to end
 
 
 def style(selector: str = ":root") -> str:
     """The variables that charts use."""
-    both = [("ink", INK), ("paper", PAPER), ("faint", FAINT), ("grid", GRID)]
-    both += [(f"c{i}", shades) for i, shades in enumerate(PALETTE)]
-    light, dark = ("".join(f"--{name}:{shades[k]};" for name, shades in both) for k in (0, 1))
+    light, dark = ("".join(f"--{name}:{both[k]};" for name, both in VARIABLES.items()) for k in (0, 1))
     return f"{selector}{{{light}}}@media screen and (prefers-color-scheme:dark){{{selector}{{{dark}}}}}"
 
 
@@ -81,7 +89,7 @@ def robust_span(curves: Sequence[Curve]) -> tuple[float, float]:
     """The range that shows curves well: of three or more, those that lie far from all others are left outside.
 
     The level of a curve is the median of its later half. Far is five times as far from the median of the levels as
-    they usually are, or as a curve usually moves in its later half.
+    they usually are, or as a curve usually moves in its later half; within a tenth of that median nothing is far.
     """
     drawn = [curve for curve in curves if len(curve.y)]
     later = [curve.y[len(curve.y) // 2 :] for curve in drawn]
@@ -174,8 +182,11 @@ def line_chart(
     On a page, ``name`` is the chart's own, and its legend is beside it (``page.chart``); elsewhere it is in the chart.
     """
     drawn = numbered(curves)
-    xs = [x for _, curve in drawn for x in curve.x] or [0.0, 1.0]
-    x_ticks = [-0.5, len(x_names) - 0.5] if x_names else _whole_ticks(xs) or nice_ticks(min(xs), max(xs), 8)
+    xs = [x for _, curve in drawn if not curve.level for x in curve.x] or [0.0, 1.0]
+    many = 8 if width > 400 else 5
+    x_ticks = (
+        [-0.5, len(x_names) - 0.5] if x_names else _whole_ticks(xs, many + 4) or nice_ticks(min(xs), max(xs), many)
+    )
     low, high = span if span is not None else _span([curve for _, curve in drawn])
     legend, legend_height = _legend(drawn, width) if not name and (len(drawn) > 1 or standalone) else ("", 0)
     top = (26 if standalone else 10) + legend_height
@@ -225,10 +236,10 @@ def _span(curves: Sequence[Curve]) -> tuple[float, float]:
     return min(ends, default=0.0), max(ends, default=1.0)
 
 
-def _whole_ticks(xs: Sequence[float]) -> list[float]:
+def _whole_ticks(xs: Sequence[float], most: int) -> list[float]:
     """Of whole numbers that are few, such as epochs: each of them."""
     low, high = min(xs), max(xs)
-    if any(x != int(x) for x in xs) or not 1 <= high - low <= 12:
+    if any(x != int(x) for x in xs) or not 1 <= high - low <= most:
         return []
     return [low + k for k in range(int(high - low) + 1)]
 
@@ -240,6 +251,13 @@ def look(i: int) -> tuple[str, str | None]:
 
 def _series(i: int, curve: Curve, frame: Frame, x_names: Sequence[str] = ()) -> str:
     colour, dash = look(i)
+    if curve.level:
+        height, hint = number(frame.y(curve.y[0])), tag("title", f"{curve.name}: {curve.y[0]:.4g}")
+        ends = f"{number(frame.left)},{height} {number(frame.left + frame.width)},{height}"
+        line = tag(
+            "polyline", inside=hint, points=ends, fill="none", stroke=colour, stroke_width=2, stroke_dasharray="2 5"
+        )
+        return tag("g", inside=line, class_=f"series s{i}", data_series=i)
     places = [(frame.x(x), frame.y(y)) for x, y in zip(curve.x, curve.y, strict=True)]
     parts = [tag("title", curve.name)]
     for (x, _), value, error in zip(places, curve.y, curve.error or [0.0] * len(places), strict=True):
