@@ -1,6 +1,6 @@
 """Damages good files of every format for a while: readers must answer with a result or with one line.
 
-python bench/fuzz.py --seconds 600 [--seed 1] [--format NAME] [--json]
+python bench/fuzz.py --seconds 600 [--seed 1] [--format "document *" "docx*"] [--json]
 python bench/fuzz.py --native --seconds 600 [--seed 1]
 
 Runs in a child process. If that dies or hangs, the file that did it is kept and named. With --native, a program without
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import fnmatch
 import json
 import multiprocessing
 import os
@@ -28,9 +29,10 @@ from tests import fuzzing
 HANG = 20  # seconds for one file
 
 
-def work(folder: Path, seed: int, seconds: float, only: str | None, found: multiprocessing.Queue) -> None:
+def work(folder: Path, seed: int, seconds: float, only: list[str], found: multiprocessing.Queue) -> None:
     generator = random.Random(seed)
-    targets = {name: both for name, both in fuzzing.targets(folder).items() if only in (None, name)}
+    every = fuzzing.targets(folder)
+    targets = {name: every[name] for name in every if any(fnmatch.fnmatch(name, pattern) for pattern in only)}
     corpus = {name: [data] for name, (data, _) in targets.items()}
     counts = {name: [0, 0] for name in targets}
     end = time.monotonic() + seconds
@@ -76,7 +78,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--format")
+    parser.add_argument("--format", nargs="+", default=["*"], help="names or patterns")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--native", action="store_true")
     options = parser.parse_args()

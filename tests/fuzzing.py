@@ -36,6 +36,7 @@ from hopefear.train.coordinate_ascent import read_parameters
 from hopefear.trainers.blocks import costmargin
 from hopefear.trainers.online import states
 from tests.corpus.files import TEXT_FILES
+from tests.fuzzing_documents import MEMBER, document_targets, members, opus, zipped
 
 MOSES_LIST = """\
 0 ||| the cat ||| LM= -1.5 TM= 0.1 0.2 ||| -3
@@ -202,6 +203,11 @@ def _read_corpus(path: Path) -> object:
     return list(read_pairs([path], "de", "en"))
 
 
+def _zip_of(path: Path) -> object:
+    path.write_bytes(zipped(path.read_bytes()))
+    return _read_corpus(path)
+
+
 def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     """For each format: a good file and its reader."""
     texts: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -234,11 +240,13 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     }
     texts |= {f"corpus {name}": (make(), _read_corpus) for name, make in TEXT_FILES.items() if ".csv" not in name}
     found = {name: (text.encode(), reader) for name, (text, reader) in texts.items()}
+    found["corpus zip"] = (opus(folder), _read_corpus)
+    found["corpus zip, inside"] = (members(opus(folder)), _zip_of)
     found["gzip"] = (gzip.compress(MOSES_LIST.encode(), mtime=0), _read_list)
     found["xz"] = (lzma.compress(JSONL_LIST.encode()), _read_list)
     found["zstd"] = (zstandard.ZstdCompressor().compress(PLF.encode()), _read_forests)
     found["native"] = (_native(folder), _read_native)
-    return found | state_targets(folder)
+    return found | state_targets(folder) | document_targets(folder)
 
 
 def mutated(data: bytes, random: random.Random) -> bytes:
@@ -333,7 +341,7 @@ def _learners(folder: Path) -> bytes:
 
 def _learners_members(folder: Path) -> bytes:
     _learners(folder)
-    return _members(folder / "learners.npz")
+    return members((folder / "learners.npz").read_bytes())
 
 
 def _checkpoint(folder: Path) -> bytes:
@@ -374,12 +382,6 @@ def _arrow_table(folder: Path, kind: str) -> bytes:
 
 # Formats with checksums refuse nearly everything at the door. To see what is behind it, the members of a file of arrays
 # are damaged one by one, and checksums are made anew.
-MEMBER = b"--member--"
-
-
-def _members(path: Path) -> bytes:
-    with zipfile.ZipFile(path) as file:
-        return MEMBER.join(part for name in file.namelist() for part in (name.encode(), file.read(name)))
 
 
 def _packed(reader: Callable[[Path], object]) -> Callable[[Path], object]:
@@ -489,9 +491,9 @@ def state_targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], objec
         "case.bin": (lm, _read_case),
         "grammar.bin, forged": (_grammar_file(folder), _read_forged_grammar),
         "joint.npz": (_joint(folder).read_bytes(), JointModel.open),
-        "joint.npz, forged": (_members(_joint(folder)), _packed(JointModel.open)),
+        "joint.npz, forged": (members(_joint(folder).read_bytes()), _packed(JointModel.open)),
         "last.npz": (_last(folder).read_bytes(), costmargin._State.load),
-        "last.npz, forged": (_members(_last(folder)), _packed(costmargin._State.load)),
+        "last.npz, forged": (members(_last(folder).read_bytes()), _packed(costmargin._State.load)),
         "learners.npz, forged": (_learners_members(folder), _packed(states.load)),
         "links": (b"0-0 1-1 2-0\n0-0 0-2\n1-0 0-1\n", _read_links),
         "params": (PARAMS.encode(), read_parameters),

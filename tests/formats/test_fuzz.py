@@ -1,11 +1,13 @@
 """A short run; `python bench/fuzz.py --seconds N` is the long one."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import fuzzing
+from tests.fuzzing_documents import KINDS as DOCUMENTS
 
 NAMES = ["cdec forest", "cdec list", "cicada forest", "grammar", "gzip", "jsonl list", "moses hypergraph", "moses list"]
 NAMES += ["old list", "marian list", "json list", "fairseq", "sockeye", "opennmt", "tokens", "flat", "nemo", "espnet"]
@@ -18,17 +20,35 @@ NAMES += ["learners.npz, forged", "links", "params", "feature table"]
 NAMES += [
     f"corpus {name}" for name in ("memory.tmx", "old.xliff", "new.xlf", "messages.po", "lines.jsonl", "nested.jsonl")
 ]
-NAMES += ["corpus table.tsv"]
+NAMES += ["corpus table.tsv", "corpus zip", "corpus zip, inside"]
+NAMES += [f"document {name}" for name in DOCUMENTS]
+NAMES += ["docx, inside", "packed translator", "packed translator, forged", "journal", "journal, forged", "card.json"]
+NAMES += ["glossary", "words", "keys"]
+
+
+Targets = dict[str, tuple[bytes, Callable[[Path], object]]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuzz")
+
+
+@pytest.fixture(scope="module")
+def targets(folder: Path) -> Targets:
+    return fuzzing.targets(folder)
+
+
+def test_every_target_is_tried(targets: Targets) -> None:
+    assert sorted(targets) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_damaged_files_never_surprise(tmp_path: Path, name: str) -> None:
-    targets = fuzzing.targets(tmp_path)
-    assert sorted(targets) == sorted(NAMES)
+def test_damaged_files_never_surprise(folder: Path, name: str, targets: Targets) -> None:
     data, reader = targets[name]
-    assert fuzzing.attempt(tmp_path / "file", data, reader) == ""
+    assert fuzzing.attempt(folder / "file", data, reader) == ""
     generator = random.Random(name)
     refused = 0
     for _ in range(200):
-        refused += bool(fuzzing.attempt(tmp_path / "file", fuzzing.mutated(data, generator), reader))
+        refused += bool(fuzzing.attempt(folder / "file", fuzzing.mutated(data, generator), reader))
     assert refused > 30

@@ -50,6 +50,8 @@ class Package:
         if len(set(names)) < len(names):
             raise input_error(self._name, None, "holds two members of the same name. Save it again")
         for member in self._members:
+            if member.header_offset < 0:
+                raise input_error(self._name, None, "is no whole zip file. Copy or save it again")
             if member.file_size > (1 << 20) and member.file_size > RATIO * member.compress_size:
                 finding = f"{member.filename[:60]!r} unpacks to more than {RATIO} times its size, as no document does"
                 raise input_error(self._name, None, f"{finding}. Save it again")

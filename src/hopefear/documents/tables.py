@@ -10,6 +10,7 @@ from hopefear.documents.document import Hole, TextDocument, plain_text
 from hopefear.documents.segment import Segment
 from hopefear.documents.wrapping import lines_of
 from hopefear.errors import input_error
+from hopefear.util.words import printable
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _SEPARATORS = ",;\t|"
@@ -51,7 +52,7 @@ def _read(
 
 def _columns(column: str | int | Sequence[str | int] | None, header: list[str], name: str) -> tuple[list[int], bool]:
     """The columns to translate, counted from 0, and whether the first line is their names."""
-    known = ", ".join(header)[:200]
+    known = printable(", ".join(header)[:200])
     if column is None:
         raise input_error(name, None, f"which column is to be translated? Name one with --column: {known}")
     wanted: list[int] = []

@@ -129,6 +129,8 @@ def _manifest(archive: zipfile.ZipFile, file: Path) -> tuple[bytes, dict[str, di
     """The manifest as it stands there, and its files; complaints about anything that we would not have written."""
     members = archive.infolist()
     by_name = {member.filename: member for member in members}
+    if any(member.header_offset < 0 for member in members):
+        raise input_error(file, None, f"is damaged: parts of it are missing. {_AGAIN}")
     if _MANIFEST not in by_name:
         raise input_error(file, None, "is no packed translator: it has no manifest.json. Make one: hopefear pack")
     if by_name[_MANIFEST].file_size > _LONGEST_MANIFEST or by_name[_MANIFEST].compress_type != zipfile.ZIP_STORED:
