@@ -1,7 +1,7 @@
 """Faults at chosen moments: a command is killed, or the system refuses, at the k-th event that changes the file system.
 
 Python tells an audit hook of every file that is opened, renamed or removed. In a forked process, :func:`run` counts the
-events that change something, and makes one of them fail.
+events that change something, and makes one of them fail. Or it is killed after a time on the processor.
 """
 
 from __future__ import annotations
@@ -23,12 +23,28 @@ WAYS = ("kill", "disk full", "broken disk", "no memory")
 
 
 @dataclass(frozen=True)
+class Fault:
+    """What goes wrong, and when: at an event from 1 on, and at all after it if ``lasting``; or after CPU seconds."""
+
+    event: int = 0
+    way: str = "kill"
+    lasting: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Ended:
-    """How a command ended, what it said on standard error, and how many events there were."""
+    """How a command ended, what it printed and said on standard error, its events and CPU seconds."""
 
     code: int
+    printed: str
     said: str
     events: int
+    seconds: float
+
+    @property
+    def killed(self) -> bool:
+        return self.code in (-signal.SIGKILL, -signal.SIGPROF)
 
 
 def _changes(event: str, args: tuple[Any, ...]) -> bool:
@@ -48,44 +64,78 @@ def _fail(way: str) -> None:
     raise OSError(number, os.strerror(number))
 
 
-def run(arguments: Sequence[str], folder: Path, at: int = 0, way: str = "kill", lasting: bool = False) -> Ended:
-    """``hopefear ARGUMENTS`` in this folder, with a fault at an event (0: none); ``lasting``: at all after it too."""
-    events, said = folder.with_suffix(".events"), folder.with_suffix(".said")
+@dataclass(frozen=True)
+class Started:
+    """A command at work."""
+
+    process: int
+    folder: Path
+
+    @property
+    def said(self) -> str:
+        path = self.folder.with_suffix(".said")
+        return path.read_text() if path.exists() else ""
+
+    def wait(self, block: bool = True) -> Ended | None:
+        """How it ended; without ``block``, nothing if it has not."""
+        process, status, usage = os.wait4(self.process, 0 if block else os.WNOHANG)
+        if not process:
+            return None
+        events = self.folder.with_suffix(".events")
+        return Ended(
+            os.waitstatus_to_exitcode(status),
+            self.folder.with_suffix(".printed").read_text(),
+            self.said,
+            int(events.read_text()) if events.exists() else 0,
+            usage.ru_utime + usage.ru_stime,
+        )
+
+
+def start(arguments: Sequence[str], folder: Path, fault: Fault = Fault()) -> Started:
+    """``hopefear ARGUMENTS`` in this folder, with a fault."""
+    for suffix in (".events", ".said", ".printed"):
+        folder.with_suffix(suffix).unlink(missing_ok=True)
     sys.stdout.flush()
     process = os.fork()
     if process == 0:
         code = 70
         try:
-            code = _in_child(arguments, folder, events, said, at, way, lasting)
+            code = _in_child(arguments, folder, fault)
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
-    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    return Ended(status, said.read_text(), int(events.read_text()) if events.exists() else 0)
+    return Started(process, folder)
 
 
-def _in_child(
-    arguments: Sequence[str], folder: Path, events: Path, said: Path, at: int, way: str, lasting: bool
-) -> int:
-    output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(output, 2)
+def run(arguments: Sequence[str], folder: Path, fault: Fault = Fault()) -> Ended:
+    """How ``hopefear ARGUMENTS`` ended in this folder, with a fault."""
+    ended = start(arguments, folder, fault).wait()
+    assert ended is not None
+    return ended
+
+
+def _in_child(arguments: Sequence[str], folder: Path, fault: Fault) -> int:
+    for number, suffix in ((1, ".printed"), (2, ".said")):
+        os.dup2(os.open(folder.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
     sys.stdin = (folder / "stdin" if (folder / "stdin").exists() else Path(os.devnull)).open()
     os.chdir(folder)
     os.environ.pop("HOPEFEAR_DEBUG", None)
-    count = [0]
+    count, at = [0], fault.event
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         if _changes(event, args):
             count[0] += 1
-            if at and (count[0] == at or (lasting and count[0] > at)):
-                _fail(way)
+            if at and (count[0] == at or (fault.lasting and count[0] > at)):
+                _fail(fault.way)
 
     sys.addaudithook(hook)
+    if fault.seconds:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, fault.seconds)
     code = main(list(arguments))
     sys.stderr.flush()
     at = 0
-    events.write_text(str(count[0]))
+    folder.with_suffix(".events").write_text(str(count[0]))
     return code

@@ -51,3 +51,30 @@ def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not ours"):
         Work(tmp_path / "out", {}, SILENT)
     assert (tmp_path / "out.work" / "mine").read_text() == "x"
+
+
+def test_a_folder_with_settings_of_others_is_left_alone(tmp_path: Path) -> None:
+    for text in ("x", "{}", "[1]"):
+        (tmp_path / "out.work").mkdir(exist_ok=True)
+        (tmp_path / "out.work" / "settings.json").write_text(text)
+        with pytest.raises(InputError, match="not ours"):
+            Work(tmp_path / "out", {}, SILENT)
+        assert (tmp_path / "out.work" / "settings.json").read_text() == text
+
+
+@pytest.mark.parametrize("place", ["weights.txt", "model/card.json", "."])
+def test_nothing_is_written_through_a_link(place: str, tmp_path: Path) -> None:
+    """An archive can hold the stages of a command that its maker foresees, with links in them."""
+    work = Work(tmp_path / "out", {}, SILENT)
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v" / "thesis.txt").write_text("mine")
+    if place == ".":
+        work.folder.rename(tmp_path / "elsewhere")
+        work.folder.symlink_to(tmp_path / "elsewhere")
+    else:
+        (work.folder / place).parent.mkdir(exist_ok=True)
+        (work.folder / place).symlink_to(tmp_path / "v" / "thesis.txt")
+    for settings in ({}, {"seed": 2}):
+        with pytest.raises(InputError, match="is a link, through which files elsewhere would be written"):
+            Work(tmp_path / "out", settings, SILENT)
+    assert (tmp_path / "v" / "thesis.txt").read_text() == "mine"

@@ -9,6 +9,7 @@ done. The translator appears when everything is done, and the folder of the stag
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from hopefear.creation.options import CreateOptions
 from hopefear.creation.page import report_page
 from hopefear.creation.recipe import Recipe, choose_recipe
 from hopefear.creation.scoring import learning_curve, score_all, verdict
-from hopefear.creation.work import Work
+from hopefear.creation.work import Work, folder_of, remove
 from hopefear.formats.weights import read_weights
 from hopefear.model.builder import build
 from hopefear.model.directory import INFO, Model, check_out, put_weights
@@ -56,6 +57,8 @@ class Created:
 def create(options: CreateOptions, run: Session = SILENT) -> Created:
     """Read, clean and split the corpus, build a model, learn its weights, score it, and put it into one folder."""
     out = Path(options.out)
+    if _is_result(out, folder_of(out) / "model"):  # killed when only the stages were left to remove
+        remove(folder_of(out))
     check_out(out, options.overwrite)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     work = Work(out, options.fingerprint(), run)
@@ -121,6 +124,14 @@ def _finish(
             _put(entry, new / entry.name)
     work.remove()
     return made
+
+
+def _is_result(out: Path, model: Path) -> bool:
+    """Whether the translator was made from this model in the folder of its stages."""
+    try:
+        return all(filecmp.cmp(out / name, model / name, shallow=False) for name in (INFO, CARD, REPORT))
+    except OSError:
+        return False
 
 
 def _put(file: Path, place: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,7 +12,7 @@ from typing import Any
 from hopefear import __version__
 from hopefear.errors import input_error
 from hopefear.runs.session import Session
-from hopefear.util.files import PathLike, atomic_write
+from hopefear.util.files import PathLike, atomic_folder, atomic_write, read_whole, scratch_folder
 
 _SETTINGS = "settings.json"
 
@@ -22,21 +21,19 @@ class Work:
     """A folder for what is made on the way, next to the result: ``OUT.work``."""
 
     def __init__(self, out: PathLike, settings: Mapping[str, Any], run: Session) -> None:
-        place = Path(out).absolute()
-        self.folder = place.with_name(f"{place.name}.work")
+        self.folder = folder_of(out)
         self._run = run
         text = json.dumps({"hopefear": __version__, **settings}, sort_keys=True, indent=1) + "\n"
         known = self.folder / _SETTINGS
-        if self.folder.exists() and not known.is_file() and any(self.folder.iterdir()):
-            raise input_error(self.folder, None, "exists and is not ours. Move it, or take another --out")
-        if known.is_file() and known.read_text(encoding="utf-8") == text:
-            run.note(f"going on with what {self.folder} has")
-            return
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
-        self.folder.mkdir(parents=True)
-        with atomic_write(known) as file:
-            file.write(text)
+        if self.folder.is_symlink() or (self.folder.exists() and any(self.folder.iterdir())):
+            _check_ours(self.folder)
+            if known.read_text(encoding="utf-8") == text:
+                run.note(f"going on with what {self.folder} has")
+                return
+            self.remove()
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_folder(self.folder) as new:
+            (new / _SETTINGS).write_text(text, encoding="utf-8")
 
     def stage(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The record of a stage, made now or when the work was begun; with the seconds that it took."""
@@ -59,4 +56,29 @@ class Work:
 
     def remove(self) -> None:
         """The result is there, or nothing is."""
-        shutil.rmtree(self.folder)
+        remove(self.folder)
+
+
+def folder_of(out: PathLike) -> Path:
+    """Where the stages of a result are."""
+    place = Path(out).absolute()
+    return place.with_name(f"{place.name}.work")
+
+
+def remove(folder: Path) -> None:
+    """In one step: of what a kill leaves, nothing can be taken for a folder of stages."""
+    with scratch_folder(folder) as aside:
+        folder.rename(aside / "work")
+
+
+def _check_ours(folder: Path) -> None:
+    """Complains about a folder of the user's, and one with links, through which files elsewhere would be written."""
+    for path in (folder, *folder.rglob("*")):
+        if path.is_symlink():
+            finding = "is a link, through which files elsewhere would be written"
+            raise input_error(path, None, f"{finding}. Remove it, or take another --out")
+    settings: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        settings = json.loads(read_whole(folder / _SETTINGS))
+    if not isinstance(settings, dict) or "hopefear" not in settings:
+        raise input_error(folder, None, "exists and is not ours. Move it, or take another --out")

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from hopefear.documents.coding import LARGEST
 from hopefear.errors import input_error
+from hopefear.util.words import printable
 
 MOST = 1 << 30  # bytes of all members together
 RATIO = 100  # a member may be so much smaller packed, if it has more than a megabyte
@@ -71,8 +72,9 @@ class Package:
         try:
             with self._zip.open(member) as file:
                 return file.read(member.file_size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError) as error:
-            raise input_error(self._name, None, f"{name} is damaged ({error}). Copy or save it again") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError) as error:
+            finding = f"{printable(name)} is damaged ({printable(str(error))})"
+            raise input_error(self._name, None, f"{finding}. Copy or save it again") from None
 
     def rewritten(self, changed: Mapping[str, bytes]) -> bytes:
         """The zip file with these members in place of those of their names; the same bytes for the same content."""

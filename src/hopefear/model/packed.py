@@ -30,6 +30,7 @@ from hopefear.errors import input_error
 from hopefear.util.atomic import atomic_file, atomic_folder
 from hopefear.util.files import PathLike
 from hopefear.util.processes import cores
+from hopefear.util.words import printable
 
 #: What a packed file may have besides the files that ``model.json`` lists.
 MORE = ("model.json", "card.json", "glossary.tsv")
@@ -119,8 +120,8 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except FileNotFoundError:
         raise input_error(file, None, "no such file") from None
-    except (zipfile.BadZipFile, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError) as error:
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    except (zipfile.BadZipFile, lzma.LZMAError, EOFError, RuntimeError, UnicodeDecodeError) as error:
+        reason = printable(f"{type(error).__name__}: {error}") if str(error) else type(error).__name__
         finding = f"is no packed translator, or it is damaged ({reason})"
         raise input_error(file, None, f"{finding}. {_AGAIN}") from None
 
