@@ -33,6 +33,22 @@ def test_what_was_learnt_is_said(corrections: Corrections) -> None:
     assert ("dingsda", "gizmo") not in corrections.learn("Ein altes Dingsda.", "An old gizmo.").phrases
 
 
+@pytest.mark.parametrize("place", [".", "journal.jsonl", "lock", "layers", "layers/a", "layers/a/journal.jsonl"])
+def test_nothing_is_written_through_a_link(place: str, model: Model, tmp_path: Path) -> None:
+    """A translator of others may have corrections whose journal leads elsewhere; without a line, it would be emptied."""
+    (tmp_path / "v" / "layers" / "a").mkdir(parents=True)
+    for folder in ("v", "v/layers/a"):
+        (tmp_path / folder / "journal.jsonl").write_text("mine, without the end of a line")
+    link = tmp_path / "c" / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / "v" / (place if place != "lock" else "new"))
+    for layer in (None, "a"):
+        with pytest.raises(InputError, match="is a link, through which files elsewhere would be written"):
+            Corrections(model, tmp_path / "c", "de", "en", layer).learn(SOURCE, TARGET)
+    assert (tmp_path / "v" / "journal.jsonl").read_text() == "mine, without the end of a line"
+    assert not (tmp_path / "v" / "new").exists()
+
+
 def test_a_replay_gives_the_same_state(corrections: Corrections, model: Model, tmp_path: Path) -> None:
     corrections.learn(SOURCE, TARGET, user="eve", project="p")
     corrections.learn("Ein altes Tor.\nDas Boot.", "An old gate.\nThe boat.")

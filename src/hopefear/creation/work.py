@@ -12,7 +12,7 @@ from typing import Any
 from hopefear import __version__
 from hopefear.errors import input_error
 from hopefear.runs.session import Session
-from hopefear.util.files import PathLike, atomic_folder, atomic_write, read_whole, scratch_folder
+from hopefear.util.files import PathLike, atomic_folder, atomic_write, read_whole, refuse_links, scratch_folder
 
 _SETTINGS = "settings.json"
 
@@ -72,11 +72,8 @@ def remove(folder: Path) -> None:
 
 
 def _check_ours(folder: Path) -> None:
-    """Complains about a folder of the user's, and one with links, through which files elsewhere would be written."""
-    for path in (folder, *folder.rglob("*")):
-        if path.is_symlink():
-            finding = "is a link, through which files elsewhere would be written"
-            raise input_error(path, None, f"{finding}. Remove it, or take another --out")
+    """Complains about a folder of the user's, and about one with links in it."""
+    refuse_links(folder, "Remove it, or take another --out")
     settings: Any = None
     with suppress(OSError, ValueError, RecursionError):
         settings = json.loads(read_whole(folder / _SETTINGS))

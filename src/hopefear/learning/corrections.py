@@ -23,7 +23,7 @@ from hopefear.learning.journal import Journal, Record, check_layer
 from hopefear.learning.memory import LONGEST, Memory, Pair, View
 from hopefear.learning.rules import RuleMaker
 from hopefear.model.directory import Model
-from hopefear.util.files import PathLike
+from hopefear.util.files import PathLike, refuse_links
 from hopefear.util.words import plural
 
 MOST_CHARACTERS = 10_000  # of either side of a correction
@@ -79,6 +79,7 @@ class Corrections:
         """``source`` and ``target``: codes of the languages, for sentence ends."""
         self._model, self._languages = model, (source, target)
         folder = Path(folder)
+        refuse_links(folder, "Replace it by the file itself")
         self._names = [""] if layer is None else ["", check_layer(layer)]
         self._journals = [Journal(folder / "layers" / name if name else folder) for name in self._names]
         self._table = WordTable(model)

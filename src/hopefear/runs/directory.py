@@ -25,7 +25,7 @@ from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
-from hopefear.util.files import atomic_write, read_whole, sweep
+from hopefear.util.files import atomic_write, read_whole, refuse_links, sweep
 from hopefear.util.processes import close_in_children, close_private
 from hopefear.util.values import plain
 
@@ -88,9 +88,8 @@ class Run:
         path = Path(path)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file. --out takes a directory")
-        if linked := next((name for name in _OURS if (path / name).is_symlink()), None):
-            finding = "is a link, through which files elsewhere would be written"
-            raise InputError(f"{path / linked}: {finding}. Remove it, or copy the run with cp -rL")
+        for name in _OURS:
+            refuse_links(path / name, "Remove it, or copy the run with cp -rL")
         old = _old_record(path) if path.is_dir() else None
         if old is not None and not resume and not overwrite:
             state = "a finished run" if old.status == "done" else "an unfinished run"

@@ -105,6 +105,15 @@ def _pieces(path: PathLike, utf16: bool = False) -> Iterator[bytes]:
         raise os_error(path, error) from None
 
 
+def refuse_links(path: PathLike, cure: str) -> None:
+    """Complains about a link here or below, of a folder that we write into by names of our own: archives hold links."""
+    folders = ((root, [*folders, *files]) for root, folders, files in os.walk(path))
+    names = (os.path.join(root, name) for root, inside in folders for name in inside)  # noqa: PTH118
+    if linked := next((name for name in (os.fspath(path), *names) if Path(name).is_symlink()), None):
+        finding = "is a link, through which files elsewhere would be written"
+        raise input_error(path_name(linked), None, f"{finding}. {cure}")
+
+
 def read_whole(path: PathLike, most: int = LARGE) -> bytes:
     """All bytes of a plain file that is read as one; devices, pipes and files of more than this are errors."""
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
