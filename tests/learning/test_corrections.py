@@ -35,7 +35,7 @@ def test_what_was_learnt_is_said(corrections: Corrections) -> None:
 
 @pytest.mark.parametrize("place", [".", "journal.jsonl", "lock", "layers", "layers/a", "layers/a/journal.jsonl"])
 def test_nothing_is_written_through_a_link(place: str, model: Model, tmp_path: Path) -> None:
-    """A translator of others may have corrections whose journal leads elsewhere; without a line, it would be emptied."""
+    """A translator of others may have corrections whose journal leads elsewhere: it would be emptied."""
     (tmp_path / "v" / "layers" / "a").mkdir(parents=True)
     for folder in ("v", "v/layers/a"):
         (tmp_path / folder / "journal.jsonl").write_text("mine, without the end of a line")
