@@ -4,6 +4,7 @@
 #include "grammar/grammar_writer.h"
 #include "grammar/lexical.h"
 #include "grammar/parallel_text.h"
+#include "grammar/rounding.h"
 #include "grammar/rule_table.h"
 #include "grammar/templates.h"
 #include "util/parallel.h"
@@ -167,7 +168,8 @@ void bind_rules(nb::module_& m) {
                    })
       .def(
           "selected", [](const RuleTable& t, In<uint8_t> keep) { return t.selected(view(keep)); }, "keep"_a,
-          "The rules with a mark other than 0, and the source sides that have some.");
+          "The rules with a mark other than 0, and the source sides that have some.")
+      .def("rounded", &rounded, "step"_a, "The same rules with values that are multiples of a step.");
 }
 
 void bind_extractor(nb::module_& m) {

@@ -11,6 +11,8 @@ import pytest
 
 from hopefear.creation import Created, CreateOptions, create, making
 from hopefear.errors import InputError, OptionError
+from hopefear.model.directory import Model
+from hopefear.model.shrinking import needed
 from hopefear.runs.events import Note
 from hopefear.runs.session import Session
 from hopefear.translator.folder import open_translator, read_card
@@ -58,6 +60,13 @@ def test_it_translates(made: tuple[Path, Created]) -> None:
     assert created.test["bleu"] > 50
 
 
+def test_rules_that_are_not_needed_are_left_out(made: tuple[Path, Created]) -> None:
+    model = Model.open(made[0] / "translator")
+    assert made[1].recipe["prune"] == model.info["options"]["prune"] == 0.1
+    assert model.info["counts"]["rules"] == len(model.grammar)
+    assert needed(model.grammar.table(), 0.1).all()
+
+
 def test_the_record(made: tuple[Path, Created]) -> None:
     record = json.loads(json.dumps(made[1].record()))
     assert set(record) == {"pairs", "test", "recipe", "seconds"}
@@ -76,7 +85,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     write_corpus(tmp_path / "x.tsv", 600)
     create(options(tmp_path, out=tmp_path / "whole", jobs=1))
     done: list[str] = []
-    for name in ("prepare", "build", "learn", "choose_way", "score_all"):
+    for name in ("prepare", "build_model", "learn", "choose_way", "score_all"):
         real = getattr(making, name)
 
         def once(*args: Any, _real: Any = real, _name: str = name, **more: Any) -> Any:
@@ -107,12 +116,12 @@ def test_other_options_begin_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(making, "build", stop)
+        patch.setattr(making, "build_model", stop)
         with pytest.raises(KeyboardInterrupt):
             create(options(tmp_path))
     before = (tmp_path / "translator.work" / "test.source").read_text()
     with monkeypatch.context() as patch:
-        patch.setattr(making, "build", stop)
+        patch.setattr(making, "build_model", stop)
         with pytest.raises(KeyboardInterrupt):
             create(options(tmp_path, seed=2))
     assert (tmp_path / "translator.work" / "test.source").read_text() != before

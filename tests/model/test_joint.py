@@ -236,3 +236,14 @@ def test_features_of_lists_have_a_column(built: Path, tmp_path: Path) -> None:
     assert added.families["joint"] == ["model_njm"]
     first = json.loads((tmp_path / "more.jsonl").read_text().splitlines()[0])
     assert abs(first["candidates"][0]["features"]["model_njm"]) > 0  # the value: tests/decode/test_joint.py
+
+
+def test_small_texts_get_more_epochs_and_smaller_minibatches() -> None:
+    def made(count: int) -> tuple[int, int]:
+        options = JointOptions().scheduled(count)
+        return options.epochs, options.batch
+
+    assert made(100_000) == (10, 300)
+    assert made(400_000) == (9, 1000)
+    assert made(1_200_000) == made(5_000_000) == (3, 1000)
+    assert JointOptions(epochs=4, batch=50).scheduled(10).epochs == 4

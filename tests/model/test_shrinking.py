@@ -6,13 +6,15 @@ import math
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
 from hopefear.model.directory import Model
 from hopefear.model.grammar import iter_rules, read_grammar
-from hopefear.model.shrinking import needed, shrink
+from hopefear.model.packed import pack
+from hopefear.model.shrinking import needed, shrink, significant
 
 
 def kept(folder: Path, lines: list[str], least: float) -> list[str]:
@@ -61,3 +63,24 @@ def test_a_smaller_model_is_a_model(task: Path, tmp_path: Path) -> None:
     assert same >= math.floor(0.5 * len(lines))
     with pytest.raises(InputError, match="exists already"):
         shrink(source, tmp_path / "small")
+
+
+def test_rounded_values_are_multiples_of_the_step(task: Path, tmp_path: Path) -> None:
+    told = shrink(task / "model", tmp_path / "small", None, 0.125)
+    before, after = Model.open(task / "model"), Model.open(tmp_path / "small")
+    assert told["rules"]["after"] == told["rules"]["before"]
+    exact, rounded = before.grammar.table().columns, after.grammar.table().columns
+    assert np.all(rounded * 8 == np.rint(rounded * 8)) and not np.array_equal(exact, rounded)
+    assert np.sort(np.abs(exact[:, 0])) == pytest.approx(np.sort(np.abs(rounded[:, 0])), abs=0.07)
+    pack(task / "model", tmp_path / "exact.hft")
+    pack(tmp_path / "small", tmp_path / "small.hft")
+    assert (tmp_path / "small.hft").stat().st_size < (tmp_path / "exact.hft").stat().st_size
+    with pytest.raises(InputError, match="above 0"):
+        before.grammar.table().rounded(0.0)
+
+
+def test_a_rounded_joint_model_has_eight_significant_bits() -> None:
+    values = np.array([0.1, -3.14159, 1e-6, 0.0, 1.0], np.float32)
+    rounded = significant(values)
+    assert rounded == pytest.approx(values, rel=2**-8) and rounded[-1] == 1.0
+    assert not np.any(rounded.view(np.uint32) & 0xFFFF)

@@ -137,6 +137,8 @@ def test_quality_tells_what_to_check(translator: Translator) -> None:
     assert bad.quality.unknown_share == pytest.approx(3 / 6) and good.quality.unknown_share == 0
     assert 0 <= bad.quality.score < good.quality.score <= 1
     assert translator.translations([""])[0].quality.score == 1
+    (noun,) = translator.translations(["Ein Gwrxl steht hier."])
+    assert "Gwrxl" in noun.text and noun.quality.unknown_share == pytest.approx(1 / 5)
 
 
 def test_explanations(translator: Translator) -> None:

@@ -26,10 +26,17 @@ class Pack(Command[str]):
         metavar="C",
         shown="all rules",
     )
+    round: float | None = arg(
+        "Round log probabilities to multiples of X; 0.0625 halves the file.",
+        default=None,
+        least=0.001,
+        metavar="X",
+        shown="exact",
+    )
 
     examples = """
     hopefear pack translator translator.hft
-    hopefear pack translator small.hft --prune 0.1
+    hopefear pack translator small.hft --prune 0.1 --round 0.0625
     hopefear translate small.hft < source > target
     """
 
@@ -40,11 +47,11 @@ class Pack(Command[str]):
         from hopefear.model.packed import pack
         from hopefear.model.shrinking import shrink
 
-        if self.prune is None:
+        if self.prune is None and self.round is None:
             pack(self.translator, self.out, self.jobs)
         else:
             with tempfile.TemporaryDirectory() as folder:
-                told = shrink(self.translator, Path(folder) / "model", self.prune, self.jobs)
+                told = shrink(self.translator, Path(folder) / "model", self.prune, self.round, self.jobs)
                 pack(Path(folder) / "model", self.out, self.jobs)
             before, after = told["rules"]["before"], told["rules"]["after"]
             session.note(f"{after:,} of {before:,} rules ({after / max(1, before):.0%})")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hopefear.creation.building import build_model
 from hopefear.creation.data import prepare, read_part
 from hopefear.creation.learning import choose_way, decoding_recipe, learn, parts
 from hopefear.creation.options import CreateOptions
@@ -24,9 +25,7 @@ from hopefear.creation.recipe import Recipe, choose_recipe
 from hopefear.creation.scoring import learning_curve, score_all, verdict
 from hopefear.creation.work import Work, folder_of, remove
 from hopefear.formats.weights import read_weights
-from hopefear.model.builder import build
 from hopefear.model.directory import INFO, Model, check_out, put_weights
-from hopefear.model.options import BuildOptions
 from hopefear.runs.session import SILENT, Session
 from hopefear.translator.folder import CARD, write_card
 from hopefear.util.files import atomic_folder, atomic_write
@@ -62,14 +61,14 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     check_out(out, options.overwrite)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     work = Work(out, options.fingerprint(), run)
-    folder = work.folder
+    folder, jobs, seed = work.folder, options.jobs, options.seed
     stages: dict[str, dict[str, Any]] = {}
     data = stages["data"] = work.stage("data", lambda: prepare(options, folder, run))
     recipe = choose_recipe(data)
-    stages["build"] = work.stage("build", lambda: _build(options, recipe, data, folder, run))
+    stages["build"] = work.stage("build", lambda: build_model(data, recipe, folder, folder / "model", seed, jobs, run))
     model = Model.open(folder / "model", verify=False, jobs=options.jobs)
     dev, test = (read_part(folder, part, data["references"][part]) for part in ("dev", "test"))
-    weights, jobs, seed = folder / "weights.txt", options.jobs, options.seed
+    weights = folder / "weights.txt"
     to_learn, to_choose = parts(dev, recipe)
     training = Session(run.listen, folder / "training")
     stages["learn"] = work.stage("learn", lambda: learn(model, to_learn, recipe, weights, seed, jobs, training))
@@ -79,28 +78,10 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
         "test", lambda: score_all(model, test, weights, way["scale"], language, seed, jobs, run)
     )
     if options.curve:
-        built = _build_options(recipe, (), joint=False)
         stages["curve"] = work.stage(
-            "curve", lambda: learning_curve(folder, data, model, test, built, seed, jobs, language, run)
+            "curve", lambda: learning_curve(folder, data, recipe, model, test, seed, jobs, language, run)
         )
     return _finish(options, recipe, stages, scored, work)
-
-
-def _build(
-    options: CreateOptions, recipe: Recipe, data: Mapping[str, Any], folder: Path, run: Session
-) -> dict[str, Any]:
-    source, target = ([folder / name for name in data["train"][side]] for side in ("source", "target"))
-    made = _build_options(recipe, recipe.domains, recipe.joint_model)
-    report = build(
-        source, target, folder / "model", made, overwrite=True, seed=options.seed, jobs=options.jobs, run=run
-    )
-    return {"counts": report.counts, "steps": report.seconds}
-
-
-def _build_options(recipe: Recipe, domains: tuple[str, ...], joint: bool) -> BuildOptions:
-    return BuildOptions(
-        domains=domains, strip_punctuation=recipe.strip_punctuation, lm_order=recipe.lm_order, joint_model=joint
-    )
 
 
 def _finish(

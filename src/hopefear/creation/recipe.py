@@ -10,6 +10,7 @@ JOINT_FROM = 2_000  # pairs from which a joint model is trained
 LEARN_FROM, SPARSE_FROM = 100, 300  # sentences from which weights are learnt, and those of sparse features too
 MOST_LEARNT = 1200  # sentences to learn weights from; more take time and give little
 CHOOSE_LEAST = 300  # sentences that are kept aside to choose minimum Bayes risk on
+PRUNE = 0.1  # as in hopefear.model.shrinking; without such rules, models translate better
 SCALES = (0.3, 0.5, 1.0, 2.0)  # of minimum Bayes risk
 
 
@@ -26,6 +27,7 @@ class Recipe:
     features: tuple[str, ...]  #: templates of sparse features to learn
     folds: int
     epochs: int
+    prune: float = PRUNE
 
     def as_dict(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hopefear.corpus.languages import primary
+from hopefear.creation.building import build_pruned
 from hopefear.creation.decoding import Way, bleu_of, chrf, score, translations
+from hopefear.creation.recipe import Recipe
 from hopefear.decode import Hiero
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.formats.weights import read_weights
-from hopefear.model.builder import build
 from hopefear.model.directory import Model
 from hopefear.model.options import BuildOptions
 from hopefear.runs.session import SILENT, Session
@@ -117,10 +118,10 @@ def verdict(test: dict[str, Any], learnt: bool = True) -> str:
 
 def learning_curve(
     folder: Path,
-    data: dict[str, Any],
+    data: Mapping[str, Any],
+    recipe: Recipe,
     model: Model,
     test: Corpus,
-    options: BuildOptions,
     seed: int,
     jobs: int,
     language: str,
@@ -136,13 +137,14 @@ def learning_curve(
         [line for name in data["train"][side] for line in read_lines(folder / name)] for side in ("source", "target")
     ]
     count = len(sides[0])
+    options = BuildOptions(strip_punctuation=recipe.strip_punctuation, lm_order=recipe.lm_order)
     points = []
     for share in (4, 2):
         paths = [folder / f"part.{share}.{side}" for side in ("source", "target")]
         for path, lines in zip(paths, sides, strict=True):
             path.write_text("".join(f"{line}\n" for line in lines[share // 2 :: share]), encoding="utf-8")
         out = folder / f"model.{share}"
-        build([paths[0]], [paths[1]], out, options, overwrite=True, seed=seed, jobs=jobs, run=SILENT)
+        build_pruned([paths[0]], [paths[1]], out, options, recipe.prune, seed, jobs, SILENT)
         part = Model.open(out, verify=False, jobs=jobs)
         texts = translations(Hiero(part, part.weights), test.lines, [None], f"1/{share} of the data", run, jobs)[None]
         points.append({"pairs": count // share, "bleu": score(texts, test, metric, jobs)})

@@ -22,7 +22,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,20 +53,31 @@ Params = Mapping[str, NDArray[Any]]
 Gradient = tuple[Ints | None, NDArray[Any]]
 
 
+_ENOUGH = 3_600_000  # examples, all epochs together
+_FEWEST, _MOST = 3, 10  # epochs
+_FEW = 300_000  # examples of a small text, which has smaller minibatches
+
+
 @dataclass(frozen=True)
 class JointOptions:
-    """The sizes and the schedule. Only the step was compared with others, by held-out perplexity."""
+    """The sizes and the schedule. Steps, epochs and minibatches were compared with others, by held-out perplexity."""
 
     embedding: int = 64
     hidden: int = 128
     least: int = 2  #: occurrences of a word that the model knows
-    epochs: int = 3
-    batch: int = 1000
+    epochs: int = 0  #: 0: as many as the text needs, see scheduled
+    batch: int = 0  #: examples of a minibatch; 0: 1000, of a small text 300
     noise: int = 500  #: K
     step: float = 0.1  #: of words; that of the hidden layer is a fifth of it
     truncated: float = 0.1  #: the share of examples with a part of the history unknown
     most: int = 3_000_000  #: examples of an epoch
     held_out: int = 10_000  #: words, and at most a twentieth of the text
+
+    def scheduled(self, count: int) -> JointOptions:
+        """The same with epochs and minibatches for so many examples: small texts need more steps of each."""
+        wanted = -(-_ENOUGH // max(1, min(count, self.most)))
+        epochs = self.epochs or min(max(wanted, _FEWEST), _MOST)
+        return replace(self, epochs=epochs, batch=self.batch or (300 if count < _FEW else 1000))
 
 
 @dataclass(frozen=True)
@@ -258,6 +269,7 @@ def train_joint(
     which, tests = np.flatnonzero(~aside), np.flatnonzero(aside)
     if not len(which) or not len(tests):
         raise InputError("the text is too small for a joint model. Leave --joint-model out")
+    options = options.scheduled(len(which))
     counts = np.bincount(data.target[data.place], minlength=len(target_words)) + 0.5
     counts[[BOS, NULL]] = 1e-3  # never words, but no logarithm of 0
     learner = Learner((counts / counts.sum()).astype(np.float32), len(source_words), options, seed)

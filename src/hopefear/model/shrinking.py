@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,34 +45,54 @@ def needed(table: RuleTable, least: float) -> NDArray[np.bool_]:
     return keep
 
 
-def shrink(model: PathLike, out: PathLike, least: float = 0.1, jobs: int = 0) -> dict[str, Any]:
-    """Writes a smaller model, see :func:`needed`; says how many ``rules`` and ``bytes`` there were and are."""
+def shrink(
+    model: PathLike, out: PathLike, least: float | None = 0.1, step: float | None = None, jobs: int = 0
+) -> dict[str, Any]:
+    """Writes a smaller model; says how many ``rules`` and ``bytes`` there were and are.
+
+    ``least``: leave out rules, see :func:`needed`; None keeps all. ``step``: make the values of rules multiples of it
+    and give the numbers of a joint model eight significant bits, so that both compress well.
+    """
     opened = Model.open(model, jobs=jobs)
     opened.require("hiero", "only rules of hiero can be left out")
     if Path(out).exists():
         raise input_error(out, None, "exists already. Take another")
     table = opened.grammar.table()
-    kept = table.selected(needed(table, least).astype(np.uint8))
-    grammar = Grammar.build(kept, jobs)
+    if least is not None:
+        table = table.selected(needed(table, least).astype(np.uint8))
+    if step is not None:
+        table = table.rounded(step)
+    grammar = Grammar.build(table, jobs)
     with atomic_folder(out) as folder:
-        for name in [*opened.info["files"], *(name for name in MORE if (opened.path / name).is_file())]:
-            if name not in ("grammar.bin", INFO):
-                shutil.copyfile(opened.path / name, folder / name)
+        names = [*opened.info["files"], *(name for name in MORE if (opened.path / name).is_file())]
+        for name in set(names) - {"grammar.bin", INFO}:
+            shutil.copyfile(opened.path / name, folder / name)
         (folder / "grammar.bin").write_bytes(grammar.bytes.data)
-        (folder / INFO).write_bytes(text_of(_info(opened, folder, len(grammar), least)))
+        if opened.joint is not None and step is not None:
+            arrays = {name: significant(array) for name, array in opened.joint.arrays.items()}
+            replace(opened.joint, arrays=arrays).save(folder / "joint.npz")
+        (folder / INFO).write_bytes(text_of(_info(opened, folder, len(grammar), least, step)))
     return {
         "rules": {"before": len(opened.grammar), "after": len(grammar)},
         "bytes": {"before": _size(opened.path, opened.info), "after": _size(Path(out), opened.info)},
     }
 
 
-def _info(model: Model, folder: Path, rules: int, least: float) -> dict[str, Any]:
+def significant(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same numbers with eight significant bits."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(mantissa * 256) / 256, exponent).astype(np.float32)
+
+
+def _info(model: Model, folder: Path, rules: int, least: float | None, step: float | None) -> dict[str, Any]:
     """What model.json says of the smaller model."""
     info = json.loads(json.dumps(model.info))
-    path = folder / "grammar.bin"
-    info["files"]["grammar.bin"] = {"bytes": path.stat().st_size, "checksum": f"{file_checksum(str(path)):016x}"}
+    for name in ("grammar.bin", "joint.npz"):
+        if (path := folder / name).is_file():
+            info["files"][name] = {"bytes": path.stat().st_size, "checksum": f"{file_checksum(str(path)):016x}"}
     info["counts"] = {**info.get("counts", {}), "rules": rules}
-    info["options"] = {**info["options"], "prune": least}
+    done = {name: value for name, value in (("prune", least), ("step", step)) if value is not None}
+    info["options"] = {**info["options"], **done}
     return {name: value for name, value in info.items() if name != "checksum"}
 
 

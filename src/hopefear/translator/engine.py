@@ -18,6 +18,7 @@ from hopefear.model.directory import Model
 from hopefear.translator.alignment import Aligned, Aligner
 from hopefear.translator.glossary import FEATURE, WEIGHT
 from hopefear.translator.sentence import PRIVATE, Assembly, Chunk, Made, Sentence, joined, plain
+from hopefear.translator.tokens import Word, labelled
 
 _NEW_WORDS = 200_000  # that a decoder may meet before another takes its place: words are never forgotten
 _LOOKED_AT = 400  # derivations of a forest, when one with a given text is looked for
@@ -87,6 +88,7 @@ class Engine:
         names = self._decoder.dense_names
         self._lm = names.index("lm") if self.model.language_models and "lm" in names else None
         self._unknown = [names.index(name) for name in ("unknown", "identity") if name in names]
+        self._name = names.index("name") if "name" in names else -1
 
     @property
     def decoder(self) -> Hiero:
@@ -125,6 +127,18 @@ class Engine:
             at = until
         return result
 
+    def _is_copied(self, features: Mapping[int, float], word: Word) -> bool:
+        """Whether a word was copied for want of a rule. So is a name that the model has never seen: German writes all
+        nouns like names."""
+        if word.keep is not None:
+            return False
+        if any(features.get(i) for i in self._unknown):
+            return True
+        if not features.get(self._name):
+            return False
+        (form,), _ = labelled([word], self.model.source_text)
+        return self.model.grammar.source_vocab.find(form) < 0
+
     def derivations(self, sentence: Sentence) -> list[Derivation]:
         """Of the parts of a sentence, usually one."""
         return self._best(sentence.chunks)
@@ -148,9 +162,7 @@ class Engine:
                 known.add(made.text)
                 candidates.append(Candidate(made, candidates[0].score + loss))
         unknown = sum(
-            1
-            for phrase in aligned.phrases
-            if any(phrase.features.get(i) for i in self._unknown) and sentence.words.words[phrase.begin].keep is None
+            self._is_copied(phrase.features, sentence.words.words[phrase.begin]) for phrase in aligned.phrases
         )
         words = sum(1 for word in sentence.words.words if word.keep is None)
         lm, lm_words = self._fluency(sentence, [own[0].derivation for own in lists])
