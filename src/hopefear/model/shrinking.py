@@ -81,7 +81,8 @@ def shrink(
 def significant(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The same numbers with eight significant bits."""
     mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(mantissa * 256) / 256, exponent).astype(np.float32)
+    rounded: NDArray[np.float32] = np.ldexp(np.rint(mantissa * 256) / 256, exponent).astype(np.float32)
+    return rounded
 
 
 def _info(model: Model, folder: Path, rules: int, least: float | None, step: float | None) -> dict[str, Any]:
