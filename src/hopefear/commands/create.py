@@ -45,6 +45,13 @@ class Create(Command["Created"]):
         "Sentences to score the translator on.", default=None, file=True, shown="some of the corpus", needs="test_refs"
     )
     test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_source")
+    glossary: str | None = arg(
+        "Terms of the translator; the weight of preferred ones is learnt.",
+        default=None,
+        file=True,
+        metavar="TSV",
+        shown="none",
+    )
     without: Sequence[str] = arg("Cleaning rules to switch off, such as ratio.", default=(), metavar="RULE")
     name: str = arg("The name of the translator.", default="", shown="as its folder")
     licence: str = arg("Its licence, for its card.", default="", metavar="TEXT", shown="none")
@@ -83,6 +90,7 @@ class Create(Command["Created"]):
             dev_refs=self.dev_refs,
             test_source=self.test_source,
             test_refs=self.test_refs,
+            glossary=self.glossary,
             rules=CleaningRules(off=tuple(self.without)),
             name=self.name,
             licence=self.licence,

@@ -44,7 +44,8 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
         dev=not given_dev,
     )
     if len(parts.train) < FEWEST:
-        why = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.items()) or "nothing was dropped"
+        lost = {**report.dropped, "like others but for digits, case and punctuation": parts.near_copies}
+        why = ", ".join(f"{count:,} {reason}" for reason, count in lost.items() if count) or "nothing was dropped"
         raise InputError(f"{len(parts.train)} pairs are left of {report.read:,} ({why}). {FEWEST} are needed at least")
     files = write_plain(parts.train, folder, "train", *languages)
     dev = own["dev"] or _of_pairs(parts.dev)

@@ -23,12 +23,14 @@ from hopefear.creation.options import CreateOptions
 from hopefear.creation.page import report_page
 from hopefear.creation.recipe import Recipe, choose_recipe
 from hopefear.creation.scoring import learning_curve, score_all, verdict
+from hopefear.creation.terms import choose_term_weight
 from hopefear.creation.work import Work, folder_of, remove
 from hopefear.formats.weights import read_weights
 from hopefear.model.directory import INFO, Model, check_out, put_weights
 from hopefear.runs.session import SILENT, Session
-from hopefear.translator.folder import CARD, write_card
-from hopefear.util.files import atomic_folder, atomic_write
+from hopefear.translator.folder import CARD, GLOSSARY, write_card
+from hopefear.translator.glossary import read_glossary
+from hopefear.util.files import atomic_folder, atomic_write, same_file
 
 REPORT = "report.html"
 
@@ -59,6 +61,7 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     if _is_result(out, folder_of(out) / "model"):  # killed when only the stages were left to remove
         remove(folder_of(out))
     check_out(out, options.overwrite)
+    terms = [] if options.glossary is None else read_glossary(options.glossary)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     work = Work(out, options.fingerprint(), run)
     folder, jobs, seed = work.folder, options.jobs, options.seed
@@ -74,6 +77,11 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     stages["learn"] = work.stage("learn", lambda: learn(model, to_learn, recipe, weights, seed, jobs, training))
     language = options.target_language
     way = stages["choose"] = work.stage("choose", lambda: choose_way(model, to_choose, weights, language, jobs, run))
+    if not all(term.forced for term in terms):
+        stages["terms"] = work.stage(
+            "terms",
+            lambda: choose_term_weight(folder / "model", weights, way["scale"], terms, dev, language, jobs, run),
+        )
     scored = stages["test"] = work.stage(
         "test", lambda: score_all(model, test, weights, way["scale"], language, seed, jobs, run)
     )
@@ -92,6 +100,8 @@ def _finish(
     pairs = {name: data["pairs"][name] for name in ("read", "kept", "dropped")}
     test = {name: scored[name] for name in ("bleu", "chrf", "sentences", "low", "high")}
     chosen = {**recipe.as_dict(), **decoding_recipe(stages["choose"]), "learnt": stages["learn"]["learnt"]}
+    if (weight := stages.get("terms", {}).get("weight")) is not None:
+        chosen["glossary"] = weight
     seconds = sum(stage["seconds"] for stage in stages.values())
     made = Created(out, pairs, test, chosen, seconds, verdict(scored, stages["learn"]["learnt"]))
     name = options.name or out.absolute().name
@@ -102,7 +112,9 @@ def _finish(
         file.write(report_page(name, options.source_language, options.target_language, made, stages))
     with atomic_folder(out, _ours) as new:
         for entry in model.iterdir():
-            _put(entry, new / entry.name)
+            same_file(entry, new / entry.name)
+        if options.glossary is not None:
+            shutil.copyfile(options.glossary, new / GLOSSARY)
     work.remove()
     return made
 
@@ -113,14 +125,6 @@ def _is_result(out: Path, model: Path) -> bool:
         return all(filecmp.cmp(out / name, model / name, shallow=False) for name in (INFO, CARD, REPORT))
     except OSError:
         return False
-
-
-def _put(file: Path, place: Path) -> None:
-    """The same file at another place too, so that nothing is lost if the work is interrupted now."""
-    try:
-        place.hardlink_to(file)
-    except OSError:
-        shutil.copy2(file, place)
 
 
 def _ours(folder: Path) -> list[str]:

@@ -28,6 +28,7 @@ class CreateOptions:
     dev_refs: Sequence[PathLike] = ()
     test_source: PathLike | None = None  #: sentences to score the translator on; None: some of the corpus
     test_refs: Sequence[PathLike] = ()
+    glossary: PathLike | None = None  #: terms, as a file; their weight is learnt too
     rules: CleaningRules = field(default_factory=CleaningRules)
     name: str = ""  #: of the translator; none: that of its folder
     licence: str = ""  #: of the translator, for its card
@@ -49,6 +50,7 @@ class CreateOptions:
             "source": self.source,
             "target": self.target,
             "dev": [*([self.dev_source] if self.dev_source else []), *self.dev_refs],
+            "glossary": [self.glossary] if self.glossary else [],
             "test": [*([self.test_source] if self.test_source else []), *self.test_refs],
         }
         return {

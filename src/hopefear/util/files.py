@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -342,3 +343,11 @@ def _packer(file: IO[bytes], suffix: str) -> Any:
     import zstandard
 
     return zstandard.ZstdCompressor(level=3).stream_writer(file, closefd=False)
+
+
+def same_file(path: PathLike, place: PathLike) -> None:
+    """The same file at another place too: a second name of it, or a copy where a file cannot have two."""
+    try:
+        Path(place).hardlink_to(path)
+    except OSError:
+        shutil.copy2(path, place)
