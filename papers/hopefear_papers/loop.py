@@ -136,8 +136,11 @@ def looped(
     tolerance: float = 1e-4,
     digits: int = 0,
     recent: int = 0,
+    last: bool = False,
 ) -> Trial:
     """One trial: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
+
+    The best is the one with the highest ``measure`` if there is one, else with the highest score; or the ``last``.
 
     ``choose`` has values to choose an option from, by the score on the lists of the first decoding. ``begin`` is an
     iteration of its own before the loop. With a ``tolerance`` below 0 the loop goes on when the weights stand still.
@@ -158,6 +161,7 @@ def looped(
         "tolerance": tolerance,
         "digits": digits,
         "recent": recent,
+        "last": last,
     }
 
     def compute() -> dict[str, Any]:
@@ -171,28 +175,31 @@ def looped(
         found = loop.run(begin(learner, decoder, initial) if begin else initial, session)
         tuning = _cpu() - before
         pool = loop.candidates(folder, len(found.decoded))
-        firsts = [first_best(loop.decoding(folder, one.number), lab.jobs) for one in found.decoded] if measure else []
+        best, measured = found.decoded[-1] if last else found.best, []
+        if measure is not None:
+            measured = [measure(first_best(loop.decoding(folder, one.number), lab.jobs)) for one in found.decoded]
+            best = found.decoded[int(np.argmax(measured))]
         # CPU seconds of learning once from all candidates, on one thread.
         began = time.process_time()
-        last = dataclasses.replace(learner, jobs=1).fit(pool, initial)
+        once = dataclasses.replace(learner, jobs=1).fit(pool, initial)
         cpu = time.process_time() - began
         shutil.rmtree(folder, ignore_errors=True)
         return {
-            "dev": found.best.scores["dev"],
-            **on.tested(on.translate(on.test, decoder.known(found.weights), templates)),
-            "weights": found.weights,
+            "dev": best.scores["dev"],
+            **on.tested(on.translate(on.test, decoder.known(best.weights), templates)),
+            "weights": best.weights,
             "options": chosen,
-            "iteration": found.best.number,
+            "iteration": best.number,
             "decodings": len(found.decoded),
             "history": found.history,
             "warnings": found.warnings,
-            "measured": [measure(pool) for pool in firsts] if measure else [],
+            "measured": measured,
             "largest": [mass(one.weights) for one in found.decoded],
             "cpu": cpu,
             "decoding": float(np.mean(decoder.seconds)) if decoder.seconds else 0.0,
             "tuning": tuning,
-            "updates": int(last.history[-1].get("updates", 0)) if last.history else 0,
-            "epochs": len(last.history),
+            "updates": int(once.history[-1].get("updates", 0)) if once.history else 0,
+            "epochs": len(once.history),
             "candidates": int(pool.row_begin()[-1]),
         }
 

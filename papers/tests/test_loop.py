@@ -64,7 +64,19 @@ def test_what_is_done_before_and_after_the_decodings_is_kept(lab: Lab) -> None:
     assert found["decodings"] == 1  # the loop has one iteration less
     assert found["weights"]["lm"] == 3.0
     assert found["measured"] == [len(on.dev)]
+    assert found["iteration"] == 1
     assert found["largest"][0][1] == "lm" and 0 < found["largest"][0][0] < 1
+
+
+def test_the_weights_are_those_of_the_best_decoding_or_of_the_last(lab: Lab) -> None:
+    def words(best: Pool) -> float:
+        return float(sum(len(best.text(i, 0).split()) for i in range(len(best))))
+
+    best, last, long = trial(lab), trial(lab, last=True), trial(lab, measure=words)
+    scores = [record["score"] for record in best["history"]]
+    assert best["iteration"] == 1 + int(np.argmax(scores)) and best["dev"] == max(scores)
+    assert last["iteration"] == 2 and last["dev"] == scores[-1]
+    assert long["iteration"] == 1 + int(np.argmax(long["measured"]))
 
 
 def test_a_recipe_is_level_with_itself(lab: Lab) -> None:
