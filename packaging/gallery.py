@@ -1,17 +1,15 @@
-"""The gallery of the documentation: real pages that the commands write, made when the site is built (a hook of MkDocs).
+"""The gallery of the documentation: real pages that the commands write, made when the site is built (docs/conf.py).
 
-They are kept in build/gallery/ and made again when the version or a command changes; the demonstration takes minutes.
+They are kept in build/gallery/ and made again when the version or a command changes.
 """
 
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "gallery"
@@ -34,9 +32,8 @@ PAGES = {
         ],
         "fused/weigh.html",
     ),
-    "demo.html": (["hopefear demo --out demo"], "demo/report.html"),
 }
-log = logging.getLogger("mkdocs.hooks.gallery")
+log = logging.getLogger("hopefear.gallery")
 
 
 def made(page: str) -> Path:
@@ -63,7 +60,8 @@ def _version() -> str:
     return hopefear.__version__
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def make(folder: Path) -> None:
+    """All pages, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     for page in PAGES:
-        files.append(File.generated(config, f"gallery/{page}", abs_src_path=str(made(page))))
-    return files
+        shutil.copy(made(page), folder / page)

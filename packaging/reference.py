@@ -1,14 +1,14 @@
-"""Reference pages made from the program when the site is built (a hook of MkDocs): all options, all public names."""
+"""Reference pages made from the program when the site is built (docs/conf.py): all options, all public names."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+import hopefear  # noqa: E402
 from hopefear import _MODULES, commands  # noqa: E402
 from hopefear.commands.base import about, default_text, flag_of, many, options, required  # noqa: E402
 
@@ -44,18 +44,30 @@ def command_section(name: str) -> list[str]:
     return [*lines, "", "```sh", examples, "```", ""]
 
 
+#: Sections of the page, and the packages whose names they have.
+SECTIONS = {
+    "Commands as functions": ("api",),
+    "Translators": ("translator",),
+    "Weights in production": ("reranker",),
+    "Trainers": ("trainers", "train"),
+    "Metrics": ("metrics", "evaluation"),
+    "Lists, forests, files": ("_core", "formats"),
+    "Models and decoders": ("model", "decode"),
+    "Everything else": (),
+}
+
+
 def api_page() -> str:
-    """Every public name, by module."""
+    """Every public name."""
+    known = {package: title for title, packages in SECTIONS.items() for package in packages}
+    names: dict[str, list[str]] = {title: [] for title in SECTIONS}
+    for module, some in _MODULES.items():
+        names[known.get(module.split(".")[1], "Everything else")] += some.split()
     lines = []
-    for module, names in _MODULES.items():
-        if module == "hopefear._core":
-            continue
-        for name in names.split():
-            lines += [f"::: {module}.{name}", ""]
+    for title, section in names.items():
+        lines += [f"## {title}", "", "```{eval-rst}"]
+        for name in section:
+            kind = "class" if isinstance(getattr(hopefear, name), type) else "function"
+            lines += [f".. auto{kind}:: hopefear.{name}", ""]
+        lines += ["```", ""]
     return "\n".join(lines)
-
-
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Append what is made to the two pages."""
-    made = {"cli.md": commands_page, "api.md": api_page}.get(page.file.src_uri)
-    return f"{markdown}\n\n{made()}" if made is not None else markdown

@@ -6,6 +6,7 @@ that the reader has; ``ELSEWHERE`` are pages whose blocks other tests run, becau
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -134,3 +135,11 @@ def test_all_python_is_in_blocks_that_are_run() -> None:
 def test_other_tests_run_the_rest() -> None:
     for name, test in ELSEWHERE.items():
         assert blocks(name) and name in (ROOT / test).read_text(encoding="utf-8"), name
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    assigned = re.search(r"^CONTENTS = (\{.*?^\})", (ROOT / "docs" / "conf.py").read_text(), re.DOTALL | re.MULTILINE)
+    assert assigned is not None
+    contents = ast.literal_eval(assigned[1])
+    pages = [page for section in contents.values() for page in section]
+    assert sorted([*pages, "index"]) == sorted(path.stem for path in (ROOT / "docs").glob("*.md"))

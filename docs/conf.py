@@ -1,0 +1,121 @@
+"""The site: `./run docs` makes it, with Sphinx. The contents below are the whole navigation."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "src")]
+
+import gallery  # noqa: E402
+import reference  # noqa: E402
+
+from hopefear import __version__  # noqa: E402
+
+project = "hopefear"
+author = "The hopefear maintainers"
+copyright = author
+version = release = __version__
+
+CONTENTS = {
+    "Start": ["install", "why", "faq"],
+    "Tutorials": ["tour", "create", "compare", "gallery", "notebooks"],
+    "How to: weights": [
+        "weigh",
+        "tables",
+        "trainers",
+        "production",
+        "case-studies",
+        "neural",
+        "outer-loop",
+        "speech",
+        "report",
+        "diagnosis",
+    ],
+    "How to: translation": [
+        "prepare-data",
+        "translator",
+        "documents",
+        "serve",
+        "corrections",
+        "build",
+        "training",
+        "decoder",
+        "import",
+        "cluster",
+        "plugins",
+    ],
+    "Reference": [
+        "commands",
+        "cli",
+        "api",
+        "formats",
+        "runs",
+        "model-directory",
+        "metrics",
+        "forests",
+        "language-model",
+        "joint-model",
+        "blocks",
+        "reliability",
+        "security",
+        "glossary",
+        "writing",
+    ],
+    "Research notes": ["papers", "audit", "notation", "quality", "benchmarks", "scaling"],
+}
+MADE = {"cli": reference.commands_page, "api": reference.api_page}  # the rest of a page, from the program itself
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+exclude_patterns = ["_static", "decisions"]
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_inline"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True}
+highlight_language = "none"
+nitpicky = False
+
+html_theme = "furo"
+html_title = "hopefear"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_extra_path = [str(gallery.WORK.parent / "site")]
+
+
+def complete(app: Any, name: str, source: list[str]) -> None:
+    """Add what does not stand in the page: the contents, what comes from the program, links to the gallery."""
+    if name == "index":
+        source[0] += "".join(
+            f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n"
+            for title, pages in CONTENTS.items()
+        )
+    elif name in MADE:
+        source[0] += f"\n\n{MADE[name]()}"
+    source[0] = re.sub(r"\[([^]]+)\]\((gallery/[^)]+\.html)\)", r'<a href="\2">\1</a>', source[0])
+
+
+def literal(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text with ``code``: nothing else in them is markup."""
+    text, indent = [], 0
+    for line in lines:
+        words = re.split("(``.*?``)", line)
+        line = "".join(word if word.startswith("``") else re.sub(r"([*_|])", r"\\\1", word) for word in words)
+        if line.strip():
+            before, indent = indent, len(line) - len(line.lstrip())
+            bullet = bool(text) and text[-1].lstrip().startswith("- ")
+            if text and text[-1].strip() and (indent < before or (indent > before and not bullet)):
+                text.append("")
+        text.append(line)
+    lines[:] = text
+
+
+def setup(app: Any) -> None:
+    gallery.make(gallery.WORK.parent / "site" / "gallery")
+    app.connect("source-read", complete)
+    app.connect("autodoc-process-docstring", literal)
