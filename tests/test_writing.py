@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-RESEARCH = {"papers", "audit", "quality", "benchmarks", "scaling", "notation"}  # notes, not pages for users
+RESEARCH = {"papers", "audit", "quality", "benchmarks", "notation"}  # notes, not pages for users
 PAGES = [ROOT / "README.md", *(p for p in sorted((ROOT / "docs").glob("*.md")) if p.stem not in RESEARCH | {"writing"})]
 SOURCES = [
     source for part in ("commands", "cli", "reports") for source in sorted((ROOT / "src/hopefear" / part).glob("*.py"))
