@@ -176,7 +176,7 @@ class Mert {
     parallel_for(starts_.size(), threads(), [&](size_t r, int thread) {
       starts_[r].w = starts_[r].initial;
       ascent(starts_[r], thread, r).climb();
-      tell();
+      tell(starts_[r].gain);
     });
     std::vector<size_t> order = in_order(starts_.size());
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return starts_[a].gain > starts_[b].gain; });
@@ -206,10 +206,11 @@ class Mert {
     return Ascent(*sources_[thread], lists_.metric, axes_, bounds_, lists_.features(), options_, random_lines,
                   Random(options_.seed, stream), start);
   }
-  void tell() {
+  void tell(double gain) {
     const std::lock_guard lock(telling_);
     ++ascents_;
-    if (options_.on_ascent) options_.on_ascent(ascents_);
+    best_ = std::max(best_, gain);
+    if (options_.on_ascent) options_.on_ascent(ascents_, best_);
   }
 
   /// A round of kicks, a fixed number of them. On large lists all are from the best point so far. On small ones that is the first chain,
@@ -237,7 +238,7 @@ class Mert {
       lines[k] = kicked.lines;
       stale_[k] = anew || kicked.gain > chains_[k].gain ? 0 : stale_[k] + 1;
       if (stale_[k] == 0) chains_[k] = kicked;
-      tell();
+      tell(kicked.gain);
     });
     const MertStart before = best;
     for (const MertStart& chain : chains_)
@@ -257,6 +258,7 @@ class Mert {
   std::vector<std::unique_ptr<EnvelopeSource>> sources_;
   std::mutex telling_;
   int ascents_ = 0;
+  double best_ = -kInfinity;  // gain of all ascents
 };
 
 }  // namespace

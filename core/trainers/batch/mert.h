@@ -27,7 +27,7 @@ struct MertOptions {
   bool thorough;  // small lists, whose surface is rough and whose lines take little time, are searched more
   uint64_t seed;
   int jobs;
-  std::function<void(int)> on_ascent;  // after each ascent, from any thread, one at a time: how many are done
+  std::function<void(int, double)> on_ascent;  // after each, from any thread, one at a time: how many are done, the best gain
   std::function<void()> on_line;       // before each line, from any thread: an ascent may take minutes. May throw, and then should always
 };
 

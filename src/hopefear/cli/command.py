@@ -17,11 +17,11 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
-from hopefear.cli.console import Console
+from hopefear.cli.console import Console, coloured, emphasised
 from hopefear.cli.options import InputFile, Many, Number, Positional, Whole, read_config, spread
 from hopefear.commands.base import Command, about, default_text, flag_of, many, options, required
 
-EVERY = {"--seed", "--jobs", "--quiet", "--config", "--help"}
+EVERY = {"--seed", "--jobs", "--quiet", "--verbose", "--config", "--help"}
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -72,10 +72,18 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
     return value
 
 
+def talk_options() -> list[click.Option]:
+    """How much is said; these go before the command's name, too."""
+    return [
+        click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
+        click.Option(["-v", "--verbose"], is_flag=True, help="Say each epoch, in a line."),
+    ]
+
+
 def terminal_options() -> list[click.Parameter]:
     """The options of every command that concern the terminal only."""
     return [
-        click.Option(["--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
+        *talk_options(),
         click.Option(
             ["--config"],
             type=InputFile(),
@@ -99,12 +107,13 @@ class ClickCommand(click.Command):
         self.command = command
         self.examples = textwrap.dedent(command.examples).strip("\n")
 
-    def call(self, quiet: bool, **values: Any) -> None:
+    def call(self, quiet: bool, verbose: bool, **values: Any) -> None:
         """Make the command of the options, run it and print its result."""
         from hopefear.runs.session import Session
         from hopefear.util.files import steady_input
 
-        console = Console(quiet=quiet)
+        before = click.get_current_context().find_root().params  # hopefear --quiet tune
+        console = Console(quiet or before.get("quiet", False), verbose or before.get("verbose", False))
         given = {name: value for name, value in values.items() if value is not None}
         ctx = click.get_current_context()
         typed = [name for name in given if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
@@ -149,7 +158,7 @@ def emit(command: Command[Any], result: Any) -> None:
                 sys.stdout.write(piece)
                 sys.stdout.flush()
     elif result is not None and (text := str(result)):
-        click.echo(text)
+        click.echo(emphasised(text) if coloured(sys.stdout) else text, color=coloured(sys.stdout))
 
 
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:

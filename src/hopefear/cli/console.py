@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from hopefear.util.progress import Progressing
+from hopefear.util.words import digits_for
+
 if TYPE_CHECKING:
-    from hopefear.runs.events import Event, Listener
+    from hopefear.runs.events import Epoch, Event, Listener
 
 BETWEEN_LINES = 10.0  # seconds between two plain progress lines
 BETWEEN_FRAMES = 0.1  # and between two pictures of the bar
 
 
 class Console:
-    """Standard error of one command. ``--quiet`` keeps warnings and errors only."""
+    """Standard error of one command. ``--quiet`` keeps warnings and errors only; ``--verbose`` also says each epoch."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
+    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
+        self.quiet, self.verbose = quiet, verbose
 
     def note(self, text: str) -> None:
         if not self.quiet:
             click.echo(self._safe(text), err=True)
 
     def warn(self, text: str) -> None:
-        click.echo(f"warning: {self._safe(text)}", err=True)
+        sign = click.style("warning:", fg="yellow", bold=True) if coloured(sys.stderr) else "warning:"
+        click.echo(f"{sign} {self._safe(text)}", err=True, color=coloured(sys.stderr))
 
     @staticmethod
     def _safe(text: str) -> str:
@@ -40,17 +45,19 @@ class Console:
     @contextmanager
     def listener(self) -> Iterator[Listener]:
         """Shows events: notes and warnings as lines, progress as a bar. Use it in a ``with`` statement."""
-        from hopefear.runs.events import Note, Progress as Progressed, Warned
+        from hopefear.runs.events import Epoch, Note, Progress as Progressed, Warned
 
         said: set[str] = set()
         with ExitStack() as bars:
             shown: list[Progress] = []
 
             def hear(event: Event) -> None:
-                if isinstance(event, Note | Warned) and shown:
+                if isinstance(event, Note | Warned | Epoch if self.verbose else Note | Warned) and shown:
                     shown[-1].hide()
                 if isinstance(event, Note):
                     self.note(event.text)
+                elif self.verbose and isinstance(event, Epoch):
+                    self.note(epoch_text(event))
                 elif isinstance(event, Warned) and event.text not in said:
                     said.add(event.text)
                     self.warn(event.text)
@@ -69,19 +76,20 @@ class Console:
         return Bar(label, total) if sys.stderr.isatty() else Lines(label, total)
 
 
-class Progress:
+def epoch_text(event: Epoch) -> str:
+    """An epoch in a line, with where it was."""
+    where = "".join(f"{name} {value}, " for name, value in event.context.items())
+    return f"{where}epoch {event.epoch}: {event.score:.{digits_for([event.score])}f}"
+
+
+class Progress(Progressing):
     """Says nothing; the two below do."""
 
-    def __init__(self, label: str, total: int | None = None) -> None:
-        self.label, self.total, self.done = label, total, 0
-
     def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None:
-        """``done`` of ``total`` are ready (one more if not said); ``text`` is the state of things, e.g. a score."""
-        self.done = self.done + 1 if done is None else done
-        self.total = total or self.total
-        self.show(text)
+        super().update(done, total, text)
+        self.show()
 
-    def show(self, text: str) -> None:
+    def show(self) -> None:
         pass
 
     def hide(self) -> None:
@@ -103,40 +111,45 @@ class Lines(Progress):
         super().__init__(label, total)
         self._last = time.monotonic()
 
-    def show(self, text: str) -> None:
+    def show(self) -> None:
         now = time.monotonic()
         if now - self._last >= BETWEEN_LINES:
             self._last = now
-            of = f"/{self.total}" if self.total else ""
-            click.echo(f"{self.label}: {self.done}{of}{'  ' if text else ''}{text}", err=True)
+            left = self.time() if self.total else ""
+            rest = "  ".join(part for part in (self.count(), self.text, left) if part)
+            click.echo(f"{self.label}: {rest or self.done}", err=True)
 
 
 class Bar(Progress):
-    """A live bar, gone when the job is done."""
+    """A line on a terminal, always of its width, gone when the job is done."""
 
     def __init__(self, label: str, total: int | None = None) -> None:
         super().__init__(label, total)
         from rich.console import Console as Terminal
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Live, TextColumn, TimeRemainingColumn
+        from rich.live import Live
 
-        columns: list[Any] = [
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        ]
-        columns.append(TextColumn("{task.fields[text]}"))
         # Drawn from here and not from a thread of its own: processes may be forked while it is shown.
-        self._live = Live(*columns, console=Terminal(stderr=True), transient=True, auto_refresh=False)
-        self._task = self._live.add_task(label, total=total, text="")
+        self._terminal = Terminal(stderr=True, highlight=False)
+        self._live = Live(console=self._terminal, transient=True, auto_refresh=False)
         self._last = 0.0
 
-    def show(self, text: str) -> None:
+    def show(self) -> None:
         now = time.monotonic()
         if now - self._last >= BETWEEN_FRAMES or self.done == self.total:
             self._last = now
             self._live.start()
-            self._live.update(self._task, completed=self.done, total=self.total, text=text, refresh=True)
+            self._live.update(self._picture(), refresh=True)
+
+    def _picture(self) -> Any:
+        from rich.text import Text
+
+        label, full, empty, rest = self.pieces(self._terminal.width - 1)
+        parts = [(label, "bold"), (full, "cyan"), (empty, "dim"), (rest, "")]
+        text = Text(no_wrap=True, overflow="ellipsis")
+        for number, (part, style) in enumerate(parts):
+            if part:
+                text.append("" if not number or (number == 2 and full) else "  ").append(part, style=style)
+        return text
 
     def hide(self) -> None:
         self._live.stop()
@@ -148,3 +161,18 @@ class Bar(Progress):
 
     def __exit__(self, *error: object) -> None:
         self._live.stop()
+
+
+def coloured(stream: IO[str]) -> bool:
+    """Whether text on this stream may have colours and emphasis: on a terminal, unless NO_COLOR says otherwise."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def emphasised(text: str) -> str:
+    """The heads of tables in bold: of each block of several lines in columns the first."""
+    blocks = text.split("\n\n")
+    for number, block in enumerate(blocks):
+        head, line, rest = block.partition("\n")
+        if line and "  " in head.strip() and "  " in rest.partition("\n")[0].strip():
+            blocks[number] = click.style(head, bold=True) + line + rest
+    return "\n\n".join(blocks)

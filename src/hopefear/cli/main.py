@@ -19,7 +19,7 @@ from click.shell_completion import shell_complete
 
 import hopefear
 from hopefear import commands
-from hopefear.cli.command import CONTEXT, ClickCommand, write_examples
+from hopefear.cli.command import CONTEXT, ClickCommand, talk_options, write_examples
 from hopefear.commands.files import no_such_file
 from hopefear.util.words import one_of
 
@@ -81,9 +81,15 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
         ctx.exit()
 
 
-@click.command(cls=Group, context_settings=CONTEXT, subcommand_metavar="COMMAND [OPTIONS]", options_metavar="")
+@click.command(
+    cls=Group,
+    params=talk_options(),
+    context_settings=CONTEXT,
+    subcommand_metavar="COMMAND [OPTIONS]",
+    options_metavar="",
+)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version)
-def cli() -> None:
+def cli(quiet: bool, verbose: bool) -> None:
     """Learn the weights of a translation model from candidates of any origin.
 
     Give it candidate lists (or lattices or forests) with feature scores, and references: it finds the weights whose

@@ -153,6 +153,9 @@ class RunCommand(Command[R_co]):
     out: str = arg("The run directory to make.", metavar="RUN")
     resume: bool = arg("Continue an interrupted run.", default=False)
     overwrite: bool = arg("Replace an existing run.", default=False)
+    track: Sequence[Any] = arg(
+        "Write the run down elsewhere as well: mlflow, wandb, or module:Class.", default=(), metavar="NAME"
+    )
 
     def check_out(self, session: Session) -> None:
         """Say early what ``open_run`` would refuse, and that there is nothing to go on with."""
@@ -166,9 +169,13 @@ class RunCommand(Command[R_co]):
 
     def open_run(self, kind: str, settings: Mapping[str, Any], session: Session) -> Run:
         from hopefear.runs.directory import Run
+        from hopefear.runs.tracking import tracker
 
+        trackers = [tracker(given) for given in self.track]
         how = {"resume": self.resume, "overwrite": self.overwrite}
-        return Run.open(self.out, kind=kind, command=session.command, settings=settings, **how)
+        run = Run.open(self.out, kind=kind, command=session.command, settings=settings, **how)
+        run.track(trackers, session.listen)
+        return run
 
 
 def about(each: dataclasses.Field[Any]) -> Arg:

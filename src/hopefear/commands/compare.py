@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 from hopefear.commands.base import RunCommand, arg
 from hopefear.commands.candidates import Candidates, read_lists, start_weights
 from hopefear.errors import OptionError
+from hopefear.util.words import digits_for
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
     from hopefear.evaluation.comparison import Compared
     from hopefear.metrics import Metric
     from hopefear.runs.directory import Run
+    from hopefear.runs.events import Event
     from hopefear.runs.session import Session
     from hopefear.train.tuning import Tuned
     from hopefear.trainers.batch.base import CandidateTrainer
@@ -131,13 +133,13 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         from hopefear.evaluation.scores import chosen_stats
         from hopefear.formats import write_weights
 
-        session = run.session(outer.listen)
+        session = run.session(_shown(outer, task.metric, len(task.trainers), self.seeds))
         tuned: dict[str, Tuned] = {}
         seconds: dict[str, float] = {}
         for number, (name, trainer) in enumerate(task.trainers.items()):
-            session.progress("compare", len(task.trainers))(number, text=name)
+            session.progress("compare", len(task.trainers) * self.seeds)(number * self.seeds, text=name)
             begun = time.monotonic()
-            tuned[name] = self._fit(task, trainer, session.part(_folder(name)))
+            tuned[name] = self._fit(task, trainer, session.part(_folder(name), trainer=name))
             seconds[name] = round(time.monotonic() - begun, 2)
             for replicate in tuned[name].replicates:
                 path = Path(self.out) / "weights" / f"{_folder(name)}-{replicate.seed}.txt"
@@ -191,6 +193,30 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
             on_cluster=bool(self.cluster),
             run=session,
         )
+
+
+def _shown(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callable[[Event], object]:
+    """The fits that are done, which are under way, and the best score so far, as progress on the screen."""
+    from hopefear.runs.events import Epoch, Progress
+
+    update = outer.progress("compare", trainers * seeds)
+    best: list[float] = []
+    done: list[int] = [0]
+
+    def hear(event: Event) -> object:
+        if isinstance(event, Progress) and event.label == "compare":
+            done[:] = [event.done or 0]
+        elif isinstance(event, Progress):
+            update(done[0], text=f"{event.label.removeprefix('tune ')}: {event.text}")
+            return None
+        elif isinstance(event, Epoch):
+            best[:] = [(max if metric.higher_is_better else min)([event.score, *best])]
+            name, seed = (event.context.get(key, "") for key in ("trainer", "replicate"))
+            score = f"best {metric.key} {best[0]:.{digits_for(best)}f}"
+            update(done[0], text=f"{name}, seed {seed}, epoch {event.epoch}  {score}")
+        return outer.listen(event)
+
+    return hear
 
 
 @dataclass(frozen=True)

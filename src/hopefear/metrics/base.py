@@ -114,6 +114,10 @@ class Metric(ABC):
         """The same where larger is better, about 0 to 1: what trainers maximise."""
         return self.core.gain(np.ascontiguousarray(stats, dtype=np.float64))
 
+    def score_at(self, gain: float) -> float:
+        """The score of a document with this gain."""
+        return 100 * gain if self.higher_is_better else 100 - 100 * gain
+
     def sentence_gains(self, stats: ArrayLike) -> Stats:
         """The gain of every row taken as a document of its own, smoothed where the metric needs it (BLEU+1)."""
         return self.core.sentence_gains(np.ascontiguousarray(stats, dtype=np.float64))

@@ -70,6 +70,9 @@ class PythonMetric(Metric):
             raise InputError(f"metric {self.key}: {finding}. Give as many for every candidate")
         return found
 
+    def score_at(self, gain: float) -> float:
+        return gain * self.scale if self.higher_is_better else -gain * self.scale
+
     def prepared(self, pool: Pool) -> Pool:
         return pool
 

@@ -30,5 +30,8 @@ class External(ColumnMetric):
     def _make_core(self) -> _core.Metric:
         return _core.External(self.column, self.higher_is_better, self.scale)
 
+    def score_at(self, gain: float) -> float:
+        return gain * self.scale if self.higher_is_better else -gain * self.scale
+
     def _signature(self) -> list[str]:
         return [f"column:{self.column}", f"higher:{'yes' if self.higher_is_better else 'no'}"]

@@ -51,6 +51,9 @@ class RankMetric(ColumnMetric):
         assert isinstance(core, _core.RankMetric)
         return _core.order_stats(pool, self.stats(pool, jobs), core, w, jobs=jobs)
 
+    def score_at(self, gain: float) -> float:
+        return gain
+
 
 @dataclass(frozen=True)
 class Ndcg(RankMetric):

@@ -34,6 +34,9 @@ class _Ratio(ColumnMetric):
         above, below = [one for one, _ in terms.values()], [other for _, other in terms.values()]
         return _core.Ratio(self.name, list(terms), above, below, self.higher)
 
+    def score_at(self, gain: float) -> float:
+        return gain if self.higher_is_better else 1 - gain
+
 
 @dataclass(frozen=True)
 class Precision(_Ratio):

@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from hopefear.formats.weights import write_weights
 from hopefear.runs.events import Event, Listener, Warned
 from hopefear.runs.record import RunRecord, versions
 from hopefear.runs.session import Session
+from hopefear.runs.tracking import Tracker, Tracking
 from hopefear.util.files import atomic_write, read_whole, refuse_links, sweep
 from hopefear.util.processes import close_in_children, close_private
 from hopefear.util.values import plain
@@ -44,6 +45,7 @@ class Run:
         self.record = record
         self._lock = lock
         self._begun = time.monotonic()
+        self.tracking: Tracking | None = None
 
     @classmethod
     def open(
@@ -125,12 +127,32 @@ class Run:
                 self.warn(event.text)
             elif event.logged and not self.finished:
                 self.log(event.log_name, **event.record())
+            if self.tracking is not None:
+                self.tracking.hear(event)
+                for text in self._tracking_warnings():
+                    listen(Warned(text))
             return listen(event)
 
         if self.finished:  # what was said then is said again
             for text in self.record.warnings:
                 listen(Warned(text))
         return Session(tell, self.path / "checkpoint", checkpoint_every)
+
+    def track(self, trackers: Sequence[Tracker], listen: Listener) -> None:
+        """Have the run written down elsewhere too (``hopefear.runs.tracking``)."""
+        if trackers and not self.finished:
+            self.tracking = Tracking(trackers, self.record, self.path)
+            for text in self._tracking_warnings():
+                listen(Warned(text))
+
+    def _tracking_warnings(self) -> list[str]:
+        """What the trackers complained of since the last time; kept in the record."""
+        texts = self.tracking.warnings if self.tracking is not None else []
+        for text in texts:
+            self.warn(text)
+        if self.tracking is not None:
+            self.tracking.warnings = []
+        return texts
 
     def save(self) -> None:
         """Write ``run.json``."""
@@ -181,6 +203,9 @@ class Run:
         if error[0] is not None and not self.finished:
             self.log("stopped", why=getattr(error[0], "__name__", str(error[0])))
             self.save()
+        if self.tracking is not None:
+            self.tracking.end()
+            self._tracking_warnings()
         self.close()
 
 

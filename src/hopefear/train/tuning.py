@@ -175,10 +175,14 @@ def shown(outer: Session, name: str, replicates: int, metric: Metric, epochs: in
     total = epochs * replicates if epochs is not None else None
     update = outer.progress(f"tune {name}", total)
 
+    best: list[float] = []
+
     def hear(event: Event) -> object:
         which = f"replicate {event.context['replicate']}, " if replicates > 1 and event.context else ""
         if isinstance(event, Epoch):
-            update(text=f"{which}epoch {event.epoch}  {metric.key} {event.score:.{digits_for([event.score])}f}")
+            choose = max if metric.higher_is_better else min
+            best[:] = [choose([event.score, *best])]
+            update(text=f"{which}epoch {event.epoch}  best {metric.key} {best[0]:.{digits_for(best)}f}")
         return outer.listen(replace(event, text=which + event.text) if isinstance(event, Progress) else event)
 
     return hear

@@ -5,9 +5,9 @@ A package that declares, in its ``pyproject.toml``, ::
     [project.entry-points."hopefear.trainers"]
     mine = "my_package.trainer:Mine"
 
-adds a trainer ``mine``. The groups are ``hopefear.trainers`` and ``hopefear.metrics`` (classes), ``hopefear.formats``
-(functions that read lists: ``hopefear.formats.foreign``) and ``hopefear.commands`` (classes). Our own names come first.
-Only what is installed, or named by the user, is ever imported.
+adds a trainer ``mine``. The groups are ``hopefear.trainers``, ``hopefear.metrics``, ``hopefear.commands`` and
+``hopefear.trackers`` (classes), and ``hopefear.formats`` (functions that read lists: ``hopefear.formats.foreign``). Our
+own names come first. Only what is installed, or named by the user, is ever imported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from hopefear.errors import OptionError
 
-GROUPS = ("hopefear.trainers", "hopefear.metrics", "hopefear.formats", "hopefear.commands")
+GROUPS = ("hopefear.trainers", "hopefear.metrics", "hopefear.formats", "hopefear.commands", "hopefear.trackers")
 
 
 @functools.cache

@@ -27,8 +27,10 @@ import numpy as np
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.metrics import Metric
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import BatchTrainer, Problem
+from hopefear.util.words import digits_for, plural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ class Mert(BatchTrainer):
             thorough=self.thorough,
             seed=self.seed,
             jobs=self.jobs,
-            on_ascent=lambda done: problem.progress(text=f"{done} ascents"),
+            on_ascent=lambda done, best: problem.progress(text=told(done, problem.metric, best)),
         )
         scores = []
         for number, (_, w, lines) in enumerate(starts):
@@ -126,3 +128,9 @@ class Mert(BatchTrainer):
         if len(rows) == 0:
             raise InputError("trainer mert: no feature that may move differs between the candidates of a sentence")
         return rows
+
+
+def told(ascents: int, metric: Metric, gain: float) -> str:
+    """How the search goes."""
+    score = metric.score_at(gain)
+    return f"{plural(ascents, 'ascent')}  best {metric.key} {score:.{digits_for([score])}f}"
