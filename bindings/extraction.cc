@@ -58,6 +58,44 @@ void bind_arrays(nb::class_<ParallelText>& text) {
           "A text for extraction, without spelling, out of arrays, which are not copied.");
 }
 
+/// The words and links of the pairs, and what is counted of them.
+void bind_words(nb::class_<ParallelText>& text) {
+  text.def_prop_ro(
+          "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source, h); },
+          "All source words in a row.")
+      .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().target, h); })
+      .def_prop_ro("source_begin",
+                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source_begin, h); })
+      .def_prop_ro("target_begin",
+                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().target_begin, h); })
+      .def(
+          "trigger_counts",
+          [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
+            if (rank.size() != static_cast<size_t>(t.target_vocab->size()))
+              throw InputError("rank needs one entry per target word");
+            nb::gil_scoped_release release;
+            std::vector<int32_t> flat;
+            for (const auto& row : trigger_counts(t, view(rank), limit, jobs)) flat.insert(flat.end(), row.begin(), row.end());
+            nb::gil_scoped_acquire acquire;
+            return give(std::move(flat), 3);
+          },
+          "rank"_a, "limit"_a, "jobs"_a = 0, "Rows (d, e, occurrences of e with d before it), for words of a rank below limit.")
+      .def(
+          "links",
+          [](const ParallelText& t, size_t n) {
+            if (n >= t.size()) throw nb::index_error("no such pair");
+            return give_links(t.links(n));
+          },
+          "index"_a)
+      .def(
+          "pharaoh",
+          [](const ParallelText& t, size_t n) {
+            if (n >= t.size()) throw nb::index_error("no such pair");
+            return t.pharaoh(n);
+          },
+          "index"_a, "The links of a pair as `0-0 1-2`.");
+}
+
 void bind_parallel_text(nb::module_& m) {
   nb::class_<ParallelText> text(m, "ParallelText", "Word-aligned sentence pairs.");
   text.def(nb::init<>())
@@ -94,40 +132,7 @@ void bind_parallel_text(nb::module_& m) {
       .def(
           "add_links", [](ParallelText& t, const std::vector<int32_t>& flat) { t.add_links(flat); }, "flat"_a,
           "The links of the next pair: s0, t0, s1, t1, ...");
-  text.def_prop_ro(
-          "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source, h); },
-          "All source words in a row.")
-      .def_prop_ro("target", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().target, h); })
-      .def_prop_ro("source_begin",
-                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source_begin, h); })
-      .def_prop_ro("target_begin",
-                   [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().target_begin, h); })
-      .def(
-          "trigger_counts",
-          [](const ParallelText& t, In<int32_t> rank, int32_t limit, int jobs) {
-            if (rank.size() != static_cast<size_t>(t.target_vocab->size()))
-              throw InputError("rank needs one entry per target word");
-            nb::gil_scoped_release release;
-            std::vector<int32_t> flat;
-            for (const auto& row : trigger_counts(t, view(rank), limit, jobs)) flat.insert(flat.end(), row.begin(), row.end());
-            nb::gil_scoped_acquire acquire;
-            return give(std::move(flat), 3);
-          },
-          "rank"_a, "limit"_a, "jobs"_a = 0, "Rows (d, e, occurrences of e with d before it), for words of a rank below limit.")
-      .def(
-          "links",
-          [](const ParallelText& t, size_t n) {
-            if (n >= t.size()) throw nb::index_error("no such pair");
-            return give_links(t.links(n));
-          },
-          "index"_a)
-      .def(
-          "pharaoh",
-          [](const ParallelText& t, size_t n) {
-            if (n >= t.size()) throw nb::index_error("no such pair");
-            return t.pharaoh(n);
-          },
-          "index"_a, "The links of a pair as `0-0 1-2`.");
+  bind_words(text);
   bind_arrays(text);
 }
 

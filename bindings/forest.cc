@@ -55,9 +55,7 @@ Forest from_arrays(In<int32_t> edge_begin, In<int32_t> tail_begin, In<int32_t> t
   return f;
 }
 
-}  // namespace
-
-void init_forest(nb::module_& m) {
+void bind_vocab(nb::module_& m) {
   nb::class_<Vocab>(m, "Vocab", "Strings and the integers that stand for them.")
       .def(nb::init<>())
       .def("add", &Vocab::add, "text"_a, "The id of a string, a new one if it was not known.")
@@ -71,7 +69,12 @@ void init_forest(nb::module_& m) {
           },
           "id"_a)
       .def("names", &Vocab::texts, "All strings, in the order of their ids.");
+}
 
+}  // namespace
+
+void init_forest(nb::module_& m) {
+  bind_vocab(m);
   nb::class_<Forest>(m, "Forest", "Everything that the decoder could have said for one sentence.")
       .def_static("from_arrays", &from_arrays, "edge_begin"_a, "tail_begin"_a, "tails"_a, "word_begin"_a, "words"_a, "dense"_a,
                   "vocab"_a, "features"_a, nb::kw_only(), "sparse_begin"_a = nb::none(), "sparse_ids"_a = nb::none(),

@@ -147,7 +147,11 @@ void bind_sums(nb::class_<Forest>& forest) {
             }
             return x.log_z;
           },
-          "w"_a, "temperature"_a = 1.0, "The logarithm of the sum of exp(w.h(d) / T) over all derivations.")
+          "w"_a, "temperature"_a = 1.0, "The logarithm of the sum of exp(w.h(d) / T) over all derivations.");
+}
+
+void bind_expectations(nb::class_<Forest>& forest) {
+  forest
       .def(
           "posteriors",
           [](const Forest& f, Weights w, double temperature) {
@@ -292,6 +296,7 @@ void bind_smaller(nb::class_<Forest>& forest) {
 void add_forest_methods(nb::class_<Forest>& forest) {
   bind_best(forest);
   bind_sums(forest);
+  bind_expectations(forest);
   bind_hope_fear(forest);
   bind_linear_bleu(forest);
   bind_smaller(forest);

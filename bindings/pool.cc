@@ -63,10 +63,9 @@ void append_many(Pool& p, const std::vector<std::string>& ids, In<int64_t> row_b
   append_lists(p, ids, view(row_begin), dense.data(), numbers.data(), texts, references);
 }
 
-}  // namespace
-
-void init_pool(nb::module_& m) {
-  nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
+/// Exchange with tables and pickle.
+nb::class_<Pool> bind_pool(nb::module_& m) {
+  return nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
       .def(nb::init<>())
       .def_static(
           "from_table", [](nb::object table, nb::kwargs options) { return in_python("from_table", table, **options); },
@@ -83,8 +82,12 @@ void init_pool(nb::module_& m) {
           nb::sig("def to_pandas(self) -> typing.Any"), "The same as a pandas.DataFrame.")
       .def(
           "__reduce__", [](nb::handle_t<Pool> self) { return in_python("reduce", self); },
-          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"), "Pickled as the bytes of a native file of forests.")
-      .def("__repr__", &describe)
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"), "Pickled as the bytes of a native file of forests.");
+}
+
+/// The pool as a sequence of forests.
+void bind_sequence(nb::class_<Pool>& pool) {
+  pool.def("__repr__", &describe)
       .def(
           "_repr_html_", [](nb::handle_t<Pool> self) { return shown_by("pool_html", self); },
           nb::sig("def _repr_html_(self) -> str"))
@@ -102,8 +105,12 @@ void init_pool(nb::module_& m) {
           "index"_a, "The sentences of a slice, as a pool.")
       .def(
           "__iter__", [](nb::handle_t<Pool> self) { return nb::steal(PySeqIter_New(self.ptr())); },
-          nb::sig("def __iter__(self) -> collections.abc.Iterator[Forest]"), "The forests, one after the other.")
-      .def_prop_ro("vocab", [](const Pool& p) { return p.vocab; })
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Forest]"), "The forests, one after the other.");
+}
+
+/// What it holds of each sentence.
+void bind_contents(nb::class_<Pool>& pool) {
+  pool.def_prop_ro("vocab", [](const Pool& p) { return p.vocab; })
       .def_prop_ro("features", [](const Pool& p) { return p.features; })
       .def_prop_ro("feature_names", [](const Pool& p) { return p.features->texts(); })
       .def_ro("dense_width", &Pool::dense_width)
@@ -132,8 +139,12 @@ void init_pool(nb::module_& m) {
             if (!f.is_list() || e < 0 || e >= f.edges()) throw nb::index_error("no such candidate");
             return text_of(*p.vocab, f.edge_words(e));
           },
-          "index"_a, "candidate"_a, "The words of one candidate of a list.")
-      .def(
+          "index"_a, "candidate"_a, "The words of one candidate of a list.");
+}
+
+/// Pools made from parts of others and from arrays.
+void bind_making(nb::class_<Pool>& pool) {
+  pool.def(
           "row_begin", [](const Pool& p) { return give(p.row_begin()); }, "Offsets of the rows of each sentence (lists only).")
       .def("append", &Pool::append, "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
       .def(
@@ -152,6 +163,15 @@ void init_pool(nb::module_& m) {
       .def("append_lists", &append_many, "ids"_a, "row_begin"_a, "dense"_a, "numbers"_a, "texts"_a, "references"_a,
            "Many lists at once, with dense features only: rows row_begin[i] to row_begin[i + 1] of the arrays are those of list "
            "i.");
+}
+
+}  // namespace
+
+void init_pool(nb::module_& m) {
+  auto all = bind_pool(m);
+  bind_sequence(all);
+  bind_contents(all);
+  bind_making(all);
   m.def("open_array_store", &ArrayStore::open, "folder"_a, "limit"_a,
         "Arrays of forests take so many bytes of memory; what is made beyond that lives in mapped files of the folder.");
   m.def("close_array_store", &ArrayStore::close, "What is made from now on lives in memory.");

@@ -93,8 +93,11 @@ void bind_bleu(nb::class_<Pool>& pool) {
             return nb::typed<nb::list, BoundRated>(all);
           },
           "w"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100, "jobs"_a = 0,
-          "The max-BLEU derivation of every sentence.")
-      .def(
+          "The max-BLEU derivation of every sentence.");
+}
+
+void bind_linear_bleu(nb::class_<Pool>& pool) {
+  pool.def(
           "linear_gains",
           [](const Pool& p, Weights w, const OracleDocument& document, int jobs) {
             const double* weights = w.over(*p.features);
@@ -164,6 +167,7 @@ void bind_sums(nb::class_<Pool>& pool) {
 void add_pool_methods(nb::class_<Pool>& pool) {
   bind_best(pool);
   bind_bleu(pool);
+  bind_linear_bleu(pool);
   bind_sums(pool);
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -95,6 +96,58 @@ def test_core_never_includes_python() -> None:
 def test_the_checks_can_fail(graph: dict[str, list[str]], edges: list[str], found: list[str]) -> None:
     assert list(upward_edges(graph, (("a",), ("b", "c")))) == edges
     assert cycle(graph) == found
+
+
+FILE_LINES, FUNCTION_LINES = 450, 60
+
+
+def python_functions(path: Path) -> Iterator[tuple[str, int]]:
+    """The functions of a Python file, and how many lines each has."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            yield node.name, node.end_lineno - node.lineno + 1
+
+
+def cpp_functions(text: str) -> Iterator[tuple[str, int]]:
+    """The functions of a C++ file as clang-format lays it out: from the line that opens to the one that closes."""
+    opened: list[tuple[int, int, str]] = []  # indent, line, text
+    for number, line in enumerate(text.split("\n")):
+        indent = len(line) - len(line.lstrip())
+        if line.lstrip().startswith("}"):
+            while opened and opened[-1][0] >= indent:
+                begin, first, head = opened.pop()
+                if begin == indent:
+                    yield head.strip(), number - first + 1
+        if line.endswith("{") and not re.match(r"\s*(namespace|class|struct|enum|extern|union)\b", line):
+            opened.append((indent, number, line))
+
+
+def sources(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".cc", ".h"))
+
+
+def test_files_are_short() -> None:
+    lines = {
+        str(path.relative_to(ROOT)): path.read_text().count("\n")
+        for path in sources("src", "core", "bindings", "papers")
+    }
+    assert {path: count for path, count in lines.items() if count > FILE_LINES} == {}
+
+
+def test_functions_are_short() -> None:
+    long = {}
+    for path in sources("src", "core", "bindings"):
+        functions = python_functions(path) if path.suffix == ".py" else cpp_functions(path.read_text())
+        long |= {f"{path.relative_to(ROOT)}: {name}": count for name, count in functions if count > FUNCTION_LINES}
+    assert long == {}
+
+
+def test_the_count_of_lines_can_fail() -> None:
+    body = "  f();\n" * 70
+    text = f"namespace a {{\nint g() {{\n{body}}}\n\nclass B {{\n{body}  void h() {{\n  }}\n}};\n}}\n"
+    assert dict(cpp_functions(text)) == {"int g() {": 72, "void h() {": 2}
 
 
 def trainer_bindings() -> Iterator[tuple[str, Any]]:

@@ -89,20 +89,51 @@ bool Json::next_item() {
   return true;
 }
 
+/// The four hexadecimal digits of a \u escape.
+uint32_t Json::hex() {
+  uint32_t code = 0;
+  const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
+  const auto [p, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  if (error != std::errc() || p != digits.data() + 4) fail("bad \\u escape in a string. Write four hexadecimal digits");
+  at_ += 4;
+  return code;
+}
+
+/// The character of a \u escape, or of two that are a surrogate pair.
+uint32_t Json::escaped_code() {
+  uint32_t code = hex();
+  if (code >= 0xd800 && code < 0xdc00 && text_.substr(std::min(at_, text_.size()), 2) == "\\u") {
+    at_ += 2;
+    const uint32_t low = hex();
+    if (low < 0xdc00 || low > 0xdfff) fail("half a surrogate pair in a string. Write the character itself");
+    return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+  }
+  if (code >= 0xd800 && code < 0xe000) fail("half a surrogate pair in a string. Write the character itself");
+  return code;
+}
+
+static void append_utf8(std::string& out, uint32_t code) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3f)); };
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xc0 | code >> 6);
+    tail(0);
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xe0 | code >> 12);
+    tail(6), tail(0);
+  } else {
+    out += static_cast<char>(0xf0 | code >> 18);
+    tail(12), tail(6), tail(0);
+  }
+}
+
 std::string_view Json::string(const char* what) {
   if (peek() != Kind::string) wrong(what, "a string");
   const size_t begin = ++at_;
   while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\') ++at_;
   if (at_ < text_.size() && text_[at_] == '"') return text_.substr(begin, at_++ - begin);
   buffer_.assign(text_.substr(begin, at_ - begin));
-  auto hex = [&]() -> uint32_t {
-    uint32_t code = 0;
-    const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
-    const auto [p, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (error != std::errc() || p != digits.data() + 4) fail("bad \\u escape in a string. Write four hexadecimal digits");
-    at_ += 4;
-    return code;
-  };
   while (at_ < text_.size() && text_[at_] != '"') {
     if (text_[at_] != '\\') {
       buffer_ += text_[at_++];
@@ -120,34 +151,7 @@ std::string_view Json::string(const char* what) {
       case '\\':
       case '\'':
       case '/': buffer_ += c; break;
-      case 'u': {
-        uint32_t code = hex();
-        if (code >= 0xd800 && code < 0xdc00 && text_.substr(std::min(at_, text_.size()), 2) == "\\u") {
-          at_ += 2;
-          const uint32_t low = hex();
-          if (low < 0xdc00 || low > 0xdfff) fail("half a surrogate pair in a string. Write the character itself");
-          code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        } else if (code >= 0xd800 && code < 0xe000) {
-          fail("half a surrogate pair in a string. Write the character itself");
-        }
-        if (code < 0x80) {
-          buffer_ += static_cast<char>(code);
-        } else {
-          if (code < 0x800) {
-            buffer_ += static_cast<char>(0xc0 | code >> 6);
-          } else {
-            if (code < 0x10000) {
-              buffer_ += static_cast<char>(0xe0 | code >> 12);
-            } else {
-              buffer_ += static_cast<char>(0xf0 | code >> 18);
-              buffer_ += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-            }
-            buffer_ += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-          }
-          buffer_ += static_cast<char>(0x80 | (code & 0x3f));
-        }
-        break;
-      }
+      case 'u': append_utf8(buffer_, escaped_code()); break;
       default: --at_; fail("bad escape before " + quoted(text_.substr(at_), 20) + " in a string. Write \\\\ for a backslash");
     }
   }

@@ -43,6 +43,8 @@ class Json {
   void blanks();
   void word(std::string_view text);
   void element(char close);
+  uint32_t hex();
+  uint32_t escaped_code();
   [[noreturn]] void wrong(const char* what, const char* wanted);
 
   std::string_view text_;

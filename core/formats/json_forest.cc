@@ -1,13 +1,13 @@
 #include "formats/json_forest.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <unordered_map>
 #include <vector>
 
 #include "formats/forest_draft.h"
 #include "formats/json.h"
+#include "formats/json_rules.h"
 #include "util/text.h"
 
 namespace hopefear {
@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 1;
 constexpr int64_t kNoRule = -1, kOwnWords = -2;
-
-enum class Dialect { unknown, cdec, travatar, cicada };
 
 class Reader {
  public:
@@ -77,36 +75,6 @@ class Reader {
     return value;
   }
 
-  /// The target side of a rule as words and slots.
-  void rule_words(std::string_view rule, Dialect dialect, std::vector<int32_t>& words) {
-    std::string_view first, second, third, target;
-    bool more = true;
-    next_field(rule, first, more);
-    if (!next_field(rule, second, more)) json_.fail("the rule " + quoted(first) + " has no \"|||\". Write [X] ||| words");
-    target = dialect == Dialect::cdec && next_field(rule, third, more) ? third : second;
-    int32_t tails = 0;
-    for_each_word(target, [&](std::string_view word) {
-      if (word.size() > 2 && word.front() == '[' && word.back() == ']') {
-        std::string_view inside = word.substr(1, word.size() - 2);
-        const size_t comma = inside.rfind(',');
-        const bool numbered = comma != std::string_view::npos;
-        std::string_view digits = numbered ? inside.substr(comma + 1) : inside;
-        int32_t tail = 0;
-        const auto [p, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tail);
-        if (error == std::errc() && p == digits.data() + digits.size() && tail > 0 && (dialect == Dialect::cdec || numbered)) {
-          words.push_back(slot(tail - 1));
-          return;
-        }
-        if (dialect == Dialect::cicada) {  // without a number: the next tail
-          words.push_back(slot(tails++));
-          return;
-        }
-      }
-      if (dialect == Dialect::cicada && word == "<epsilon>") return;
-      words.push_back(builder_.vocab()->add(word));
-    });
-  }
-
   void rules() {
     if (null()) return;
     json_.begin_array("\"rules\"");
@@ -121,7 +89,7 @@ class Reader {
         id = static_cast<int64_t>(rules_.size()) + 1;
       }
       std::vector<int32_t> words;
-      rule_words(json_.string("a rule"), dialect_, words);
+      rule_words(json_.string("a rule"), dialect_, *builder_.vocab(), json_, words);
       if (!rules_.emplace(id, std::move(words)).second) json_.fail("rule " + std::to_string(id) + " occurs twice. Keep one");
     }
   }
@@ -223,7 +191,7 @@ class Reader {
         edge_features();
       } else if (key == "rule") {
         if (json_.peek() == Json::Kind::string) {
-          rule_words(json_.string("a rule"), Dialect::cdec, words_);
+          rule_words(json_.string("a rule"), Dialect::cdec, *builder_.vocab(), json_, words_);
           edge.rule = kOwnWords;
         } else {
           edge.rule = index("a rule's number");
@@ -380,25 +348,6 @@ class Reader {
     draft_.optional = leaf_;
   }
 
-  /// Travatar's edges may have source words among their tails that the target side does not name. They carry nothing.
-  void drop_unnamed_leaves(size_t tail, size_t word) {
-    const size_t count = draft_.tails.size() - tail;
-    std::vector<int32_t> moved(count, -1);
-    for (size_t w = word; w < draft_.words.size(); ++w)
-      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count) moved[slot_tail(draft_.words[w])] = 0;
-    int32_t next = 0;
-    for (size_t t = 0; t < count; ++t) {
-      const int32_t node = draft_.tails[tail + t];
-      if (moved[t] < 0 && leaf_[node]) continue;
-      draft_.tails[tail + next] = node;
-      moved[t] = next++;
-    }
-    draft_.tails.resize(tail + next);
-    for (size_t w = word; w < draft_.words.size(); ++w)
-      if (draft_.words[w] < 0 && static_cast<size_t>(slot_tail(draft_.words[w])) < count)
-        draft_.words[w] = slot(moved[slot_tail(draft_.words[w])]);
-  }
-
   void finish_cicada() {
     if (draft_.goal < 0) json_.fail("the key \"goal\" is missing: the forest has no goal node. Name one");
     if (draft_.goal >= draft_.nodes)
@@ -430,7 +379,7 @@ class Reader {
       if (edge.rule == kOwnWords) {
         draft_.words.insert(draft_.words.end(), words_.begin() + static_cast<ptrdiff_t>(word),
                             words_.begin() + static_cast<ptrdiff_t>(edge.words));
-        if (dialect_ == Dialect::travatar) drop_unnamed_leaves(draft_.tail_begin.back(), draft_.word_begin.back());
+        if (dialect_ == Dialect::travatar) drop_unnamed_leaves(draft_, leaf_, draft_.tail_begin.back(), draft_.word_begin.back());
       } else if (edge.rule == kNoRule || (edge.rule == 0 && !rules_.count(0))) {
         for (int32_t t = 0; t < arity; ++t) draft_.words.push_back(slot(t));
       } else {

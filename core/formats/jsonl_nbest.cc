@@ -101,10 +101,60 @@ void JsonlNbestReader::sentence(std::string_view text, int64_t line) {
   builder_.end_sentence(std::move(id), std::move(source), std::move(references));
 }
 
+void JsonlNbestReader::add_text(Json& json) {
+  const std::string_view text = json.string("\"text\"");
+  if (text.find_first_of("\n\r") == std::string_view::npos) {
+    builder_.add_text(text);
+  } else {  // a candidate is one line wherever it is printed
+    std::string line(text);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::replace(line.begin(), line.end(), '\r', ' ');
+    builder_.add_text(line);
+  }
+}
+
+void JsonlNbestReader::add_features(Json& json, const Where& where) {
+  std::string name;
+  json.begin_object("\"features\"");
+  while (json.next_key(name)) {
+    if (name.empty() || std::any_of(name.begin(), name.end(), is_blank))
+      json.fail(where() + "the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
+    if (json.peek() != Json::Kind::number) json.fail(where() + "feature " + quoted(name) + " is not a number. Write one");
+    const std::string_view token = json.literal("a feature");
+    double value = 0;
+    const Number found = parse_number(token, value);
+    if (found != Number::good)
+      json.fail(where() + "feature " + quoted(name) + " has the value " + quoted(token) + ". Write a finite number");
+    if (!builder_.add_feature(builder_.feature(name), value))
+      json.fail(where() + "feature " + quoted(name) + " occurs twice. Give each feature its own name");
+  }
+}
+
+/// The numbers of a candidate, in the columns of the first; `given` marks those that are there.
+void JsonlNbestReader::read_metrics(Json& json, const Where& where, std::vector<double>& metrics, std::vector<uint8_t>& given) {
+  std::string name;
+  json.begin_object("\"metrics\"");
+  while (json.next_key(name)) {
+    auto at = std::find(metric_names_.begin(), metric_names_.end(), name);
+    if (at == metric_names_.end()) {
+      if (metrics_known_)
+        json.fail(where() + "the metric " + quoted(name) +
+                  " is not among those of the first candidate. Give every candidate the same metrics");
+      metric_names_.push_back(name);
+      metrics.push_back(0);
+      given.push_back(0);
+      at = metric_names_.end() - 1;
+    }
+    const size_t column = at - metric_names_.begin();
+    if (given[column]++) json.fail(where() + "the metric " + quoted(name) + " occurs twice. Keep one");
+    metrics[column] = json.number("a metric");
+  }
+}
+
 void JsonlNbestReader::candidate(Json& json) {
   const size_t number = builder_.candidates();
-  auto where = [&] { return "candidate " + std::to_string(number) + ": "; };
-  std::string key, name;
+  const Where where = [&] { return "candidate " + std::to_string(number) + ": "; };
+  std::string key;
   bool has_text = false, has_features = false, has_metrics = false;
   auto once = [&](bool& seen) {
     if (seen) json.fail(where() + "the key " + quoted(key) + " occurs twice. Keep one");
@@ -116,48 +166,13 @@ void JsonlNbestReader::candidate(Json& json) {
   while (json.next_key(key)) {
     if (key == "text") {
       once(has_text);
-      const std::string_view text = json.string("\"text\"");
-      if (text.find_first_of("\n\r") == std::string_view::npos) {
-        builder_.add_text(text);
-      } else {  // a candidate is one line wherever it is printed
-        std::string line(text);
-        std::replace(line.begin(), line.end(), '\n', ' ');
-        std::replace(line.begin(), line.end(), '\r', ' ');
-        builder_.add_text(line);
-      }
+      add_text(json);
     } else if (key == "features") {
       once(has_features);
-      json.begin_object("\"features\"");
-      while (json.next_key(name)) {
-        if (name.empty() || std::any_of(name.begin(), name.end(), is_blank))
-          json.fail(where() + "the feature name " + quoted(name) + " is empty or has a blank in it. Rename the feature");
-        if (json.peek() != Json::Kind::number) json.fail(where() + "feature " + quoted(name) + " is not a number. Write one");
-        const std::string_view token = json.literal("a feature");
-        double value = 0;
-        const Number found = parse_number(token, value);
-        if (found != Number::good)
-          json.fail(where() + "feature " + quoted(name) + " has the value " + quoted(token) + ". Write a finite number");
-        if (!builder_.add_feature(builder_.feature(name), value))
-          json.fail(where() + "feature " + quoted(name) + " occurs twice. Give each feature its own name");
-      }
+      add_features(json, where);
     } else if (key == "metrics") {
       once(has_metrics);
-      json.begin_object("\"metrics\"");
-      while (json.next_key(name)) {
-        auto at = std::find(metric_names_.begin(), metric_names_.end(), name);
-        if (at == metric_names_.end()) {
-          if (metrics_known_)
-            json.fail(where() + "the metric " + quoted(name) +
-                      " is not among those of the first candidate. Give every candidate the same metrics");
-          metric_names_.push_back(name);
-          metrics.push_back(0);
-          given.push_back(0);
-          at = metric_names_.end() - 1;
-        }
-        const size_t column = at - metric_names_.begin();
-        if (given[column]++) json.fail(where() + "the metric " + quoted(name) + " occurs twice. Keep one");
-        metrics[column] = json.number("a metric");
-      }
+      read_metrics(json, where, metrics, given);
     } else {
       json.skip();
     }

@@ -8,6 +8,7 @@
 // Every candidate has the same metrics. Other keys are passed over.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -50,6 +51,10 @@ class JsonlNbestReader {
   void document(std::string_view prefix, std::string_view text, int64_t line);
   void around(std::string_view text, bool last, int64_t line);
   void candidate(Json& json);
+  using Where = std::function<std::string()>;  // which candidate it is, for messages
+  void add_text(Json& json);
+  void add_features(Json& json, const Where& where);
+  void read_metrics(Json& json, const Where& where, std::vector<double>& metrics, std::vector<uint8_t>& given);
 
   PoolBuilder& builder_;
   bool by_position_;

@@ -309,22 +309,21 @@ void append_moses_hypergraph(std::string& out, const Pool& pool, size_t sentence
   }
 }
 
-void append_plf(std::string& out, const Pool& pool, size_t sentence) {
-  const Useful u(pool, sentence);
-  const size_t width = pool.features->size();
-  if (width > 1000)
-    u.fail("it has " + std::to_string(width) +
-           " features, and PLF writes a number for each on every arc. Write the native format");
-  // An arc has at most one word: an edge with several becomes a chain. The numbers of the nodes leave room for the chains,
-  // which come directly before the node they lead to: arcs to node v start at numbers below.
-  struct Arc {
-    int32_t from, to;
-    const std::string* word;
-    int32_t edge;  // whose features it carries, or -1
-  };
+namespace {
+
+/// An arc of a lattice.
+struct Arc {
+  int32_t from, to;
+  const std::string* word;
+  int32_t edge;  // whose features it carries, or -1
+};
+
+/// An arc has at most one word: an edge with several becomes a chain. The numbers of the nodes leave room for the chains,
+/// which come directly before the node they lead to: arcs to node v start at numbers below.
+std::vector<Arc> arcs_of(const Useful& u, int32_t& next) {
   std::vector<Arc> arcs;
   std::vector<int32_t> number(u.nodes.size());
-  int32_t next = 1;  // 0 is the start
+  next = 1;  // 0 is the start
   for (size_t v = 0; v < u.nodes.size(); ++v) {
     const size_t first = arcs.size();
     for (const int32_t e : u.edges[v]) {
@@ -345,6 +344,19 @@ void append_plf(std::string& out, const Pool& pool, size_t sentence) {
       if (arcs[k].to < 0) arcs[k].to = number[v];
   }
   std::stable_sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) { return a.from < b.from; });
+  return arcs;
+}
+
+}  // namespace
+
+void append_plf(std::string& out, const Pool& pool, size_t sentence) {
+  const Useful u(pool, sentence);
+  const size_t width = pool.features->size();
+  if (width > 1000)
+    u.fail("it has " + std::to_string(width) +
+           " features, and PLF writes a number for each on every arc. Write the native format");
+  int32_t next = 0;
+  const std::vector<Arc> arcs = arcs_of(u, next);
   out += '(';
   std::vector<double> row(width);
   size_t at = 0;

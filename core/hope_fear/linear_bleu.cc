@@ -98,6 +98,20 @@ EdgeGains linear_gains(const Forest& forest, const BoundaryAutomaton& automaton,
   return out;
 }
 
+namespace {
+
+/// Moves to the next combination of variants of these tails; false after the last.
+bool next_choice(std::vector<int32_t>& choice, std::span<const int32_t> tails,
+                 const std::vector<std::vector<int32_t>>& variants) {
+  for (size_t t = tails.size(); t-- > 0;) {
+    if (++choice[t] < static_cast<int32_t>(variants[tails[t]].size())) return true;
+    choice[t] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
 Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, int64_t max_edges) {
   const int K = automaton.max_order();
   const Reachable used = reachable(forest, [](int32_t) { return true; });
@@ -137,11 +151,7 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
         if (added) found.push_back(state);
         edges.push_back({it->second, e, new_tails.size()});
         for (size_t t = 0; t < tails.size(); ++t) new_tails.push_back(chosen(t));
-        more = false;
-        for (size_t t = tails.size(); t-- > 0 && !more;) {
-          more = ++choice[t] < static_cast<int32_t>(variants[tails[t]].size());
-          if (!more) choice[t] = 0;
-        }
+        more = next_choice(choice, tails, variants);
       }
     }
     std::stable_sort(edges.begin(), edges.end(), [](const NewEdge& a, const NewEdge& b) { return a.variant < b.variant; });

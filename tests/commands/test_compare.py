@@ -94,10 +94,8 @@ def test_an_interrupted_comparison_goes_on(data: Path, tmp_path: Path, monkeypat
 
 
 def test_from_python(data: Path, tmp_path: Path) -> None:
-    refs = [data / f"ref.{i}" for i in range(4)]
-    compared = hf.compare(
-        nbest=[data / "nbest.txt"], refs=refs, trainers=["kbmira", "pro"], seeds=1, out=tmp_path / "run"
-    )
+    lists, refs = [str(data / "nbest.txt")], [str(data / f"ref.{i}") for i in range(4)]
+    compared = hf.compare(nbest=lists, refs=refs, trainers=["kbmira", "pro"], seeds=1, out=str(tmp_path / "run"))
     assert [len(recipe.scores) for recipe in compared.recipes] == [1, 1]
     assert compared.pair("pro", "kbmira").delta == -compared.pair("kbmira", "pro").delta  # type: ignore[union-attr]
 

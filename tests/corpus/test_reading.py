@@ -6,6 +6,7 @@ import io
 import lzma
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -16,7 +17,7 @@ from hopefear.runs.session import Session
 from tests.corpus.files import TEXT_FILES, TEXTS, opus_zip, parquet, read, texts_of, tmx, tsv, write_zip
 
 
-def message(*paths: Path, **more: object) -> str:
+def message(*paths: Path, **more: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(*paths, **more)
     assert "\n" not in str(caught.value)

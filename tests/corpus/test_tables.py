@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ def write(folder: Path, text: str, name: str = "x.tsv") -> Path:
     return path
 
 
-def message(path: Path, **more: object) -> str:
+def message(path: Path, **more: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(path, **more)
     assert "\n" not in str(caught.value)

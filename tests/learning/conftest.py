@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
 from hopefear.model.directory import Model
+from hopefear.model.options import BuildOptions
 from hopefear.translator.folder import write_card
 from hopefear.translator.translator import Translator
 

@@ -64,11 +64,11 @@ def test_rules_are_those_of_the_slow_twin(model: Model) -> None:
         for place, ways in found.items():
             total = sum(expected[place].values())
             best = sorted(expected[place].values(), reverse=True)[:3]
-            weights = {target: expected[place][target] for target in ways}
+            weights = {words: expected[place][words] for words in ways}
             assert sorted(weights.values(), reverse=True) == pytest.approx(best)
-            for target, features in ways.items():
-                assert math.exp(features["phrase_ef"]) == pytest.approx(weights[target] / total)
-                assert math.exp(features["phrase_fe"]) == pytest.approx(weights[target] / (weights[target] + 1))
+            for words, features in ways.items():
+                assert math.exp(features["phrase_ef"]) == pytest.approx(weights[words] / total)
+                assert math.exp(features["phrase_fe"]) == pytest.approx(weights[words] / (weights[words] + 1))
 
 
 def test_counts_are_added_to_those_of_the_model(model: Model) -> None:

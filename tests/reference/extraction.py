@@ -155,7 +155,7 @@ class Scored(NamedTuple):
     phrase_fe: float
     lexical_ef: float
     lexical_fe: float
-    count: float
+    count: float  # type: ignore[assignment]
     links: tuple[tuple[int, int], ...]
     orientations: dict[str, float]
     seen: int

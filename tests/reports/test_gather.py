@@ -22,12 +22,9 @@ from tests.reports.pages import parsed
 def test_inputs_that_are_gone_or_changed_leave_sections_out(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / "mert", tmp_path / "mert")
     record = json.loads((tmp_path / "mert" / "run.json").read_text())
-    for change, says in (
-        (lambda one: one.update(path="nowhere.txt"), "is gone"),
-        (lambda one: one.update(sha256="0"), "changed"),
-    ):
+    for change, says in (({"path": "nowhere.txt"}, "is gone"), ({"sha256": "0"}, "changed")):
         other = json.loads(json.dumps(record))
-        change(other["inputs"][0])
+        other["inputs"][0].update(change)
         (tmp_path / "mert" / "run.json").write_text(json.dumps(other))
         assert main(["report", str(tmp_path / "mert"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
         found = parsed(tmp_path / "r.html")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,7 +89,11 @@ def test_a_curve_is_the_mean_of_the_replicates_that_got_there() -> None:
 
 
 def test_a_score_that_was_not_finite_is_no_point() -> None:
-    history = [{"epoch": 0, "score": 1.0}, {"epoch": 1, "score": None}, {"epoch": 2, "score": 3.0}]
+    history: list[dict[str, Any]] = [
+        {"epoch": 0, "score": 1.0},
+        {"epoch": 1, "score": None},
+        {"epoch": 2, "score": 3.0},
+    ]
     assert epoch_scores(history) == [(0, 1.0), (2, 3.0)]
 
 

@@ -4,6 +4,7 @@ import signal
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,7 +133,12 @@ def test_warnings_are_kept_once_and_numbers_that_are_none_are_null(tmp_path: Pat
 def test_events_are_logged_warnings_kept_and_all_heard(tmp_path: Path) -> None:
     heard: list[Event] = []
     with Run.open(tmp_path) as run:
-        session = run.session(lambda event: heard.append(event) or "stop" not in str(event))
+
+        def listen(event: Event) -> bool:
+            heard.append(event)
+            return "stop" not in str(event)
+
+        session = run.session(listen)
         assert session.folder == tmp_path / "checkpoint"
         epoch = Epoch(1, 2.5, {"updates": 3}, context={"replicate": 2})
         events = [Note("begin"), epoch, Warned("look"), Warned("look")]
@@ -201,7 +207,8 @@ def test_a_run_directory_with_a_link_is_refused(tmp_path: Path, name: str) -> No
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "run" / name).parent.mkdir(parents=True)
     (tmp_path / "run" / name).symlink_to(tmp_path / "mine")
-    for how in ({"resume": True}, {"overwrite": True}, {}):
+    ways: tuple[dict[str, Any], ...] = ({"resume": True}, {"overwrite": True}, {})
+    for how in ways:
         with pytest.raises(InputError, match=f"run/{name}: is a link, through which files elsewhere would be written"):
             Run.open(tmp_path / "run", settings={}, **how)
     assert (tmp_path / "mine").read_text() == "mine"

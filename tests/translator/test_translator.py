@@ -8,12 +8,14 @@ import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
-from hopefear.model.builder import BuildOptions, build
+from hopefear.model.builder import build
+from hopefear.model.options import BuildOptions
 from hopefear.translator.folder import pack, write_card
 from hopefear.translator.glossary import Term
 from hopefear.translator.translator import Translator
@@ -223,8 +225,8 @@ def test_threads_share_a_translator(translator: Translator, monkeypatch: pytest.
     texts = [f"Ein {a} {n} steht hier {{x{k}}} wort{k}." for k, ((n, _), (a, _)) in enumerate(pairs)]
     wanted = [translator(text) for text in texts]
     with ThreadPoolExecutor(6) as pool:
-        for made in pool.map(translator, [texts] * 30):
-            assert made == wanted
+        results: list[Any] = list(pool.map(translator, [texts] * 30))
+    assert results == [wanted] * 30
 
 
 def test_documents(translator: Translator, tmp_path: Path) -> None:
