@@ -26,7 +26,6 @@ CONTENTS = {
     "How to: weights": [
         "weigh",
         "tables",
-        "trainers",
         "production",
         "case-studies",
         "neural",
@@ -48,6 +47,7 @@ CONTENTS = {
         "cluster",
         "plugins",
     ],
+    "Explanation": ["hope-and-fear", "which-trainer", "reproducibility", "architecture"],
     "Reference": [
         "commands",
         "cli",
@@ -55,6 +55,7 @@ CONTENTS = {
         "formats",
         "runs",
         "model-directory",
+        "trainers",
         "metrics",
         "forests",
         "language-model",
