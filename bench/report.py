@@ -1,4 +1,4 @@
-"""How long does a report take, and how large is it? 5 runs on the same 1000 sentences; the goal is 10 s and 8 MB.
+"""How long does a report take, and how large is it? 5 runs on the same 1000 sentences; the goal is 10 s and 5 MB.
 
     python bench/report.py [--runs 5] [--sentences 1000] [--candidates 200] [--json]
 
