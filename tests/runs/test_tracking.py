@@ -125,8 +125,8 @@ def test_wandb_as_it_is_called(pool: hf.Pool, tmp_path: Path, monkeypatch: pytes
         calls.append(("init", how))
         return Run()
 
-    module = types.SimpleNamespace(init=init, Settings=lambda **how: how)
-    monkeypatch.setitem(sys.modules, "wandb", module)  # type: ignore[arg-type]
+    module: Any = types.SimpleNamespace(init=init, Settings=lambda **how: how)
+    monkeypatch.setitem(sys.modules, "wandb", module)
     tuned = tune(pool, tmp_path / "run", "wandb")
     assert calls[0][1]["project"] == "hopefear" and calls[0][1]["config"]["trainer/name"] == "kbmira"
     assert [values["epoch"] for what, values in calls if what == "log"] == [1, 2, 3, 4]
