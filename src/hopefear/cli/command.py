@@ -76,7 +76,7 @@ def talk_options() -> list[click.Option]:
     """How much is said; these go before the command's name, too."""
     return [
         click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
-        click.Option(["-v", "--verbose"], is_flag=True, help="Say each epoch, in a line."),
+        click.Option(["-v", "--verbose"], is_flag=True, help="Print a line for each epoch."),
     ]
 
 

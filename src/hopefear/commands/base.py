@@ -154,7 +154,7 @@ class RunCommand(Command[R_co]):
     resume: bool = arg("Continue an interrupted run.", default=False)
     overwrite: bool = arg("Replace an existing run.", default=False)
     track: Sequence[Any] = arg(
-        "Write the run down elsewhere as well: mlflow, wandb, or module:Class.", default=(), metavar="NAME"
+        "Also log the run to mlflow, wandb, or your own module:Class.", default=(), metavar="NAME"
     )
 
     def check_out(self, session: Session) -> None:

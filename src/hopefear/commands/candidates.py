@@ -80,7 +80,7 @@ class Candidates(Table[R_co]):
         "Format of lists or forests (see convert).",
         default=None,
         metavar="NAME",
-        shown="seen from the file",
+        shown="detected",
         needs=("nbest", "forests"),
         decides=True,
     )

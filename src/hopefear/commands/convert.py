@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Convert(Command[None]):
     input: Any = arg("The file to read.", positional=True, metavar="IN", file=True, folder=True)
     out: Any = arg("The file to write.", positional=True, metavar="OUT")
-    from_: str | None = arg("Format of IN.", default=None, metavar="FORMAT", shown="seen from its beginning")
+    from_: str | None = arg("Format of IN.", default=None, metavar="FORMAT", shown="detected")
     to: str | None = arg("Format of OUT.", default=None, metavar="FORMAT", shown="by its name; else lists stay lists")
     refs: Sequence[Any] = arg("References to put in, one file each.", default=(), file=True)
     sources: Any = arg("Source sentences to put in.", default=None, file=True)

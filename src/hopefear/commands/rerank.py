@@ -27,7 +27,7 @@ class Rerank(Command[Any]):
     )
     forests: Any = arg("Forests or lattices: a file, or a folder of them.", default=None, file=True, folder=True)
     format: str | None = arg(
-        "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="seen from the file"
+        "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="detected"
     )
     table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True, folder=True)
     group: str | None = arg(

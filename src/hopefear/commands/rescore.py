@@ -22,7 +22,7 @@ class Rescore(Command[Iterator[str]]):
     forests: str | None = arg("Forests or lattices of any format.", default=None, file=True, folder=True)
     nbest: Sequence[str] = arg("Candidate lists instead.", default=(), file=True, folder=True)
     format: str | None = arg(
-        "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="seen from the file"
+        "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="detected"
     )
     weights: str = arg("Weights of the old and the new features.", file=True)
     features: str | None = arg(

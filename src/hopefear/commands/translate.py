@@ -35,7 +35,7 @@ class Translate(Command[Iterator[str]]):
     )
     out: str | None = arg("The folder for translated files.", default=None, metavar="DIR")
     glossary: str | None = arg(
-        "Terms: source, tab, target, and perhaps forced or preferred, case, a note.",
+        "Terms, one per line: source, tab, target; then optionally forced or preferred, case, a note.",
         default=None,
         file=True,
         metavar="TSV",

@@ -53,7 +53,7 @@ class Weigh(Command["Weighed"]):
     text: str | None = arg("The text of the candidates.", default=None, metavar="COLUMN")
     lower_is_better: bool = arg("The outcome is an error or a cost.", default=False)
     missing: str = arg(MISSING, default="error", choices=POLICIES)
-    out: Any = arg("Where weights.txt, weigh.html and weigh.json go.", default=None, metavar="DIR", shown="nowhere")
+    out: Any = arg("Where weights.txt, weigh.html and weigh.json go.", default=None, metavar="DIR", shown="print only")
     folds: int = arg("Folds of the cross-validation.", default=5, least=2)
     overwrite: bool = arg("Replace a result that is there already.", default=False)
     json: bool = arg("Everything as JSON.", default=False, terminal=True)
