@@ -84,8 +84,8 @@ void bind_rule(nb::module_& m) {
           "__init__",
           [](SentenceRule* self, int32_t begin, int32_t end, std::vector<std::variant<std::string, int32_t>> target,
              std::map<std::string, double> features, bool forced, SentenceRule::Pairs gaps, SentenceRule::Pairs links) {
-            new (self) SentenceRule{begin,  end,           std::move(target), std::move(features),
-                                    forced, std::move(gaps), std::move(links)};
+            new (self)
+                SentenceRule{begin, end, std::move(target), std::move(features), forced, std::move(gaps), std::move(links)};
           },
           "begin"_a, "end"_a, "target"_a, "features"_a = std::map<std::string, double>{}, nb::kw_only(), "forced"_a = false,
           "gaps"_a = SentenceRule::Pairs{}, "links"_a = SentenceRule::Pairs{})
@@ -100,11 +100,12 @@ void bind_rule(nb::module_& m) {
 
 void bind_learnt_rules(nb::module_& m) {
   using Words = std::vector<std::string>;
-  nb::class_<LearntRules>(m, "LearntRules", "Rules out of aligned pairs that are added one by one; a sentence gets those that match it.")
+  nb::class_<LearntRules>(m, "LearntRules",
+                          "Rules out of aligned pairs that are added one by one; a sentence gets those that match it.")
       .def(
           "__init__",
-          [](LearntRules* self, std::shared_ptr<const Grammar> grammar, const Words& dense, int max_phrase, int max_source_symbols,
-             int min_hole, int max_span, bool tight, double decay) {
+          [](LearntRules* self, std::shared_ptr<const Grammar> grammar, const Words& dense, int max_phrase,
+             int max_source_symbols, int min_hole, int max_span, bool tight, double decay) {
             new (self) LearntRules(std::move(grammar), dense,
                                    {.max_phrase = max_phrase,
                                     .max_source_symbols = max_source_symbols,
@@ -113,13 +114,13 @@ void bind_learnt_rules(nb::module_& m) {
                                     .tight = tight,
                                     .decay = decay});
           },
-          "grammar"_a, "dense"_a, nb::kw_only(), "max_phrase"_a, "max_source_symbols"_a, "min_hole"_a, "max_span"_a, "tight"_a, "decay"_a)
+          "grammar"_a, "dense"_a, nb::kw_only(), "max_phrase"_a, "max_source_symbols"_a, "min_hole"_a, "max_span"_a, "tight"_a,
+          "decay"_a)
       .def("__len__", &LearntRules::size, "Pairs.")
       .def("add", &LearntRules::add, "source"_a, "target"_a, "links"_a, "Words between blanks, and links s0, t0, s1, t1, ...")
       .def(
-          "rules",
-          [](const LearntRules& r, const Words& words, In<uint8_t> live) { return r.rules(words, view(live)); }, "words"_a, "live"_a,
-          "Rules for a sentence. `live`: of each pair whether it counts; later pairs are not seen.")
+          "rules", [](const LearntRules& r, const Words& words, In<uint8_t> live) { return r.rules(words, view(live)); },
+          "words"_a, "live"_a, "Rules for a sentence. `live`: of each pair whether it counts; later pairs are not seen.")
       .def(
           "has",
           [](const LearntRules& r, const Words& source, const Words& target, In<uint8_t> live) {
@@ -144,7 +145,8 @@ void bind_decoder(nb::module_& m) {
              const Rules& rules) { return decode(d, w, checked(limits, max_edges, beam), jobs, ids, lines, kinds, rules); },
           "ids"_a, "lines"_a, "kinds"_a, "w"_a, "limits"_a, "max_edges"_a = 0, "beam"_a = nb::none(), "jobs"_a = 0,
           "rules"_a = Rules{},
-          "The forests of tokenised lines. `kinds`: a letter for each word, n for a number, c for a name, w for others. `rules`: of each "
+          "The forests of tokenised lines. `kinds`: a letter for each word, n for a number, c for a name, w for others. `rules`: "
+          "of each "
           "line, or none at all.")
       .def(
           "decode_lattices",

@@ -113,7 +113,8 @@ void bind_lists(nb::module_& m) {
            })
       .def("collect", &NbestReader::collect, "pool"_a)
       .def_prop_ro("metric_names", &NbestReader::metric_names);
-  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none(), "first"_a = 0);
+  m.def("format_nbest", &format_nbest, "pool"_a, "begin"_a, "end"_a, "format"_a, "weights"_a.noconvert() = nb::none(),
+        "first"_a = 0);
 }
 
 void bind_forests(nb::module_& m) {

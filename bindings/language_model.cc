@@ -75,7 +75,8 @@ void bind_texts(nb::module_& m) {
             NgramSpec spec = ngram_spec(t, order, std::move(prune));
             return std::make_tuple(spec.vocab, spec.order, spec.prune);
           },
-          "order"_a, "prune"_a, "What count_slice and merge_slices count: the size of the vocabulary, the order, a threshold per order.")
+          "order"_a, "prune"_a,
+          "What count_slice and merge_slices count: the size of the vocabulary, the order, a threshold per order.")
       .def(
           "slice",
           [](const LmText& t, size_t k, size_t count) {
@@ -278,7 +279,8 @@ void bind_seams(nb::module_& m) {
             return std::make_pair(rule.sum(), number);
           },
           "parts"_a, "begin_sentence"_a = false,
-          "What a rule adds to the scores of its children (runs of word ids, and items by number), and its item. Item 0 is empty.");
+          "What a rule adds to the scores of its children (runs of word ids, and items by number), and its item. Item 0 is "
+          "empty.");
 }
 
 void bind_text_scores(nb::class_<LanguageModel>& model) {

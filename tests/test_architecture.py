@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -148,6 +152,18 @@ def test_the_count_of_lines_can_fail() -> None:
     body = "  f();\n" * 70
     text = f"namespace a {{\nint g() {{\n{body}}}\n\nclass B {{\n{body}  void h() {{\n  }}\n}};\n}}\n"
     assert dict(cpp_functions(text)) == {"int g() {": 72, "void h() {": 2}
+
+
+def test_cpp_is_formatted() -> None:
+    """The version is pinned by the extra ``test``: another one lays out lines in another way."""
+    program = shutil.which(
+        "clang-format", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    )
+    if program is None:
+        pytest.skip("needs clang-format: pip install 'hopefear[test]'")
+    files = [path for path in sources("core", "bindings", "tests/native") if path.suffix != ".py"]
+    checked = subprocess.run([program, "--dry-run", "-Werror", *files], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, f"run clang-format -i on:\n{checked.stderr[:2000]}"
 
 
 def trainer_bindings() -> Iterator[tuple[str, Any]]:

@@ -26,8 +26,7 @@ void bind_costmargin(nb::module_& m) {
             }
             return std::pair{pass.loss, pass.updates};
           },
-          "eta"_a, "l2"_a, "batch"_a, "seed"_a, "jobs"_a = 0,
-          "One pass: the loss as it was met, and the number of updates.")
+          "eta"_a, "l2"_a, "batch"_a, "seed"_a, "jobs"_a = 0, "One pass: the loss as it was met, and the number of updates.")
       .def("objective", &CostMargin::objective, "l2"_a = 0.0, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
            "Eq. (5) as it is now.")
       .def_prop_ro("table", [](const CostMargin& c) { return c.table(); })

@@ -8,8 +8,8 @@ void init_cmira(nb::module_& m) {
   m.def(
       "cmira",
       [](const Pool& pool, In2<double> stats, const Metric& metric, In<double> initial, In<double> lower, In<double> upper,
-         double C, const std::string& gain, double decay, int epochs, int beam, int constraints, bool competes, const Places& places, int jobs,
-         nb::object on_epoch) {
+         double C, const std::string& gain, double decay, int epochs, int beam, int constraints, bool competes,
+         const Places& places, int jobs, nb::object on_epoch) {
         Task task(pool, stats, metric, initial, lower, upper);
         set_places(task, places);
         const CmiraOptions options{.C = C,

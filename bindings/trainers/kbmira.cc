@@ -13,12 +13,16 @@ void init_kbmira(nb::module_& m) {
          double epsilon, uint64_t seed, const Places& places, int jobs, nb::object on_epoch) {
         Task task(pool, stats, metric, initial, lower, upper);
         set_places(task, places);
-        const KbmiraOptions options{
-            .mira = {.C = C, .decay = decay, .passes = passes, .average = average_by_name(average),
-                     .competes = competes, .seed = seed, .jobs = jobs},
-            .gain = gain_by_name(gain),
-            .constraints = constraints,
-            .epsilon = epsilon};
+        const KbmiraOptions options{.mira = {.C = C,
+                                             .decay = decay,
+                                             .passes = passes,
+                                             .average = average_by_name(average),
+                                             .competes = competes,
+                                             .seed = seed,
+                                             .jobs = jobs},
+                                    .gain = gain_by_name(gain),
+                                    .constraints = constraints,
+                                    .epsilon = epsilon};
         return trained([&] { return kbmira(task.lists, task.initial, task.bounds, options, reporter(on_epoch)); });
       },
       "pool"_a, "stats"_a, "metric"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "C"_a, "gain"_a, "decay"_a, "passes"_a,
@@ -30,9 +34,13 @@ void init_kbmira(nb::module_& m) {
          nb::object on_epoch) {
         Task task(pool, std::nullopt, metric, initial, lower, upper);
         const Approximation how = approximation_by_name(approximation);
-        const BatchMiraOptions options{
-            .C = C, .decay = decay, .passes = passes, .average = average_by_name(average), .competes = competes,
-            .seed = seed, .jobs = jobs};
+        const BatchMiraOptions options{.C = C,
+                                       .decay = decay,
+                                       .passes = passes,
+                                       .average = average_by_name(average),
+                                       .competes = competes,
+                                       .seed = seed,
+                                       .jobs = jobs};
         return trained([&] { return forest_mira(task.lists, task.initial, task.bounds, options, how, reporter(on_epoch)); });
       },
       "pool"_a, "metric"_a, "initial"_a, "lower"_a, "upper"_a, nb::kw_only(), "C"_a, "decay"_a, "passes"_a, "average"_a,

@@ -44,10 +44,11 @@ void bind_mert(nb::module_& m) {
                                   .thorough = thorough,
                                   .seed = seed,
                                   .jobs = jobs,
-                                  .on_ascent = [&on_ascent](int done, double best) {
-                                    nb::gil_scoped_acquire gil;
-                                    if (!on_ascent.is_none()) on_ascent(done, best);
-                                  },
+                                  .on_ascent =
+                                      [&on_ascent](int done, double best) {
+                                        nb::gil_scoped_acquire gil;
+                                        if (!on_ascent.is_none()) on_ascent(done, best);
+                                      },
                                   .on_line = [&signals] { signals.check(); }};
         std::vector<MertStart> starts =
             signals.run([&] { return mert(task.lists, task.initial, rows(axes), task.bounds, options); });

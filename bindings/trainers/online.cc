@@ -79,8 +79,8 @@ void init_learner(Learner* self, In<double> w, std::optional<In<double>> sigma, 
 void bind_learner(nb::module_& m) {
   nb::class_<Learner>(m, "Learner", "One online learner: Chiang (2012), algorithms 1 to 4.")
       .def("__init__", &init_learner, "w"_a, "sigma"_a.none(), nb::kw_only(), "objective"_a, "algorithm"_a, "reference"_a,
-           "approximation"_a, "k"_a, "eta"_a, "lambda_"_a, "epsilon"_a, "temperature"_a, "decay"_a, "constraints"_a, "max_planes"_a,
-           "edges_per_word"_a, "broadcast"_a)
+           "approximation"_a, "k"_a, "eta"_a, "lambda_"_a, "epsilon"_a, "temperature"_a, "decay"_a, "constraints"_a,
+           "max_planes"_a, "edges_per_word"_a, "broadcast"_a)
       .def_prop_ro(
           "weights", [](const Learner& l) { return give(std::vector<double>(l.w())); }, nb::rv_policy::automatic)
       .def_prop_ro("t", &Learner::t, "Examples so far.")

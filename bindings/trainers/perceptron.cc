@@ -25,8 +25,8 @@ void init_perceptron(nb::module_& m) {
         return trained([&] { return perceptron(task.lists, S, task.initial, task.bounds, options, reporter(on_epoch)); });
       },
       "pool"_a, "stats"_a, "metric"_a, "objective"_a.none(), "initial"_a, "lower"_a, "upper"_a, nb::kw_only(),
-      "passive_aggressive"_a, "scaled"_a, "normalize"_a, "C"_a, "average"_a, "gain"_a, "decay"_a,
-      "iterations"_a, "places"_a.none(), "jobs"_a, "on_epoch"_a.none());
+      "passive_aggressive"_a, "scaled"_a, "normalize"_a, "C"_a, "average"_a, "gain"_a, "decay"_a, "iterations"_a,
+      "places"_a.none(), "jobs"_a, "on_epoch"_a.none());
 }
 
 }  // namespace hopefear

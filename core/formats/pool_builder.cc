@@ -153,7 +153,8 @@ void PoolBuilder::decide() {
 
 Forest PoolBuilder::forest(const Staged& s, const std::string& file, const std::string& id) const {
   const size_t edges = s.word_begin.size() - 1;
-  const size_t sparse = std::count_if(s.feature_ids.begin(), s.feature_ids.end(), [&](int32_t feature) { return feature >= dense_width_; });
+  const size_t sparse =
+      std::count_if(s.feature_ids.begin(), s.feature_ids.end(), [&](int32_t feature) { return feature >= dense_width_; });
   const bool list = s.edge_begin.empty();
   const size_t nodes = list ? 1 : s.edge_begin.size() - 1;
   const bool spans = std::any_of(s.spans.begin(), s.spans.end(), [](int32_t i) { return i >= 0; });
@@ -185,10 +186,12 @@ Forest PoolBuilder::forest(const Staged& s, const std::string& file, const std::
   split_features(s, dense, begin, ids, values);
   if (list)
     missing_.complete(s.feature_begin, s.feature_ids, dense, [&](size_t candidate, int32_t feature, size_t others) {
-      return input_error(file, 0, "candidate " + std::to_string(candidate + 1) + " of sentence " + quoted(id) + " has no " +
-                                      quoted((*features_)[feature]) + ", which " + std::to_string(others) + " of its " +
-                                      std::to_string(edges) + " candidates have. Complete the list, or say --missing mean, or "
-                                      "zero if that is what it means");
+      return input_error(file, 0,
+                         "candidate " + std::to_string(candidate + 1) + " of sentence " + quoted(id) + " has no " +
+                             quoted((*features_)[feature]) + ", which " + std::to_string(others) + " of its " +
+                             std::to_string(edges) +
+                             " candidates have. Complete the list, or say --missing mean, or "
+                             "zero if that is what it means");
     });
   f.dense = dense;
   f.sparse_begin = begin;

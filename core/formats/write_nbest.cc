@@ -10,8 +10,7 @@
 namespace hopefear {
 namespace {
 
-void append_text_lines(std::string& out, const Pool& pool, size_t sentence, const char* equals, const double* w,
-                       size_t first) {
+void append_text_lines(std::string& out, const Pool& pool, size_t sentence, const char* equals, const double* w, size_t first) {
   const Forest& f = pool.sentences[sentence].forest;
   std::vector<std::pair<int32_t, double>> h;
   const std::string opening = std::to_string(first + sentence) + " ||| ";
@@ -97,7 +96,8 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence, size_
 
 void append_nbest(std::string& out, const Pool& pool, size_t sentence, NbestFormat format, const double* w, size_t first) {
   if (!pool.sentences[sentence].forest.is_list())
-    throw InputError("sentence " + std::to_string(first + sentence) + " is a forest, not a list of candidates. Take its k best first");
+    throw InputError("sentence " + std::to_string(first + sentence) +
+                     " is a forest, not a list of candidates. Take its k best first");
   if (format == NbestFormat::jsonl)
     append_json_line(out, pool, sentence, first);
   else

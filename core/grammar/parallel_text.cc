@@ -140,8 +140,7 @@ void ParallelText::add_pharaoh(std::string_view text, const std::string& where, 
     const bool dash = first.ec == std::errc() && first.ptr < token_end && *first.ptr == '-';
     const auto second = dash ? std::from_chars(first.ptr + 1, token_end, value[1]) : first;
     if (!dash || second.ec != std::errc() || second.ptr != token_end)
-      throw input_error(where, line,
-                        quoted(token) + " is no alignment point. Expected source-target, as in 0-0 1-2");
+      throw input_error(where, line, quoted(token) + " is no alignment point. Expected source-target, as in 0-0 1-2");
     for (int side = 0; side < 2; ++side)
       if (value[side] >= sizes[side])
         throw input_error(where, line,

@@ -26,7 +26,7 @@ struct HieroSource {
   std::vector<int32_t> from;                      // the node where it begins
   std::vector<double> scores;                     // as many per arc as the decoder has features for them; none of text
 
-  std::vector<int32_t> into;  // the arcs that end at node j are into[j] .. into[j + 1]
+  std::vector<int32_t> into;      // the arcs that end at node j are into[j] .. into[j + 1]
   std::vector<SourceRule> rules;  // of this sentence only, sorted by begin and end
   std::vector<uint8_t> forced;    // of each arc, whether a forced rule covers it; none if none does
   bool lattice = false;

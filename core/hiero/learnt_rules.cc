@@ -10,10 +10,10 @@
 namespace hopefear {
 namespace {
 
-constexpr int kLookedAt = 25;         // occurrences of a source side, the latest
-constexpr size_t kWays = 3;           // target sides of a source side, at most
-constexpr double kPrior = 10;         // occurrences that a word translation probability of the grammar is worth
-constexpr int kLeastWords = 3;        // of the source side of a rule with a nonterminal
+constexpr int kLookedAt = 25;   // occurrences of a source side, the latest
+constexpr size_t kWays = 3;     // target sides of a source side, at most
+constexpr double kPrior = 10;   // occurrences that a word translation probability of the grammar is worth
+constexpr int kLeastWords = 3;  // of the source side of a rule with a nonterminal
 constexpr uint32_t kLost = ~uint32_t{0};
 constexpr int32_t kStranger = -1000;  // neither a word nor a slot
 const char* const kColumns[] = {"phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "count"};
@@ -48,14 +48,15 @@ void look_up(const Vocab& words, const Vocab& grammar, std::vector<int32_t>& ids
 /// The rules of one sentence while they are collected.
 struct LearntRules::Matches {
   LivePairs live;
-  std::vector<int32_t> words;  // of the sentence; -1: no pair has it
+  std::vector<int32_t> words;   // of the sentence; -1: no pair has it
   std::vector<int32_t> source;  // symbols from the beginning of the rule at hand
   int32_t begin = 0;
   std::unordered_map<int32_t, std::vector<SentenceRule>> known;  // by node, without places
   std::vector<SentenceRule> rules;
 };
 
-LearntRules::LearntRules(std::shared_ptr<const Grammar> grammar, const std::vector<std::string>& dense, const LearntLimits& limits)
+LearntRules::LearntRules(std::shared_ptr<const Grammar> grammar, const std::vector<std::string>& dense,
+                         const LearntLimits& limits)
     : g_(std::move(grammar)), limits_(limits), dense_(dense), extractor_(text_, extraction(limits)), last_{-1} {
   for (size_t k = 0; k < 5; ++k) {
     columns_[k] = g_->column(kColumns[k]);

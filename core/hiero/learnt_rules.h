@@ -90,14 +90,14 @@ class LearntRules {
 
   std::shared_ptr<const Grammar> g_;
   LearntLimits limits_;
-  int columns_[5];                   // of the grammar: the four probabilities, count
-  std::vector<std::string> dense_;   // of these and rule, those that the decoder has
+  int columns_[5];                  // of the grammar: the four probabilities, count
+  std::vector<std::string> dense_;  // of these and rule, those that the decoder has
   std::shared_ptr<ParallelText> text_ = std::make_shared<ParallelText>();
   Extractor extractor_;
   std::vector<int32_t> source_ids_, target_ids_;  // of the words of text_ in the grammar; kStranger: not there
 
-  KeyMap<int32_t> children_;    // of (node, symbol)
-  std::vector<int32_t> last_;   // of each node, its last occurrence
+  KeyMap<int32_t> children_;   // of (node, symbol)
+  std::vector<int32_t> last_;  // of each node, its last occurrence
   std::vector<Occurrence> occurrences_;
   std::vector<uint32_t> target_begin_{0}, link_begin_{0};
   std::vector<int32_t> targets_;  // symbols of target sides

@@ -79,9 +79,7 @@ class RuleOptions {
 
   /// Words and slots of an option, the same with numbers of runs of words for a language model, and its sparse features.
   std::span<const int32_t> target(const HieroOption& o) const { return {targets_.data() + o.target, o.symbols}; }
-  std::span<const int32_t> parts(const HieroOption& o, size_t model) const {
-    return {parts_[model].data() + o.part, o.parts};
-  }
+  std::span<const int32_t> parts(const HieroOption& o, size_t model) const { return {parts_[model].data() + o.part, o.parts}; }
   /// The same with the words of the joint model, and what they are affiliated with.
   std::span<const int32_t> joint_target(const HieroRule& o) const { return {joint_targets_.data() + o.target, o.symbols}; }
   std::span<const Affiliation> affiliated(const HieroRule& o) const { return {affiliated_.data() + o.target, o.symbols}; }

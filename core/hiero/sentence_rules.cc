@@ -135,9 +135,8 @@ void add_rules(HieroModel& model, HieroSource& source, const std::vector<Sentenc
   if (!source.is_text()) throw InputError("sentence " + source.id + ": a lattice cannot have rules of its own");
   RuleReader reader(model, source);
   for (const SentenceRule& rule : rules) source.rules.push_back(reader.read(rule));
-  std::stable_sort(source.rules.begin(), source.rules.end(), [](const SourceRule& a, const SourceRule& b) {
-    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-  });
+  std::stable_sort(source.rules.begin(), source.rules.end(),
+                   [](const SourceRule& a, const SourceRule& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
   const SourceRule* last = nullptr;  // that is forced
   for (const SourceRule& rule : source.rules) {
     if (!rule.forced) continue;

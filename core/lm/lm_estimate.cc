@@ -273,7 +273,8 @@ void check_discounts(const std::array<double, 3>& fallback) {
 BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts) {
   const NgramSpec spec = ngram_spec(text, options.order, options.prune);
   check_discounts(options.fallback_discounts);
-  CountedOrders counted = options.ranges.empty() ? count_ngrams(text.words, spec, options.jobs) : join_ranges(options.ranges, spec);
+  CountedOrders counted =
+      options.ranges.empty() ? count_ngrams(text.words, spec, options.jobs) : join_ranges(options.ranges, spec);
   text.words = {};
   Estimator estimator(std::move(counted), spec.prune, options.fallback_discounts, options.jobs);
   if (discounts) *discounts = estimator.discounts();

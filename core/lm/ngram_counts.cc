@@ -332,7 +332,8 @@ std::vector<uint32_t> ngram_ranges(std::span<const uint32_t> words, uint32_t voc
   return cuts;
 }
 
-std::vector<std::vector<uint8_t>> count_slice(std::span<const uint32_t> words, const NgramSpec& spec, const std::vector<uint32_t>& cuts) {
+std::vector<std::vector<uint8_t>> count_slice(std::span<const uint32_t> words, const NgramSpec& spec,
+                                              const std::vector<uint32_t>& cuts) {
   return with_keys(spec, [&]<class Key>() { return slice_of<Key>(words, spec, cuts); });
 }
 

@@ -34,7 +34,8 @@ CountedOrders count_ngrams(std::span<const uint32_t> words, const NgramSpec& spe
 /// words from cuts[k] to cuts[k + 1]. There are `count` of them at most.
 std::vector<uint32_t> ngram_ranges(std::span<const uint32_t> words, uint32_t vocab, size_t count);
 /// Then, what a slice has of each range.
-std::vector<std::vector<uint8_t>> count_slice(std::span<const uint32_t> words, const NgramSpec& spec, const std::vector<uint32_t>& cuts);
+std::vector<std::vector<uint8_t>> count_slice(std::span<const uint32_t> words, const NgramSpec& spec,
+                                              const std::vector<uint32_t>& cuts);
 /// Then, the n-grams of a range that ends before the word `last`, out of what all slices have of it.
 std::vector<uint8_t> merge_slices(const std::vector<std::span<const uint8_t>>& slices, const NgramSpec& spec, uint32_t first,
                                   uint32_t last);

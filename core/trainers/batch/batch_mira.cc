@@ -18,8 +18,7 @@ std::vector<double> mira_passes(const Lists& lists, const double* initial, const
                                 const OnEpoch& on_epoch, const LearnSentence& learn,
                                 const std::function<void(const std::vector<double>&)>& begin) {
   std::vector<double> w(initial, initial + lists.features());
-  auto best = BestWeights::from(lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data()), w,
-                                options.competes);
+  auto best = BestWeights::from(lists.metric.gain(one_best(lists, w.data(), options.jobs).stats.data()), w, options.competes);
   Random random(options.seed);
   std::vector<size_t> order = in_order(lists.sentences());
   Averaging averaging(options.average, w.size());

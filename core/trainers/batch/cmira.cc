@@ -210,8 +210,8 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
   CorpusMira weights(lists, initial, bounds, options);
   std::vector<double> average = weights.w(), model(lists.rows()), averaged(lists.rows());
   Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope, best = hope;
-  auto answer = BestWeights::from(lists.metric.gain(one_best(lists, initial, options.jobs).stats.data()), average,
-                                  options.competes);
+  auto answer =
+      BestWeights::from(lists.metric.gain(one_best(lists, initial, options.jobs).stats.data()), average, options.competes);
   // Round t finds the hope and fear of epoch t, and judges the average of epoch t - 1.
   for (int t = 1; t <= options.epochs + 1; ++t) {
     score_rows(lists, weights.w(), average, options.jobs, model, averaged);

@@ -13,8 +13,7 @@ namespace hopefear {
 AxisColumns::AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs)
     : rows(lists.rows()), slope(axes.size() * rows) {
   bool ordered = !dynamic_cast<const RankMetric*>(&lists.metric);
-  for (size_t i = 0; i < lists.sentences(); ++i)
-    ordered = ordered && lists.candidates(i) <= std::numeric_limits<uint16_t>::max();
+  for (size_t i = 0; i < lists.sentences(); ++i) ordered = ordered && lists.candidates(i) <= std::numeric_limits<uint16_t>::max();
   if (ordered) order.resize(slope.size());
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
     for (size_t k = 0; k < axes.size(); ++k) {

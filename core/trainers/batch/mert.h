@@ -24,11 +24,12 @@ struct MertOptions {
   double min_gain;  // a line that improves by less gained nothing
   int kick_rounds;  // rounds of four kicks from the best point, each with an ascent, that gain nothing before it ends; see patience()
   double kick_share;  // a kick changes about this share of the sentences, on small lists up to six times as much
-  bool thorough;  // small lists, whose surface is rough and whose lines take little time, are searched more
+  bool thorough;      // small lists, whose surface is rough and whose lines take little time, are searched more
   uint64_t seed;
   int jobs;
   std::function<void(int, double)> on_ascent;  // after each, from any thread, one at a time: how many are done, the best gain
-  std::function<void()> on_line;       // before each line, from any thread: an ascent may take minutes. May throw, and then should always
+  std::function<void()>
+      on_line;  // before each line, from any thread: an ascent may take minutes. May throw, and then should always
 };
 
 /// Rounds of kicks in a row without gain that are enough: kick_rounds on kManyRows candidates or more, and on smaller lists as many as
