@@ -22,6 +22,7 @@ LAYERS = [
     "corpus",
     "decode",
     "data",
+    "testing",
     "reports",  # made from records: they do not know how runs are made
     "train",
     "learning",

@@ -21,7 +21,7 @@ SECTIONS = {
     "Look": ("report", "experiment"),
     "Translate": ("create", "translate", "serve", "learn", "pack"),
     "Models": ("build", "import", "export", "inspect", "train", "rescore"),
-    "Try it": ("demo", "quickstart", "example", "corpus", "generate"),
+    "Try it": ("demo", "quickstart", "example", "corpus", "generate", "new-plugin"),
 }
 
 
