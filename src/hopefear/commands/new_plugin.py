@@ -1,4 +1,4 @@
-"""Make a package with a trainer, a metric and a command of your own.
+"""Make a package with a new trainer, metric and command.
 
 Writes hopefear-NAME/ with working examples, tests that run hopefear's own checks on them, and a README. Change the
 examples, install the package with pip, and its trainer and metric go by NAME everywhere.
