@@ -1,4 +1,4 @@
-"""What every metric must do. A new metric adds a row to METRICS and inherits these."""
+"""What every metric must do. A new metric is in METRICS and inherits these."""
 
 import dataclasses
 import pickle

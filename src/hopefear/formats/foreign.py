@@ -7,26 +7,13 @@ JSONL. The formats, and what becomes of their numbers, are in docs/formats.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 
-from hopefear.formats.generators import LISTS, TOKENS, flat, tokens
-from hopefear.formats.listed import Input, Listed
-from hopefear.formats.recognisers import espnet, icefall, kaldi_nbest, nemo
-from hopefear.formats.translators import fairseq, mert, opennmt, sockeye
+from hopefear.formats import generators, recognisers, translators
+from hopefear.formats.generators import LISTS, TOKENS
+from hopefear.formats.listed import Reader
 
 #: The readers of files and folders that are not the core's own formats.
-FOREIGN: dict[str, Callable[[Input], Iterator[Listed]]] = {
-    "fairseq": fairseq,
-    "sockeye": sockeye,
-    "opennmt": opennmt,
-    "tokens": tokens,
-    "flat": flat,
-    "espnet": espnet,
-    "nemo": nemo,
-    "icefall": icefall,
-    "kaldi-nbest": kaldi_nbest,
-    "mert": mert,
-}
+FOREIGN: dict[str, Reader] = translators.READERS | generators.READERS | recognisers.READERS
 
 
 def recognised(start: bytes) -> str | None:

@@ -10,6 +10,7 @@ from hopefear.formats.listed import (
     Candidate,
     Input,
     Listed,
+    Reader,
     each_object,
     object_of,
     scores_of,
@@ -182,3 +183,6 @@ def _per_sentence(data: Input, lines: int) -> int:
     if lines % most or (data.sentences and lines // most != data.sentences):
         data.fail(None, f"{lines} candidates are not {why}. Give every sentence the same number")
     return most
+
+
+READERS: dict[str, Reader] = {"tokens": tokens, "flat": flat}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn
@@ -168,3 +168,6 @@ def statistics(values: Sequence[float], kind: str = "") -> dict[str, float]:
     else:
         names = ["statistic"] if len(values) == 1 else [f"statistic_{k}" for k in range(len(values))]
     return dict(zip(names, values, strict=True))
+
+
+Reader = Callable[[Input], Iterator[Listed]]

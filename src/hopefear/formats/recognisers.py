@@ -10,7 +10,17 @@ from pathlib import Path
 
 from hopefear.errors import input_error
 from hopefear.formats.generators import candidate_of, flat
-from hopefear.formats.listed import Candidate, Input, Listed, each_object, object_of, scores_of, shortened, texts_of
+from hopefear.formats.listed import (
+    Candidate,
+    Input,
+    Listed,
+    Reader,
+    each_object,
+    object_of,
+    scores_of,
+    shortened,
+    texts_of,
+)
 from hopefear.util.files import os_error, path_name, read_lines
 
 
@@ -159,3 +169,6 @@ def kaldi_nbest(data: Input) -> Iterator[Listed]:
     if not found:
         data.fail(None, "there are no candidates in this folder. Was the recogniser interrupted?")
     yield from found.values()
+
+
+READERS: dict[str, Reader] = {"espnet": espnet, "nemo": nemo, "icefall": icefall, "kaldi-nbest": kaldi_nbest}

@@ -10,6 +10,7 @@ from hopefear.formats.listed import (
     Candidate,
     Input,
     Listed,
+    Reader,
     each_object,
     in_order,
     object_of,
@@ -169,3 +170,6 @@ def _blocks(data: Input, kind: str) -> Iterator[tuple[int, list[str], int, list[
             yield block[0], block[1], line, words
     if block is not None or left:
         data.fail(None, f"the last block has no {kind}_TXT_END_0. Was the file cut off?")
+
+
+READERS: dict[str, Reader] = {"fairseq": fairseq, "sockeye": sockeye, "opennmt": opennmt, "mert": mert}

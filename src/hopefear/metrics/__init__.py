@@ -7,7 +7,9 @@ installed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hopefear._core import OracleDocument, Pool
@@ -16,7 +18,7 @@ from hopefear.metrics.base import Metric
 from hopefear.metrics.bleu import Bleu
 from hopefear.metrics.chrf import Chrf
 from hopefear.metrics.counts import BleuCounts
-from hopefear.metrics.custom import PythonMetric
+from hopefear.metrics.custom import CustomMetric, PythonMetric
 from hopefear.metrics.external import External
 from hopefear.metrics.rank import Map, Mrr, Ndcg, RecallAt
 from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
@@ -26,14 +28,18 @@ from hopefear.util import plugins
 from hopefear.util.values import value_of
 from hopefear.util.words import one_of
 
-METRICS: dict[str, type[Metric]] = {
-    metric.name: metric
-    for metric in (
-        *(Bleu, Chrf, Ter, Wer, RougeS, External),
-        *(BleuCounts, Precision, Recall, FBeta, Rate),
-        *(Ndcg, Mrr, Map, RecallAt),
-    )
-}
+
+def _built_in() -> Iterator[type[Metric]]:
+    """The metrics of this folder that can be made from a name: a class with a name in any file is one."""
+    for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
+        module = importlib.import_module(f"{__name__}.{path.stem}")
+        for kind in vars(module).values():
+            own = isinstance(kind, type) and kind.__module__ == module.__name__
+            if own and issubclass(kind, Metric) and "name" in vars(kind) and kind is not CustomMetric:
+                yield kind
+
+
+METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in _built_in()}
 
 GROUP = "hopefear.metrics"
 
