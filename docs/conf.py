@@ -21,7 +21,7 @@ copyright = author
 version = release = __version__
 
 CONTENTS = {
-    "Start": ["install", "why", "faq"],
+    "Start": ["install", "whats-new", "why", "faq"],
     "Tutorials": ["tour", "create", "compare", "gallery", "notebooks"],
     "How to: weights": [
         "weigh",
