@@ -263,3 +263,11 @@ def struck(case: Case, whole: Whole, folder: Path, fault: faults.Fault) -> fault
     assert not more, f"{more}: {told}"
     shutil.rmtree(folder)
     return ended
+
+
+def without_space(case: Case, whole: Whole, folder: Path) -> None:
+    """The disk is full and stays so: the command ends, with the cause."""
+    shutil.copytree(whole.before, folder)
+    ended = faults.run(case.command, folder, faults.Fault(max(1, whole.events // 3), "disk full", lasting=True))
+    assert ended.code in (1, 2) and "Traceback" not in ended.said and "defect" not in ended.said, ended
+    assert "full" in ended.said or "no space" in ended.said.lower(), ended

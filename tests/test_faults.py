@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 
 from tests import faults
 from tests.confirmed import learning_killed, serving_killed
-from tests.fault_cases import CASES, Whole, struck, verses
+from tests.fault_cases import CASES, Whole, struck, verses, without_space
 
 MOMENTS = int(os.environ.get("HOPEFEAR_MOMENTS", "5"))  # of each way to fail, in each command
 
@@ -58,13 +57,7 @@ def test_a_fault_leaves_all_or_nothing_and_the_next_run_mends_it(
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_lasting_fault_is_said_in_one_line(name: str, tmp_path: Path, whole: Callable[[str], Whole]) -> None:
-    """The disk stays full: the command ends, with the cause."""
-    case, run = CASES[name], whole(name)
-    shutil.copytree(run.before, tmp_path / "full")
-    fault = faults.Fault(max(1, run.events // 3), "disk full", lasting=True)
-    ended = faults.run(case.command, tmp_path / "full", fault)
-    assert ended.code in (1, 2) and "Traceback" not in ended.said and "defect" not in ended.said, ended
-    assert "full" in ended.said or "no space" in ended.said.lower(), ended
+    without_space(CASES[name], whole(name), tmp_path / "full")
 
 
 def test_corrections_that_learn_confirmed_survive_a_kill(tmp_path: Path) -> None:

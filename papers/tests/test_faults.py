@@ -9,8 +9,9 @@ import pytest
 
 from hopefear_papers import load_all
 from tests import faults
+from tests.fault_cases import Case, Whole, struck, without_space
 from tests.models import sentence
-from tests.test_faults import Case, all_or_nothing, says_what_fails, whole_run
+from tests.test_faults import moments
 
 
 def task(folder: Path) -> None:
@@ -33,14 +34,15 @@ EXPERIMENT = Case(
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
-    return whole_run(EXPERIMENT, tmp_path_factory.mktemp("faults"))
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    return Whole.of(EXPERIMENT, tmp_path_factory.mktemp("faults"))
 
 
 @pytest.mark.parametrize("way", faults.WAYS)
-def test_a_fault_leaves_all_or_nothing(way: str, tmp_path: Path, whole: tuple[Path, Path, int]) -> None:
-    all_or_nothing(EXPERIMENT, way, tmp_path, whole, "experiment" + way)
+def test_a_fault_leaves_all_or_nothing(way: str, tmp_path: Path, whole: Whole) -> None:
+    for moment in moments(whole.events, "experiment" + way, EXPERIMENT.long):
+        struck(EXPERIMENT, whole, tmp_path / str(moment), faults.Fault(moment, way))
 
 
-def test_a_lasting_fault_is_said_in_one_line(tmp_path: Path, whole: tuple[Path, Path, int]) -> None:
-    says_what_fails(EXPERIMENT, tmp_path, whole)
+def test_a_lasting_fault_is_said_in_one_line(tmp_path: Path, whole: Whole) -> None:
+    without_space(EXPERIMENT, whole, tmp_path / "full")

@@ -112,7 +112,7 @@ def test_faults_leave_a_journal_that_is_right(folder: Path, way: str) -> None:
         import shutil
 
         shutil.rmtree(small / "corrections", ignore_errors=True)
-        ended = faults.run(arguments, folder, at, way)
+        ended = faults.run(arguments, folder, faults.Fault(at, way))
         assert "Traceback" not in ended.said
         from hopefear.learning.journal import Journal
 

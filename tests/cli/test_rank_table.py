@@ -133,7 +133,7 @@ def test_the_best_candidates_are_scored(capsys: Said) -> None:
     assert (first["y"], second["y"]) == (0.25, 0.5)
     assert second["comparison"]["y"]["delta"] == 0.25
     assert main(["score", "--group", "q", "--outcome", "y", "--table", "t.csv", "ranked.csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split() == ["t.csv", "0.25"]
+    assert capsys.readouterr().out.splitlines()[1].split() == ["t.csv", "0.2500"]
 
 
 def test_texts_of_a_table_are_scored_as_files_are(capsys: Said) -> None:

@@ -156,7 +156,9 @@ def test_what_is_shown_makes_the_same_command(tmp_path: Path) -> None:
     tune = Tune(nbest=lists, trainer="mert", set=["restarts=3"], holdout=0.2, resume=True, out="run", seed=7)
     arguments = shlex.split(command_line(tune))[2:]
     with ClickCommand("tune", Tune).make_context("tune", arguments) as ctx:
-        given = {key: value for key, value in ctx.params.items() if key != "quiet" and value is not None}
+        given = {
+            key: value for key, value in ctx.params.items() if key not in ("quiet", "verbose") and value is not None
+        }
     assert command_line(Tune(**given)) == command_line(tune)
     assert (given["nbest"], given["resume"], given["seed"]) == (tuple(lists), True, 7)
 

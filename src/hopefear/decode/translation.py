@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -156,16 +156,24 @@ def _ahead(work: Callable[[Item], Decoded], items: Iterator[Item]) -> Iterator[D
         for item in items:
             future = thread.submit(work, item)
             if waiting is not None:
-                yield waiting.result()
+                yield _result(waiting)
             waiting = future
         if waiting is not None:
-            yield waiting.result()
+            yield _result(waiting)
     except BaseException:  # after Ctrl-C, or if nobody reads on, a long sentence is not waited for
         stop_decoding(True)
         raise
     finally:
         thread.shutdown(cancel_futures=True)
         stop_decoding(False)
+
+
+def _result(future: Future[Decoded]) -> Decoded:
+    """Its result. The main thread looks up now and then: a wait without a limit is not interrupted by a Ctrl-C that the
+    system delivers to another thread."""
+    while not wait([future], timeout=0.5).done:
+        pass
+    return future.result()
 
 
 def _on_cluster(

@@ -201,7 +201,9 @@ def test_progress_is_told_after_every_ascent_and_recorded_nowhere() -> None:
     told = [each.text for each in heard if isinstance(each, Progress)]
     ascents = len(told)
     assert ascents >= 4 + 2 * 4  # rounds of four kicks, until enough of them gained nothing
-    assert told == [f"{n} ascents" for n in range(1, ascents + 1)]
+    counts, bests = zip(*(text.split("  best bleu ") for text in told), strict=True)
+    assert list(counts) == ["1 ascent", *(f"{n} ascents" for n in range(2, ascents + 1))]
+    assert list(bests) == sorted(bests, key=float) and float(bests[-1]) == pytest.approx(found.score, abs=0.006)
     assert len(heard) == ascents + len(found.history)
 
 
