@@ -5,7 +5,7 @@
 #include "hope_fear/forest_consensus.h"
 #include "util/error.h"
 #include "util/parallel.h"
-#include "util/words.h"
+#include "util/messages.h"
 
 namespace hopefear {
 namespace {

@@ -13,7 +13,7 @@ void init_pool(nb::module_&);
 void init_algorithms(nb::module_&);
 void init_metrics(nb::module_&);
 void init_formats(nb::module_&);
-void init_tables(nb::module_&);
+void init_csv_columns(nb::module_&);
 void init_reparameterize(nb::module_&);
 void init_lists(nb::module_&);
 void init_mert(nb::module_&);
@@ -32,7 +32,7 @@ void init_grammar(nb::module_&);
 void init_decoder(nb::module_&);
 void init_blocks(nb::module_&);
 void init_online(nb::module_&);
-void init_columns(nb::module_&);
+void init_evidence(nb::module_&);
 void init_forced(nb::module_&);
 void init_consensus(nb::module_&);
 }  // namespace hopefear
@@ -64,7 +64,7 @@ NB_MODULE(_core, m) {
   hopefear::init_metrics(m);
   hopefear::init_algorithms(m);
   hopefear::init_formats(m);
-  hopefear::init_tables(m);
+  hopefear::init_csv_columns(m);
   hopefear::init_reparameterize(m);
   hopefear::init_lists(m);
   hopefear::init_mert(m);
@@ -83,7 +83,7 @@ NB_MODULE(_core, m) {
   hopefear::init_online(m);
   hopefear::init_decoder(m);
   hopefear::init_blocks(m);
-  hopefear::init_columns(m);
+  hopefear::init_evidence(m);
   hopefear::init_forced(m);
   hopefear::init_consensus(m);
   m.def(

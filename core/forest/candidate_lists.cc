@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "forest/kept.h"
-#include "util/words.h"
+#include "forest/stored_forest.h"
+#include "util/messages.h"
 
 namespace hopefear {
 namespace {
@@ -67,7 +67,7 @@ void append_lists(Pool& pool, const std::vector<std::string>& ids, std::span<con
       words += word_begin[count];
       word_begin += count + 1;
     }
-    pool.append(ids[i], kept(std::move(f)), "", references.empty() ? std::vector<std::string>{} : references[i]);
+    pool.append(ids[i], stored(std::move(f)), "", references.empty() ? std::vector<std::string>{} : references[i]);
   }
 }
 

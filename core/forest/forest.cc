@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "forest/kept.h"
+#include "forest/stored_forest.h"
 
 namespace hopefear {
 
@@ -181,7 +181,7 @@ Forest ForestBuilder::finish() {
   f.vocab = a.vocab;
   f.features = a.features;
   f.owner = std::move(a_);
-  return kept(std::move(f));
+  return stored(std::move(f));
 }
 
 }  // namespace hopefear

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "forest/candidate_lists.h"
-#include "forest/kept.h"
-#include "util/words.h"
+#include "forest/stored_forest.h"
+#include "util/messages.h"
 
 namespace hopefear {
 
@@ -88,7 +88,7 @@ Pool retokenized(const Pool& pool, std::span<const int64_t> map_begin, std::span
     s.forest.words = words->words;
     s.forest.vocab = vocab;
     s.forest.owner = words;
-    s.forest = kept(std::move(s.forest));
+    s.forest = stored(std::move(s.forest));
     for (auto& reference : s.references) {
       std::vector<int32_t> mapped;
       append(reference, mapped);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "forest/kept.h"
+#include "forest/stored_forest.h"
 #include "util/parallel.h"
 
 namespace hopefear {
@@ -53,7 +53,7 @@ Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<co
     f.sparse_values = a->values;
     f.features = features;
     f.owner = std::move(a);
-    f = kept(std::move(f));
+    f = stored(std::move(f));
   }
   return out;
 }
@@ -114,7 +114,7 @@ Pool centred(const Pool& pool, int jobs) {
     f.sparse_ids = a->ids;
     f.sparse_values = a->values;
     f.owner = std::move(a);
-    f = kept(std::move(f));
+    f = stored(std::move(f));
   });
   return out;
 }

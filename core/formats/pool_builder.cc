@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "forest/kept.h"
+#include "forest/stored_forest.h"
 #include "util/text.h"
-#include "util/words.h"
+#include "util/messages.h"
 
 namespace hopefear {
 namespace {
@@ -199,7 +199,7 @@ Forest PoolBuilder::forest(const Staged& s, const std::string& file, const std::
   f.sparse_values = values;
   f.numbers = doubles.copy(s.numbers);
   f.owner = std::make_shared<Blocks>(Blocks{doubles.release(), ints.release()});
-  return kept(std::move(f));
+  return stored(std::move(f));
 }
 
 /// The features of each edge into its dense row and, by rising id, into the sparse arrays.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "forest/kept.h"
+#include "forest/stored_forest.h"
 #include "util/unicode.h"
 
 namespace hopefear {
@@ -68,7 +68,7 @@ Pool with_texts(const Pool& pool, const std::vector<std::string>& texts,
     s.forest.words = w->words;
     s.forest.vocab = out.vocab;
     s.forest.owner = std::move(w);
-    s.forest = kept(std::move(s.forest));
+    s.forest = stored(std::move(s.forest));
     s.references.assign(references[i].size(), {});
     for (size_t r = 0; r < references[i].size(); ++r) append(references[i][r], s.references[r]);
   }

@@ -10,7 +10,7 @@ import numpy as np
 from hopefear.evaluation.clouds import cloud, typical_document
 from hopefear.formats.weights import weight_vector
 from hopefear.model.features import template_of
-from hopefear.train.tuning import random_initial
+from hopefear.train.replicates import random_initial
 from hopefear.util.svg import Curve
 from hopefear_papers.base import Claim, Figure, Lab, Outcome, Table, better, experiment, levelled, spread, with_spread
 from hopefear_papers.loop import OCH, Trial, compare, looped, mark

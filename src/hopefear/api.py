@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hopefear.evaluation.comparison import Compared
     from hopefear.evaluation.scores import Scored
     from hopefear.evaluation.weighed import Weighed
-    from hopefear.train.tuning import Tuned
+    from hopefear.train.replicates import Tuned
 
 
 def tune(

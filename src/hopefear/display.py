@@ -10,12 +10,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from hopefear._core import Derivation, Forest, Pool
+from hopefear.util.messages import digits_for
 from hopefear.util.svg import Curve, line_chart, style, tag
-from hopefear.util.words import digits_for
 
 if TYPE_CHECKING:
     from hopefear.evaluation.weighed import Weighed
-    from hopefear.train.tuning import Tuned
+    from hopefear.train.replicates import Tuned
     from hopefear.trainers import Result
 
 SENTENCES, ROWS, WEIGHTS = 5, 10, 20  # as many are shown
@@ -43,8 +43,8 @@ def forest_html(forest: Forest) -> str:
     for v in range(forest.node_count):
         for e in range(int(forest.edge_begin[v]), int(forest.edge_begin[v + 1])):
             head[e] = v
-    shown = sorted(range(count), key=lambda e: (-head[e], e))[:most]
-    rows = [[str(head[e]), _span(forest, head[e]), _text(forest, e)] for e in shown]
+    edges = sorted(range(count), key=lambda e: (-head[e], e))[:most]
+    rows = [[str(head[e]), _span(forest, head[e]), _text(forest, e)] for e in edges]
     title = f"A forest of {forest.node_count:,} nodes, {count:,} edges, {forest.count_derivations():,.4g} derivations"
     return _table(title, ["node", "source words", "says"], rows, _more(count, most, "edges"))
 
@@ -53,28 +53,28 @@ def derivation_svg(derivation: Derivation) -> str:
     """The tree of edges, words below."""
     forest, edges = derivation.forest, derivation.edges.tolist()
     children: list[list[int]] = [[] for _ in edges]
-    for place, parent in enumerate(derivation.parents.tolist()):
+    for at_edge, parent in enumerate(derivation.parents.tolist()):
         if parent >= 0:
-            children[parent].append(place)
+            children[parent].append(at_edge)
     depth, x, right, drawn = [0] * len(edges), [0.0] * len(edges), 10.0, []
-    for place, parent in enumerate(derivation.parents.tolist()):
-        depth[place] = depth[parent] + 1 if parent >= 0 else 0
+    for at_edge, parent in enumerate(derivation.parents.tolist()):
+        depth[at_edge] = depth[parent] + 1 if parent >= 0 else 0
     labels = [_shorten(_text(forest, edge)) for edge in edges]
-    for place in reversed(range(len(edges))):  # children before parents: right to left, mirrored below
-        half = 4.0 * len(labels[place]) + 8
-        if not children[place]:
-            x[place], right = right + half, right + 2 * half
+    for at_edge in reversed(range(len(edges))):  # children before parents: right to left, mirrored below
+        half = 4.0 * len(labels[at_edge]) + 8
+        if not children[at_edge]:
+            x[at_edge], right = right + half, right + 2 * half
         else:
-            x[place] = sum(x[child] for child in children[place]) / len(children[place])
-            right = max(right, x[place] + half)
+            x[at_edge] = sum(x[child] for child in children[at_edge]) / len(children[at_edge])
+            right = max(right, x[at_edge] + half)
     width, height = right + 10, 46.0 * (max(depth, default=0) + 1) + 34
-    for place, edge in enumerate(edges):
-        at, y = width - x[place], 46.0 * depth[place] + 44
-        for child in children[place]:
+    for at_edge, edge in enumerate(edges):
+        at, y = width - x[at_edge], 46.0 * depth[at_edge] + 44
+        for child in children[at_edge]:
             to = width - x[child]
             drawn.append(tag("line", x1=at, y1=y + 5, x2=to, y2=y + 30, stroke="var(--grid)", stroke_width=2))
-        hint = tag("title", f"edge {edge}, node {derivation.nodes[place]} {_span(forest, derivation.nodes[place])}")
-        drawn.append(tag("text", labels[place], hint, x=at, y=y, text_anchor="middle", fill="var(--ink)"))
+        hint = tag("title", f"edge {edge}, node {derivation.nodes[at_edge]} {_span(forest, derivation.nodes[at_edge])}")
+        drawn.append(tag("text", labels[at_edge], hint, x=at, y=y, text_anchor="middle", fill="var(--ink)"))
     score = tag("text", f"score {derivation.score:.4g}", x=10, y=16, fill="var(--faint)")
     ground = tag("rect", width=width, height=height, fill="var(--paper)")
     return tag(
@@ -153,8 +153,8 @@ def _shorten(text: str, most: int = 40) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def _more(count: int, shown: int, what: str) -> str:
-    return f"{count - shown:,} more {what}" if count > shown else ""
+def _more(count: int, limit: int, what: str) -> str:
+    return f"{count - limit:,} more {what}" if count > limit else ""
 
 
 def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:

@@ -34,7 +34,7 @@ from hopefear.formats.records import Records, is_table, lists_in, several
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.formats.weights import weight_vector
 from hopefear.util.files import PathLike, atomic_write, read_whole
-from hopefear.util.words import one_of, some
+from hopefear.util.messages import some, suggestion
 
 BARS = 30  # weights that a plot shows
 
@@ -59,8 +59,8 @@ class Reranker:
 
     def __repr__(self) -> str:
         largest = sorted(self.weights.items(), key=lambda item: -abs(item[1]))[:3]
-        shown = ", ".join(f"{name} {weight:.4g}" for name, weight in largest)
-        return f"<Reranker of {len(self.weights)} weights: {shown}{', ...' if len(self.weights) > 3 else ''}>"
+        weights = ", ".join(f"{name} {weight:.4g}" for name, weight in largest)
+        return f"<Reranker of {len(self.weights)} weights: {weights}{', ...' if len(self.weights) > 3 else ''}>"
 
     @classmethod
     def load(cls, path: PathLike) -> Reranker:
@@ -247,7 +247,7 @@ class Reranker:
         if not lacking or self.missing != "error":
             return
         cure = 'Add them, or use missing="zero" or missing="mean"'
-        raise InputError(f"{whose} lack {some(lacking)}, which have weights.{one_of(lacking[0], known)} {cure}")
+        raise InputError(f"{whose} lack {some(lacking)}, which have weights.{suggestion(lacking[0], known)} {cure}")
 
 
 class Scoring:

@@ -100,8 +100,8 @@ class Weigher(BaseEstimator):  # type: ignore[misc,unused-ignore]
         if y is None and reset:
             raise ValueError("This Weigher estimator requires y to be passed, but the target y is None")
         given = {"y": y, "y_numeric": True} if y is not None else {}
-        found = validate_data(self, X, **given, reset=reset, dtype="numeric" if self.group_column is None else None)
-        rows = found[0] if y is not None else found
+        values = validate_data(self, X, **given, reset=reset, dtype="numeric" if self.group_column is None else None)
+        rows = values[0] if y is not None else values
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(rows.shape[1])]))
         if self.group_column is not None:
             at = self._group_at(names)

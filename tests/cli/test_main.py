@@ -59,7 +59,7 @@ HEAVY = (
     [
         "hopefear",
         "hopefear.trainers",
-        "hopefear.train.tuning",
+        "hopefear.train.replicates",
         "hopefear.evaluation.scores",
         "hopefear.decode.reranking",
     ],

@@ -73,7 +73,7 @@ def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_pa
 
 
 def test_an_interrupted_comparison_goes_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import hopefear.train.tuning as tuning
+    import hopefear.train.replicates as tuning
 
     whole = tuning.fit_replicates
 

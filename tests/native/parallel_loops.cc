@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "forest/kept.h"
+#include "forest/stored_forest.h"
 #include "lm/lm_estimate.h"
 #include "util/parallel.h"
 #include "util/parallel_sort.h"

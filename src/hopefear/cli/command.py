@@ -39,28 +39,30 @@ class Text(StringParamType):
 
 def click_option(each: dataclasses.Field[Any]) -> click.Parameter:
     """The option or argument of a field."""
-    said, flag = about(each), flag_of(each.name)
+    declared, flag = about(each), flag_of(each.name)
     words = str(each.type)
     kind: Any = Text()
-    if said.file:
-        kind = InputFile(folders=said.folder)
-    elif said.choices:
-        kind = click.Choice(list(said.choices))
+    if declared.file:
+        kind = InputFile(folders=declared.folder)
+    elif declared.choices:
+        kind = click.Choice(list(declared.choices))
     elif words.startswith("int"):
-        kind = Whole(int(said.least or 0), int(said.most) if said.most is not None else None)
+        kind = Whole(int(declared.least or 0), int(declared.most) if declared.most is not None else None)
     elif words.startswith("float"):
-        kind = Number(said.least, said.most)
-    metavar = said.metavar or ("N" if words.startswith("int") else None)
+        kind = Number(declared.least, declared.most)
+    metavar = declared.metavar or ("N" if words.startswith("int") else None)
     default = each.default if isinstance(each.default, int | float | str) else None
-    if said.positional:
+    if declared.positional:
         several = many(each)
-        shown = said.metavar or each.name.upper()
-        return Positional([each.name], required=required(each), type=kind, metavar=shown, nargs=-1 if several else 1)
+        placeholder = declared.metavar or each.name.upper()
+        return Positional(
+            [each.name], required=required(each), type=kind, metavar=placeholder, nargs=-1 if several else 1
+        )
     if each.type == "bool":
-        return click.Option([flag, each.name], is_flag=True, default=bool(default), help=said.help)
-    option = Many if many(each) and not said.repeated else click.Option
-    how = {"type": kind, "metavar": metavar, "help": said.help + default_text(each), "required": required(each)}
-    how |= {"multiple": True} if said.repeated else {} if many(each) or default is None else {"default": default}
+        return click.Option([flag, each.name], is_flag=True, default=bool(default), help=declared.help)
+    option = Many if many(each) and not declared.repeated else click.Option
+    how = {"type": kind, "metavar": metavar, "help": declared.help + default_text(each), "required": required(each)}
+    how |= {"multiple": True} if declared.repeated else {} if many(each) or default is None else {"default": default}
     return option([flag, each.name], **how)
 
 

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from hopefear.util.messages import digits_for
 from hopefear.util.progress import Progressing
-from hopefear.util.words import digits_for
 
 if TYPE_CHECKING:
     from hopefear.runs.events import Epoch, Event, Listener
@@ -47,25 +47,25 @@ class Console:
         """Shows events: notes and warnings as lines, progress as a bar. Use it in a ``with`` statement."""
         from hopefear.runs.events import Epoch, Note, Progress as Progressed, Warned
 
-        said: set[str] = set()
+        messages: set[str] = set()
         with ExitStack() as bars:
-            shown: list[Progress] = []
+            last_bars: list[Progress] = []
 
             def hear(event: Event) -> None:
-                if isinstance(event, Note | Warned | Epoch if self.verbose else Note | Warned) and shown:
-                    shown[-1].hide()
+                if isinstance(event, Note | Warned | Epoch if self.verbose else Note | Warned) and last_bars:
+                    last_bars[-1].hide()
                 if isinstance(event, Note):
                     self.note(event.text)
                 elif self.verbose and isinstance(event, Epoch):
                     self.note(epoch_text(event))
-                elif isinstance(event, Warned) and event.text not in said:
-                    said.add(event.text)
+                elif isinstance(event, Warned) and event.text not in messages:
+                    messages.add(event.text)
                     self.warn(event.text)
                 elif isinstance(event, Progressed):
-                    if not shown or shown[-1].label != event.label:
+                    if not last_bars or last_bars[-1].label != event.label:
                         bars.close()
-                        shown[:] = [bars.enter_context(self.progress(event.label, event.total))]
-                    shown[-1].update(event.done, event.total, event.text)
+                        last_bars[:] = [bars.enter_context(self.progress(event.label, event.total))]
+                    last_bars[-1].update(event.done, event.total, event.text)
 
             yield hear
 

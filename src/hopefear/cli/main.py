@@ -21,7 +21,7 @@ import hopefear
 from hopefear import commands
 from hopefear.cli.command import CONTEXT, ClickCommand, talk_options, write_examples
 from hopefear.commands.files import no_such_file
-from hopefear.util.words import one_of
+from hopefear.util.messages import suggestion
 
 COMPLETE = "_HOPEFEAR_COMPLETE"  # what a shell asks: bash_source, bash_complete, zsh_source, ...
 
@@ -51,7 +51,7 @@ class Group(click.Group):
                 click.echo(ctx.get_help())
                 ctx.exit()
         if not commands.exists(args[0]) and not ctx.resilient_parsing:
-            raise click.UsageError(f"no such command {args[0]!r}.{one_of(args[0], commands.names())}", ctx)
+            raise click.UsageError(f"no such command {args[0]!r}.{suggestion(args[0], commands.names())}", ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

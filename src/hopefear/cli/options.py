@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from hopefear.commands.files import input_file
 from hopefear.errors import InputError
-from hopefear.util.words import one_of
+from hopefear.util.messages import suggestion
 
 
 class FileError(click.UsageError):
@@ -152,17 +152,17 @@ def read_config(path: str, command: click.Command, name: str, commands: Iterable
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not UTF-8 at byte {error.start}. Save it as UTF-8.") from None
     known = {str(param.name).strip("_"): param for param in command.params if param.name not in ("config", "help")}
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     own = tables.pop(name, {})
     if not isinstance(own, dict):
         raise FileError(f"{path}: {name!r} must be a table: write [{name}].")
-    for table, place in ((tables, path), (own, f"{path}: [{name}]")):
+    for table, where in ((tables, path), (own, f"{path}: [{name}]")):
         for key, value in table.items():
             param = known.get(key.replace("-", "_"))
             if param is None:
                 if table is tables and isinstance(value, dict) and key in commands:
                     continue  # a table for another command
-                spelled = one_of(key.replace("_", "-"), (str(k).replace("_", "-") for k in known))
-                raise FileError(f"{place}: {name} has no setting {key!r}.{spelled or f' See: hopefear {name} --help'}")
-            found[str(param.name)] = _as_given(param, value, f"{place}: {key}")
-    return found
+                spelled = suggestion(key.replace("_", "-"), (str(k).replace("_", "-") for k in known))
+                raise FileError(f"{where}: {name} has no setting {key!r}.{spelled or f' See: hopefear {name} --help'}")
+            options[str(param.name)] = _as_given(param, value, f"{where}: {key}")
+    return options

@@ -68,8 +68,8 @@ def arg(
     With ``kw_only=False``, as arguments of the command line have it, the function in Python takes it without its name.
     """
     kw_only = not more.get("positional") if kw_only is None else kw_only
-    said = Arg(help, needs=(needs,) if isinstance(needs, str) else tuple(needs), **more)
-    return field(default=default, kw_only=kw_only, metadata={"arg": said})
+    option = Arg(help, needs=(needs,) if isinstance(needs, str) else tuple(needs), **more)
+    return field(default=default, kw_only=kw_only, metadata={"arg": option})
 
 
 def flag_of(name: str) -> str:
@@ -180,8 +180,8 @@ class RunCommand(Command[R_co]):
 
 def about(each: dataclasses.Field[Any]) -> Arg:
     """What a field says of its option."""
-    found: Arg = each.metadata["arg"]
-    return found
+    option: Arg = each.metadata["arg"]
+    return option
 
 
 def required(each: dataclasses.Field[Any]) -> bool:
@@ -274,14 +274,14 @@ def run_here(command: type[Command[Any]], given: Mapping[str, Any]) -> Any:
 
 def made(command: type[Command[Any]], given: Mapping[str, Any]) -> Command[Any]:
     """A command with these options. Complains about options it does not have and about those that are missing."""
-    from hopefear.util.words import one_of
+    from hopefear.util.messages import suggestion
 
     name = name_of(command)
     known = [each for each in fields(command) if not about(each).terminal]
     names = [each.name for each in known]
     for wrong in given:
         if wrong not in names:
-            raise OptionError(f"{name}() has no option {wrong!r}.{one_of(wrong, names)}")
+            raise OptionError(f"{name}() has no option {wrong!r}.{suggestion(wrong, names)}")
     for each in known:
         if required(each) and each.name not in given:
             raise OptionError(f"{name}() needs {each.name}: {about(each).help[0].lower()}{about(each).help[1:]}")
@@ -305,9 +305,9 @@ def docstring(command: type[Command[Any]]) -> str:
 
 def default_text(each: dataclasses.Field[Any]) -> str:
     """The default as help shows it, with a blank before it; nothing where there is none."""
-    said = about(each)
-    if said.shown is not None:
-        return f" [{said.shown}]" if said.shown else ""
+    option = about(each)
+    if option.shown is not None:
+        return f" [{option.shown}]" if option.shown else ""
     if isinstance(each.default, bool) or each.default in (None, (), dataclasses.MISSING):
         return ""
     return f" [{each.default:g}]" if isinstance(each.default, float) else f" [{each.default}]"

@@ -35,7 +35,7 @@ class Combine(Command[list[str]]):
     """
 
     def check(self) -> None:
-        from hopefear.util.words import plural
+        from hopefear.util.messages import plural
 
         names = self._names
         if len(self.lists) < 2:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from hopefear.commands.base import RunCommand, arg
 from hopefear.commands.candidates import Candidates, read_lists, start_weights
 from hopefear.errors import OptionError
-from hopefear.util.words import digits_for
+from hopefear.util.messages import digits_for
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hopefear.runs.directory import Run
     from hopefear.runs.events import Event
     from hopefear.runs.session import Session
-    from hopefear.train.tuning import Tuned
+    from hopefear.train.replicates import Tuned
     from hopefear.trainers.batch.base import CandidateTrainer
 
 
@@ -117,7 +117,9 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
             run.record.sentences = {part: len(pool) for part, pool in task.parts.items()}
             with cluster.joined(self.cluster) if self.cluster else nullcontext():
                 comparison, tuned = self._compare(task, run, session)
-            best = {one.name: tuned[one.name].best.weights for one in comparison.recipes}  # each trainer's best on dev
+            best = {
+                recipe.name: tuned[recipe.name].best.weights for recipe in comparison.recipes
+            }  # each trainer's best on dev
             _write(comparison, Path(self.out), self._page(comparison, task, best, run))
             if not run.finished:
                 sign = 1 if task.metric.higher_is_better else -1
@@ -170,8 +172,8 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         from hopefear.reports.sections import how
 
         pool, initial = task.parts["test"], task.initial or {}
-        said = {**best, BEFORE: initial} if initial else best
-        listing = candidates_listing(comparison.label, comparison.part, pool, said, task.metric, self.jobs)
+        weights_of = {**best, BEFORE: initial} if initial else best
+        listing = candidates_listing(comparison.label, comparison.part, pool, weights_of, task.metric, self.jobs)
         first = next(iter(best.values()))
         varying = influence(pool if pool.is_lists else pool.kbest(first, 50, jobs=self.jobs))
         weights = [WeightsOf(name, each, initial, varying) for name, each in best.items()]
@@ -180,7 +182,7 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
 
     def _fit(self, task: _Task, trainer: CandidateTrainer, session: Session) -> Tuned:
         """All seeds of one trainer; those that were finished are taken from the run."""
-        from hopefear.train.tuning import fit_replicates
+        from hopefear.train.replicates import fit_replicates
 
         assert session.folder is not None
         session.folder.mkdir(parents=True, exist_ok=True)
@@ -286,9 +288,9 @@ def _kept_seconds(run: Run, seconds: dict[str, float]) -> dict[str, float]:
 
     path = run.path / "checkpoint" / "seconds.json"
     known = checkpoint.load(path) or {}
-    kept = {name: max(value, known.get(name, 0.0)) for name, value in seconds.items()}
-    checkpoint.save(path, kept)
-    return kept
+    longest = {name: max(value, known.get(name, 0.0)) for name, value in seconds.items()}
+    checkpoint.save(path, longest)
+    return longest
 
 
 def _write(comparison: Compared, folder: Path, page: str) -> None:

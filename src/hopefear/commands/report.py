@@ -66,7 +66,7 @@ class Report(Command[Path]):
 
 def _run_folder(run: Any) -> Path:
     """The directory of a run; its ``run.json`` will do as well."""
-    from hopefear.util.words import some
+    from hopefear.util.messages import some
 
     path = Path(run)
     if path.name == "run.json":

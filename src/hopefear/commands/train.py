@@ -21,8 +21,8 @@ from hopefear.errors import OptionError
 if TYPE_CHECKING:
     from hopefear.runs.directory import Run
     from hopefear.runs.session import Session
+    from hopefear.train.model_data import Inputs, Trained
     from hopefear.train.model_trainers import ModelTrainer
-    from hopefear.train.training import Inputs, Trained
     from hopefear.trainers.base import Result
 
 
@@ -120,8 +120,8 @@ class Train(RunCommand["Trained"]):
 
     def run(self, session: Session) -> Trained:
         from hopefear.runs.record import checksum, record_inputs
+        from hopefear.train.model_data import Trained, read_inputs, shown
         from hopefear.train.model_trainers import model_trainer
-        from hopefear.train.training import Trained, read_inputs, shown
 
         trainer = model_trainer(self)
         self.check_out(session)

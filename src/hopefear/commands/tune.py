@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hopefear.metrics import Metric
     from hopefear.runs.directory import Run
     from hopefear.runs.session import Session
-    from hopefear.train.tuning import Tuned
+    from hopefear.train.replicates import Tuned
     from hopefear.trainers.batch.base import CandidateTrainer
 
 DECODER = "decoder_command"
@@ -135,7 +135,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             return self._tune(session)
 
     def _tune(self, session: Session) -> Tuned:
-        from hopefear.train.decoder_tuning import tune_decoder
+        from hopefear.train.decoder_loop import tune_decoder
         from hopefear.util import cluster
 
         if self.decoder_command:
@@ -155,7 +155,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         import hashlib
 
         from hopefear.formats.pool import reduce
-        from hopefear.train.tuning import describe
+        from hopefear.train.replicates import describe
         from hopefear.util.values import plain
 
         settings = {**self.decisive(), **describe(task.trainer), "inputs": list(checksums)}
@@ -171,7 +171,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
 
     def _record(self, run: Run, task: _Task, inputs: list[dict[str, Any]]) -> None:
         """What is known before anything is learnt."""
-        from hopefear.train.tuning import describe
+        from hopefear.train.replicates import describe
 
         aside = task.parts.get("holdout")
         run.record.trainer, run.record.metric, run.record.measure = describe(task.trainer).values()
@@ -187,7 +187,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         from hopefear.evaluation.scores import chosen_stats
         from hopefear.formats.pool import means_of
         from hopefear.train.baselines import baselines, cross_validated
-        from hopefear.train.tuning import finish, fit_replicates, shown
+        from hopefear.train.replicates import finish, fit_replicates, shown
 
         trainer, aside, metric = task.trainer, task.parts.get("holdout"), task.trainer.metric
         session = run.session(shown(outer, trainer.name, self.replicates, metric, trainer.epochs_at_most))

@@ -17,7 +17,7 @@ from typing import Any
 from hopefear.corpus.languages import UNSEGMENTED, primary, scripts_of, share_in_scripts
 from hopefear.corpus.pair import Pair, one_line
 from hopefear.errors import OptionError
-from hopefear.util.words import one_of
+from hopefear.util.messages import suggestion
 
 SAMPLES = 5  # pairs of each reason that are shown
 _SHOWN = 200  # characters of each side of a sample
@@ -49,7 +49,7 @@ class CleaningRules:
     def __post_init__(self) -> None:
         for name in self.off:
             if name not in RULES:
-                raise OptionError(f"no rule is called {name!r}.{one_of(name, RULES)} The rules: {', '.join(RULES)}")
+                raise OptionError(f"no rule is called {name!r}.{suggestion(name, RULES)} The rules: {', '.join(RULES)}")
         if self.max_words < 1 or self.max_ratio <= 1:
             raise OptionError("max_words must be at least 1, and max_ratio more than 1.")
 

@@ -14,7 +14,7 @@ from hopefear.corpus.pair import Pair, one_line
 from hopefear.errors import InputError, input_error
 from hopefear.formats.table_files import pyarrow_for
 from hopefear.util.files import printable
-from hopefear.util.words import some
+from hopefear.util.messages import some
 
 Columns = tuple[str, str] | None  #: names or numbers, counted from 1, that a user chose
 _SIDES = (("source", "src", "source_text"), ("target", "tgt", "trg", "target_text", "translation"))

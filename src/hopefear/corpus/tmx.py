@@ -17,7 +17,7 @@ from hopefear.corpus.xml_files import Reader, read_xml
 from hopefear.errors import input_error
 from hopefear.runs.session import Session
 from hopefear.util.files import printable
-from hopefear.util.words import some
+from hopefear.util.messages import some
 
 _DOCUMENT = ("document", "filename", "file", "doc", "source-file")  # ends of the names of properties
 

@@ -8,9 +8,9 @@ from hopefear.util import lazy
 
 _PUBLIC = {
     "Blocks": "hopefear.decode.blocks",
-    "Decoder": "hopefear.decode.either",
+    "Decoder": "hopefear.decode.decoders",
     "Hiero": "hopefear.decode.hiero",
-    "decoder_for": "hopefear.decode.either",
+    "decoder_for": "hopefear.decode.decoders",
     "rescore": "hopefear.decode.rescoring",
 }
 
@@ -18,7 +18,7 @@ __all__ = list(_PUBLIC)
 
 if TYPE_CHECKING:
     from hopefear.decode.blocks import Blocks as Blocks
-    from hopefear.decode.either import Decoder as Decoder, decoder_for as decoder_for
+    from hopefear.decode.decoders import Decoder as Decoder, decoder_for as decoder_for
     from hopefear.decode.hiero import Hiero as Hiero
     from hopefear.decode.rescoring import rescore as rescore
 

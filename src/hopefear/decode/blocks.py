@@ -148,7 +148,7 @@ class Blocks:
             raise InputError(
                 "online trainers learn the real-valued features of blocks only. Choose features none, or costmargin"
             )
-        texts = [[self.model.target_text.text(line) for line in one] for one in references]
+        texts = [[self.model.target_text.text(line) for line in reference] for reference in references]
         return self._core.examples(self.corpus(lines), [list(each) for each in zip(*texts, strict=True)], *self.limits)
 
     def decode(

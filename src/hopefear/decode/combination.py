@@ -36,7 +36,7 @@ from hopefear.formats.pieces import SENTENCES, iter_pools, pool_writer
 from hopefear.formats.weights import weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name
-from hopefear.util.words import plural
+from hopefear.util.messages import plural
 
 LIKENESS = ("like_1", "like_2", "like_3", "like_4", "longer", "unlike")
 MOST_FEATURES = 1000
@@ -79,8 +79,8 @@ class System:
             sparse_rows = np.repeat(np.arange(forest.edge_count), np.diff(forest.sparse_begin))
             rows, ids = np.concatenate([rows, sparse_rows]), np.concatenate([ids, forest.sparse_ids])
         own = np.concatenate([forest.dense.ravel(), forest.sparse_values])
-        kept = self._place[ids] >= 0
-        np.add.at(values, (rows[kept], self._place[ids][kept]), own[kept])
+        known_features = self._place[ids] >= 0
+        np.add.at(values, (rows[known_features], self._place[ids][known_features]), own[known_features])
         if self.weights is not None:
             np.add.at(values[:, 0], rows, own * self._w[ids])
         return values
@@ -104,20 +104,20 @@ class Piece:
     numbers: list[NDArray[np.float64]] = field(default_factory=list)
     number_names: list[str] = field(default_factory=list)
 
-    def add(self, systems: Sequence[System], found: Sequence[Found]) -> None:
+    def add(self, systems: Sequence[System], sentences: Sequence[Found]) -> None:
         """The lists of one sentence, in the order of the systems."""
-        name = found[0][2]
-        for system, (_, _, own) in zip(systems, found, strict=True):
+        name = sentences[0][2]
+        for system, (_, _, own) in zip(systems, sentences, strict=True):
             if own != name:
                 finding = f"has sentence {own} where {path_name(systems[0].path)} has {name}"
                 raise input_error(path_name(system.path), None, f"{finding}. Combine lists of the same sentences")
         rows: dict[str, list[int]] = {}
         numbers: list[NDArray[np.float64]] = []
         values = []
-        for k, (pool, i, _) in enumerate(found):
+        for k, (pool, i, _) in enumerate(sentences):
             forest = pool[i]
             values.append(systems[k].matrix(forest))
-            if pool.number_names != found[0][0].number_names:
+            if pool.number_names != sentences[0][0].number_names:
                 finding = "has other metric columns than the first list. Give all lists the same"
                 raise input_error(path_name(systems[k].path), None, finding)
             for j in range(forest.edge_count):
@@ -128,15 +128,15 @@ class Piece:
                 if rows[text][k] < 0:  # the first place counts
                     rows[text][k] = j
         self.ids.append(name)
-        self.sources.append(next((pool.source(i) for pool, i, _ in found if pool.source(i)), ""))
-        self.references.append(next((refs for pool, i, _ in found if (refs := pool.references(i))), []))
+        self.sources.append(next((pool.source(i) for pool, i, _ in sentences if pool.source(i)), ""))
+        self.references.append(next((refs for pool, i, _ in sentences if (refs := pool.references(i))), []))
         self.texts += rows
         self.begin.append(len(self.texts))
         self.ranks += rows.values()
         self.lengths.append([len(matrix) for matrix in values])
         self.values.append(values)
         self.numbers += numbers
-        self.number_names = found[0][0].number_names
+        self.number_names = sentences[0][0].number_names
 
     def pool(self, names: Sequence[str], dense: Matrix) -> Pool:
         pool = Pool()
@@ -284,11 +284,11 @@ def _see(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> 
     for s, values in enumerate(piece.values):
         begin, end = piece.begin[s], piece.begin[s + 1]
         for k, own in enumerate(values):
-            place = ranks[begin:end, k]
-            y = own[place[place >= 0]]
+            rank = ranks[begin:end, k]
+            y = own[rank[rank >= 0]]
             if len(y) < 2:
                 continue  # nothing to be like
-            floors.see(k, x[begin:end, k][place >= 0], (y - y.mean(0)) * len(y) / (len(y) - 1))
+            floors.see(k, x[begin:end, k][rank >= 0], (y - y.mean(0)) * len(y) / (len(y) - 1))
 
 
 def _filled(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> Matrix:
@@ -301,11 +301,11 @@ def _filled(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) 
         for s, values in enumerate(piece.values):
             own = np.pad(values[k], ((0, 0), (0, width - values[k].shape[1])))
             rows = slice(piece.begin[s], piece.begin[s + 1])
-            place = ranks[rows, k]
-            there = place >= 0
-            guess = own[place[there]].mean(0) + x[rows, k] @ floors.coefficients[k]
-            block[rows, :width] = np.where(there[:, None], own[place], guess)
+            rank = ranks[rows, k]
+            there = rank >= 0
+            guess = own[rank[there]].mean(0) + x[rows, k] @ floors.coefficients[k]
+            block[rows, :width] = np.where(there[:, None], own[rank], guess)
             block[rows, width] = ~there
-            block[rows, width + 1] = np.log(np.where(there, place, len(own)) + 1)
+            block[rows, width + 1] = np.log(np.where(there, rank, len(own)) + 1)
         blocks.append(block)
     return np.ascontiguousarray(np.hstack([*blocks, (ranks >= 0).sum(1, keepdims=True).astype(np.float64)]))

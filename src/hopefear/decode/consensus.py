@@ -40,8 +40,8 @@ def best_by_consensus(
     """The best candidate of every sentence of lists or forests, a blank between its words."""
     w = weight_vector(weights, pool.feature_names) if isinstance(weights, Mapping) else weights
     if not pool.is_lists and metric == "bleu":
-        found = forest_consensus(list(pool), w, scale, candidates, jobs)
-        return [max(own, key=lambda one: one[1])[0] if own else "" for own in found]
+        scored = forest_consensus(list(pool), w, scale, candidates, jobs)
+        return [max(own, key=lambda candidate: candidate[1])[0] if own else "" for own in scored]
     if not pool.is_lists:
         pool = pool.kbest(w, candidates, True, jobs)
-    return [pool.text(i, place) for i, place in enumerate(best_places(list(pool), w, metric, scale, jobs))]
+    return [pool.text(i, position) for i, position in enumerate(best_places(list(pool), w, metric, scale, jobs))]

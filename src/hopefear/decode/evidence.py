@@ -40,8 +40,8 @@ from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, path_name, read_lines
+from hopefear.util.messages import some
 from hopefear.util.values import check_choice
-from hopefear.util.words import some
 
 AGREEMENT = ("posterior_1", "posterior_2", "posterior_3", "posterior_4", "votes", "centroid")
 
@@ -142,7 +142,7 @@ class Evidence:
         model = self.model
         if model is None:
             return []
-        found = [
+        columns = [
             Family(
                 "lm",
                 [f"model_lm{i or ''}", f"model_lm{i or ''}_unknown"],
@@ -161,17 +161,17 @@ class Evidence:
             def column(pool: Pool) -> Matrix:
                 return joint_column(self._model_pool(), self._sources(pool), model.grammar, joint.core, self.jobs)
 
-            found.append(Family("joint", ["model_njm"], column, needs_source=True))
+            columns.append(Family("joint", ["model_njm"], column, needs_source=True))
         decoder = self.decoder
         if decoder is None:
-            return [*found, lexical]
+            return [*columns, lexical]
         forced = Family(
             "forced",
             [f"forced_{name}" for name in decoder.names],
             lambda p: decoder.columns(self._model_pool(), [p.source(i) for i in range(len(p))], self.jobs),
             needs_source=True,
         )
-        return [*found, lexical, forced]
+        return [*columns, lexical, forced]
 
     def _consensus(self, metrics: list[str], scale: float) -> list[Family]:
         if not metrics:

@@ -54,37 +54,37 @@ class _Tree:
         self.forest, self.source, self.weights = derivation.forest, source, weights
         self.edges, self.nodes = derivation.edges.tolist(), derivation.nodes.tolist()
         self.children: list[list[int]] = [[] for _ in self.edges]
-        for place, parent in enumerate(derivation.parents.tolist()):
+        for position, parent in enumerate(derivation.parents.tolist()):
             if parent >= 0:
-                self.children[parent].append(place)
+                self.children[parent].append(position)
         self.joins: list[int] = []  # the goal and the glue rules
 
     def parts(self) -> list[int]:
         """What the glue rules join, from left to right: the goal's child and the first children below it are S."""
-        self.joins, found = [0], []
-        place = self.children[0][0]
-        while len(self.children[place]) == 2:
-            self.joins.append(place)
-            place, right = self.children[place]
-            found.append(right)
-        self.joins.append(place)
-        return [*self.children[place], *reversed(found)]
+        self.joins, parts = [0], []
+        position = self.children[0][0]
+        while len(self.children[position]) == 2:
+            self.joins.append(position)
+            position, right = self.children[position]
+            parts.append(right)
+        self.joins.append(position)
+        return [*self.children[position], *reversed(parts)]
 
-    def values(self, place: int) -> dict[str, float]:
-        forest, edge, features = self.forest, self.edges[place], self.forest.features
+    def values(self, position: int) -> dict[str, float]:
+        forest, edge, features = self.forest, self.edges[position], self.forest.features
         values = {features[i]: value for i, value in enumerate(forest.dense[edge].tolist())}
         if len(forest.sparse_begin):
             among = slice(forest.sparse_begin[edge], forest.sparse_begin[edge + 1])
-            ids, found = forest.sparse_ids[among].tolist(), forest.sparse_values[among].tolist()
-            values |= {features[i]: value for i, value in zip(ids, found, strict=True)}
+            ids, numbers = forest.sparse_ids[among].tolist(), forest.sparse_values[among].tolist()
+            values |= {features[i]: value for i, value in zip(ids, numbers, strict=True)}
         return {name: value for name, value in values.items() if value != 0.0 and self.weights.get(name, 0.0) != 0.0}
 
     def totals(self) -> Iterator[str]:
         """All features that have a say; of sparse templates the sum."""
         values: dict[str, float] = {}
         adds: dict[str, float] = {}
-        for place in range(len(self.edges)):
-            for name, value in self.values(place).items():
+        for position in range(len(self.edges)):
+            for name, value in self.values(position).items():
                 row = name if name in SMALL or "(" not in name else f"{template_of(name)}(...)"
                 values[row] = values.get(row, 0.0) + value
                 adds[row] = adds.get(row, 0.0) + value * self.weights[name]
@@ -95,12 +95,12 @@ class _Tree:
             line = f"{row:{width}}  {values[row]:9.3f}  {weight}  {adds[row]:+9.3f}  {MEANING.get(row, '')}"
             yield line.rstrip()
 
-    def below(self, place: int, depth: int) -> Iterator[str]:
-        begin, end = self.span(place)
+    def below(self, position: int, depth: int) -> Iterator[str]:
+        begin, end = self.span(position)
         covered = f"word {end}" if end == begin + 1 else f"words {begin + 1}-{end}"
-        rule = f"{'   ' * depth}{' '.join(self.source_side(place))} -> {' '.join(self.target_side(place))}"
-        yield self.line([place], f"{rule:44}  {covered:>11}")
-        for child in self.children[place]:
+        rule = f"{'   ' * depth}{' '.join(self.source_side(position))} -> {' '.join(self.target_side(position))}"
+        yield self.line([position], f"{rule:44}  {covered:>11}")
+        for child in self.children[position]:
             yield from self.below(child, depth + 1)
 
     def joining(self) -> Iterator[str]:
@@ -108,26 +108,26 @@ class _Tree:
 
     def line(self, places: Sequence[int], text: str) -> str:
         adds: dict[str, float] = {}
-        for place in places:
-            for name, value in self.values(place).items():
+        for position in places:
+            for name, value in self.values(position).items():
                 adds[name] = adds.get(name, 0.0) + value * self.weights[name]
         terms = ", ".join(f"{name} {value:+.3f}" for name, value in adds.items())
         return f"{sum(adds.values()):+9.3f}  {text}  {terms}".rstrip()
 
-    def span(self, place: int) -> tuple[int, int]:
-        node = self.nodes[place]
+    def span(self, position: int) -> tuple[int, int]:
+        node = self.nodes[position]
         return int(self.forest.spans[2 * node]), int(self.forest.spans[2 * node + 1])
 
-    def source_side(self, place: int) -> Iterator[str]:
-        at, end = self.span(place)
-        for number, child in enumerate(self.children[place], 1):
+    def source_side(self, position: int) -> Iterator[str]:
+        at, end = self.span(position)
+        for number, child in enumerate(self.children[position], 1):
             child_begin, child_end = self.span(child)
             yield from self.source[at:child_begin]
             yield f"[{number}]"
             at = child_end
         yield from self.source[at:end]
 
-    def target_side(self, place: int) -> Iterator[str]:
-        forest, edge = self.forest, self.edges[place]
+    def target_side(self, position: int) -> Iterator[str]:
+        forest, edge = self.forest, self.edges[position]
         for word in forest.words[forest.word_begin[edge] : forest.word_begin[edge + 1]].tolist():
             yield forest.vocab[word] if word >= 0 else f"[{-word}]"

@@ -30,7 +30,7 @@ from hopefear.model.grammar import Grammar
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.text import LETTERS, TextPipeline
 from hopefear.util.files import PathLike
-from hopefear.util.words import plural
+from hopefear.util.messages import plural
 
 
 @dataclass(frozen=True)
@@ -251,8 +251,8 @@ class Hiero:
 
     def examples(self, lines: Sequence[str] | Prepared, references: Sequence[Sequence[str]]) -> Examples:
         """Sentences to learn from: lines, and for each reference a list of as many lines."""
-        words = [[self.model.target_text.tokens(line) for line in one] for one in references]
-        each = [list(one) for one in zip(*words, strict=True)]
+        words = [[self.model.target_text.tokens(line) for line in reference] for reference in references]
+        each = [list(reference) for reference in zip(*words, strict=True)]
         if isinstance(text := self._read(lines), Pool):
             return self._core.lattice_examples(*self._lattices(text), each, self._limits)
         ids, texts, kinds, rules = self._sentences(text)

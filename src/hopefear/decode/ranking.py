@@ -23,7 +23,7 @@ from hopefear.formats.table_files import is_path, write_ranked
 from hopefear.formats.weights import check_names, read_weights
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike
-from hopefear.util.words import plural, some
+from hopefear.util.messages import plural, some
 
 
 @dataclass(frozen=True)
@@ -119,15 +119,15 @@ def ranks(codes: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.in
     order = rows[np.lexsort((rows, -score[rows], codes[rows]))]
     begin = np.flatnonzero(np.concatenate([[True], np.diff(codes[order]) != 0])) if len(order) else order
     first = np.repeat(begin, np.diff([*begin, len(order)]))
-    found = np.zeros(len(score), dtype=np.int64)
-    found[order] = np.arange(len(order)) - first + 1
-    return found
+    ranking = np.zeros(len(score), dtype=np.int64)
+    ranking[order] = np.arange(len(order)) - first + 1
+    return ranking
 
 
 def _cells(ranked: Ranked, owner: NDArray[np.int64] | None, rows: int) -> tuple[list[Any], list[Any]]:
     """What the columns hold, row by row of the file: numbers, or lists of them where the table is wide."""
     left_out = ranked.rank == 0
-    found = []
+    table_cells = []
     for values in (ranked.score, ranked.rank):
         cells: list[Any] = values.tolist()
         for row in np.flatnonzero(left_out).tolist():
@@ -135,5 +135,5 @@ def _cells(ranked: Ranked, owner: NDArray[np.int64] | None, rows: int) -> tuple[
         if owner is not None:
             begin = np.searchsorted(owner, np.arange(rows + 1)).tolist()
             cells = [cells[a:b] for a, b in itertools.pairwise(begin)]
-        found.append(cells)
-    return found[0], found[1]
+        table_cells.append(cells)
+    return table_cells[0], table_cells[1]

@@ -18,8 +18,8 @@ from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, PathsLike, path_list
+from hopefear.util.messages import plural, some
 from hopefear.util.values import check_choice
-from hopefear.util.words import plural, some
 
 TOGETHER = 64  # sentences
 IN_MEMORY = 1 << 24  # bytes of output; more waits in a temporary file
@@ -63,11 +63,11 @@ def rerank(
                 lists = [sentence.forest for sentence in some_of_them]
                 w = known.vector(lists[-1].features, lists[-1].dense.shape[1])
                 if mbr is None:
-                    places = [int(one.scores(w).argmax()) for one in lists]
+                    places = [int(candidates.scores(w).argmax()) for candidates in lists]
                 else:
                     places = best_places(lists, w, mbr, scale, jobs)
-                for sentence, place in zip(some_of_them, places, strict=True):
-                    best.write(sentence.text(place) + "\n")
+                for sentence, position in zip(some_of_them, places, strict=True):
+                    best.write(sentence.text(position) + "\n")
                     update()
         known.check(run)
     except BaseException:

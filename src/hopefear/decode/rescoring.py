@@ -24,7 +24,7 @@ from hopefear.model.features import template_of
 from hopefear.model.language_model import LanguageModel
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, path_name, read_lines
-from hopefear.util.words import some
+from hopefear.util.messages import some
 
 #: Templates whose features see neighbouring words.
 TEMPLATES = ("unigram", "bigram", "trigram", "trigger", "pair")

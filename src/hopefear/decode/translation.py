@@ -61,8 +61,8 @@ def translate(command: Translate, source: PathLike = "-", run: Session = SILENT)
         return
     if command.input == "text":
         start = list(itertools.islice(blocks, 1))
-        if said := input_warning(model, start[0] if start else []):
-            run.warn(said)
+        if warning := input_warning(model, start[0] if start else []):
+            run.warn(warning)
         blocks = itertools.chain(start, blocks)
     with ExitStack() as stack:
         writer = stack.enter_context(forest_writer(command.forests)) if command.forests is not None else None
@@ -208,11 +208,11 @@ def _far(
         raise input_error(
             command.model, None, "is another model than where the work began. Copy it, or add --ship-model"
         )
-    found: Mapping[str, float] = model.weights
+    far_weights: Mapping[str, float] = model.weights
     if weights:
         with cluster.unpacked(weights, "weights") as folder:
-            found = _weights(folder / "weights", model, arcs, SILENT)
-    decoder = _decoder(command, model, arcs, found, SILENT)
+            far_weights = _weights(folder / "weights", model, arcs, SILENT)
+    decoder = _decoder(command, model, arcs, far_weights, SILENT)
     if command.forests is None:
         return partial(_decoded, command, decoder, name)
     # A decoder numbers words and features as it meets them. That of one block only leaves the order to the driver.

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from hopefear.documents.coding import LARGEST
 from hopefear.errors import input_error
-from hopefear.util.words import printable
+from hopefear.util.messages import printable
 
 MOST = 1 << 30  # bytes of all members together
 RATIO = 100  # a member may be so much smaller packed, if it has more than a megabyte

@@ -10,7 +10,7 @@ from hopefear.documents.document import Hole, TextDocument, plain_text
 from hopefear.documents.segment import Segment
 from hopefear.documents.wrapping import lines_of
 from hopefear.errors import input_error
-from hopefear.util.words import printable
+from hopefear.util.messages import printable
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _SEPARATORS = ",;\t|"

@@ -42,49 +42,49 @@ def cloud(
     ``fear_kbest`` and ``hope_kbest`` are what the k-best list alone would have given.
     """
     w = weight_vector(weights, pool.feature_names)
-    one = pool.subset(np.array([i]))
-    best_list = one.kbest(w, kbest, distinct=False, jobs=1)
+    sentence = pool.subset(np.array([i]))
+    best_list = sentence.kbest(w, kbest, distinct=False, jobs=1)
     gains = metric.sentence_gains(metric.stats(best_list, 1))
     scores = best_list[0].scores(w)
     points: dict[str, list[list[float]]] = {"kbest": [[float(s), float(g)] for s, g in zip(scores, gains, strict=True)]}
     texts: dict[str, str] = {"best": best_list.text(0, 0)}
     points["best"] = [points["kbest"][0]]
-    drawn = one.sample(w, samples, seed, temperature=_temperature(one, w), jobs=1)
+    drawn = sentence.sample(w, samples, seed, temperature=_temperature(sentence, w), jobs=1)
     points["sample"] = [
         [float(s), float(g)]
         for s, g in zip(drawn[0].scores(w), metric.sentence_gains(metric.stats(drawn, 1)), strict=True)
     ]
-    size = max(float(np.mean([len(text.split()) for text in one.references(0)] or [1])), 1.0)
+    size = max(float(np.mean([len(text.split()) for text in sentence.references(0)] or [1])), 1.0)
     for sign, kind in ((1.0, "hope"), (-1.0, "fear")):
         at = int(np.argmax(scores + sign * size * gains))
         points[f"{kind}_kbest"] = [points["kbest"][at]]
         texts[f"{kind}_kbest"] = best_list.text(0, at)
-        if one.is_lists:
-            everything = metric.sentence_gains(metric.stats(one, 1))
-            all_scores = one[0].scores(w)
+        if sentence.is_lists:
+            everything = metric.sentence_gains(metric.stats(sentence, 1))
+            all_scores = sentence[0].scores(w)
             at = int(np.argmax(all_scores + sign * size * everything))
             points[kind] = [[float(all_scores[at]), float(everything[at])]]
-            texts[kind] = one.text(0, at)
-    if not one.is_lists:
-        found = one.hope_fear(w, document or typical_document(pool, weights, 1), jobs=1)[0]
-        for kind, derivation in (("hope", found.hope), ("fear", found.fear)):
-            gain = _gain(metric, derivation.text, one)
+            texts[kind] = sentence.text(0, at)
+    if not sentence.is_lists:
+        hope_fear = sentence.hope_fear(w, document or typical_document(pool, weights, 1), jobs=1)[0]
+        for kind, derivation in (("hope", hope_fear.hope), ("fear", hope_fear.fear)):
+            gain = _gain(metric, derivation.text, sentence)
             points[kind] = [[float(derivation.score), gain]]
             texts[kind] = derivation.text
     return {
-        "id": one.ids[0],
-        "source": one.source(0),
-        "references": one.references(0),
+        "id": sentence.ids[0],
+        "source": sentence.source(0),
+        "references": sentence.references(0),
         "points": points,
         "texts": texts,
     }
 
 
-def _gain(metric: Metric, text: str, one: Pool) -> float:
-    references = [[text] for text in one.references(0)]
+def _gain(metric: Metric, text: str, sentence: Pool) -> float:
+    references = [[text] for text in sentence.references(0)]
     return float(metric.sentence_gains(metric.corpus_stats([text], references))[0])
 
 
-def _temperature(one: Pool, w: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+def _temperature(sentence: Pool, w: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     """Flat enough that samples leave the k best: scores differ by a few units of it."""
-    return max(1.0, 0.02 * abs(float(one.viterbi(w, 1)[0].score)))
+    return max(1.0, 0.02 * abs(float(sentence.viterbi(w, 1)[0].score)))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hopefear.errors import InputError
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.metrics import Metric
-from hopefear.util.words import digits_for, table
+from hopefear.util.messages import digits_for, table
 
 LEVEL = 0.05
 NAMED = 5  # rivals that a verdict names
@@ -157,8 +157,8 @@ class Compared:
                 better.append(f"{recipe.name} (by {abs(pair.delta):.{d}f}, {p_text(pair.adjusted)})")
         if not level:
             return f"{best.name} is best on {self.where}: {score}, better than {_listed(better)}."
-        said = f"{best.name} scores best on {self.where}, {score}, but cannot be told apart from {_listed(level)}."
-        return f"{said} It is better than {_listed(better)}." if better else said
+        sentence = f"{best.name} scores best on {self.where}, {score}, but cannot be told apart from {_listed(level)}."
+        return f"{sentence} It is better than {_listed(better)}." if better else sentence
 
     def rows(self) -> list[list[str]]:
         """The table: a row per recipe."""

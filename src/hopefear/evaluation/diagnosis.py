@@ -21,7 +21,7 @@ from hopefear.evaluation.fit import pool_fit
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
-from hopefear.util.words import some
+from hopefear.util.messages import some
 
 Vector = NDArray[np.float64]
 
@@ -71,19 +71,19 @@ def diagnose(
     w = weight_vector(weights, pool.feature_names)
     if misplaced := [Finding("wrong-references", text) for text in pool_fit(pool, seed=seed)]:
         return misplaced  # whatever else there is to say comes from them
-    found = list(examine_lists(pool, metric, initial, jobs)) if pool.is_lists else []
-    found += [*examine_weights(pool, w), *_history(history, metric)]
+    findings = list(examine_lists(pool, metric, initial, jobs)) if pool.is_lists else []
+    findings += [*examine_weights(pool, w), *_history(history, metric)]
     if not np.all(np.isfinite(w)):
-        return found  # no best translations under such weights
+        return findings  # no best translations under such weights
     if initial is None and not pool.is_lists:
-        return found
+        return findings
     w0 = weight_vector(initial or {}, pool.feature_names)
-    found += examine_outcome(_chosen(pool, w0, jobs), _chosen(pool, w, jobs), metric, seed=seed, jobs=jobs)
+    findings += examine_outcome(_chosen(pool, w0, jobs), _chosen(pool, w, jobs), metric, seed=seed, jobs=jobs)
     if holdout is not None and len(holdout):
         both = (weight_vector(x, holdout.feature_names) for x in (initial or {}, weights))
         before, after = (_chosen(holdout, x, jobs) for x in both)
-        found += compare_holdout(before, after, metric, seed, jobs)
-    return found
+        findings += compare_holdout(before, after, metric, seed, jobs)
+    return findings
 
 
 def _chosen(pool: Pool, w: Vector, jobs: int) -> Pool:
@@ -153,11 +153,11 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
     pairs = np.argwhere(np.triu(np.abs(correlation) >= COLLINEAR, 1))
     if len(pairs):
         names = pool.feature_names
-        shown = [f"{names[moving[a]]} and {names[moving[b]]}" for a, b in pairs]
+        pairs_named = [f"{names[moving[a]]} and {names[moving[b]]}" for a, b in pairs]
         yield Finding(
             "collinear-features",
-            f"features that say the same within every list: {some(shown, 3)}. Nothing tells their weights apart: they "
-            "share one, as long as they are neither bounded nor frozen. Leave one out",
+            f"features that say the same within every list: {some(pairs_named, 3)}. Nothing tells their weights apart: "
+            "they share one, as long as they are neither bounded nor frozen. Leave one out",
         )
 
 
@@ -247,7 +247,7 @@ def _varying_lists(pool: Pool) -> NDArray[np.int64]:
 
 
 def _history(history: Sequence[Mapping[str, Any]], metric: Metric) -> Iterator[Finding]:
-    scores = [float(one["score"]) for one in history if isinstance(one.get("score"), int | float)]
+    scores = [float(epoch["score"]) for epoch in history if isinstance(epoch.get("score"), int | float)]
     if len(scores) < 2:
         return
     best, last = (max(scores) if metric.higher_is_better else min(scores)), scores[-1]

@@ -60,8 +60,8 @@ def _findings(outputs: Get, references: Sequence[Get], count: int, names: Sequen
         return []
     start = range(min(count, LEAST))
     split = _splitter([outputs(i) for i in start] + [references[0](i) for i in start])
-    said, *given = (_Lines(get, count, split) for get in (outputs, *references))
-    findings = [(name, _Fit(said, own, seed).finding()) for name, own in zip(names, given, strict=False)]
+    output, *given = (_Lines(get, count, split) for get in (outputs, *references))
+    findings = [(name, _Fit(output, own, seed).finding()) for name, own in zip(names, given, strict=False)]
     if not any(finding for _, finding in findings):  # the output may say little: they must fit each other
         others = zip(names[1:], given[1:], strict=False)
         findings = [(f"{name}, compared with {names[0]},", _Fit(given[0], own, seed).finding()) for name, own in others]
@@ -151,8 +151,8 @@ class _Fit:
         """What speaks against this order, or nothing."""
         if len(self.rows) < LEAST:
             return ""
-        if found := self.misplaced():
-            return found
+        if finding := self.misplaced():
+            return finding
         hopeless = self.various and self.better_than_chance() < CHANCE
         return "fits the lines given no better than lines at random" if hopeless else ""
 

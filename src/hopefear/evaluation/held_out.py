@@ -93,21 +93,21 @@ class Difference:
 
 def estimate(stats: ArrayLike, metric: Metric, *, samples: int = 1000, seed: int = 1, jobs: int = 0) -> Estimate:
     """Of one system; ``stats`` has a row per sentence, or a matrix of them per run."""
-    found = confidence_interval(stats, metric, samples, seed, jobs=jobs)
-    return Estimate(found.score, found.low, found.high, _sentences(stats))
+    interval = confidence_interval(stats, metric, samples, seed, jobs=jobs)
+    return Estimate(interval.score, interval.low, interval.high, _sentences(stats))
 
 
 def difference(
     before: ArrayLike, after: ArrayLike, metric: Metric, *, samples: int = 1000, seed: int = 1, jobs: int = 0
 ) -> Difference:
     """Of two systems on the same sentences, by the paired bootstrap."""
-    found = paired_bootstrap(after, before, metric, samples, seed, jobs)
+    test = paired_bootstrap(after, before, metric, samples, seed, jobs)
     return Difference(
-        before=found.score_b,
-        after=found.score_a,
-        low=found.ci[0],
-        high=found.ci[1],
-        p=found.p,
+        before=test.score_b,
+        after=test.score_a,
+        low=test.ci[0],
+        high=test.ci[1],
+        p=test.p,
         sentences=_sentences(after),
         higher_is_better=metric.higher_is_better,
     )

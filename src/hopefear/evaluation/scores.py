@@ -24,7 +24,7 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
 from hopefear.util.files import PathLike, path_name, read_lines
-from hopefear.util.words import digits_for, table
+from hopefear.util.messages import digits_for, table
 
 Stats = NDArray[np.float64]
 TESTS = ("bootstrap", "randomization")
@@ -338,11 +338,11 @@ def _compare(
     p: dict[str, float] = {}
     interval = None
     if "bootstrap" in tests:
-        found = paired_bootstrap(ours, theirs, metric, samples, seed, jobs)
-        p["bootstrap"], interval = found.p, found.ci
+        test = paired_bootstrap(ours, theirs, metric, samples, seed, jobs)
+        p["bootstrap"], interval = test.p, test.ci
     if "randomization" in tests and len(other) == len(first):  # it exchanges run for run
-        found = approximate_randomization(ours, theirs, metric, samples, seed, jobs)
-        p["randomization"], interval = found.p, interval or found.ci
+        test = approximate_randomization(ours, theirs, metric, samples, seed, jobs)
+        p["randomization"], interval = test.p, interval or test.ci
     return Tested(delta, interval, p)
 
 

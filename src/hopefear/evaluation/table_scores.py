@@ -73,8 +73,8 @@ def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.i
 
 def _ordered(rows: NDArray[np.int64], own: Sequence[str], labels: Sequence[str]) -> NDArray[np.int64]:
     """The rows in the order of the first table's groups."""
-    place = {label: number for number, label in enumerate(own)}
-    return rows[[place[label] for label in labels]]
+    ranks = {label: number for number, label in enumerate(own)}
+    return rows[[ranks[label] for label in labels]]
 
 
 def _texts(table: Table, name: str | None, rows: NDArray[np.int64]) -> list[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.reranker import Reranker, Scoring
+from hopefear.util.messages import digits_for, plural, some, table
 from hopefear.util.values import plain
-from hopefear.util.words import digits_for, plural, some, table
 
 FEW = 20  # groups below which no verdict is given
 CERTAIN = 0.05  # p below which a difference is called one
@@ -117,33 +117,33 @@ class Weighed(Scoring):
         return scores, weights, curve
 
 
-def verdict(found: Weighed) -> str:
+def verdict(weighed: Weighed) -> str:
     """In plain words."""
-    half = (found.interval[1] - found.interval[0]) / 2
-    by = f"by {abs(found.gain):.3g} +- {half:.2g} in {found.outcome} on groups it has not seen"
-    doubts = [warning.partition(": did")[0] for warning in found.warnings if "leak" in warning]
-    if found.groups < FEW:
-        doubts.append(f"{plural(found.groups, 'group')} cannot tell good weights from luck")
-    elif found.better_than_chance is not True and found.at_random is not None:
-        told = f"{found.held_out['chosen'].score:.3g} against {found.at_random.score:.3g}"
-        doubts.append(f"no better than a candidate drawn by chance as far as {found.groups} groups can tell ({told})")
+    half = (weighed.interval[1] - weighed.interval[0]) / 2
+    by = f"by {abs(weighed.gain):.3g} +- {half:.2g} in {weighed.outcome} on groups it has not seen"
+    doubts = [warning.partition(": did")[0] for warning in weighed.warnings if "leak" in warning]
+    if weighed.groups < FEW:
+        doubts.append(f"{plural(weighed.groups, 'group')} cannot tell good weights from luck")
+    elif weighed.better_than_chance is not True and weighed.at_random is not None:
+        told = f"{weighed.held_out['chosen'].score:.3g} against {weighed.at_random.score:.3g}"
+        doubts.append(f"no better than a candidate drawn by chance as far as {weighed.groups} groups can tell ({told})")
     lines = [f"Do not trust this: {doubt}." for doubt in doubts]
-    if found.better_than_equal:
+    if weighed.better_than_equal:
         lines.append(f"Better than equal weights {by}.")
-        short = [point for point in found.curve[:-1] if not (point.p <= CERTAIN and point.gain > 0)]
+        short = [point for point in weighed.curve[:-1] if not (point.p <= CERTAIN and point.gain > 0)]
         if short:
             lines.append(f"{short[-1].groups} groups would not have been enough.")
-    elif found.better_than_equal is False:
+    elif weighed.better_than_equal is False:
         lines.append(f"Worse than equal weights {by}: the weights given here are the equal ones.")
     else:
         lines.append(
-            f"No better than equal weights as far as {found.groups} groups can tell ({found.gain:+.3g}, "
-            f"p = {found.p:.2g}): use equal weights, or label more groups."
+            f"No better than equal weights as far as {weighed.groups} groups can tell ({weighed.gain:+.3g}, "
+            f"p = {weighed.p:.2g}): use equal weights, or label more groups."
         )
-    nothing = [one for one in found.without if one.p > CERTAIN]
-    if found.better_than_equal and nothing and len(nothing) < len(found.without):
-        least = min(one.p for one in nothing)
+    nothing = [drop for drop in weighed.without if drop.p > CERTAIN]
+    if weighed.better_than_equal and nothing and len(nothing) < len(weighed.without):
+        least = min(drop.p for drop in nothing)
         words = "adds nothing" if len(nothing) == 1 else "add nothing"
-        names = some(one.feature for one in nothing)
+        names = some(drop.feature for drop in nothing)
         lines.append(f"{names} {words} that could be told from chance: p = {least:.2g} or more.")
     return " ".join(lines)

@@ -103,13 +103,13 @@ def _no_repeated(pool: Pool, name: str) -> None:
     ids = pool.ids
     if len(set(ids)) < len(ids):
         seen: set[str] = set()
-        twice = next(one for one in ids if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        twice = next(sentence_id for sentence_id in ids if sentence_id in seen or seen.add(sentence_id))  # type: ignore[func-returns-value]
         raise input_error(name, None, f"{printable(repr(twice))} is there twice. Give each sentence once")
 
 
 def _numbered(folder: Path) -> list[PathLike]:
     """The files of a folder whose names begin with their sentence's number, none missing; or lattices, by name."""
-    found: dict[int, Path] = {}
+    numbered: dict[int, Path] = {}
     try:
         names = sorted(file.name for file in folder.iterdir())
     except OSError as error:
@@ -119,21 +119,21 @@ def _numbered(folder: Path) -> list[PathLike]:
         if match is None:
             continue
         number = int(match[1])
-        if number in found:
-            finding = f"{found[number].name} and {name} are both sentence {number}. Keep one"
+        if number in numbered:
+            finding = f"{numbered[number].name} and {name} are both sentence {number}. Keep one"
             raise input_error(path_name(folder), None, finding)
-        found[number] = folder / name
-    if not found:
+        numbered[number] = folder / name
+    if not numbered:
         if lattices := [name for name in names if re.search(r"\.(slf|lat|htk|fst)(\.|$)", name)]:
             return [folder / name for name in lattices]
         raise input_error(
             path_name(folder), None, 'no file is called after a sentence, as "0.json.gz" is. Check the path'
         )
-    for number in range(len(found)):
-        if number not in found:
-            finding = f"sentence {number} has no file, but there is {found[max(found)].name}"
+    for number in range(len(numbered)):
+        if number not in numbered:
+            finding = f"sentence {number} has no file, but there is {numbered[max(numbered)].name}"
             raise input_error(path_name(folder), None, f"{finding}. Number them from 0 without a gap")
-    return [found[number] for number in range(len(found))]
+    return [numbered[number] for number in range(len(numbered))]
 
 
 def _read_file(path: PathLike, format: str | None, verify: bool) -> Pool:
@@ -276,10 +276,10 @@ def joining(pool: Pool, like: Pool) -> Pool:
         for own, names in ((like.vocab, pool.vocab.names()), (like.features, pool.features.names()))
     )
     renumbered = not np.array_equal(features, np.arange(len(features)))
-    found = like[:0]
+    joined = like[:0]
     for i, number in enumerate(pool.ids):
         f = pool[i]
-        said = np.where(f.words < 0, f.words, words[np.maximum(f.words, 0)])  # below 0 are places of tails
+        words_here = np.where(f.words < 0, f.words, words[np.maximum(f.words, 0)])  # below 0 are places of tails
         ids, values = f.sparse_ids, f.sparse_values
         if renumbered and len(ids):  # features that are numbered as they are met stand in the order of their ids
             ids = features[ids]
@@ -287,11 +287,11 @@ def joining(pool: Pool, like: Pool) -> Pool:
             order = np.lexsort((ids, edges))
             ids, values = ids[order], values[order]
         forest = Forest.from_arrays(
-            f.edge_begin, f.tail_begin, f.tails, f.word_begin, said, f.dense, like.vocab, like.features,
+            f.edge_begin, f.tail_begin, f.tails, f.word_begin, words_here, f.dense, like.vocab, like.features,
             sparse_begin=f.sparse_begin, sparse_ids=ids, sparse_values=values, spans=f.spans,
         )  # fmt: skip
-        found.append(number, forest, pool.source(i), pool.references(i))
-    return found
+        joined.append(number, forest, pool.source(i), pool.references(i))
+    return joined
 
 
 def _no_packing(path: PathLike) -> None:

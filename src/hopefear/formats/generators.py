@@ -30,39 +30,39 @@ _SCORE = ("score", "sequences_score", "sequence_score", "cumulative_logprob", "p
 
 def tokens(data: Input) -> Iterator[Listed]:
     """JSON lines of vLLM, OpenAI-like servers and Hugging Face, with the tokens' log probabilities if there are any."""
-    found = [(line, _answer(data, line, one)) for line, one in each_object(data)]
-    listed = [_generated(data, line, one, position) for position, (line, one) in enumerate(found)]
+    answers = [(line, _answer(data, line, answer)) for line, answer in each_object(data)]
+    listed = [_generated(data, line, answer, position) for position, (line, answer) in enumerate(answers)]
     return iter(_by_custom_id(listed))
 
 
-def _answer(data: Input, line: int, one: dict[str, Any]) -> dict[str, Any]:
+def _answer(data: Input, line: int, request: dict[str, Any]) -> dict[str, Any]:
     """The answer inside a line of a batch: ``{"custom_id": ..., "response": {"body": {...}}}``."""
-    if isinstance(one.get("response"), dict) and isinstance(one["response"].get("body"), dict):
-        return {**one["response"]["body"], "id": one.get("custom_id")}
-    return one
+    if isinstance(request.get("response"), dict) and isinstance(request["response"].get("body"), dict):
+        return {**request["response"]["body"], "id": request.get("custom_id")}
+    return request
 
 
 def _by_custom_id(listed: list[Listed]) -> list[Listed]:
     """Answers of a batch come in any order: if ids end in numbers, these tell."""
-    ends = [re.fullmatch(r"(.*?)([0-9]{1,18})", str(one.id)) for one in listed]
+    ends = [re.fullmatch(r"(.*?)([0-9]{1,18})", str(answer.id)) for answer in listed]
     numbers = [int(end[2]) for end in ends if end]
     if len(numbers) == len(listed) == len(set(numbers)) and len({end[1] for end in ends if end}) == 1:
-        listed = [one for _, one in sorted(zip(numbers, listed, strict=True), key=lambda pair: pair[0])]
+        listed = [answer for _, answer in sorted(zip(numbers, listed, strict=True), key=lambda pair: pair[0])]
     return listed
 
 
-def _generated(data: Input, line: int, one: dict[str, Any], position: int) -> Listed:
-    key = next((name for name in LISTS if isinstance(one.get(name), list)), None)
-    listed = beside(one, key) if key else []
-    candidates = [candidate_of(data, line, each) for each in listed] if key else _parallel(data, line, one)
+def _generated(data: Input, line: int, answer: dict[str, Any], position: int) -> Listed:
+    key = next((name for name in LISTS if isinstance(answer.get(name), list)), None)
+    listed = beside(answer, key) if key else []
+    candidates = [candidate_of(data, line, each) for each in listed] if key else _parallel(data, line, answer)
     if not candidates:
         data.fail(line, "there are no candidates. Give each sentence at least one")
-    identity = one.get("id") if not str(one.get("id", "")).startswith(("cmpl-", "chatcmpl-")) else None
-    references = one.get("references", one.get("reference", []))
+    identity = answer.get("id") if not str(answer.get("id", "")).startswith(("cmpl-", "chatcmpl-")) else None
+    references = answer.get("references", answer.get("reference", []))
     return Listed(
         whole_number(identity, position),
         candidates,
-        next((one[name] for name in ("source", "src", "prompt") if isinstance(one.get(name), str)), ""),
+        next((answer[name] for name in ("source", "src", "prompt") if isinstance(answer.get(name), str)), ""),
         [references] if isinstance(references, str) else texts_of(data, line, references, '"references"'),
         {name for each in listed if isinstance(each, dict) for name in each if is_score(name, each[name])},
     )
@@ -71,25 +71,25 @@ def _generated(data: Input, line: int, one: dict[str, Any], position: int) -> Li
 def candidate_of(data: Input, line: int, value: Any) -> Candidate:
     if isinstance(value, list) and len(value) == 2:  # text and score, as NeMo has its beams
         value = {"text": value[0], "score": value[1]}
-    one = object_of(data, line, {"text": value} if isinstance(value, str) else value)
-    text = next((one[name] for name in _TEXT if isinstance(one.get(name), str)), None)
-    if text is None and isinstance(one.get("message"), dict):
-        text = one["message"].get("content")
+    fields = object_of(data, line, {"text": value} if isinstance(value, str) else value)
+    text = next((fields[name] for name in _TEXT if isinstance(fields.get(name), str)), None)
+    if text is None and isinstance(fields.get("message"), dict):
+        text = fields["message"].get("content")
     if not isinstance(text, str):
         data.fail(line, f"a candidate has no text. Write it as one of {', '.join(_TEXT)}")
-    given = one.get("features") or {}
+    given = fields.get("features") or {}
     features = {
         str(name): data.number(line, each, f"feature {name!r}") for name, each in object_of(data, line, given).items()
     }
-    for name, each in one.items():  # numbers are scores, wherever they stand
+    for name, each in fields.items():  # numbers are scores, wherever they stand
         if name in _SCORE and each is not None:
             features |= scores_of(data, line, each, name)
         elif is_score(name, each):
             features[name] = data.number(line, each, f"the score {name!r}")
-    logprobs = next((one[name] for name in TOKENS if one.get(name) is not None), None)
+    logprobs = next((fields[name] for name in TOKENS if fields.get(name) is not None), None)
     if logprobs is not None:
-        features |= token_features(data, line, _token_logprobs(data, line, logprobs, one.get("token_ids")))
-    measured = object_of(data, line, one.get("metrics") or {})
+        features |= token_features(data, line, _token_logprobs(data, line, logprobs, fields.get("token_ids")))
+    measured = object_of(data, line, fields.get("metrics") or {})
     return Candidate(
         text, features, {name: data.number(line, each, f"metric {name!r}") for name, each in measured.items()}
     )
@@ -113,29 +113,29 @@ def _logprob(value: Any, token: str = "") -> Any:
     return value
 
 
-def _parallel(data: Input, line: int, one: dict[str, Any]) -> list[Candidate]:
+def _parallel(data: Input, line: int, answer: dict[str, Any]) -> list[Candidate]:
     """Texts in one list and scores in others, or a single text."""
     key = next(
-        (name for name in ("generated_texts", "sequences", "translations", "texts", *_TEXT) if name in one), None
+        (name for name in ("generated_texts", "sequences", "translations", "texts", *_TEXT) if name in answer), None
     )
     if key is None:
         data.fail(line, f"there are no candidates. Write them as one of {', '.join(LISTS)}")
-    if isinstance(one[key], str):
-        return [candidate_of(data, line, one)]
-    texts = texts_of(data, line, one[key], f'"{key}"')
-    found = [Candidate(text) for text in texts]
+    if isinstance(answer[key], str):
+        return [candidate_of(data, line, answer)]
+    texts = texts_of(data, line, answer[key], f'"{key}"')
+    candidates = [Candidate(text) for text in texts]
     for name in ("sequences_scores", "scores", *TOKENS):
-        values = one.get(name)
+        values = answer.get(name)
         if values is None:
             continue
-        if not isinstance(values, list) or len(values) != len(found):
+        if not isinstance(values, list) or len(values) != len(candidates):
             data.fail(line, f'"{name}" must have as many entries as "{key}". Was the line cut off?')
-        for candidate, value in zip(found, values, strict=True):
+        for candidate, value in zip(candidates, values, strict=True):
             if name in TOKENS:
                 candidate.features |= token_features(data, line, _token_logprobs(data, line, value))
             else:
                 candidate.features |= scores_of(data, line, value)
-    return found
+    return candidates
 
 
 def flat(data: Input) -> Iterator[Listed]:
@@ -144,7 +144,7 @@ def flat(data: Input) -> Iterator[Listed]:
     most = _per_sentence(data, len(lines))
     shape = _flat_shape(lines[0][1])
     for number in range(len(lines) // most):
-        one = Listed(number)
+        listed = Listed(number)
         for rank, (line, text) in enumerate(lines[number * most : (number + 1) * most]):
             score: str | None = None
             if shape == "|||":
@@ -156,8 +156,8 @@ def flat(data: Input) -> Iterator[Listed]:
             features = (
                 {"rank": float(rank)} if score is None else {"score": data.number(line, score.strip(), "the score")}
             )
-            one.candidates.append(Candidate(text.strip(), features))
-        yield one
+            listed.candidates.append(Candidate(text.strip(), features))
+        yield listed
 
 
 def _flat_shape(line: str) -> str:

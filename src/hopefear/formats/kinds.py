@@ -47,7 +47,7 @@ def explained(
 
 
 def _confusion(
-    said: str, lists: Sequence[PathLike], texts: Sequence[PathLike], forests: Sequence[PathLike]
+    detail: str, lists: Sequence[PathLike], texts: Sequence[PathLike], forests: Sequence[PathLike]
 ) -> InputError | None:
     for path in (*lists, *texts, *forests):
         if ending := packed_in_name_only(path):
@@ -60,7 +60,7 @@ def _confusion(
         finding = f"has no candidates, and {path_name(listed)} has. Were --nbest and --refs swapped?"
         return input_error(path_name(plain), None, finding)
     if listed is not None:
-        finding = f"{said.rpartition('. ')[0] or said}. {path_name(listed)} is a candidate list, not text"
+        finding = f"{detail.rpartition('. ')[0] or detail}. {path_name(listed)} is a candidate list, not text"
         return InputError(f"{finding}: the best of each sentence are what hopefear rerank prints")
     for path in lists:
         if kind_of(path) == "forests":

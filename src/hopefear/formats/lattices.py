@@ -78,9 +78,11 @@ def _neighbours(texts: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, .
     return pairwise(ordered)
 
 
-def _longest(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    length = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return one[:length]
+def _longest(one_text: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    length = next(
+        (k for k, (a, b) in enumerate(zip(one_text, other, strict=False)) if a != b), min(len(one_text), len(other))
+    )
+    return one_text[:length]
 
 
 def _forest(

@@ -71,12 +71,12 @@ class Input:
     def number(self, line: int | None, value: Any, what: str) -> float:
         """A finite number, or the line for one that is none."""
         try:
-            found = math.nan if isinstance(value, bool) else parsed_number(str(value))
+            number = math.nan if isinstance(value, bool) else parsed_number(str(value))
         except (TypeError, ValueError, OverflowError):
             self.fail(line, f"{what} is {shortened(value)}, which is not a number. Write one")
-        if not math.isfinite(found):
+        if not math.isfinite(number):
             self.fail(line, f"{what} is {shortened(value)}. Replace it by a finite number, or drop the candidate")
-        return found
+        return number
 
     def documents(self) -> Iterator[tuple[int, Any]]:
         """The JSON values of a file with their lines, those of an array one by one."""
@@ -100,24 +100,24 @@ def shortened(value: Any) -> str:
 
 def token_features(data: Input, line: int | None, values: Iterable[Any], name: str = "logprob") -> dict[str, float]:
     """Sum, mean and least of the tokens' log probabilities; a first token without one is passed over."""
-    found = [data.number(line, value, "a token's log probability") for value in values if value is not None]
-    total = math.fsum(found)
+    numbers = [data.number(line, value, "a token's log probability") for value in values if value is not None]
+    total = math.fsum(numbers)
     return {
         f"{name}_sum": total,
-        f"{name}_mean": total / len(found) if found else 0.0,
-        f"{name}_min": min(found, default=0.0),
+        f"{name}_mean": total / len(numbers) if numbers else 0.0,
+        f"{name}_min": min(numbers, default=0.0),
     }
 
 
-def in_order(data: Input, found: Mapping[int, Listed]) -> list[Listed]:
+def in_order(data: Input, sentences: Mapping[int, Listed]) -> list[Listed]:
     """Sentences by number, from 0 or 1 without a gap: programs write them in the order of their batches."""
-    if not found:
+    if not sentences:
         data.fail(None, "there are no candidates in this file. Was the program that writes it interrupted?")
-    first = 1 if min(found) == 1 else 0
-    for number in range(first, first + len(found)):
-        if number not in found or not found[number].candidates:
+    first = 1 if min(sentences) == 1 else 0
+    for number in range(first, first + len(sentences)):
+        if number not in sentences or not sentences[number].candidates:
             data.fail(None, f"sentence {number} has no candidates. Give each sentence at least one")
-    return [found[number] for number in range(first, first + len(found))]
+    return [sentences[number] for number in range(first, first + len(sentences))]
 
 
 def scores_of(data: Input, line: int, value: Any, name: str = "score") -> dict[str, float]:

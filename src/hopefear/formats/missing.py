@@ -23,7 +23,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats.lattices import with_features
 from hopefear.formats.weights import ManyWeights
 from hopefear.util.files import PathLike, path_name
-from hopefear.util.words import plural, some
+from hopefear.util.messages import plural, some
 
 LIST_POLICIES = ("error", "zero", "mean")
 TABLE_POLICIES = (*LIST_POLICIES, "drop", "indicator")
@@ -43,21 +43,28 @@ def complete(sentence: Any, missing: str, name: str) -> None:
     """Give the candidates of a sentence (``foreign.Listed``) the scores that they lack and others have."""
     candidates = sentence.candidates
     names = dict.fromkeys(
-        each for one in candidates for each in one.features if each.startswith(_SCORES) or each in sentence.scores
+        each
+        for each_candidate in candidates
+        for each in each_candidate.features
+        if each.startswith(_SCORES) or each in sentence.scores
     )
     for feature in names:
-        values = [one.features[feature] for one in candidates if feature in one.features]
+        values = [
+            each_candidate.features[feature] for each_candidate in candidates if feature in each_candidate.features
+        ]
         if len(values) == len(candidates):
             continue
         if missing == "error":
-            place = next(k for k, one in enumerate(candidates, 1) if feature not in one.features)
-            finding = f"candidate {place} of sentence {str(sentence.id)!r} has no {feature!r}"
+            position = next(
+                k for k, each_candidate in enumerate(candidates, 1) if feature not in each_candidate.features
+            )
+            finding = f"candidate {position} of sentence {str(sentence.id)!r} has no {feature!r}"
             finding += f", which {len(values)} of its {len(candidates)} candidates have"
             cure = "Was the file cut off? Complete it, or say --missing mean, or zero if that is what it means"
             raise input_error(name, None, f"{finding}. {cure}")
         value = sum(values) / len(values) if missing == "mean" else 0.0
-        for one in candidates:
-            one.features.setdefault(feature, value)
+        for each_candidate in candidates:
+            each_candidate.features.setdefault(feature, value)
 
 
 def filled(values: Numbers, group: NDArray[np.int64], missing: str, otherwise: float = 0.0) -> Numbers:

@@ -68,10 +68,10 @@ def _as_list(paths: Lists) -> list[PathLike]:
     if isinstance(paths, Pool):
         return [Records(paths)]
     given: list[Any] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found: list[PathLike] = [Records(given)] if given and isinstance(given[0], Mapping) else given
-    if not found:
+    files: list[PathLike] = [Records(given)] if given and isinstance(given[0], Mapping) else given
+    if not files:
         raise InputError("candidates: no file was named. Name at least one")
-    return found
+    return files
 
 
 def read_nbest(
@@ -188,7 +188,7 @@ def _with_statistics(data: Input) -> Iterator[Listed]:
     given = Input(data.argument)
     rows = iter(given.lines)
     for sentence in parser.ready():
-        one = Listed(int(sentence.id))
+        listed = Listed(int(sentence.id))
         forest, names = sentence.forest, sentence.forest.features
         for j in range(len(sentence)):
             line, text = next(rows, (0, ""))
@@ -199,8 +199,8 @@ def _with_statistics(data: Input) -> Iterator[Listed]:
             if forest.sparse_begin.size:
                 for k in range(forest.sparse_begin[j], forest.sparse_begin[j + 1]):
                     features[names[int(forest.sparse_ids[k])]] = float(forest.sparse_values[k])
-            one.candidates.append(Candidate(sentence.text(j), features, statistics(values)))
-        yield one
+            listed.candidates.append(Candidate(sentence.text(j), features, statistics(values)))
+        yield listed
     if next(rows, None) is not None:
         given.fail(None, "there are more lines than candidates. Use the statistics of this list")
 
@@ -220,8 +220,8 @@ def _recognised(path: PathLike, piece: bytes) -> str:
     start = piece.removeprefix(b"\xef\xbb\xbf").lstrip()
     if forests_begin(path, piece):
         raise input_error(path_name(path), None, "has forests, not lists. Use --forests in place of --nbest")
-    if found := recognised(start):
-        return found
+    if format := recognised(start):
+        return format
     first = start.partition(b"\n")[0].rstrip()
     if start[:1] == b"[" or (start[:1] == b"{" and first[-1:] in b"{[,:"):
         return "json"

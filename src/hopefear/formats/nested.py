@@ -79,21 +79,21 @@ def beside(record: Mapping[str, Any], key: str) -> list[Any]:
     }
     columns = {label: value for label, value in columns.items() if all(map(is_cell, value))}
     return [
-        {"text": text, **{label: value[place] for label, value in columns.items()}}
-        for place, text in enumerate(candidates)
+        {"text": text, **{label: value[position] for label, value in columns.items()}}
+        for position, text in enumerate(candidates)
     ]
 
 
 def _candidate(value: Any, name: str, number: int) -> Row:
     row = _flat({label: each for label, each in value.items() if label not in ORDER})
     if "text" not in row:
-        said = next((value[label] for label in TEXTS if isinstance(value.get(label), str)), None)
+        text = next((value[label] for label in TEXTS if isinstance(value.get(label), str)), None)
         message = value.get("message")
-        if said is None and isinstance(message, Mapping):
-            said = message.get("content")
-        if said is None:
+        if text is None and isinstance(message, Mapping):
+            text = message.get("content")
+        if text is None:
             raise InputError(f'{name}: a candidate of entry {number} has no text. Write it as "text"')
-        row["text"] = said
+        row["text"] = text
     return row
 
 

@@ -15,7 +15,7 @@ from hopefear.errors import InputError
 from hopefear.formats.table import Table, TableSpec, Warn, read_table
 from hopefear.formats.table_columns import as_objects
 from hopefear.formats.table_files import pyarrow_for
-from hopefear.util.words import one_of, some
+from hopefear.util.messages import some, suggestion
 
 MOST_COLUMNS = 5000
 GROUP = "group"  # the column of the sentence in tables that are made of lists
@@ -56,8 +56,8 @@ def to_arrow(pool: Pool) -> Any:
     features, numbers = _matrices(pool)
     texts = [pool.references(i) for i in range(len(pool))]
     for k in range(max(map(len, texts), default=0)):
-        one = [each[k] if k < len(each) else None for each in texts]
-        columns[f"reference_{k}"] = pyarrow.array(one, pyarrow.string()).take(
+        column = [each[k] if k < len(each) else None for each in texts]
+        columns[f"reference_{k}"] = pyarrow.array(column, pyarrow.string()).take(
             pyarrow.array(np.repeat(np.arange(len(pool)), rows))
         )
     for name, values in [*zip(names, features.T, strict=True), *zip(pool.number_names, numbers.T, strict=True)]:
@@ -100,12 +100,12 @@ def chosen(pool: Pool, features: Sequence[str] = (), outcome: Sequence[str] = ()
     names, numbers = pool.feature_names, pool.number_names
     for name in outcome:
         if name not in (*names, *numbers):
-            raise InputError(f"no column {name!r} for --outcome.{one_of(name, [*names, *numbers])}")
+            raise InputError(f"no column {name!r} for --outcome.{suggestion(name, [*names, *numbers])}")
     wanted = [name for name in names if name not in outcome and _matches(name, features)]
     if not wanted:
         raise InputError(f"no feature is left: of {some(names)}, none matches {some(features)}")
     dense, values = _matrices(pool)
-    kept = [names.index(name) for name in wanted]
+    indices = [names.index(name) for name in wanted]
     own = {name: values[:, k] for k, name in enumerate(numbers)}
     columns = [own[name] if name in own else dense[:, names.index(name)] for name in outcome]
     outcomes = np.column_stack(columns) if columns else values
@@ -117,7 +117,7 @@ def chosen(pool: Pool, features: Sequence[str] = (), outcome: Sequence[str] = ()
     sizes = np.diff(begin)
     texts = [pool.text(i, j) for i in range(len(pool)) for j in range(int(sizes[i]))]
     references = [pool.references(i) for i in range(len(pool))]
-    made.append_lists(pool.ids, begin, np.ascontiguousarray(dense[:, kept]), outcomes, texts, references)
+    made.append_lists(pool.ids, begin, np.ascontiguousarray(dense[:, indices]), outcomes, texts, references)
     return made
 
 

@@ -31,12 +31,12 @@ def espnet(data: Input) -> Iterator[Listed]:
         return
     root = Path(data.path)
     folders = [root] if (root / "1best_recog").is_dir() else sorted(path.parent for path in root.glob("**/1best_recog"))
-    found: dict[str, Listed] = {}
+    sentences: dict[str, Listed] = {}
     for folder in folders:
         ranks = sorted(
             (int(p.name[: -len("best_recog")]), p) for p in folder.glob("*best_recog") if p.name[0].isdigit()
         )
-        before = set(found)
+        before = set(sentences)
         for _, rank in ranks:
             texts, scores = _keyed(data, rank / "text"), _keyed(data, rank / "score")
             for key, text in texts.items():
@@ -47,10 +47,10 @@ def espnet(data: Input) -> Iterator[Listed]:
                 if match is None:
                     raise input_error(path_name(rank / "score"), None, f"{shortened(key)} has no score. Write one")
                 score = data.number(None, match[0], f"the score of {key}")
-                found.setdefault(key, Listed(key)).candidates.append(Candidate(text, {"score": score}))
-    if not found:
+                sentences.setdefault(key, Listed(key)).candidates.append(Candidate(text, {"score": score}))
+    if not sentences:
         data.fail(None, "there is no 1best_recog/text in this folder. Check the path")
-    yield from (found[key] for key in sorted(found))
+    yield from (sentences[key] for key in sorted(sentences))
 
 
 def _espnet_json(data: Input) -> Iterator[Listed]:
@@ -60,13 +60,13 @@ def _espnet_json(data: Input) -> Iterator[Listed]:
             outputs = object_of(data, line, utterance).get("output")
             if not isinstance(outputs, list) or not outputs:
                 data.fail(line, f"{shortened(key)} has no output. Was it decoded?")
-            one = Listed(key)
+            listed = Listed(key)
             for output in outputs:
                 made = object_of(data, line, output)
                 (text,) = texts_of(data, line, [made.get("rec_text")], '"rec_text"')
-                one.candidates.append(Candidate(_written(text), scores_of(data, line, made.get("score"))))
-                one.references = [made["text"]] if isinstance(made.get("text"), str) else []
-            yield one
+                listed.candidates.append(Candidate(_written(text), scores_of(data, line, made.get("score"))))
+                listed.references = [made["text"]] if isinstance(made.get("text"), str) else []
+            yield listed
 
 
 def _written(text: str) -> str:
@@ -80,14 +80,14 @@ def _keyed(data: Input, path: Path) -> dict[str, str]:
         lines = read_lines(path)
     except OSError as error:
         raise os_error(path, error) from None
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         key, _, rest = line.partition(" ")
-        if key in found:
+        if key in values:
             raise input_error(path_name(path), number, f"{shortened(key)} is there twice. Keep one")
         if key:
-            found[key] = rest
-    return found
+            values[key] = rest
+    return values
 
 
 def nemo(data: Input) -> Iterator[Listed]:
@@ -95,19 +95,19 @@ def nemo(data: Input) -> Iterator[Listed]:
     if not data.lines or not data.lines[0][1].lstrip().startswith("{"):
         yield from flat(data)
         return
-    for position, (line, one) in enumerate(each_object(data)):
-        beams = one.get("beams", [one.get("pred_text")])
+    for position, (line, fields) in enumerate(each_object(data)):
+        beams = fields.get("beams", [fields.get("pred_text")])
         if not isinstance(beams, list) or not beams:
             data.fail(
                 line, '"beams" must be a list of texts and scores. Ask NeMo for them: return_best_hypothesis=false'
             )
-        reference = [one["text"]] if isinstance(one.get("text"), str) else []
+        reference = [fields["text"]] if isinstance(fields.get("text"), str) else []
         yield Listed(position, [candidate_of(data, line, beam) for beam in beams], references=reference)
 
 
 def icefall(data: Input) -> Iterator[Listed]:
     """``recogs-*.txt``: ``id:<tab>ref=[words]`` and one or more ``id:<tab>hyp=[words]``."""
-    found: dict[str, Listed] = {}
+    sentences: dict[str, Listed] = {}
     last = ""
     for line, text in data.lines:
         match = re.fullmatch(r"(.+?):\t(ref|hyp)=(.*)", text)
@@ -120,24 +120,24 @@ def icefall(data: Input) -> Iterator[Listed]:
         key, kind, value = match.groups()
         try:
             words = ast.literal_eval(value) if value.startswith("[") else value.split()
-            said = " ".join(map(str, words))
+            transcript = " ".join(map(str, words))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             data.fail(line, f"{shortened(value)} is not a list of words. Was the line cut off?")
-        if key in found and key != last:
+        if key in sentences and key != last:
             data.fail(line, f"{shortened(key)} begins again. Keep the lines of an utterance together, and each once")
         last = key
-        one = found.setdefault(key, Listed(key))
+        sentence = sentences.setdefault(key, Listed(key))
         if kind == "ref":
-            if one.references:
+            if sentence.references:
                 data.fail(line, f"{shortened(key)} has two references. Are these several outputs in one file?")
-            one.references = [said]
+            sentence.references = [transcript]
         else:
-            one.candidates.append(Candidate(said, {"rank": float(len(one.candidates))}))
-    for one in found.values():
-        if not one.candidates:
-            data.fail(None, f"{shortened(one.id)} has no hyp=. Give each utterance at least one")
-        yield one
-    if not found:
+            sentence.candidates.append(Candidate(transcript, {"rank": float(len(sentence.candidates))}))
+    for sentence in sentences.values():
+        if not sentence.candidates:
+            data.fail(None, f"{shortened(sentence.id)} has no hyp=. Give each utterance at least one")
+        yield sentence
+    if not sentences:
         data.fail(None, "the file is empty. Was the recogniser interrupted?")
 
 
@@ -159,16 +159,16 @@ def kaldi_nbest(data: Input) -> Iterator[Listed]:
             table = _keyed(data, path)
             if table.keys() == texts.keys() and all(len(value.split()) == 1 for value in table.values()):
                 scores[path.name] = table
-    found: dict[str, Listed] = {}
+    sentences: dict[str, Listed] = {}
     for key, text in texts.items():
         utterance, _, rank = key.rpartition("-")
         if not utterance or not rank.isdigit():
             data.fail(None, f"the key {shortened(key)} does not end in -1, -2, ... Make the tables by nbest-to-linear")
         features = {name: data.number(None, table[key], f"{name} of {key}") for name, table in scores.items()}
-        found.setdefault(utterance, Listed(utterance)).candidates.append(Candidate(text, features))
-    if not found:
+        sentences.setdefault(utterance, Listed(utterance)).candidates.append(Candidate(text, features))
+    if not sentences:
         data.fail(None, "there are no candidates in this folder. Was the recogniser interrupted?")
-    yield from found.values()
+    yield from sentences.values()
 
 
 READERS: dict[str, Reader] = {"espnet": espnet, "nemo": nemo, "icefall": icefall, "kaldi-nbest": kaldi_nbest}

@@ -25,7 +25,7 @@ from hopefear.formats.missing import TABLE_POLICIES, check_policy
 from hopefear.formats.nested import columns_of, rows_of
 from hopefear.formats.table_columns import Column, Numbers, array_of, as_number, column_of, is_missing, label_of
 from hopefear.formats.table_pool import BLOCK, PoolBuilder
-from hopefear.util.words import one_of, some
+from hopefear.util.messages import some, suggestion
 
 Warn = Callable[[str], object]
 
@@ -104,13 +104,13 @@ class Table:
     def part(self, name: str, rows: slice) -> Column:
         """Some rows of a column, where possible without making an array of all of it."""
         part = getattr(self.columns, "part", None)
-        found: Column = part(name, rows) if part is not None else self.columns[name][rows]
-        return found
+        column: Column = part(name, rows) if part is not None else self.columns[name][rows]
+        return column
 
     def column(self, name: str, what: str) -> Column:
         if name not in self.columns:
             known = f" There are: {some(self.columns, 8)}"
-            raise input_error(self.name, None, f"no column {name!r} for {what}.{one_of(name, self.columns)}{known}")
+            raise input_error(self.name, None, f"no column {name!r} for {what}.{suggestion(name, self.columns)}{known}")
         return self.columns[name]
 
     def numbers(self, name: str, what: str) -> Numbers:
@@ -128,11 +128,11 @@ class Table:
         return values
 
     def _number(self, name: str, row: int, value: Any) -> float:
-        found = as_number(value)
-        if found is None:
+        number = as_number(value)
+        if number is None:
             finding = f"{name} is {str(value)[:40]!r}, which is not a number"
             raise self.error(row, f"{finding}. Mend it, or name the columns to use with --features")
-        return found
+        return number
 
     def texts(self, name: str, what: str) -> list[str]:
         return ["" if is_missing(value) else str(value) for value in self.column(name, what)]
@@ -158,16 +158,16 @@ class Table:
         """The columns that are features: those that match a pattern, or all numbers that mean nothing else."""
         other = {spec.group, spec.text, *spec.references, *spec.outcome}
         if not spec.features:
-            found = [name for name in self.columns if name not in other and self.is_numeric(name)]
-            if not found:
+            features = [name for name in self.columns if name not in other and self.is_numeric(name)]
+            if not features:
                 raise input_error(self.name, None, "no column of numbers is left for features. Name them: --features")
-            return found
-        found = []
+            return features
+        features = []
         for pattern in spec.features:
             hits = [name for name in self.columns if fnmatchcase(name, pattern)] or [pattern]
             self.column(hits[0], "--features")
-            found += [name for name in hits if name not in found and name not in other - {pattern}]
-        return found
+            features += [name for name in hits if name not in features and name not in other - {pattern}]
+        return features
 
     def refuse_constant(self, spec: TableSpec) -> None:
         """Complains about a feature that is the same number in all rows."""
@@ -251,14 +251,14 @@ class _Taken(Mapping[str, Column]):
         self.table, self.order = table, order
 
     def __getitem__(self, name: str) -> Column:
-        found: Column = self.table.columns[name][self.order]
-        return found
+        column: Column = self.table.columns[name][self.order]
+        return column
 
     def part(self, name: str, rows: slice) -> Column:
         order = self.order[rows]
         first, last = (int(order.min()), int(order.max()) + 1) if len(order) else (0, 0)
-        found: Column = self.table.part(name, slice(first, last))[order - first]
-        return found
+        column: Column = self.table.part(name, slice(first, last))[order - first]
+        return column
 
     def __contains__(self, name: object) -> bool:
         return name in self.table.columns

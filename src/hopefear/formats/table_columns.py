@@ -55,9 +55,9 @@ def label_of(value: Any) -> str:
 
 def as_objects(values: Sequence[Any]) -> Column:
     """An array of Python objects, lists among them."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
 
 
 def column_of(values: Iterable[Any]) -> Column:
@@ -65,10 +65,10 @@ def column_of(values: Iterable[Any]) -> Column:
     values = list(values)
     if all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
         return np.array(values, dtype=np.float64)
-    found = np.empty(len(values), dtype=object)
+    objects = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
-        found[i] = value
-    return found
+        objects[i] = value
+    return objects
 
 
 def array_of(values: Any, name: str) -> Column:

@@ -46,10 +46,10 @@ def is_path(source: Any) -> bool:
 
 def pyarrow_for(what: str) -> Any:
     """pyarrow, or an error that says why it is needed."""
-    found = _pyarrow()
-    if found is None:
+    pyarrow = _pyarrow()
+    if pyarrow is None:
         raise InputError(f"{what} needs pyarrow. Install it: pip install 'hopefear[tables]'")
-    return found
+    return pyarrow
 
 
 def _pyarrow() -> Any:
@@ -121,12 +121,12 @@ class _ArrowColumns(Mapping[str, Column]):
             types.is_integer(column.type) or types.is_floating(column.type)
         ) and not column.null_count:  # one piece is not copied
             pieces = [_view(piece) for piece in column.chunks] or [np.zeros(0, column.type.to_pandas_dtype())]
-            found: Column = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+            values: Column = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         else:
-            found = column.to_numpy()
-        if found.dtype == np.float16:
-            found = found.astype(np.float64)
-        return found
+            values = column.to_numpy()
+        if values.dtype == np.float16:
+            values = values.astype(np.float64)
+        return values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.table.column_names)
@@ -141,8 +141,8 @@ class _ArrowColumns(Mapping[str, Column]):
 def _view(array: Any) -> Column:
     """Numbers of which none is missing, where they are. (pyarrow's to_numpy loads pandas, if that is installed.)"""
     dtype = np.dtype(array.type.to_pandas_dtype())
-    found: Column = np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
-    return found
+    view: Column = np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+    return view
 
 
 def from_arrow(table: Any, name: str, line_of: Callable[[int], int] | None = None) -> Table:
@@ -152,7 +152,7 @@ def from_arrow(table: Any, name: str, line_of: Callable[[int], int] | None = Non
 
 
 def _distinct(names: Sequence[str], name: str) -> None:
-    twice = next((one for one in names if names.count(one) > 1), None)
+    twice = next((label for label in names if names.count(label) > 1), None)
     if twice is not None:
         raise input_error(name, None, f"two columns are called {twice!r}. Rename one")
 
@@ -163,13 +163,13 @@ def _distinct(names: Sequence[str], name: str) -> None:
 def _read_csv(path: PathLike, words: Sequence[str]) -> Table:
     """By the core; what it does not understand by Python's own reader, which says where the fault is."""
     name = path_name(path)
-    kept = open_bytes(path).read() if os.fspath(path) == "-" else None  # it cannot be read again
+    content = open_bytes(path).read() if os.fspath(path) == "-" else None  # it cannot be read again
 
     def pieces() -> Iterator[bytes]:
-        return iter_bytes(path) if kept is None else iter([kept])
+        return iter_bytes(path) if content is None else iter([content])
 
     def opened() -> IO[str]:
-        return open_text(path) if kept is None else io.TextIOWrapper(io.BytesIO(kept), "utf-8-sig", newline="\n")
+        return open_text(path) if content is None else io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="\n")
 
     with opened() as file:
         delimiter = _delimiter(path, file.readline())
@@ -242,8 +242,8 @@ def _records(file: IO[str], delimiter: str, name: str) -> Iterator[tuple[int, li
 def _python_csv(records: Iterator[tuple[int, list[str]]], words: Sequence[str]) -> dict[str, Column]:
     _, header = next(records)
     columns = zip(*(row for _, row in records), strict=True)
-    found = {name: as_objects(values) for name, values in zip(header, columns, strict=False)}
-    table = Table({name: found.get(name, as_objects([])) for name in header})
+    columns_by_name = {name: as_objects(values) for name, values in zip(header, columns, strict=False)}
+    table = Table({name: columns_by_name.get(name, as_objects([])) for name in header})
     numbers = [name for name in header if name not in words and table.rows and table.is_numeric(name)]
     return {name: _numbers(column) if name in numbers else column for name, column in table.columns.items()}
 
@@ -333,10 +333,10 @@ def _objects(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
 def _typed(values: list[Any]) -> Column:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return np.array(values, dtype=np.float64)
-    found = np.empty(len(values), dtype=object)
+    objects = np.empty(len(values), dtype=object)
     for number, value in enumerate(values):
-        found[number] = value
-    return found
+        objects[number] = value
+    return objects
 
 
 # Parquet and Arrow ---------------------------------------------------------------------------------------------------
@@ -419,29 +419,29 @@ def _write_csv(path: PathLike, file: IO[str], score: Sequence[Any], rank: Sequen
     with open_text(path) as source:
         records = _records(source, delimiter, path_name(path))
         writer.writerow([*next(records)[1], "score", "rank"])
-        for (_, row), value, place in zip(records, score, rank, strict=True):
-            writer.writerow([*row, "" if value is None else repr(value), "" if place is None else place])
+        for (_, row), value, position in zip(records, score, rank, strict=True):
+            writer.writerow([*row, "" if value is None else repr(value), "" if position is None else position])
 
 
 def _write_jsonl(path: PathLike, file: IO[str], score: Sequence[Any], rank: Sequence[Any]) -> None:
     with open_text(path) as source:
         rows = (line for line in source if line.strip())
-        for line, value, place in zip(rows, score, rank, strict=True):
+        for line, value, position in zip(rows, score, rank, strict=True):
             body = line.rstrip()[:-1].rstrip()
             comma = "" if body.endswith("{") else ", "
-            file.write(f'{body}{comma}"score": {json.dumps(value)}, "rank": {json.dumps(place)}}}\n')
+            file.write(f'{body}{comma}"score": {json.dumps(value)}, "rank": {json.dumps(position)}}}\n')
 
 
 def _write_arrow(table: Table, out: PathLike, kind: str, score: Sequence[Any], rank: Sequence[Any]) -> None:
     if os.fspath(out) == "-":
         raise InputError(f"a table in {kind} is not text. Give --out FILE")
     pyarrow = pyarrow_for("This table")
-    found = table.source.append_column("score", pyarrow.array(score)).append_column("rank", pyarrow.array(rank))
+    scored = table.source.append_column("score", pyarrow.array(score)).append_column("rank", pyarrow.array(rank))
     with output(out, "wb") as file:
         if kind == "parquet":
             import pyarrow.parquet as parquet
 
-            parquet.write_table(found, file)
+            parquet.write_table(scored, file)
         else:
-            with pyarrow.ipc.new_file(file, found.schema) as writer:
-                writer.write_table(found)
+            with pyarrow.ipc.new_file(file, scored.schema) as writer:
+                writer.write_table(scored)

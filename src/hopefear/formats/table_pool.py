@@ -14,7 +14,7 @@ from hopefear._core import Pool
 from hopefear.errors import input_error
 from hopefear.formats.missing import filled
 from hopefear.formats.table_columns import Column, Numbers, equal_values, is_missing
-from hopefear.util.words import plural, some
+from hopefear.util.messages import plural, some
 
 if TYPE_CHECKING:
     from hopefear.formats.table import Table, TableSpec, Warn
@@ -41,9 +41,9 @@ class PoolBuilder:
     def _part(self, name: str, rows: slice, what: str = "--features") -> Numbers:
         """Some rows of a column as numbers; complains about text and infinite values."""
         if name not in self.converted:
-            found = self.table.part(name, rows) if name in self.table.columns else self.table.column(name, what)
-            if found.dtype.kind in "fiub":
-                values = found.astype(np.float64, copy=False)
+            part = self.table.part(name, rows) if name in self.table.columns else self.table.column(name, what)
+            if part.dtype.kind in "fiub":
+                values = part.astype(np.float64, copy=False)
                 if np.isinf(values).any():
                     self.table.numbers(name, what)  # says where
                 return values
@@ -84,11 +84,11 @@ class PoolBuilder:
                 for _, _, rows, values in self._parts(name):
                     add(rows, values)
             self._no_duplicates(hashes)
-        for key, found in leaks.items():
-            if found:
-                words = "says" if len(found) == 1 else "say"
+        for key, rows_leaking in leaks.items():
+            if rows_leaking:
+                words = "says" if len(rows_leaking) == 1 else "say"
                 self.warn(
-                    f"{self.table.name}: {some(found)} {words} the same as the outcome {key!r}. "
+                    f"{self.table.name}: {some(rows_leaking)} {words} the same as the outcome {key!r}. "
                     "Did the outcome leak into the features? Leave it out with --features"
                 )
 
@@ -113,16 +113,16 @@ class PoolBuilder:
         empty = 0
         for first, last in self._blocks():
             rows = slice(int(self.begin[first]), int(self.begin[last]))
-            kept = np.flatnonzero(keep[rows]) if keep is not None else np.arange(rows.stop - rows.start)
-            row_begin = np.searchsorted(kept, self.begin[first : last + 1] - rows.start)
+            selected = np.flatnonzero(keep[rows]) if keep is not None else np.arange(rows.stop - rows.start)
+            row_begin = np.searchsorted(selected, self.begin[first : last + 1] - rows.start)
             full = np.flatnonzero(np.diff(row_begin) > 0)
             empty += last - first - len(full)
             pool.append_lists(
                 [self.labels[first + i] for i in full.tolist()],
                 np.concatenate([row_begin[full], row_begin[-1:]]).astype(np.int64),
-                self._dense(rows, kept, holes, np.repeat(np.arange(last - first), np.diff(row_begin)), means),
-                stacked([self._part(name, rows)[kept] for name in self.spec.outcome], len(kept)),
-                [text[rows.start + i] for i in kept.tolist()] if text is not None else [],
+                self._dense(rows, selected, holes, np.repeat(np.arange(last - first), np.diff(row_begin)), means),
+                stacked([self._part(name, rows)[selected] for name in self.spec.outcome], len(selected)),
+                [text[rows.start + i] for i in selected.tolist()] if text is not None else [],
                 [self._references(references, int(self.begin[first + i])) for i in full.tolist()] if references else [],
             )
         if empty:
@@ -150,14 +150,14 @@ class PoolBuilder:
     def _dense(
         self,
         rows: slice,
-        kept: NDArray[np.int64],
+        selected: NDArray[np.int64],
         holes: Sequence[int],
         group: NDArray[np.int64],
         means: Mapping[int, float],
     ) -> Numbers:
-        dense = np.empty((len(kept), len(self.names) + len(holes)))
+        dense = np.empty((len(selected), len(self.names) + len(holes)))
         for j, name in enumerate(self.names):
-            dense[:, j] = self._part(name, rows)[kept]
+            dense[:, j] = self._part(name, rows)[selected]
             if j in self.gone and not holes:
                 dense[:, j] = filled(dense[:, j], group, self.spec.missing, means.get(j, 0.0))
         for k, j in enumerate(holes, len(self.names)):
@@ -168,23 +168,23 @@ class PoolBuilder:
 
     @staticmethod
     def _references(columns: Sequence[Column], row: int) -> list[str]:
-        found: list[str] = []
+        references: list[str] = []
         for column in columns:
             value = column[row]
             values = value if isinstance(value, list | tuple | np.ndarray) else [value]
-            found += [str(one) for one in values if not is_missing(one)]
-        return [text for text in found if text.strip()]
+            references += [str(reference) for reference in values if not is_missing(reference)]
+        return [text for text in references if text.strip()]
 
     def _outcome(self, name: str) -> Numbers:
         """The differences of an outcome from its group's mean; none may be missing."""
-        found = np.empty(self.table.rows)
+        outcome = np.empty(self.table.rows)
         for first, last, rows, values in self._parts(name, "--outcome"):
             if np.isnan(values).any():
                 row = rows.start + int(np.flatnonzero(np.isnan(values))[0])
                 cure = "Every candidate needs its outcome: fill it, or cut the row"
                 raise self.table.error(row, f"{name} is missing. {cure}")
-            found[rows] = self._centred(first, last, values)
-        return found
+            outcome[rows] = self._centred(first, last, values)
+        return outcome
 
     def _complain(self) -> None:
         """The first missing number, and how many there are."""
@@ -244,7 +244,7 @@ class _RowHashes:
 
     def pairs(self) -> list[tuple[int, int]]:
         """Rows, each with one before it in its group that it may agree with."""
-        found = []
+        equal = []
         for first, last in itertools.pairwise(range(0, len(self.begin) - 1 + PIECE, PIECE)):
             begin = self.begin[first : last + 1]
             owner = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
@@ -252,8 +252,8 @@ class _RowHashes:
             order = np.lexsort((hashes, owner))
             again = (hashes[order][1:] == hashes[order][:-1]) & (owner[1:] == owner[:-1])
             start = int(begin[0])
-            found += [(start + int(order[at]), start + int(order[at + 1])) for at in np.flatnonzero(again)]
-        return sorted(found, key=lambda pair: pair[1])
+            equal += [(start + int(order[at]), start + int(order[at + 1])) for at in np.flatnonzero(again)]
+        return sorted(equal, key=lambda pair: pair[1])
 
 
 def _dot(a: Numbers, b: Numbers) -> float:

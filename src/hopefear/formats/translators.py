@@ -29,7 +29,7 @@ def fairseq(data: Input) -> Iterator[Listed]:
 
     The text is D's. T is a reference if it is detokenised as D is, and none if it has more words of H.
     """
-    found: dict[int, Listed] = {}
+    sentences: dict[int, Listed] = {}
     shared = [0, 0]  # words of T that D has, that H has
     first: dict[int, int] = {}  # lines
     last = -1
@@ -44,39 +44,39 @@ def fairseq(data: Input) -> Iterator[Listed]:
             )
             data.fail(line, f"{finding}? Give each by itself")
         last = number
-        one = found.setdefault(number, Listed(number))
+        sentence = sentences.setdefault(number, Listed(number))
         score, _, words = rest.partition("\t")
         if kind == "S":
-            one.source = rest
+            sentence.source = rest
         elif kind == "T":
-            one.references = [rest]
+            sentence.references = [rest]
         elif kind == "H":
-            one.candidates.append(Candidate(words, {"score": data.number(line, score, "the score")}))
-        elif not one.candidates:
+            sentence.candidates.append(Candidate(words, {"score": data.number(line, score, "the score")}))
+        elif not sentence.candidates:
             data.fail(line, f"{kind}-{number} comes before H-{number}. Keep the lines as fairseq-generate printed them")
         elif kind == "D":
-            for k, own in enumerate((words, one.candidates[-1].text)):
-                shared[k] += sum(word in own.split() for reference in one.references for word in reference.split())
-            one.candidates[-1].text = words
+            for k, own in enumerate((words, sentence.candidates[-1].text)):
+                shared[k] += sum(word in own.split() for reference in sentence.references for word in reference.split())
+            sentence.candidates[-1].text = words
         else:
-            one.candidates[-1].features |= token_features(data, line, rest.split())
-    for one in in_order(data, found):
+            sentence.candidates[-1].features |= token_features(data, line, rest.split())
+    for sentence in in_order(data, sentences):
         if shared[0] < shared[1]:
-            one.references = []
-        yield one
+            sentence.references = []
+        yield sentence
 
 
 def sockeye(data: Input) -> Iterator[Listed]:
     """``--output-type json --nbest-size N``: ``translations`` and ``scores``, or one ``translation`` and ``score``."""
-    for position, (line, one) in enumerate(each_object(data)):
-        if "translations" in one:
-            texts, scores = texts_of(data, line, one["translations"], '"translations"'), one.get("scores")
+    for position, (line, fields) in enumerate(each_object(data)):
+        if "translations" in fields:
+            texts, scores = texts_of(data, line, fields["translations"], '"translations"'), fields.get("scores")
         else:
-            texts, scores = texts_of(data, line, [one.get("translation")], '"translation"'), [one.get("score")]
+            texts, scores = texts_of(data, line, [fields.get("translation")], '"translation"'), [fields.get("score")]
         if not isinstance(scores, list) or len(scores) != len(texts):
             data.fail(line, '"scores" must have a score for each translation. Was the line cut off?')
         candidates = [Candidate(text, scores_of(data, line, score)) for text, score in zip(texts, scores, strict=True)]
-        yield Listed(whole_number(one.get("sentence_id"), position), candidates)
+        yield Listed(whole_number(fields.get("sentence_id"), position), candidates)
 
 
 def opennmt(data: Input) -> Iterator[Listed]:
@@ -87,19 +87,19 @@ def opennmt(data: Input) -> Iterator[Listed]:
         if not all(isinstance(rank, list) and len(rank) == len(ranks[0]) for rank in ranks):
             data.fail(line, "expected a list of sentences for each rank. Is this an answer of OpenNMT's server?")
         for versions in zip(*ranks, strict=True):
-            one = Listed(number)
+            sentence = Listed(number)
             for version in versions:
                 made = object_of(data, line, version)
                 (text,) = texts_of(data, line, [made.get("tgt")], '"tgt"')
-                one.candidates.append(Candidate(text, scores_of(data, line, made.get("pred_score"))))
-                one.source = str(made.get("src") or "")
-            yield one
+                sentence.candidates.append(Candidate(text, scores_of(data, line, made.get("pred_score"))))
+                sentence.source = str(made.get("src") or "")
+            yield sentence
             number += 1
 
 
 def mert(data: Input) -> Iterator[Listed]:
     """``features.dat`` of Moses' extractor (FEATURES_TXT_BEGIN_0), and its ``scores.dat`` as columns of counts."""
-    found: dict[int, Listed] = {}
+    sentences: dict[int, Listed] = {}
     for number, names, line, values in _blocks(data, "FEATURES"):
         features: dict[str, float] = {}
         for position, value in enumerate(values):
@@ -110,25 +110,25 @@ def mert(data: Input) -> Iterator[Listed]:
                 )
             name, value = (name, own) if equals else (names[position], value)
             features[name] = data.number(line, value, f"feature {name}")
-        found.setdefault(number, Listed(number)).candidates.append(Candidate("", features))
+        sentences.setdefault(number, Listed(number)).candidates.append(Candidate("", features))
     where = data.argument or _scores_beside(data.path)
     if where:
         scores = Input(where)
         counts: dict[int, int] = {}
         for number, names, line, values in _blocks(scores, "SCORES"):
-            place = counts[number] = counts.get(number, -1) + 1
-            if number not in found or place >= len(found[number].candidates):
+            rank = counts[number] = counts.get(number, -1) + 1
+            if number not in sentences or rank >= len(sentences[number].candidates):
                 scores.fail(
                     line, f"sentence {number} has more scores than candidates. Use the scores of these features"
                 )
             columns = [scores.number(line, value, "a score") for value in values]
-            found[number].candidates[place].metrics = statistics(columns, (names or [""])[0])
-        for number, one in found.items():
-            if counts.get(number, -1) + 1 != len(one.candidates):
+            sentences[number].candidates[rank].metrics = statistics(columns, (names or [""])[0])
+        for number, sentence in sentences.items():
+            if counts.get(number, -1) + 1 != len(sentence.candidates):
                 scores.fail(
                     None, f"sentence {number} has fewer scores than candidates. Use the scores of these features"
                 )
-    yield from in_order(data, found)
+    yield from in_order(data, sentences)
 
 
 def _scores_beside(path: PathLike) -> str:

@@ -27,24 +27,24 @@ GROUP, DOCUMENT, GRADE, RETRIEVED = "query", "document", "grade", "retrieved"
 
 def read_run(path: str) -> dict[str, dict[str, float]]:
     """Query -> document -> score."""
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     name = path_name(path)
     for number, words in _rows(path):
         if len(words) != 6:
             finding = f"has {len(words)} words, and a line of a run has 6"
             raise input_error(name, number, f"{finding}: query Q0 document rank score name")
-        documents = found.setdefault(words[0], {})
+        documents = scores.setdefault(words[0], {})
         if words[2] in documents:
             raise input_error(name, number, f"document {words[2]} is there twice for query {words[0]}. Drop one")
         documents[words[2]] = _number(words[4], name, number, "score")
-    if not found:
+    if not scores:
         raise input_error(name, None, "the run is empty")
-    return found
+    return scores
 
 
 def read_qrels(path: str) -> dict[str, dict[str, float]]:
     """Query -> document -> grade."""
-    found: dict[str, dict[str, float]] = {}
+    judgements: dict[str, dict[str, float]] = {}
     name = path_name(path)
     lines: dict[tuple[str, str], int] = {}
     for number, words in _rows(path):
@@ -54,12 +54,12 @@ def read_qrels(path: str) -> dict[str, dict[str, float]]:
         query, _, document, grade = words
         given = _number(grade, name, number, "grade")
         first = lines.setdefault((query, document), number)
-        if found.setdefault(query, {}).setdefault(document, given) != given:
+        if judgements.setdefault(query, {}).setdefault(document, given) != given:
             finding = f"document {document} of query {query} has the grade {grade} here and another in line {first}"
             raise input_error(name, number, f"{finding}. Keep one of the two judgements")
-    if not found:
+    if not judgements:
         raise input_error(name, None, "there are no judgements")
-    return found
+    return judgements
 
 
 def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
@@ -92,10 +92,10 @@ def read_trec(runs: Sequence[str | Path], qrels: str | Path) -> Table:
     rows: list[tuple[str, str, float, float]] = []
     columns: dict[str, list[float]] = {name: [] for name in names}
     for query in queries:
-        found = dict.fromkeys(document for run in scores.values() for document in run.get(query, {}))
-        missed = [doc for doc, grade in judged[query].items() if grade > 0 and doc not in found]
-        documents = sorted(found) + missed
-        rows += [(query, doc, judged[query].get(doc, 0.0), float(doc in found)) for doc in documents]
+        ranked = dict.fromkeys(document for run in scores.values() for document in run.get(query, {}))
+        missed = [doc for doc, grade in judged[query].items() if grade > 0 and doc not in ranked]
+        documents = sorted(ranked) + missed
+        rows += [(query, doc, judged[query].get(doc, 0.0), float(doc in ranked)) for doc in documents]
         for name, run in scores.items():
             own = run.get(query, {})
             least = min(own.values(), default=0.0)

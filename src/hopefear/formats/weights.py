@@ -18,8 +18,8 @@ from hopefear._core import FeatureTable, read_feature_table
 from hopefear.errors import InputError, input_error
 from hopefear.formats.weights_json import parsed
 from hopefear.util.files import PathLike, is_plain, iter_lines, output, path_name
+from hopefear.util.messages import plural, some
 from hopefear.util.values import parsed_number
-from hopefear.util.words import plural, some
 
 _LARGE = 50_000_000  # bytes of a file of weights from which their names are not kept
 
@@ -174,11 +174,11 @@ def matched_numbers(
 
 def _by_stem(names: Iterable[str]) -> dict[str, list[int]]:
     """The numbers that stand behind each name, ascending."""
-    found: dict[str, list[int]] = {}
+    by_stem: dict[str, list[int]] = {}
     for name in names:
         if match := re.fullmatch(r"(.+)_(0|[1-9][0-9]{0,8})", name):
-            found.setdefault(match[1], []).append(int(match[2]))
-    return {stem: sorted(numbers) for stem, numbers in found.items()}
+            by_stem.setdefault(match[1], []).append(int(match[2]))
+    return {stem: sorted(numbers) for stem, numbers in by_stem.items()}
 
 
 def _words(line: str) -> list[str]:

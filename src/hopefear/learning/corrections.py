@@ -24,7 +24,7 @@ from hopefear.learning.memory import LONGEST, Memory, Pair, View
 from hopefear.learning.rules import RuleMaker
 from hopefear.model.directory import Model
 from hopefear.util.files import PathLike, refuse_links
-from hopefear.util.words import plural
+from hopefear.util.messages import plural
 
 MOST_CHARACTERS = 10_000  # of either side of a correction
 _SHOWN = 8  # phrases that a correction lists

@@ -25,8 +25,8 @@ from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
 from hopefear.util import plugins
+from hopefear.util.messages import suggestion
 from hopefear.util.values import value_of
-from hopefear.util.words import one_of
 
 
 def _built_in() -> Iterator[type[Metric]]:
@@ -133,10 +133,10 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
     kind = find(name)
     if kind is None:
         known = [*names(), *columns]
-        if "," in text and all(one.partition("@")[0] in known for one in text.split(",")):
-            each = " ".join(f"--metric {one}" for one in text.split(","))
+        if "," in text and all(item.partition("@")[0] in known for item in text.split(",")):
+            each = " ".join(f"--metric {item}" for item in text.split(","))
             raise OptionError(f"--metric {text}: several metrics are named one by one: {each}.")
-        raise OptionError(f"there is no metric {name!r}.{one_of(name, known)} There are: {', '.join(known)}.")
+        raise OptionError(f"there is no metric {name!r}.{suggestion(name, known)} There are: {', '.join(known)}.")
     fields: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
     options: dict[str, Any] = {}
     if lowercase and "lowercase" in fields:
@@ -148,7 +148,7 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
         if key not in fields or not equals:
             known = list(fields)
             raise OptionError(
-                f"--metric: {name} has no option {part!r}.{one_of(key, known)} Write one of: {', '.join(known)}=..."
+                f"--metric: {name} has no option {part!r}.{suggestion(key, known)} Write one of: {', '.join(known)}=..."
             )
         options[key] = value_of(value, fields[key], f"--metric {name}: {key}")
     return by_name(name, **options)
@@ -160,7 +160,9 @@ def metric_for(text: str, lowercase: bool = False, tokenize: str | None = None, 
     kind = find(name)
     columns = pool.number_names if pool is not None else [name] if kind is None else []
     if pool is not None and not columns and kind is None and "," not in text:
-        finding = f"there is no metric {name!r}, and the candidates have no columns of numbers.{one_of(name, names())}"
+        finding = (
+            f"there is no metric {name!r}, and the candidates have no columns of numbers.{suggestion(name, names())}"
+        )
         cure = 'Scores of your own come as "metrics" in JSON lines, or with --table and --outcome'
         raise OptionError(f"{finding} {cure}.")
     metric = from_text(text, lowercase, tokenize, columns)

@@ -58,17 +58,17 @@ class PythonMetric(Metric):
         return float(self.score_of(sums))
 
     def _checked(self, text: str, references: list[str]) -> list[float]:
-        found = [float(value) for value in self.statistics(text, references)]
-        if not all(np.isfinite(found)):
-            raise InputError(f"metric {self.key}: the statistics of {text[:40]!r} are not finite: {found}")
-        return found
+        statistics = [float(value) for value in self.statistics(text, references)]
+        if not all(np.isfinite(statistics)):
+            raise InputError(f"metric {self.key}: the statistics of {text[:40]!r} are not finite: {statistics}")
+        return statistics
 
     def _row(self, text: str, references: list[str]) -> list[float]:
-        found = self._checked(text, references)
-        if len(found) != self.core.size:
-            finding = f"{len(found)} statistics of {text[:40]!r}, but {self.core.size} of others"
+        statistics = self._checked(text, references)
+        if len(statistics) != self.core.size:
+            finding = f"{len(statistics)} statistics of {text[:40]!r}, but {self.core.size} of others"
             raise InputError(f"metric {self.key}: {finding}. Give as many for every candidate")
-        return found
+        return statistics
 
     def score_at(self, gain: float) -> float:
         return gain * self.scale if self.higher_is_better else -gain * self.scale

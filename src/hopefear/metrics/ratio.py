@@ -31,7 +31,7 @@ class _Ratio(ColumnMetric):
 
     def _make_core(self) -> _core.Metric:
         terms = self._terms()
-        above, below = [one for one, _ in terms.values()], [other for _, other in terms.values()]
+        above, below = [numerator for numerator, _ in terms.values()], [other for _, other in terms.values()]
         return _core.Ratio(self.name, list(terms), above, below, self.higher)
 
     def score_at(self, gain: float) -> float:

@@ -52,8 +52,8 @@ def align(
     names = aligner_names(aligner)
     if on_cluster:
         prepare = partial(partial, _direction, source, target, iterations, seed)
-        found = list(cluster.in_order(prepare, [(name, back) for name in names for back in (False, True)]))
-        text.symmetrize(np.concatenate(found[::2]), np.concatenate(found[1::2]), jobs)
+        halves = list(cluster.in_order(prepare, [(name, back) for name in names for back in (False, True)]))
+        text.symmetrize(np.concatenate(halves[::2]), np.concatenate(halves[1::2]), jobs)
         return
     workers: list[subprocess.Popen[bytes]] = []
     pool = ThreadPoolExecutor(max_workers=1 if jobs == 1 else 2)
@@ -113,17 +113,17 @@ def align_directed(
             worker.stdin.close()
         except BrokenPipeError:
             pass  # its exit code says more
-        said = b""
-        for said in worker.stdout:
-            if said != _STEP:
+        message = b""
+        for message in worker.stdout:
+            if message != _STEP:
                 break
             if step:
                 step()
         links = np.frombuffer(worker.stdout.read(), np.int32)
-    if said == _MISSING:
+    if message == _MISSING:
         raise InputError("word alignment needs the package sil-thot. Install it, or give alignments of your own")
     words = sum(line.count(" ") + 1 for line in target)
-    if worker.returncode or said != _DONE or len(links) != words:
+    if worker.returncode or message != _DONE or len(links) != words:
         code = worker.returncode
         how = f"it was killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
         raise InputError(f"word alignment failed: {how}. Is the memory enough? Try --jobs 1, or shorter --max-words")

@@ -246,11 +246,11 @@ def _weights(options: BuildOptions, models: int) -> dict[str, float]:
 def _small_domains(bitext: Bitext, names: Sequence[str]) -> list[list[str]]:
     """The target sides of domains that are at most half of the text; a larger one is nearly the whole."""
     begins = [0, *bitext.ends]
-    found = [bitext.target[begins[i] : begins[i + 1]] for i in range(len(names))]
-    for name, lines in zip(names, found, strict=True):
+    texts = [bitext.target[begins[i] : begins[i + 1]] for i in range(len(names))]
+    for name, lines in zip(names, texts, strict=True):
         if not lines:
             raise InputError(f"domain {name}: none of its pairs can be used. Check its files, or leave the domain out")
-    return [lines for lines in found if 2 * len(lines) <= len(bitext)]
+    return [lines for lines in texts if 2 * len(lines) <= len(bitext)]
 
 
 def _sparse_features(text: ParallelText, rules: Rules, options: BuildOptions, jobs: int) -> list[str]:

@@ -38,12 +38,12 @@ class Casing:
         inside: dict[str, Counter[str]] = {}
         begins = {True: [0, 0], False: [0, 0]}  # first word of a line? -> capitals, words
         for line in lines:
-            for place, word in _places(line.split()):
-                if place == "inside":
+            for position, word in _places(line.split()):
+                if position == "inside":
                     inside.setdefault(word.lower(), Counter())[word] += 1
                 elif word[0].lower() != word[0].upper():
-                    begins[place == "first"][0] += word[0].isupper()
-                    begins[place == "first"][1] += 1
+                    begins[position == "first"][0] += word[0].isupper()
+                    begins[position == "first"][1] += 1
         usual = {word: max(sorted(forms), key=lambda form: forms[form]) for word, forms in inside.items()}
         spelled = (_inside(line.split(), usual) for line in lines)
         model = LanguageModel.estimate(spelled, 3, (0, 0, 1), jobs=jobs)
@@ -69,8 +69,8 @@ class Casing:
         """The words with capitals; ``source``: the words of the source sentence as it spells them."""
         names = {word.lower(): word for word in source if word != word.lower()}
         spelled = []
-        for (place, _), word in zip(_places(words), self._most_probable(words, names), strict=True):
-            share = {"inside": 0.0, "first": self.first, "later": self.later}[place]
+        for (position, _), word in zip(_places(words), self._most_probable(words, names), strict=True):
+            share = {"inside": 0.0, "first": self.first, "later": self.later}[position]
             spelled.append(word[0].upper() + word[1:] if share > 0.5 else word)
         return spelled
 
@@ -94,18 +94,18 @@ class Casing:
 
 def _places(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each word with its place: ``first`` of a line, ``later`` if a sentence begins inside the line, or ``inside``."""
-    place = "first"
+    position = "first"
     for word in words:
         if has_word_character(word):
-            yield place, word
-            place = "inside"
+            yield position, word
+            position = "inside"
         else:
             yield "inside", word
-            if place == "inside" and word in SENTENCE_ENDS:
-                place = "later"
+            if position == "inside" and word in SENTENCE_ENDS:
+                position = "later"
 
 
 def _inside(words: Sequence[str], usual: Mapping[str, str]) -> str:
     """A line in which words that begin a sentence are spelled as they mostly are inside sentences."""
-    spelled = (word if place == "inside" else usual.get(word.lower(), word.lower()) for place, word in _places(words))
+    spelled = (word if where == "inside" else usual.get(word.lower(), word.lower()) for where, word in _places(words))
     return " ".join(spelled)

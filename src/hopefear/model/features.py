@@ -163,9 +163,9 @@ def _frequent_ngrams(
         following = words[k : k + len(inside)]
         pairs = ids * (int(words.max()) + 1) + following
         ids = np.unique(pairs, return_inverse=True)[1]
-    found, first, counts = np.unique(ids[inside], return_index=True, return_counts=True)
+    distinct, first, counts = np.unique(ids[inside], return_index=True, return_counts=True)
     places = np.flatnonzero(inside)[first]
-    for i in np.lexsort((found, -counts))[:size]:
+    for i in np.lexsort((distinct, -counts))[:size]:
         yield tuple(int(w) for w in words[places[i] : places[i] + order])
 
 

@@ -35,8 +35,8 @@ from hopefear.model.text import TextPipeline
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.atomic import sweep
 from hopefear.util.files import PathLike, PathsLike, atomic_folder, iter_lines, output, path_list, path_name
+from hopefear.util.messages import plural, some
 from hopefear.util.values import parsed_number
-from hopefear.util.words import plural, some
 
 FORMATS = ("joshua", "cdec", "moses")
 #: What the decoder counts, in the order of the features of an imported model; then come the grammar's.
@@ -109,21 +109,21 @@ def moses_rule(line: str, owner: str) -> TextRule:
     pairs = dict(map(_link, links))
     numbers = {i: n for n, i in enumerate((i for i, word in enumerate(source) if _gap(word)), 1)}
     words = [f"[X,{numbers[i]}]" if i in numbers else _escaped(word) for i, word in enumerate(source[:-1])]
-    said = []
+    notes = []
     for j, word in enumerate(target[:-1]):
         if not _gap(word):
-            said.append(_escaped(word))
+            notes.append(_escaped(word))
             continue
-        place = pairs.get(j, -1)
-        if place not in numbers:
+        source_position = pairs.get(j, -1)
+        if source_position not in numbers:
             raise ValueError(f"the gap {word} of the target side is aligned to none of the source side. Add the link")
-        said.append(f"[X,{numbers[place]}]")
+        notes.append(f"[X,{numbers[source_position]}]")
     scores = [_number(value) for value in values]
     names = [owner] if len(scores) == 1 else [f"{owner}_{k}" for k in range(len(scores))]
     logs = {
         name: max(-100.0, math.log(score)) if score > 0 else -100.0 for name, score in zip(names, scores, strict=True)
     }
-    return TextRule(target[-1][1:-1], words, said, logs, " ".join(links))
+    return TextRule(target[-1][1:-1], words, notes, logs, " ".join(links))
 
 
 READERS: dict[str, Callable[[str, str], TextRule]] = {"joshua": joshua_rule, "cdec": cdec_rule, "moses": moses_rule}
@@ -249,12 +249,12 @@ def converted(
     how = CONVENTIONS[format]
     own = {name: weights.get(name, 0.0) for name in names}
     copied = sum(weights.get(name, 0.0) * unit for name, unit in how.unknown) + weights.get(how.rule or "", 0.0)
-    found = glue_score(glue, weights, how, where)
+    glue_value = glue_score(glue, weights, how, where)
     counted = dict.fromkeys(COUNTED, 0.0) | dict.fromkeys(COPIED, copied)
     for ours, theirs in itertools.islice(zip(("lm", "lm2"), how.lms, strict=True), lms):
         counted[ours] = weights.get(theirs, 0.0) * how.lm_unit
     counted |= {"word": weights.get(how.word[0], 0.0) * how.word[1], "rule": weights.get(how.rule or "", 0.0)}
-    counted |= {"glue": found.join, "sentence": found.sentence}
+    counted |= {"glue": glue_value.join, "sentence": glue_value.sentence}
     used = {*own, *how.lms[:lms], how.word[0], *(name for name, _ in how.unknown), how.rule or ""}
     return {**counted, **own}, used.union(*(rule.values for rule in glue))
 

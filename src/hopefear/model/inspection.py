@@ -48,8 +48,8 @@ def inspect_model(
         "weights": model.weights,
     }
     if source is not None:
-        found = _rules(model, range(*grammar.find(source)))
-        about["rules"] = {source: found}
+        rules = _rules(model, range(*grammar.find(source)))
+        about["rules"] = {source: rules}
     else:
         about["rules"] = _most_frequent(model, top)
     if perplexity:

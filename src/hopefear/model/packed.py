@@ -29,8 +29,8 @@ from hopefear import __version__
 from hopefear.errors import input_error
 from hopefear.util.atomic import atomic_file, atomic_folder
 from hopefear.util.files import PathLike
+from hopefear.util.messages import printable
 from hopefear.util.processes import cores
-from hopefear.util.words import printable
 
 #: What a packed file may have besides the files that ``model.json`` lists.
 MORE = ("model.json", "card.json", "glossary.tsv")
@@ -218,12 +218,12 @@ def _decompressed(packed: IO[bytes], most: int) -> Iterator[bytes]:
         data = data or packed.read(1 << 20)
         if not data:
             return
-        one = lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY)
-        while not one.eof and left > 0:
-            if one.needs_input and not data and not (data := packed.read(1 << 20)):
+        decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY)
+        while not decompressor.eof and left > 0:
+            if decompressor.needs_input and not data and not (data := packed.read(1 << 20)):
                 raise EOFError("it ends in the middle of a file")
-            piece = one.decompress(data, min(left, 1 << 20))
+            piece = decompressor.decompress(data, min(left, 1 << 20))
             data = b""
             left -= len(piece)
             yield piece
-        data = one.unused_data
+        data = decompressor.unused_data

@@ -132,8 +132,8 @@ def _likelihood(
 ) -> Numbers:
     """The log likelihood of each target line given its source line, by the word."""
     links, owner = _links(source, target, size)
-    place = np.minimum(np.searchsorted(codes, links), len(codes) - 1)
-    chance = np.where(codes[place] == links, chances[place], 0.0) + 1e-3 / size
+    index = np.minimum(np.searchsorted(codes, links), len(codes) - 1)
+    chance = np.where(codes[index] == links, chances[index], 0.0) + 1e-3 / size
     lengths = np.array([len(e) for e in target])
     sums = np.bincount(owner, chance, int(lengths.sum()))
     words = np.log(sums / np.repeat([len(f) + 1 for f in source], lengths))

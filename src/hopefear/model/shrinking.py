@@ -31,7 +31,7 @@ _ROUNDING = 1e-6
 def needed(table: RuleTable, least: float) -> NDArray[np.bool_]:
     """Which rules stay: not those that were seen once and never without each other, nor those with nonterminals whose
     count is ``least`` or less."""
-    columns = {name: table.columns[:, place].astype(float) for place, name in enumerate(table.names)}
+    columns = {name: table.columns[:, column].astype(float) for column, name in enumerate(table.names)}
     if missing := [name for name in ("phrase_ef", "phrase_fe", "count") if name not in columns]:
         raise InputError(f"the model has no {missing[0]} of its rules, so none can be left out")
     begin = table.source_begin.astype(np.int64)

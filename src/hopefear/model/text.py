@@ -119,8 +119,12 @@ class TextPipeline:
         check_choice("tokenizer", self.tokenizer, TOKENIZERS)
 
     def as_dict(self) -> dict[str, Any]:
-        found = {"tokenizer": self.tokenizer, "lowercase": self.lowercase, "strip_punctuation": self.strip_punctuation}
-        return found if self.copies else {**found, "copies": False}
+        options = {
+            "tokenizer": self.tokenizer,
+            "lowercase": self.lowercase,
+            "strip_punctuation": self.strip_punctuation,
+        }
+        return options if self.copies else {**options, "copies": False}
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextPipeline:
@@ -206,7 +210,7 @@ class TextPipeline:
     def blanks(self, words: Sequence[str]) -> list[bool]:
         """Whether a blank stands before each word of a readable line; before the first there is none."""
         if self.tokenizer == "none":
-            return [place > 0 for place in range(len(words))]
+            return [position > 0 for position in range(len(words))]
         result = []
         started = False  # there is something in the line
         glue = True  # no space before the next token

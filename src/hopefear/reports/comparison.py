@@ -15,8 +15,8 @@ from hopefear.reports.numbers import averaged
 from hopefear.reports.page import MINUS, WIDE, Section, chart, definitions, document, figure, section, table
 from hopefear.reports.scores import pairs
 from hopefear.reports.sections import one_fit
+from hopefear.util.messages import plural
 from hopefear.util.svg import Curve, line_chart
-from hopefear.util.words import plural
 
 STARTS = "mert"  # its history has where each of its starts ended, which is no curve
 

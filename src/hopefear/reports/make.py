@@ -14,7 +14,7 @@ from hopefear.reports.gather import Reader, RunData
 from hopefear.reports.listing import listing, sentences
 from hopefear.reports.verdict import judged
 from hopefear.util.files import atomic_write
-from hopefear.util.words import plural, some
+from hopefear.util.messages import plural, some
 
 EVERY = 2.0  # seconds between two looks at a run that is watched
 RELOAD = 5000  # milliseconds after which its page loads itself again

@@ -24,9 +24,9 @@ CURE = "Delete it, or start again with --overwrite"
 def save(path: Path, state: Mapping[str, Any]) -> None:
     """Keep a state as JSON, with a checksum."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = plain(dict(state))
+    values = plain(dict(state))
     with atomic_write(path) as file:
-        json.dump({"checksum": _checksum(kept), **kept}, file, ensure_ascii=False, allow_nan=False)
+        json.dump({"checksum": _checksum(values), **values}, file, ensure_ascii=False, allow_nan=False)
 
 
 def load(path: Path) -> dict[str, Any] | None:

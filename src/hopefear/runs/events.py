@@ -32,14 +32,14 @@ class Event:
 
     def record(self) -> dict[str, Any]:
         """The event as ``log.jsonl`` has it, without time and name: what is in mappings lies flat."""
-        found = dict(self.context)
+        record = dict(self.context)
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name == "figures":
-                found |= value
+                record |= value
             elif each.name != "context" and value is not None:
-                found[each.name] = value
-        return found
+                record[each.name] = value
+        return record
 
     def plain(self) -> dict[str, Any]:
         """For the wire; ``Event.restored`` is the way back."""
@@ -48,8 +48,8 @@ class Event:
     @staticmethod
     def restored(plain: Mapping[str, Any]) -> Event:
         kinds = {kind.__name__: kind for kind in (Note, Warned, Progress, Epoch, Decoded, Setting, Truths)}
-        found: Event = kinds[plain["type"]](**{name: value for name, value in plain.items() if name != "type"})
-        return found
+        event: Event = kinds[plain["type"]](**{name: value for name, value in plain.items() if name != "type"})
+        return event
 
 
 #: Hears every event. Returning ``False`` asks the trainer to stop; trainers do so after an epoch.

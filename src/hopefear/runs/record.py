@@ -63,13 +63,13 @@ class RunRecord:
 
     def files(self) -> dict[str, list[str]]:
         """The input files by role; complains about the first that is gone or was changed."""
-        found: dict[str, list[str]] = {}
-        for one in self.inputs:
-            where = self.place(one["path"])
-            if checksum(where)["sha256"] != one["sha256"]:
-                raise InputError(f"{one['path']} was changed since")
-            found.setdefault(str(one["role"]), []).append(str(where))
-        return found
+        files: dict[str, list[str]] = {}
+        for entry in self.inputs:
+            where = self.place(entry["path"])
+            if checksum(where)["sha256"] != entry["sha256"]:
+                raise InputError(f"{entry['path']} was changed since")
+            files.setdefault(str(entry["role"]), []).append(str(where))
+        return files
 
     def place(self, path: str) -> Path:
         """Where a path of the record is now."""
@@ -115,13 +115,13 @@ def versions() -> dict[str, str]:
     """Of everything that may change a number."""
     from importlib.metadata import PackageNotFoundError, version  # which imports much, and only new runs need it
 
-    found = {"hopefear": hopefear.__version__, "python": platform.python_version()}
+    versions_in_use = {"hopefear": hopefear.__version__, "python": platform.python_version()}
     for package in ("numpy", "scipy", "sacrebleu"):
         try:
-            found[package] = version(package)
+            versions_in_use[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions_in_use
 
 
 def checksum(path: PathLike) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def checksum(path: PathLike) -> dict[str, Any]:
 
 def record_inputs(files: Mapping[str, PathLike | Iterable[PathLike] | None]) -> list[dict[str, Any]]:
     """Role, name, size and checksum of every file; standard input is left out."""
-    found = []
+    records = []
     for role, names in files.items():
         several = [names] if isinstance(names, str | os.PathLike) else list(names or ())
-        found += [{"role": role, **checksum(name)} for name in several if name != "-"]
-    return found
+        records += [{"role": role, **checksum(name)} for name in several if name != "-"]
+    return records

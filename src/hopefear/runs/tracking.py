@@ -17,7 +17,7 @@ from hopefear.errors import InputError, OptionError
 from hopefear.runs.events import Epoch, Event
 from hopefear.runs.record import RunRecord
 from hopefear.util import plugins
-from hopefear.util.words import one_of
+from hopefear.util.messages import suggestion
 
 GROUP = "hopefear.trackers"
 TRACKERS = {"mlflow": "hopefear.runs.mlflow:Mlflow", "wandb": "hopefear.runs.wandb:Wandb"}
@@ -88,7 +88,7 @@ def tracker(given: Any) -> Tracker:
     else:
         known = [*TRACKERS, *plugins.entry_points(GROUP)]
         raise OptionError(
-            f"--track {name}: there is no such tracker.{one_of(name, known)} There are: {', '.join(known)}."
+            f"--track {name}: there is no such tracker.{suggestion(name, known)} There are: {', '.join(known)}."
         )
     made: Tracker = kind()
     return made

@@ -30,15 +30,15 @@ L2 = (1e-4, 1e-3, 1e-2, 1e-1)  # strengths that --cv compares, beside the traine
 
 
 def measured(stats: NDArray[np.float64], metric: Metric, seed: int, jobs: int) -> Measured:
-    found = confidence_interval(stats, metric, 1000, seed, jobs=jobs)
-    return {"score": found.score, "low": found.low, "high": found.high}
+    interval = confidence_interval(stats, metric, 1000, seed, jobs=jobs)
+    return {"score": interval.score, "low": interval.low, "high": interval.high}
 
 
 def _untaught(pool: Pool) -> dict[str, Estimator]:
     if pool.dense_width == 0:
         return {}
-    found = {"equal": ESTIMATORS["equal"]}
-    return found | ({"best_single": SINGLE} if pool.dense_width <= MANY else {})
+    estimators = {"equal": ESTIMATORS["equal"]}
+    return estimators | ({"best_single": SINGLE} if pool.dense_width <= MANY else {})
 
 
 def baselines(
@@ -55,11 +55,11 @@ def baselines(
     ways: dict[str, Mapping[str, float]] = {"after": weights}
     if initial is not None:
         ways["initial"] = initial
-    ways |= {name: one.fit(learnt_from, how) for name, one in _untaught(learnt_from).items()}
-    found = {name: measured(chosen_stats(aside, w, metric, jobs), metric, seed, jobs) for name, w in ways.items()}
-    if "best_single" in found:
-        found["best_single"]["feature"] = next((name for name, w in ways["best_single"].items() if w), "")
-    return found
+    ways |= {name: estimator.fit(learnt_from, how) for name, estimator in _untaught(learnt_from).items()}
+    measures = {name: measured(chosen_stats(aside, w, metric, jobs), metric, seed, jobs) for name, w in ways.items()}
+    if "best_single" in measures:
+        measures["best_single"]["feature"] = next((name for name, w in ways["best_single"].items() if w), "")
+    return measures
 
 
 def cross_validated(
@@ -83,24 +83,24 @@ def cross_validated(
     tried = [trainer]
     if choose_l2:
         tried += [trainer.regularised(l2) for l2 in L2]
-    fits: list[Fit] = [partial(_learnt, replace(one, jobs=threads), initial) for one in tried]
+    fits: list[Fit] = [partial(_learnt, replace(way, jobs=threads), initial) for way in tried]
     untaught, how = _untaught(pool), Fitting(metric, seed, threads)
-    fits += [partial(_fitted, one, how) for one in untaught.values()]
+    fits += [partial(_fitted, way, how) for way in untaught.values()]
 
     def say(which: int) -> None:
         update(text=f"l2 {tried[which].strength:g}" if choose_l2 and which < len(tried) else "")
 
-    found = out_of_folds(pool, parts, fits, metric, threads, each=each, say=say)
-    gains = [metric.gain(one.sum(axis=0)) for one in found[: len(tried)]]
+    chosen = out_of_folds(pool, parts, fits, metric, threads, each=each, say=say)
+    gains = [metric.gain(way.sum(axis=0)) for way in chosen[: len(tried)]]
     best = max(range(len(tried)), key=gains.__getitem__)
-    record: dict[str, Any] = {"folds": len(parts), "after": measured(found[best], metric, seed, jobs)}
+    record: dict[str, Any] = {"folds": len(parts), "after": measured(chosen[best], metric, seed, jobs)}
     if choose_l2:
-        scores = [metric.score(stats.sum(axis=0)) for stats in found[: len(tried)]]
-        record["l2"] = [{"l2": one.strength, "score": score} for one, score in zip(tried, scores, strict=True)]
+        scores = [metric.score(stats.sum(axis=0)) for stats in chosen[: len(tried)]]
+        record["l2"] = [{"l2": way.strength, "score": score} for way, score in zip(tried, scores, strict=True)]
         run.note(f"l2 = {tried[best].strength:g} is best in cross-validation")
     if initial is not None:
         record["initial"] = measured(chosen_stats(pool, initial, metric, jobs), metric, seed, jobs)
-    for name, outside in zip(untaught, found[len(tried) :], strict=True):
+    for name, outside in zip(untaught, chosen[len(tried) :], strict=True):
         record[name] = measured(outside, metric, seed, jobs)
     return tried[best], record
 

@@ -77,15 +77,15 @@ def read_parameters(path: PathLike) -> list[Parameter]:
         raise input_error(
             name, None, "no parameters. Write a table for each, such as [beam] and values = [50, 100, 200]"
         )
-    found = []
+    parameters = []
     for key, table in tables.items():
         if not isinstance(table, dict):
             raise input_error(name, None, f"{key!r} is not a table. Write [{key}], and below it values = [...]")
         try:
-            found.append(_parameter(key, table))
+            parameters.append(_parameter(key, table))
         except ValueError as error:
             raise input_error(name, None, f"[{key}]: {error}") from None
-    return found
+    return parameters
 
 
 def _parameter(name: str, table: Mapping[str, Any]) -> Parameter:
@@ -202,10 +202,10 @@ class _Ascent:
         self.version = 0  # of the weights
         self.tunings = 0
         self.cache: dict[tuple[int, tuple[Number, ...]], float] = {}
-        self.current: Values = {one.name: one.start for one in parameters}
+        self.current: Values = {parameter.name: parameter.start for parameter in parameters}
         self.best = -math.inf  # the score that a tuning must not fall far below
         self.top: tuple[float, Values, dict[str, float]] | None = None  # the best seen
-        self.extensions = {one.name: 0 for one in parameters}
+        self.extensions = {parameter.name: 0 for parameter in parameters}
         self.history: list[dict[str, Any]] = []
         self.warnings: list[str] = []
 

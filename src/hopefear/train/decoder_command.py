@@ -112,7 +112,7 @@ class DecoderCommand:
             "iteration": str(iteration),
         }
         known |= {f"param:{name}": repr(value) for name, value in parameters.items()}
-        return _PLACEHOLDER.sub(lambda found: known[found[1]], self.command)
+        return _PLACEHOLDER.sub(lambda match: known[match[1]], self.command)
 
     def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
         line = self.line(work, iteration, parameters)
@@ -176,43 +176,43 @@ def run_command(line: str, work: Path, output: str, timeout: float | None, who: 
 
 def _same_sentences(pool: Pool, like: Pool, where: str) -> None:
     ids, wanted = pool.ids, like.ids
-    missing = [one for one in wanted if one not in set(ids)] if ids != wanted else []
+    missing = [name for name in wanted if name not in set(ids)] if ids != wanted else []
     if missing:
         raise DecoderError(f"{where}: {_missing_text(missing, len(wanted))}")
-    for i, (one, other) in enumerate(zip(ids, wanted, strict=False)):
-        if one != other:
+    for i, (name, other) in enumerate(zip(ids, wanted, strict=False)):
+        if name != other:
             raise DecoderError(
-                f"{where}: sentence {i + 1} of the list is {one!r}, which was {other!r} in the first decoding. "
+                f"{where}: sentence {i + 1} of the list is {name!r}, which was {other!r} in the first decoding. "
                 "Write the same sentences in the same order each time"
             )
     if len(ids) > len(wanted):
         raise DecoderError(f"{where}: sentence {ids[len(wanted)]!r} was not in the first decoding. Leave it out")
-    for i, one in enumerate(ids):
+    for i, name in enumerate(ids):
         if pool.source(i) and like.source(i) and pool.source(i).split() != like.source(i).split():
             raise DecoderError(
-                f"{where}: sentence {one} has another source than in the first decoding. Are the ids right?"
+                f"{where}: sentence {name} has another source than in the first decoding. Are the ids right?"
             )
 
 
 def _missing_text(missing: Sequence[str], count: int) -> str:
-    shown = ", ".join(missing[:10]) + (f" and {len(missing) - 10} more" if len(missing) > 10 else "")
+    examples = ", ".join(missing[:10]) + (f" and {len(missing) - 10} more" if len(missing) > 10 else "")
     return (
-        f"no candidates for {len(missing)} of the {count} sentences: {shown}. "
+        f"no candidates for {len(missing)} of the {count} sentences: {examples}. "
         "Let the decoder write at least one for each, then go on with --resume"
     )
 
 
 def _missing(file: Path, wanted: Sequence[str]) -> str | None:
     """Of a list that cannot be read: which sentences are not in it."""
-    found = set()
+    present = set()
     with suppress(InputError, UnicodeDecodeError), open_text(file) as lines:
         for line in lines:
             label, bars, _ = line.partition("|||")
             if not bars:
                 return None  # not such a list, the reader's complaint says more
-            found.add(label.strip())
-    missing = [one for one in wanted if one not in found]
-    return f"{path_name(file)}: {_missing_text(missing, len(wanted))}" if missing and len(found) > 0 else None
+            present.add(label.strip())
+    missing = [name for name in wanted if name not in present]
+    return f"{path_name(file)}: {_missing_text(missing, len(wanted))}" if missing and len(present) > 0 else None
 
 
 def last_words(work: Path) -> str:
@@ -220,8 +220,8 @@ def last_words(work: Path) -> str:
     with (work / "stderr").open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
         lines = file.read().decode("utf-8", "replace").splitlines()
-    said = [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]
-    return f". It said: {' | '.join(said)} (all of it: {path_name(work / 'stderr')})" if said else ""
+    words = [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]
+    return f". It said: {' | '.join(words)} (all of it: {path_name(work / 'stderr')})" if words else ""
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

@@ -22,8 +22,8 @@ from hopefear.model.features import template_of
 from hopefear.runs.directory import Run
 from hopefear.runs.session import Session
 from hopefear.train.folds import Crossed, fit_folds
-from hopefear.train.outcome import better_than_untrained, finish, finish_blocks
-from hopefear.train.training import built_from
+from hopefear.train.model_data import built_from
+from hopefear.train.model_results import better_than_untrained, finish, finish_blocks
 from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.blocks.costmargin import Costmargin
 from hopefear.trainers.data import Corpus, Decoder, Task

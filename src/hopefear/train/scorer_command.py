@@ -65,10 +65,10 @@ class ScorerCommand:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="scoring-", dir=folder)).absolute()
-        for name, lines in (("candidates", [text for _, text in new]), ("sources", [sources[one] for one, _ in new])):
+        for name, lines in (("candidates", [text for _, text in new]), ("sources", [sources[i] for i, _ in new])):
             with atomic_write(work / name) as file:
                 file.writelines(f"{line}\n" for line in lines)
-        line = _PLACEHOLDER.sub(lambda found: shlex.quote(str(work / found[1])), self.command)
+        line = _PLACEHOLDER.sub(lambda match: shlex.quote(str(work / match[1])), self.command)
         output = "stdout" if "{scores}" in self.command else "scores"
         run_command(line, work, output, self.timeout, who, "Mend it, then go on with --resume")
         if not (work / "scores").exists():

@@ -31,8 +31,8 @@ from hopefear.runs.session import Session
 from hopefear.trainers.auto import Choice, choose
 from hopefear.trainers.cross_validation import folds_of, out_of_fold
 from hopefear.trainers.estimators import ESTIMATORS, SINGLE, Estimator, Fitting
+from hopefear.util.messages import plural, some
 from hopefear.util.processes import give_back_memory
-from hopefear.util.words import plural, some
 
 Stats = NDArray[np.float64]
 Fit = Callable[[Pool], Mapping[str, float]]
@@ -158,7 +158,7 @@ class Weighing:
         estimator = ESTIMATORS[choice.name]
         whole = self.out_of_fold(self.by(estimator))
         chance, beats_chance = self.chance(chosen)
-        found = Weighed(
+        result = Weighed(
             chosen=choice.name,
             why=choice.why,
             weights=estimator.fit(self.pool, self.how),
@@ -184,7 +184,7 @@ class Weighing:
             warnings=list(warnings),
             means=means_of(self.pool),
         )
-        return replace(found, verdict=verdict(found))
+        return replace(result, verdict=verdict(result))
 
     def judged(self) -> tuple[bool | None, bool | None]:
         """Only the answers: better than equal weights? better than chance?"""
@@ -204,8 +204,8 @@ class Weighing:
     def choose_and_fit(self, part: Pool) -> Mapping[str, float]:
         return ESTIMATORS[self.choose(part).name].fit(part, self.how)
 
-    def compare(self, one: Stats, other: Stats) -> Comparison:
-        return approximate_randomization(one, other, self.metric, SAMPLES, self.seed, self.jobs)
+    def compare(self, ours: Stats, theirs: Stats) -> Comparison:
+        return approximate_randomization(ours, theirs, self.metric, SAMPLES, self.seed, self.jobs)
 
     def gain(self, test: Comparison) -> float:
         return test.delta if self.metric.higher_is_better else -test.delta
@@ -217,8 +217,8 @@ class Weighing:
         return self.gain(test) > 0
 
     def measured(self, stats: Stats) -> Measured:
-        found = confidence_interval(stats, self.metric, 1000, self.seed, jobs=self.jobs)
-        return Measured(found.score, found.low, found.high)
+        interval = confidence_interval(stats, self.metric, 1000, self.seed, jobs=self.jobs)
+        return Measured(interval.score, interval.low, interval.high)
 
     def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:
         """What a candidate drawn by chance scores, and whether the chosen ones do better; None of whole orders.
@@ -249,10 +249,10 @@ class Weighing:
         names = self.pool.feature_names
         if len(names) < 2 or len(names) > MANY:
             return []
-        found = []
+        drops = []
         for feature in names:
             self.update(text=f"without {feature}")
             how = replace(self.how, without=frozenset({feature}))
             test = self.compare(whole, self.out_of_fold(self.by(estimator, how)))
-            found.append(Left(feature, self.gain(test), test.p))
-        return found
+            drops.append(Left(feature, self.gain(test), test.p))
+        return drops

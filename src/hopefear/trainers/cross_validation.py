@@ -78,7 +78,7 @@ def out_of_folds(
         return chosen_stats(pool.subset(folds[number]), fits[which](pool.subset(rest)), metric, jobs)
 
     results = each(scored, list(product(range(len(fits)), range(len(folds)))))
-    found = []
+    chosen = []
     for which in range(len(fits)):
         parts = []
         for _ in folds:
@@ -87,5 +87,5 @@ def out_of_folds(
         stats = np.zeros((len(pool), parts[0].shape[1]))
         for fold, part in zip(folds, parts, strict=True):
             stats[fold] = part
-        found.append(stats)
-    return found
+        chosen.append(stats)
+    return chosen

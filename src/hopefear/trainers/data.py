@@ -25,9 +25,9 @@ class Corpus:
     references: list[list[str]]
 
     def __post_init__(self) -> None:
-        for one in self.references:
-            if len(one) != len(self.lines):
-                finding = f"there are {len(self.lines)} source lines and {len(one)} references"
+        for reference in self.references:
+            if len(reference) != len(self.lines):
+                finding = f"there are {len(self.lines)} source lines and {len(reference)} references"
                 raise InputError(f"{finding}: one each is needed")
 
     @classmethod
@@ -35,19 +35,19 @@ class Corpus:
         lines = read_lines(source)
         if not lines:
             raise InputError(f"{path_name(source)}: is empty. Training needs sentences")
-        found = [read_lines(path) for path in references]
-        for path, own in zip(references, found, strict=True):
+        texts = [read_lines(path) for path in references]
+        for path, own in zip(references, texts, strict=True):
             if len(own) != len(lines):
                 finding = f"has {len(own)} lines, and {path_name(source)} has {len(lines)}"
                 raise InputError(f"{path_name(path)}: {finding}. References go line by line with the source")
-        return cls(lines, found)
+        return cls(lines, texts)
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def subset(self, indices: Iterable[int]) -> Corpus:
         indices = list(indices)
-        return Corpus([self.lines[i] for i in indices], [[one[i] for i in indices] for one in self.references])
+        return Corpus([self.lines[i] for i in indices], [[lines[i] for i in indices] for lines in self.references])
 
 
 class Decoder(Protocol):
@@ -123,7 +123,7 @@ class Translations:
     def of(cls, decoder: Decoder, corpus: Corpus, weights: Mapping[str, float] | Vector, jobs: int) -> Translations:
         pool = decoder.kbest(corpus.lines, 1, weights=weights, jobs=jobs)
         texts = [pool.text(i, 0) for i in range(len(pool))]
-        tokens = [[decoder.model.target_text.text(line) for line in one] for one in corpus.references]
+        tokens = [[decoder.model.target_text.text(line) for line in reference] for reference in corpus.references]
         return cls(texts, Bleu().corpus_stats(texts, tokens, jobs), tokens)
 
     @property

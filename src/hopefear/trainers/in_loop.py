@@ -41,12 +41,12 @@ class ModelDecoder:
     def decode(self, weights: Mapping[str, float], folder: Path, **unused: Any) -> Pool:
         if self.on_cluster:
             return self._far(weights)
-        found = self.decoder.kbest(self.corpus.lines, self.k, distinct=True, weights=weights, jobs=self.jobs)
+        lists = self.decoder.kbest(self.corpus.lines, self.k, distinct=True, weights=weights, jobs=self.jobs)
         pool = self.decoder.kbest([], 1)
         target = self.decoder.model.target_text
-        for i, number in enumerate(found.ids):
-            references = [target.text(one[i]) for one in self.corpus.references]
-            pool.append(number, found[i], found.source(i), references)
+        for i, number in enumerate(lists.ids):
+            references = [target.text(reference[i]) for reference in self.corpus.references]
+            pool.append(number, lists[i], lists.source(i), references)
         return pool
 
     def _far(self, weights: Mapping[str, float]) -> Pool:
@@ -57,7 +57,7 @@ class ModelDecoder:
         target = self.decoder.model.target_text
         for (first, lines), pool in zip(blocks, pools, strict=True):
             here = slice(first, first + len(lines))
-            set_references(pool, [[target.text(line) for line in one[here]] for one in self.corpus.references])
+            set_references(pool, [[target.text(line) for line in texts[here]] for texts in self.corpus.references])
         return merged(pools, in_order=True)
 
 

@@ -167,7 +167,7 @@ class OuterLoop:
             number += 1
         eligible = decoded[1:] if learnt_only and len(decoded) > 1 else decoded
         sign = 1 if self.metric.higher_is_better else -1
-        best = max(eligible, key=lambda one: sign * one.scores["dev"])  # the earliest of equals
+        best = max(eligible, key=lambda decoding: sign * decoding.scores["dev"])  # the earliest of equals
         return Looped(best, decoded, history, stopped, warnings)
 
     def _decode(
@@ -193,11 +193,11 @@ class OuterLoop:
         both = [*before, _core.merged([own])]
         every = _joined(both)
         new = _size(every) - (_size(_joined(before)) if before else 0)
-        kept = both[-self.recent :] if self.recent else [every]
+        recent_lists = both[-self.recent :] if self.recent else [every]
         if known is None:
             known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
             checkpoint.save(step / "decoded.json", known)
-        return Decoded(number, dict(weights), known["scores"], _size(_joined(kept)), new), kept
+        return Decoded(number, dict(weights), known["scores"], _size(_joined(recent_lists)), new), recent_lists
 
     def scores(self, best: Pool) -> dict[str, float]:
         """The metric of one translation per sentence, for each part."""
@@ -241,8 +241,8 @@ class OuterLoop:
                     result = own.fit(learn_from, start, run=Session(tell))
                 return {"weights": result.weights, "score": result.score, "warnings": result.warnings}
 
-            def hear(_: int, said: Mapping[str, Any]) -> None:
-                run.tell(Event.restored(said).within(iteration=number))
+            def hear(_: int, message: Mapping[str, Any]) -> None:
+                run.tell(Event.restored(message).within(iteration=number))
 
             # In a process of its own, so that Ctrl-C is heard while it is deep inside the compiled core.
             result = run_tasks([task], 1, hear)[0]

@@ -17,8 +17,8 @@ from hopefear.errors import OptionError
 from hopefear.trainers.base import ELSEWHERE, Trainer
 from hopefear.trainers.batch.base import CandidateTrainer
 from hopefear.util import plugins
+from hopefear.util.messages import suggestion
 from hopefear.util.values import value_of
-from hopefear.util.words import one_of
 
 GROUP = "hopefear.trainers"
 HERE = Path(__file__).parent
@@ -75,7 +75,7 @@ def find(name: str, learns_from: str | None = None) -> type[Trainer]:
     if not known:
         mine = [each.name for each in _all() if learns_from in (None, each.learns_from)]
         names = ", ".join(dict.fromkeys(mine))
-        raise OptionError(f"there is no trainer {name!r}.{one_of(name, mine)} There are: {names}.")
+        raise OptionError(f"there is no trainer {name!r}.{suggestion(name, mine)} There are: {names}.")
     fitting = [each for each in known if learns_from in (None, each.learns_from)]
     if not fitting:
         raise OptionError(f"{name} learns while a model translates. Use: hopefear train MODEL --trainer {name}")
@@ -108,21 +108,23 @@ def options_from(trainer: type[Trainer], given: Mapping[str, Any] | Sequence[str
     """Options of a trainer: a mapping, or ``name=value`` texts, in the types of the fields."""
     known = settable(trainer)
     pairs = list(given.items() if isinstance(given, Mapping) else map(_pair, given))
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for at, (key, value) in enumerate(pairs):
         name = key.strip().replace("-", "_")
-        shown = f"--set {key}" if value is None else f"--set {key}={value}"
+        setting = f"--set {key}" if value is None else f"--set {key}={value}"
         if name in ELSEWHERE:
-            raise OptionError(f"{shown}: use --{name}.")
+            raise OptionError(f"{setting}: use --{name}.")
         if value is None:
             after = [text for text, value in pairs[at + 1 : at + 2] if value is None]
-            meant = f" Did you mean --set {key}={after[0]}?" if after and name in known else one_of(name, known)
-            raise OptionError(f"{shown}: write --set name=value.{meant}")
+            meant = f" Did you mean --set {key}={after[0]}?" if after and name in known else suggestion(name, known)
+            raise OptionError(f"{setting}: write --set name=value.{meant}")
         if name not in known:
-            cure = one_of(name, known) or f" See: hopefear trainers {trainer.name}."
-            raise OptionError(f"{shown}: {trainer.name} has no option {name!r}.{cure}")
-        found[name] = value_of(value.strip(), known[name].default, f"--set {name}") if isinstance(value, str) else value
-    return found
+            cure = suggestion(name, known) or f" See: hopefear trainers {trainer.name}."
+            raise OptionError(f"{setting}: {trainer.name} has no option {name!r}.{cure}")
+        values[name] = (
+            value_of(value.strip(), known[name].default, f"--set {name}") if isinstance(value, str) else value
+        )
+    return values
 
 
 def _pair(text: str) -> tuple[str, str | None]:

@@ -32,7 +32,7 @@ from hopefear.learning.rules import FEATURES
 from hopefear.model.directory import INFO, Model, put_weights as put_weights
 from hopefear.model.packed import is_packed, pack as pack, unpacked
 from hopefear.util.files import PathLike, atomic_write, read_whole
-from hopefear.util.words import some
+from hopefear.util.messages import some
 
 CARD, GLOSSARY, CORRECTIONS = "card.json", "glossary.tsv", "corrections"
 UNKNOWN = "und"  # the language code of what nobody has named

@@ -94,14 +94,14 @@ def _exchange(path: Path, aside: Path, left: LeftOver, ours: set[str]) -> None:
     left.remove()
 
 
-def _swapped(one: Path, other: Path) -> bool:
+def _swapped(first: Path, other: Path) -> bool:
     """Whether two folders could change places in one step: renameat2 with RENAME_EXCHANGE, of Linux."""
     try:
         exchange = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
         return False
     here = -100  # AT_FDCWD
-    return int(exchange(here, os.fsencode(one), here, os.fsencode(other), 2)) == 0
+    return int(exchange(here, os.fsencode(first), here, os.fsencode(other), 2)) == 0
 
 
 @contextmanager

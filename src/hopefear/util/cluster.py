@@ -116,7 +116,7 @@ def in_order(
                 item: Any = next(waiting)
             except StopIteration:
                 break
-            under_way.append(task.remote(key, box, *([one for one, _ in item] if places else [item])))
+            under_way.append(task.remote(key, box, *([part for part, _ in item] if places else [item])))
         if not under_way:
             return
         yield _taken(under_way.popleft(), warn)
@@ -146,8 +146,8 @@ def begun(do: Callable[[Callable[[], Any]], Result], what: Any) -> Any:
 
 def first_ended(places: Sequence[Any], warn: Callable[[str], object] = lambda text: None) -> tuple[Any, Any]:
     """One of the places of ``begun`` where the result has come, and the result."""
-    place = _first(places, warn, LONG_PATIENCE)
-    return place, _taken(place, warn)
+    index = _first(places, warn, LONG_PATIENCE)
+    return index, _taken(index, warn)
 
 
 def scattered(
@@ -168,7 +168,7 @@ def scattered(
     under_way: list[Any] = [task.remote(key, box, item, parts) for item in items]
     for first, *rest in under_way:
         # A place keeps what its part is made from, which Ray would drop with the last reference to it.
-        yield _taken(first, warn), [(one, box) for one in rest]
+        yield _taken(first, warn), [(entry, box) for entry in rest]
 
 
 def total_cores() -> float:
@@ -197,12 +197,12 @@ def _first(places: Sequence[Any], warn: Callable[[str], object], patience: float
     return ready[0]
 
 
-def _taken(one: Any, warn: Callable[[str], object]) -> Any:
+def _taken(future: Any, warn: Callable[[str], object]) -> Any:
     import ray
 
-    _first([one], warn, PATIENCE)
+    _first([future], warn, PATIENCE)
     try:
-        kind, value = ray.get(one)
+        kind, value = ray.get(future)
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
         raise TaskError(f"a part of the work was lost on the cluster again and again: {reason}") from None

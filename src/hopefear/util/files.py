@@ -23,9 +23,9 @@ from hopefear.util.atomic import (
     sweep as sweep,
     umask as umask,
 )
+from hopefear.util.messages import printable as printable
 from hopefear.util.remote import Far, is_remote as is_remote, steady_input as steady_input
 from hopefear.util.unpacking import CHUNK as CHUNK, LARGE, packing, unpacked
-from hopefear.util.words import printable as printable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -290,10 +290,10 @@ def read_references(paths: PathsLike, lines: int | None = None) -> list[list[str
         lines, asked = len(references[0]), f"{path_name(files[0])} has"
     else:
         asked = "the list needs"
-    for path, found in zip(files, references, strict=True):
-        if len(found) != lines:
-            word = "too short" if len(found) < lines else "too long"
-            finding = f"the reference file is {word}: it has {len(found)} lines, {asked} {lines}"
+    for path, text in zip(files, references, strict=True):
+        if len(text) != lines:
+            word = "too short" if len(text) < lines else "too long"
+            finding = f"the reference file is {word}: it has {len(text)} lines, {asked} {lines}"
             raise input_error(path_name(path), None, f"{finding}. Use the references of this list")
     for number, versions in enumerate(zip(*references, strict=True), 1):
         if not any(version and not version.isspace() for version in versions):
@@ -345,9 +345,9 @@ def _packer(file: IO[bytes], suffix: str) -> Any:
     return zstandard.ZstdCompressor(level=3).stream_writer(file, closefd=False)
 
 
-def same_file(path: PathLike, place: PathLike) -> None:
+def same_file(path: PathLike, target: PathLike) -> None:
     """The same file at another place too: a second name of it, or a copy where a file cannot have two."""
     try:
-        Path(place).hardlink_to(path)
+        Path(target).hardlink_to(path)
     except OSError:
-        shutil.copy2(path, place)
+        shutil.copy2(path, target)

@@ -91,10 +91,10 @@ def _settled(left: LeftOver) -> bool:
                     delete(old, entry)
             if not (others := os.listdir(old)):
                 continue
-            with folder(left.parent, left.target) as place:
+            with folder(left.parent, left.target) as directory:
                 for entry in others:
-                    if not exists(place, entry):
-                        move(old, entry, place, entry)
+                    if not exists(directory, entry):
+                        move(old, entry, directory, entry)
             if os.listdir(old):
                 return False
     return True

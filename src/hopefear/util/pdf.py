@@ -58,9 +58,9 @@ class _Page:
             self._text(element.text or "", given)
         else:
             self._shape(name, given)
-        kept: dict[str, str] = {key: given[key] for key in PASSED if key in given}
+        passed: dict[str, str] = {key: given[key] for key in PASSED if key in given}
         for child in element:
-            self.draw(child, kept)
+            self.draw(child, passed)
         if turn:
             self.put("Q")
 
@@ -106,13 +106,13 @@ class _Page:
 
     def _text(self, text: str, given: Mapping[str, str]) -> None:
         size = float(given["font-size"])
-        shown = text.replace("\N{MINUS SIGN}", "\N{EN DASH}").encode("cp1252", "replace").decode("cp1252")
-        width = sum(WIDTHS[ord(letter) - 32] if 32 <= ord(letter) < 127 else 556 for letter in shown) * size / 1000
+        latin = text.replace("\N{MINUS SIGN}", "\N{EN DASH}").encode("cp1252", "replace").decode("cp1252")
+        width = sum(WIDTHS[ord(letter) - 32] if 32 <= ord(letter) < 127 else 556 for letter in latin) * size / 1000
         x, y = float(given.get("x", 0)), float(given.get("y", 0))
         y += float(given["dy"].removesuffix("em")) * size if "dy" in given else 0.0
         x -= {"middle": width / 2, "end": width}.get(given.get("text-anchor", ""), 0.0)
         font = "/B" if given.get("font-weight") in ("600", "700", "bold") else "/F"
-        written = re.sub(r"([\\()])", r"\\\1", shown)
+        written = re.sub(r"([\\()])", r"\\\1", latin)
         colour = _colour(given["fill"], given) or (0.0, 0.0, 0.0)
         self.put("BT", *colour, "rg", font, size, "Tf 1 0 0 -1", x, y, "Tm", f"({written})", "Tj ET")
 
@@ -170,10 +170,10 @@ def _file(content: bytes, width: float, height: float) -> bytes:
         *fonts,
     ]
     out, places = b"%PDF-1.4\n", []
-    for number, one in enumerate(objects, 1):
+    for number, body in enumerate(objects, 1):
         places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, one)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in places)
     size = len(objects) + 1
     head = b"xref\n0 %d\n0000000000 65535 f \n%s" % (size, table)
     return out + head + b"trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, len(out))

@@ -116,7 +116,7 @@ def cores() -> int:
 
 
 def run_tasks(
-    tasks: Sequence[Task], jobs: int = 0, hear: Callable[[int, dict[str, Any]], object] = lambda task, said: None
+    tasks: Sequence[Task], jobs: int = 0, hear: Callable[[int, dict[str, Any]], object] = lambda task, message: None
 ) -> list[dict[str, Any]]:
     """The results of all tasks, ``jobs`` of them at a time (0: one per core). ``hear`` gets what task i says meanwhile.
 
@@ -124,7 +124,7 @@ def run_tasks(
     """
     jobs = max(1, min(jobs or cores(), len(tasks)))
     if not FORKS:
-        return [task(lambda said, i=i: hear(i, said)) for i, task in enumerate(tasks)]  # type: ignore[misc]
+        return [task(lambda message, i=i: hear(i, message)) for i, task in enumerate(tasks)]  # type: ignore[misc]
     results: dict[int, dict[str, Any]] = {}
     waiting = list(range(len(tasks)))[::-1]
     children: dict[int, tuple[int, int]] = {}  # task -> process, pipe
@@ -190,7 +190,7 @@ def _fork(task: Task) -> tuple[int, int]:
                 pipe.flush()
 
             try:
-                send("done", task(lambda said: send("said", said)))
+                send("done", task(lambda message: send("said", message)))
             except InputError as error:
                 send("input", [str(error)])
             except MemoryError as error:

@@ -8,15 +8,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from hopefear.errors import input_error
-from hopefear.util.words import printable
+from hopefear.util.messages import printable
 
 PathLike = str | os.PathLike[str]
 
 
 def is_remote(path: PathLike) -> bool:
     """Whether a path is an address of fsspec."""
-    scheme, found, _ = os.fspath(path).partition("://")
-    return bool(found) and scheme.isascii() and scheme.isalnum()
+    scheme, separator, _ = os.fspath(path).partition("://")
+    return bool(separator) and scheme.isascii() and scheme.isalnum()
 
 
 @contextmanager
@@ -84,8 +84,8 @@ class Far:
     def _marks(self) -> dict[str, Any]:
         """Nothing, of a store that can say nothing."""
         with suppress(Exception):
-            said = self._place.fs.info(self._place.path)
-            marks = {name.lower().replace("-", "").replace("_", ""): value for name, value in said.items()}
+            info = self._place.fs.info(self._place.path)
+            marks = {name.lower().replace("-", "").replace("_", ""): value for name, value in info.items()}
             return {name: value for name, value in marks.items() if name in _MARKS and value is not None}
         return {}
 

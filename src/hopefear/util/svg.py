@@ -154,8 +154,8 @@ class Frame:
             grid.append(tag("text", text, x=self.left - 7, y=y, dy=".32em", text_anchor="end", fill="var(--faint)"))
         parts = [tag("g", inside="".join(grid), class_="grid-y")]
         names = x_names or [tick_text(tick, self.x_ticks) for tick in self.x_ticks]
-        for place, text in zip(range(len(x_names)) if x_names else self.x_ticks, names, strict=True):
-            parts.append(tag("text", text, x=self.x(place), y=bottom + 17, text_anchor="middle", fill="var(--faint)"))
+        for at, text in zip(range(len(x_names)) if x_names else self.x_ticks, names, strict=True):
+            parts.append(tag("text", text, x=self.x(at), y=bottom + 17, text_anchor="middle", fill="var(--faint)"))
         parts.append(tag("line", x1=self.left, x2=right, y1=bottom, y2=bottom, stroke="var(--faint)"))
         middle = self.left + self.width / 2
         parts.append(tag("text", x_label, x=middle, y=bottom + 36, text_anchor="middle", fill="var(--ink)"))
@@ -222,7 +222,7 @@ def line_chart(
 
 def numbered(curves: Iterable[Curve]) -> list[tuple[int, Curve]]:
     """Curves that have points, with the numbers of their series."""
-    return [(i if one.series is None else one.series, one) for i, one in enumerate(curves) if len(one.x)]
+    return [(i if curve.series is None else curve.series, curve) for i, curve in enumerate(curves) if len(curve.x)]
 
 
 def _span(curves: Sequence[Curve]) -> tuple[float, float]:
@@ -271,8 +271,8 @@ def _series(i: int, curve: Curve, frame: Frame, x_names: Sequence[str] = ()) -> 
         parts.append(tag("polyline", points=line, fill="none", stroke=colour, stroke_width=2, stroke_dasharray=dash))
     if curve.points or len(places) <= 40:
         for (x, y), a_, b_ in zip(places, curve.x, curve.y, strict=True):
-            place = x_names[int(a_)] if x_names else f"{a_:g}"
-            hint = tag("title", f"{curve.name}: {place}, {b_:.4g}")
+            name = x_names[int(a_)] if x_names else f"{a_:g}"
+            hint = tag("title", f"{curve.name}: {name}, {b_:.4g}")
             size = "2.6" if not curve.points else "3.5" if len(places) > 1 else "6"
             edge = "var(--paper)" if size == "6" else None
             parts.append(tag("circle", inside=hint, cx=x, cy=y, r=size, fill=colour, stroke=edge))

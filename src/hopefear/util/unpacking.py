@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from hopefear.errors import InputError, input_error
-from hopefear.util.words import printable
+from hopefear.util.messages import printable
 
 CHUNK = 1 << 20
 LARGE = 1 << 30  # bytes; a packed file that has more must not be more than so many times as large as it was

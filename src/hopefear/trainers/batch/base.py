@@ -182,7 +182,7 @@ class CandidateTrainer(Trainer):
     def epochs_at_most(self) -> int | None:
         """How many epochs a fit on lists has at most, where the options say so."""
         names = ("cccp", "passes", "epochs", "iterations")
-        options = {one.name for one in fields(self)}  # perceptrons have a method called passes
+        options = {option.name for option in fields(self)}  # perceptrons have a method called passes
         return next((getattr(self, name) for name in names if name in options), None)
 
 
@@ -210,13 +210,13 @@ class BatchTrainer(CandidateTrainer):
 
     def learn_forests(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         """The algorithm on lattices and forests: here, on growing lists of their k best."""
-        w, lists, found = problem.initial, None, 0
+        w, lists, rows = problem.initial, None, 0
         for number in range(1, self.rounds + 1):
             best = problem.pool.kbest(w, self.kbest, distinct=False, jobs=self.jobs)
             lists = _core.merged([best] if lists is None else [lists, best])
-            if int(lists.row_begin()[-1]) == found:
+            if int(lists.row_begin()[-1]) == rows:
                 break  # nothing new
-            found = int(lists.row_begin()[-1])
+            rows = int(lists.row_begin()[-1])
             aligned = _aligned(lists, problem)
             stats = self.metric.stats(lists, self.jobs)
             part = replace(
@@ -232,9 +232,9 @@ class BatchTrainer(CandidateTrainer):
             )
             learnt, _ = self.learn(part)
             w = aligned(learnt, back=True)
-            if not problem.report(number, problem.score(w), w, {"candidates": found}):
+            if not problem.report(number, problem.score(w), w, {"candidates": rows}):
                 break
-        return w, {"candidates": found}
+        return w, {"candidates": rows}
 
     def fit(
         self,
@@ -393,8 +393,8 @@ def check_data(trainer: Trainer, data: object, initial: object) -> None:
 
 def _first(pool: Pool, metric: Metric, jobs: int) -> Vector:
     """The statistics of the document of first candidates."""
-    found: Vector = metric.chosen_stats(pool, np.zeros(len(pool.features)), jobs).sum(axis=0)
-    return found
+    statistics: Vector = metric.chosen_stats(pool, np.zeros(len(pool.features)), jobs).sum(axis=0)
+    return statistics
 
 
 def _aligned(lists: Pool, problem: Problem) -> Callable[..., Vector]:

@@ -65,9 +65,9 @@ def _dependencies(pool: Pool, width: int, allowed: NDArray[np.bool_]) -> Vector:
         return np.zeros((0, total))
     moving = np.flatnonzero(allowed[:width] & (np.diagonal(gram) > 0))
     scale = np.sqrt(np.diagonal(gram)[moving])
-    found = null_space(gram[np.ix_(moving, moving)] / np.outer(scale, scale)) / scale
-    directions = np.zeros((len(found), total))
-    for row, values in zip(directions, found, strict=True):
+    kernel = null_space(gram[np.ix_(moving, moving)] / np.outer(scale, scale)) / scale
+    directions = np.zeros((len(kernel), total))
+    for row, values in zip(directions, kernel, strict=True):
         values = values / np.abs(values).max()
         # A copy is 1 to 1, a sum 1 to 1 to 1: without the last digits, which depend on the order of summation.
         row[moving] = [float(f"{value:.12g}") if abs(value) > NOTHING else 0.0 for value in values]
@@ -111,12 +111,12 @@ def null_space(correlation: Vector) -> Vector:
         factor[len(order)] = column
         order.append(pivot)
     rest = [j for j in range(size) if j not in set(order)]
-    found = np.zeros((len(rest), size))
+    kernel = np.zeros((len(rest), size))
     if rest:
         factor = factor[: len(order)]
-        found[:, rest] = np.eye(len(rest))
-        found[:, order] = -np.linalg.solve(factor[:, order], factor[:, rest]).T
-    return found
+        kernel[:, rest] = np.eye(len(rest))
+        kernel[:, order] = -np.linalg.solve(factor[:, order], factor[:, rest]).T
+    return kernel
 
 
 def _projected(w: Vector, directions: Vector, cost: Vector) -> Vector:

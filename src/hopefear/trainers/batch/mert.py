@@ -30,7 +30,7 @@ from hopefear.errors import InputError
 from hopefear.metrics import Metric
 from hopefear.trainers.base import Vector, option
 from hopefear.trainers.batch.base import BatchTrainer, Problem
-from hopefear.util.words import digits_for, plural
+from hopefear.util.messages import digits_for, plural
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,8 +62,8 @@ def minimize(
     away = start - w0
     begin = np.concatenate([np.maximum(away, 0), np.maximum(-away, 0)])
     most = np.concatenate([np.maximum(0, upper - w0), np.maximum(0, w0 - lower)])
-    found = _lbfgs(split, begin, np.zeros(2 * size), most, lambda v: callback(joined(v)), options)
-    return np.clip(w0 + (found[:size] - found[size:]), lower, upper)
+    optimum = _lbfgs(split, begin, np.zeros(2 * size), most, lambda v: callback(joined(v)), options)
+    return np.clip(w0 + (optimum[:size] - optimum[size:]), lower, upper)
 
 
 def _lbfgs(
@@ -78,7 +78,7 @@ def _lbfgs(
 
     # L-BFGS itself has vectors too short for BLAS threads, which would spin beside ours.
     with _blas().limit(limits=1, user_api="blas"):
-        found = scipy_minimize(
+        optimum = scipy_minimize(
             objective,
             start,
             jac=True,
@@ -87,4 +87,4 @@ def _lbfgs(
             options=options,
             callback=callback,
         )
-    return np.asarray(found.x, dtype=np.float64)
+    return np.asarray(optimum.x, dtype=np.float64)

@@ -104,10 +104,10 @@ def _tied(groups: str, names: list[str]) -> tuple[NDArray[np.int32], list[str]]:
         group, _, members = part.partition("=")
         if not group or not members:
             raise InputError(f"groups takes name=feature+feature,..., not '{part}'")
-        found = _matching(members.split("+"), names, "groups")
-        if group in names and group not in found:
+        members_found = _matching(members.split("+"), names, "groups")
+        if group in names and group not in members_found:
             raise InputError(f"groups: {group} is a feature itself. Name the group otherwise, or list it")
-        for name in found:
+        for name in members_found:
             if label.setdefault(name, group) != group:
                 raise InputError(f"groups: {name} is in two groups, {label[name]} and {group}. Name it in one of them")
     learnt: dict[str, int] = {}
@@ -119,13 +119,13 @@ def _tied(groups: str, names: list[str]) -> tuple[NDArray[np.int32], list[str]]:
 
 
 def _matching(patterns: list[str], names: list[str], option: str) -> list[str]:
-    found = []
+    indices = []
     for pattern in patterns:
         hits = [name for name in names if fnmatchcase(name, pattern.strip())]
         if not hits:
             raise InputError(f"{option}: no feature is called {pattern}. There are: {', '.join(names[:8])}")
-        found += hits
-    return found
+        indices += hits
+    return indices
 
 
 def _limits(options: Options, names: list[str], original: Vector) -> tuple[Vector, Vector]:

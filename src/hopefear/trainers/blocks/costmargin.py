@@ -161,7 +161,7 @@ class _Training:
         if data.dev is not None:
             self.dev = self.decoder.corpus(data.dev.lines)
             words = self.decoder.model.target_text.text
-            self.dev_references = [[words(line) for line in one] for one in data.dev.references]
+            self.dev_references = [[words(line) for line in reference] for reference in data.dev.references]
         self.begun = time.perf_counter()
 
     def result(self) -> Result:
@@ -293,10 +293,10 @@ class _State:
 
     @classmethod
     def load(cls, path: Path) -> tuple[_State, list[dict[str, Any]]] | None:
-        found = checkpoint.load_arrays(path)
-        if found is None:
+        state = checkpoint.load_arrays(path)
+        if state is None:
             return None
-        about, held = found
+        about, held = state
         try:
             return cls(held["keys"], held["weights"], held["means"]), list(about["history"])
         except (KeyError, TypeError) as error:

@@ -61,10 +61,10 @@ class Spread:
             (self.lines[first : first + _BLOCK], self.references[first : first + _BLOCK])
             for first in range(0, len(self.lines), _BLOCK)
         ]
-        found = BlockSequences()
+        sequences = BlockSequences()
         for part in cluster.in_order(partial(_far, self.decoder.opener(), search), blocks, self.warn):
-            found.append(part)
-        return found
+            sequences.append(part)
+        return sequences
 
 
 def _far(

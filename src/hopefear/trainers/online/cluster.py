@@ -85,10 +85,10 @@ class Actors:
     def wait(self, seconds: float) -> list[tuple[int, Reply | Died]]:
         ready, _ = self.ray.wait(list(self.open), num_returns=1, timeout=seconds)
         answers: list[tuple[int, Reply | Died]] = []
-        for one in ready:
-            k, letters = self.open.pop(one)
+        for future in ready:
+            k, letters = self.open.pop(future)
             try:
-                header = self.ray.get(one)
+                header = self.ray.get(future)
                 if "failed" in header:
                     raise InputError(header["failed"])
                 pieces = [letters] if "learnt" in header else unpack(self.ray.get(letters))[1]

@@ -222,10 +222,10 @@ class _Job:
 
     def resume(self) -> tuple[int, Tally]:
         """Where to go on: epoch and tally."""
-        found = states.load(self.run.folder / "learners.npz") if self.run.folder is not None else None
-        if found is None:
+        state = states.load(self.run.folder / "learners.npz") if self.run.folder is not None else None
+        if state is None:
             return 1, Tally()
-        about, snapshots, arrays = found
+        about, snapshots, arrays = state
         self.team.restore(snapshots)
         self.history, self.best_epoch = about["history"], about["best_epoch"]
         self.warnings[:] = about["warnings"]
@@ -247,7 +247,7 @@ class _Job:
                 self.keep(epoch, tally)
         w = self.best if self.best is not None else self.initial
         self._compare(w)
-        scores = {one["epoch"]: one["score"] for one in self.history}
+        scores = {record["epoch"]: record["score"] for record in self.history}
         return Result(
             weights=named(self.data.names, w, self.data.dense),
             score=scores.get(self.best_epoch, float("nan")),
@@ -266,7 +266,7 @@ class _Job:
     def _enough(self) -> bool:
         if not self.trainer.patience or not self.history or self.history[0]["epoch"] > 0:  # nothing to score on
             return False
-        best = max(self.history, key=lambda one: float(one["score"]))
+        best = max(self.history, key=lambda record: float(record["score"]))
         return bool(self.history[-1]["epoch"] - best["epoch"] >= self.trainer.patience)
 
     def _end_epoch(self, epoch: int, tally: Tally) -> bool:
@@ -296,17 +296,17 @@ class _Job:
         return self.trainer.keep == "best" or isinstance(self.data, Candidates)
 
     def _score_of(self, epoch: int) -> float:
-        return float(next(one["score"] for one in self.history if one["epoch"] == epoch))
+        return float(next(record["score"] for record in self.history if record["epoch"] == epoch))
 
     def _compare(self, w: Vector) -> None:
         """Warn of training that did not help."""
-        if any(one["epoch"] == 0 for one in self.history):
+        if any(record["epoch"] == 0 for record in self.history):
             if self.best_epoch == 0 and len(self.history) > 1:
                 which = "no epoch is" if self.choosy else "what was learnt is not"
                 chance = "" if self.choosy else f". {CHANCE}"
                 self.warn(f"{which} better than the weights it began with ({self._score_of(0):.2f}); {KEPT}{chance}")
         elif self.best is not None:
-            before, after = (self.data.train_score(one, self.trainer.jobs) for one in (self.initial, w))
+            before, after = (self.data.train_score(record, self.trainer.jobs) for record in (self.initial, w))
             if after < before:
                 finding = f"these weights are worse than those it began with, {after:.2f} against {before:.2f}"
                 self.warn(f"{finding} on what was learnt from. Keep development data aside to choose the epoch on")

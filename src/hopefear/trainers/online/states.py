@@ -52,11 +52,11 @@ class Snapshot:
 def save(path: Path, about: Mapping[str, Any], learners: Sequence[Snapshot], arrays: Mapping[str, Vector]) -> None:
     """A checkpoint of all learners in one file."""
     held: dict[str, NDArray[Any]] = {}
-    for k, one in enumerate(learners):
-        held |= {f"{k}.{name}": getattr(one, name) for name in ("w", "u", "sigma", "document")}
-        held[f"{k}.t"] = np.array(one.t)
-        held[f"{k}.inbox"] = np.frombuffer(b"".join(one.inbox), np.uint8)
-        held[f"{k}.lengths"] = np.array([len(each) for each in one.inbox], np.int64)
+    for k, learner in enumerate(learners):
+        held |= {f"{k}.{name}": getattr(learner, name) for name in ("w", "u", "sigma", "document")}
+        held[f"{k}.t"] = np.array(learner.t)
+        held[f"{k}.inbox"] = np.frombuffer(b"".join(learner.inbox), np.uint8)
+        held[f"{k}.lengths"] = np.array([len(each) for each in learner.inbox], np.int64)
     held |= {f"array.{name}": array for name, array in arrays.items()}
     held["learners"] = np.array(len(learners))
     checkpoint.save_arrays(path, about, held)
@@ -64,10 +64,10 @@ def save(path: Path, about: Mapping[str, Any], learners: Sequence[Snapshot], arr
 
 def load(path: Path) -> tuple[dict[str, Any], list[Snapshot], dict[str, Vector]] | None:
     """What ``save`` kept, or None."""
-    found = checkpoint.load_arrays(path)
-    if found is None:
+    state = checkpoint.load_arrays(path)
+    if state is None:
         return None
-    about, held = found
+    about, held = state
     try:
         learners = []
         for k in range(int(held["learners"])):

@@ -92,27 +92,27 @@ class Tally:
 
     def add(self, learnt: Any) -> None:
         """A ``Learnt`` of the core, or the same as a dictionary."""
-        one = learnt if isinstance(learnt, dict) else described(learnt)
+        record = learnt if isinstance(learnt, dict) else described(learnt)
         self.sentences += 1
-        self.skipped += bool(one["skipped"])
+        self.skipped += bool(record["skipped"])
         for name in self.SUMS:
-            if one[name] == one[name]:  # not NaN: an objective without hope and fear
-                setattr(self, name, getattr(self, name) + one[name])
-        self.b = self.b + np.asarray(one["b"])
-        self.done.append(int(one["sentence"]))
+            if record[name] == record[name]:  # not NaN: an objective without hope and fear
+                setattr(self, name, getattr(self, name) + record[name])
+        self.b = self.b + np.asarray(record["b"])
+        self.done.append(int(record["sentence"]))
 
     def figures(self) -> dict[str, float]:
         """Means a sentence, and CPU seconds in all."""
         n = max(1, self.sentences)
         means = {name: getattr(self, name) / n for name in ("hope", "best", "fear", "loss", "constraints")}
-        found = {**means, "decoding": self.decoding, "learning": self.learning}
+        record = {**means, "decoding": self.decoding, "learning": self.learning}
         if self.heard:
-            found["heard"] = self.heard / n
+            record["heard"] = self.heard / n
         if self.message_bytes:
-            found["message_bytes"] = self.message_bytes / n
+            record["message_bytes"] = self.message_bytes / n
         if self.skipped:
-            found["skipped"] = self.skipped
-        return found
+            record["skipped"] = self.skipped
+        return record
 
     def plain(self) -> dict[str, Any]:
         return {**self.__dict__, "b": self.b.tolist()}
@@ -146,9 +146,11 @@ class Team(Protocol):
 
 def averaged(snapshots: Iterable[Snapshot]) -> Vector:
     snapshots = list(snapshots)
-    totals = [one.total() for one in snapshots]
+    totals = [state.total() for state in snapshots]
     t = sum(count for _, count in totals)
-    mean: Vector = np.sum([s for s, _ in totals], axis=0) / t if t else np.mean([one.w for one in snapshots], axis=0)
+    mean: Vector = (
+        np.sum([s for s, _ in totals], axis=0) / t if t else np.mean([state.w for state in snapshots], axis=0)
+    )
     return mean
 
 
@@ -198,8 +200,8 @@ class Threads:
 
     @staticmethod
     def _add(tally: Tally, learnt: Iterable[_core.Learnt], watch: Watch) -> None:
-        for one in learnt:
-            tally.add(one)
+        for step in learnt:
+            tally.add(step)
         if watch.progress(tally):
             watch.checkpoint(tally)
 
@@ -302,25 +304,25 @@ class Crew:
         if not self.starting[k]:
             if self.known[k].t:
                 self.gone.append(self.known[k])
-            self.known[k] = max(self.known, key=lambda one: one.t).newcomer()
+            self.known[k] = max(self.known, key=lambda learner: learner.t).newcomer()
         self._start(k)
 
     def _answers(self) -> list[tuple[int, Reply | None]]:
         """The next answers; None from a learner that died and was replaced. It is idle when it has answered."""
-        found: list[tuple[int, Reply | None]] = []
+        answers: list[tuple[int, Reply | None]] = []
         for k, reply in self.workers.wait(MURMUR) or self._silent():
             self.asked.pop(k, None)
             if isinstance(reply, Died):
                 begun = not self.starting[k]
                 self._replace(k, reply.why)
                 if begun:
-                    found.append((k, None))
+                    answers.append((k, None))
                 continue
             self.deaths = 0
             if self.starting.pop(k, 0):
                 continue  # it is ready
-            found.append((k, reply))
-        return found
+            answers.append((k, reply))
+        return answers
 
     def _silent(self) -> list[tuple[int, Reply | Died]]:
         """Nobody answers: that is said, and who has not answered for too long counts as dead."""
@@ -354,7 +356,7 @@ class Crew:
         share = self.parallel == "async"
         if self.parallel == "mix" and not tally.done:
             self.snapshots()
-            self._all({"ask": "move"}, [np.mean([one.w for one in self.known], axis=0).tobytes()])
+            self._all({"ask": "move"}, [np.mean([step.w for step in self.known], axis=0).tobytes()])
         if share:
             pools = [deque(i for i in order if i not in known)] * self.count
         else:
@@ -384,8 +386,8 @@ class Crew:
                     pools[k].extendleft(reversed(self._spared(sentences, len(order))))
                     continue
                 header, letters = reply
-                for one in header["learnt"]:
-                    tally.add(one)
+                for step in header["learnt"]:
+                    tally.add(step)
                 tally.message_bytes += header["bytes"]
                 if share:
                     for other in range(self.count):
@@ -408,12 +410,12 @@ class Crew:
         self.suspects.update(sentences)
         if len(sentences) != 1:
             return sentences
-        (one,) = sentences
-        self.killers[one] += 1
-        if self.killers[one] < POISON:
+        (sentence,) = sentences
+        self.killers[sentence] += 1
+        if self.killers[sentence] < POISON:
             return sentences
-        self.warn(f"sentence {one + 1} killed {POISON} learners: it is left out")
-        self.left_out.add(one)
+        self.warn(f"sentence {sentence + 1} killed {POISON} learners: it is left out")
+        self.left_out.add(sentence)
         if len(self.left_out) > max(1, LEFT_OUT * total):
             many = f"{len(self.left_out)} of {total} sentences killed {POISON} learners each"
             raise InputError(f"{many}: is the memory enough? Mend it, then go on with --resume")

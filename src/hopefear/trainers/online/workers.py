@@ -46,7 +46,7 @@ class Server:
             self.learner.hear(letter)
         learnt = _core.learn([self.learner], self.examples, [header["sentences"]], mu=header["mu"], jobs=1)[0]
         letters = self.learner.take_messages()
-        return {"learnt": [described(one) for one in learnt], "bytes": sum(map(len, letters))}, letters
+        return {"learnt": [described(step) for step in learnt], "bytes": sum(map(len, letters))}, letters
 
 
 def pack(header: Header, pieces: Sequence[bytes]) -> bytes:

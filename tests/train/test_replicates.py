@@ -22,7 +22,7 @@ from hopefear.metrics import Bleu
 from hopefear.runs import Session, read_run
 from hopefear.runs.events import Epoch, Event, Note, Progress, Warned
 from hopefear.runs.session import SILENT
-from hopefear.train.tuning import fit_replicates, random_initial
+from hopefear.train.replicates import fit_replicates, random_initial
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ Out2<double> like(const Pool& pool, In2<uint8_t> member, int jobs) {
 
 }  // namespace
 
-void init_columns(nb::module_& m) {
+void init_evidence(nb::module_& m) {
   m.def("text_columns", [] { return kTextColumns; }, "The names of the first of shallow_columns.");
   m.def("source_columns", [] { return kSourceColumns; }, "The names of the others.");
   m.def("lexical_names", [] { return kLexicalColumns; }, "The names of lexical_columns.");

@@ -13,7 +13,7 @@ from hopefear.decode import Hiero
 from hopefear.model.directory import Model
 from hopefear.runs import Run, read_run
 from hopefear.train import outcome
-from hopefear.train.outcome import finish
+from hopefear.train.model_results import finish
 from hopefear.trainers.base import Result
 from hopefear.trainers.data import Task, Translations
 from tests.models import corpus

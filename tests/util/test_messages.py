@@ -1,6 +1,6 @@
 """The words that messages are made of."""
 
-from hopefear.util.words import one_of, plural, some
+from hopefear.util.messages import plural, some, suggestion
 
 
 def test_plural() -> None:
@@ -15,5 +15,5 @@ def test_some_of_many() -> None:
 
 
 def test_what_may_have_been_meant() -> None:
-    assert one_of("blue", ["bleu", "ter"]) == " Did you mean 'bleu'?"
-    assert one_of("xyzzy", ["bleu", "ter"]) == ""
+    assert suggestion("blue", ["bleu", "ter"]) == " Did you mean 'bleu'?"
+    assert suggestion("xyzzy", ["bleu", "ter"]) == ""

@@ -19,7 +19,7 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def one_of(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
     spelled = {other.lower(): other for other in known if other != name}
     close = difflib.get_close_matches(name.lower(), list(spelled), n=1, cutoff=0.6)

@@ -19,7 +19,7 @@ from hopefear.trainers.base import Result
 from hopefear.trainers.data import Corpus, Task
 from hopefear.trainers.online.base import paper_weights
 from hopefear.util.files import read_lines
-from hopefear.util.words import plural, table
+from hopefear.util.messages import plural, table
 
 if TYPE_CHECKING:
     from hopefear.commands.train import Train
@@ -109,7 +109,7 @@ def _with_words(path: str, corpus: Corpus, model: Model, session: Session, latti
     full = [
         i
         for i, line in enumerate(corpus.lines)
-        if tokens(line.strip("() \t") if lattices else line) and any(one[i].strip() for one in corpus.references)
+        if tokens(line.strip("() \t") if lattices else line) and any(lines[i].strip() for lines in corpus.references)
     ]
     if not full:
         raise InputError(f"{path}: no line has a word and a reference. There is nothing to learn from")
@@ -130,8 +130,8 @@ def built_from(path: str, corpus: Corpus, model: Model) -> str | None:
         words = model.target_text.tokens(line)
         if len(words) > lm.order:
             long += 1
-            found = lm.full_scores(" ".join(words))
-            seen += all(one.ngram_length >= min(i + 2, lm.order) for i, one in enumerate(found))
+            scores = lm.full_scores(" ".join(words))
+            seen += all(score.ngram_length >= min(i + 2, lm.order) for i, score in enumerate(scores))
     if long < 10 or seen <= long / 2:
         return None
     finding = f"{path}: {seen} of {long} longer sentences seem to be text that {model.path} was built from"

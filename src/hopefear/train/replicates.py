@@ -29,9 +29,9 @@ from hopefear.runs.session import SILENT, Session
 from hopefear.trainers.batch.base import CandidateTrainer
 from hopefear.util import cluster
 from hopefear.util.cluster import Each
+from hopefear.util.messages import digits_for, table
 from hopefear.util.processes import Say, Task, cores, run_tasks
 from hopefear.util.values import plain
-from hopefear.util.words import digits_for, table
 
 Weights = dict[str, float]
 
@@ -53,7 +53,7 @@ class Tuned(Scoring):
     @property
     def best(self) -> Replicate:
         sign = 1 if self.metric.higher_is_better else -1
-        return max(self.replicates, key=lambda one: sign * one.scores["dev"][self.metric.key])
+        return max(self.replicates, key=lambda replicate: sign * replicate.scores["dev"][self.metric.key])
 
     @property
     def weights(self) -> Weights:
@@ -84,20 +84,20 @@ class Tuned(Scoring):
 
     def over_replicates(self, part: str, key: str | None = None) -> tuple[float, float]:
         """Mean and standard deviation of a part's score, in the metric of that name (that which was optimised)."""
-        values = [one.scores[part][key or self.metric.key] for one in self.replicates]
+        values = [replicate.scores[part][key or self.metric.key] for replicate in self.replicates]
         return mean(values), stdev(values) if len(values) > 1 else 0.0
 
     def final(self) -> dict[str, Any]:
         """What ``run.json`` has under ``final``: the best replicate's scores, and all others."""
-        found: dict[str, Any] = {part: dict(scores) for part, scores in self.best.scores.items()}
-        found["before"] = self.before
+        scores_of: dict[str, Any] = {part: dict(scores) for part, scores in self.best.scores.items()}
+        scores_of["before"] = self.before
         if len(self.replicates) > 1:
-            found["best_seed"] = self.best.seed
-            found["replicates"] = [{"seed": one.seed, **one.scores} for one in self.replicates]
+            scores_of["best_seed"] = self.best.seed
+            scores_of["replicates"] = [{"seed": replicate.seed, **replicate.scores} for replicate in self.replicates]
             spread = {part: self.over_replicates(part) for part in self.best.scores}
-            found["mean"] = {part: {self.metric.key: value} for part, (value, _) in spread.items()}
-            found["deviation"] = {part: {self.metric.key: value} for part, (_, value) in spread.items()}
-        return found | self.more
+            scores_of["mean"] = {part: {self.metric.key: value} for part, (value, _) in spread.items()}
+            scores_of["deviation"] = {part: {self.metric.key: value} for part, (_, value) in spread.items()}
+        return scores_of | self.more
 
     def record(self) -> dict[str, Any]:
         """What ``--json`` prints."""
@@ -118,8 +118,8 @@ class Tuned(Scoring):
     def _metric_table(self, metric: Metric) -> str:
         parts, key = list(self.best.scores), metric.key
 
-        shown = [scores[part][key] for scores in (self.before or self.best.scores, self.best.scores) for part in parts]
-        d = digits_for(shown)
+        values = [scores[part][key] for scores in (self.before or self.best.scores, self.best.scores) for part in parts]
+        d = digits_for(values)
 
         def cells(scores: Scores) -> list[str]:
             return [f"{scores[part][key]:.{d}f}" for part in parts]
@@ -237,8 +237,8 @@ class _Fits:
 
     def fitted_far(self, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """On a worker of a cluster: what a replicate said, and the replicate."""
-        said: list[dict[str, Any]] = []
-        return said, self.fitted(number, 1, said.append)
+        messages: list[dict[str, Any]] = []
+        return messages, self.fitted(number, 1, messages.append)
 
     def finished(self, number: int) -> dict[str, Any] | None:
         """The replicate that is in the folder already."""
@@ -257,7 +257,7 @@ class _Fits:
             lambda say, number=number: self.kept(number, self.fitted(number, max(1, jobs // at_once), say))  # type: ignore[misc]
             for number in numbers
         ]
-        return run_tasks(tasks, at_once, lambda task, said: hear(numbers[task], said))
+        return run_tasks(tasks, at_once, lambda task, message: hear(numbers[task], message))
 
     def on_cluster(
         self, numbers: Sequence[int], hear: Callable[[int, Mapping[str, Any]], None], warn: Callable[[str], object]
@@ -268,8 +268,8 @@ class _Fits:
             return [self.kept(number, self.fitted(number, 1, partial(hear, number), each)) for number in numbers]
         results = []
         far = cluster.in_order(lambda: self.fitted_far, numbers, warn)
-        for number, (said, replicate) in zip(numbers, far, strict=True):
-            for event in said:
+        for number, (messages, replicate) in zip(numbers, far, strict=True):
+            for event in messages:
                 hear(number, event)
             results.append(self.kept(number, replicate))
         return results
@@ -299,8 +299,8 @@ def fit_replicates(
         start = dict.fromkeys(names, 1.0)
     fits = _Fits(trainer, parts, start, random_init, (trainer.metric, *others), run.folder)
 
-    def hear(number: int, said: Mapping[str, Any]) -> None:
-        run.tell(Event.restored(said).within(replicate=number + 1))
+    def hear(number: int, message: Mapping[str, Any]) -> None:
+        run.tell(Event.restored(message).within(replicate=number + 1))
 
     results = {number: fits.finished(number) for number in range(replicates)}
     missing = [number for number, replicate in results.items() if replicate is None]
@@ -308,5 +308,5 @@ def fit_replicates(
     results |= dict(zip(missing, fitted, strict=True))
     known_before = start is not None or all(pool.is_lists for pool in parts.values())
     before = fits.scores(start or {}, trainer.jobs) if known_before else {}
-    found = [Replicate(**replicate) for replicate in results.values() if replicate is not None]
-    return Tuned(found, before, trainer.metric, others=list(others))
+    replicates_done = [Replicate(**replicate) for replicate in results.values() if replicate is not None]
+    return Tuned(replicates_done, before, trainer.metric, others=list(others))

@@ -42,7 +42,7 @@ def finish(
     final: dict[str, Any] = {"epoch": result.epoch}
     before: dict[str, Any] = {}
     findings = []
-    kept: dict[str, Any] = {}  # statistics of every sentence, so that reports can compare runs
+    stats_of: dict[str, Any] = {}  # statistics of every sentence, so that reports can compare runs
     # Without development data, dev is what was learnt from, as in tune.
     for part, corpus in (("dev", task.dev or task.corpus), ("test", test)):
         if corpus is None:
@@ -56,15 +56,15 @@ def finish(
             old, new = (Translations.of(task.decoder, corpus, w, trainer.jobs) for w in both)
         final[part] = {"bleu": new.score, "length_ratio": new.length_ratio}
         before[part] = {"bleu": old.score, "length_ratio": old.length_ratio}
-        digest = hashlib.sha256("\n".join(line for one in old.tokens for line in one).encode()).hexdigest()
-        kept |= {f"{part}_before": old.stats, f"{part}_after": new.stats, f"{part}_references": np.array(digest)}
+        digest = hashlib.sha256("\n".join(line for lines in old.tokens for line in lines).encode()).hexdigest()
+        stats_of |= {f"{part}_before": old.stats, f"{part}_after": new.stats, f"{part}_references": np.array(digest)}
         if part == "test":
             final[part]["p"] = paired_bootstrap(new.stats, old.stats, Bleu(), 1000, trainer.seed, trainer.jobs).p
         if part == "test" or task.dev is not None or crossed is not None:  # sentences that were not learnt from
             change = difference(old.stats, new.stats, Bleu(), seed=trainer.seed, jobs=trainer.jobs)
             final[part]["change"] = change.record()
         if part == "dev":
-            was, now = (corpus_pool(one.texts, one.tokens) for one in (old, new))
+            was, now = (corpus_pool(lines.texts, lines.tokens) for lines in (old, new))
             findings = list(examine_outcome(was, now, Bleu(), seed=trainer.seed, jobs=trainer.jobs))
             with atomic_write(run.path / "examples.json") as file:
                 json.dump(_examples(corpus, old, new), file, ensure_ascii=False, indent=1)
@@ -72,7 +72,7 @@ def finish(
     final |= {"folds": result.details["folds"]} if "folds" in result.details else {}
     final |= {"untrained": result.details["untrained"]} if "untrained" in result.details else {}
     with atomic_write(run.path / "stats.npz", "wb") as stats:
-        np.savez_compressed(stats, **kept)
+        np.savez_compressed(stats, **stats_of)
     for warning in (*result.warnings, *map(str, findings)):
         session.warn(warning)
     run.record.findings = [asdict(finding) for finding in findings]
@@ -111,7 +111,7 @@ def _examples(corpus: Corpus, old: Translations, new: Translations) -> list[dict
         {
             "line": i + 1,
             "source": corpus.lines[i],
-            "references": [one[i] for one in old.tokens],
+            "references": [reference[i] for reference in old.tokens],
             "before": old.texts[i],
             "after": new.texts[i],
         }

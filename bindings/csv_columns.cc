@@ -26,7 +26,7 @@ nb::list texts(CsvColumns& columns, size_t j) {
 
 }  // namespace
 
-void init_tables(nb::module_& m) {
+void init_csv_columns(nb::module_& m) {
   nb::class_<CsvColumns>(m, "CsvColumns", "Reads the columns of a CSV file chunk by chunk.")
       .def(nb::init<char, std::vector<int>>(), "delimiter"_a, "text"_a)
       .def(

@@ -13,7 +13,7 @@ from hopefear.runs import read_run
 from hopefear.runs.events import Decoded, Event, Progress
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.decoder_command import DecoderCommand
-from hopefear.train.decoder_tuning import Settings
+from hopefear.train.decoder_loop import Settings
 from hopefear.trainers.outer_loop import OuterLoop
 
 LIST = "0 ||| a b c d x ||| f= 1 g= 0.5 ||| 0\n0 ||| a b c d e ||| f= 2 g= 0.1 ||| 0\n0 ||| z ||| f= 0 g= 1 ||| 0\n"

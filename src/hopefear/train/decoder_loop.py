@@ -21,8 +21,8 @@ from hopefear.runs.replicates import Replicate, Scores
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
 from hopefear.train.decoder_command import DecoderCommand
+from hopefear.train.replicates import Tuned, describe, finish, random_initial
 from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
-from hopefear.train.tuning import Tuned, describe, finish, random_initial
 from hopefear.trainers.outer_loop import Looped, Number, OuterLoop, looping
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
@@ -137,17 +137,17 @@ def in_replicates(loop: OuterLoop, config: Tune, weights: Mapping[str, float] | 
     assert session.folder is not None
     seed, key = config.seed, loop.metric.key
     loops: list[Looped] = []
-    found: list[Replicate] = []
+    replicates: list[Replicate] = []
     for number in range(config.replicates):
         own = replace(loop, trainer=replace(loop.trainer, seed=seed + number))
         start = random_initial(weights, seed + number) if config.random_init and weights is not None else weights
         looped = own.run(start, session.part(f"replicate-{number + 1}"))
         loops.append(looped)
-        found.append(
+        replicates.append(
             Replicate(seed + number, looped.weights, _scores(looped.best.scores, key), looped.history, looped.warnings)
         )
-    tuned = Tuned(found, _scores(loops[0].decoded[0].scores, key), loop.metric)
-    number = next(i for i, one in enumerate(found) if one is tuned.best)
+    tuned = Tuned(replicates, _scores(loops[0].decoded[0].scores, key), loop.metric)
+    number = next(i for i, replicate in enumerate(replicates) if replicate is tuned.best)
     best, folder = loops[number], session.folder / f"replicate-{number + 1}"
     before, after = (first_best(loop.decoding(folder, k), loop.trainer.jobs) for k in (1, best.best.number))
     findings = examine(loop, loop.candidates(folder, len(best.decoded)), best.weights, before, after)
@@ -170,14 +170,14 @@ def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: P
     metric, jobs = loop.metric, loop.trainer.jobs
     parts = loop.parts(len(before))
     learnt = pool.subset(parts["dev"])
-    found = [*examine_lists(learnt, metric, None, jobs)]
-    found += examine_weights(learnt, weight_vector(weights, learnt.feature_names))
+    findings = [*examine_lists(learnt, metric, None, jobs)]
+    findings += examine_weights(learnt, weight_vector(weights, learnt.feature_names))
     first, last = before.subset(parts["dev"]), after.subset(parts["dev"])
-    found += examine_outcome(first, last, metric, seed=loop.seed, jobs=jobs)
+    findings += examine_outcome(first, last, metric, seed=loop.seed, jobs=jobs)
     if "holdout" in parts:
         aside = parts["holdout"]
-        found += compare_holdout(before.subset(aside), after.subset(aside), metric, loop.seed, jobs)
-    return found
+        findings += compare_holdout(before.subset(aside), after.subset(aside), metric, loop.seed, jobs)
+    return findings
 
 
 @dataclass
@@ -191,9 +191,9 @@ class Settings:
     def scores(self, setting: Mapping[str, Number], weights: Mapping[str, float]) -> dict[str, float]:
         known = checkpoint.load(self.path(setting, weights).with_suffix(".json"))
         if known is None:
-            shown = ", ".join(f"{name} = {value!r}" for name, value in setting.items())
+            values = ", ".join(f"{name} = {value!r}" for name, value in setting.items())
             pool = self.loop.decoder.decode(
-                weights, self.folder, parameters=setting, like=self.like, label=f"setting {shown}"
+                weights, self.folder, parameters=setting, like=self.like, label=f"setting {values}"
             )
             return self.keep(setting, weights, pool)
         return dict(known["scores"])
@@ -237,8 +237,8 @@ def around_parameters(
         where = folder / f"tuning-{number}"
         looped = own.run(begin, session.part(where.name), parameters=setting, learnt_only=only)
         tunings.append((where, len(looped.decoded)))
-        for one in (looped.decoded[0], looped.best):
-            settings.keep(setting, one.weights, own.decoding(where, one.number))
+        for decoded in (looped.decoded[0], looped.best):
+            settings.keep(setting, decoded.weights, own.decoding(where, decoded.number))
         return looped, looped.best.scores["dev"]
 
     def evaluate(setting: Mapping[str, Number], w: Mapping[str, float]) -> float:
@@ -253,14 +253,14 @@ def around_parameters(
     begin: Mapping[str, float] = first
     if weights is None:
         begin = tuned_for(loop, start, None, 0, False)[0].weights
-    found = ascent.run(parameters, evaluate, retune, begin, loop.metric.higher_is_better, session)
-    scores = settings.scores(found.setting, found.weights)
-    replicate = Replicate(loop.seed, found.weights, _scores(scores, key), found.history, found.warnings)
-    more = {"params": found.setting, "evaluations": found.evaluations, "stopped": found.stopped}
-    tuned = Tuned([replicate], _scores(settings.scores(start, first), key), loop.metric, more, found.setting)
-    before, after = settings.first_best(start, first), settings.first_best(found.setting, found.weights)
+    outcome = ascent.run(parameters, evaluate, retune, begin, loop.metric.higher_is_better, session)
+    scores = settings.scores(outcome.setting, outcome.weights)
+    replicate = Replicate(loop.seed, outcome.weights, _scores(scores, key), outcome.history, outcome.warnings)
+    more = {"params": outcome.setting, "evaluations": outcome.evaluations, "stopped": outcome.stopped}
+    tuned = Tuned([replicate], _scores(settings.scores(start, first), key), loop.metric, more, outcome.setting)
+    before, after = settings.first_best(start, first), settings.first_best(outcome.setting, outcome.weights)
     findings: list[Finding] = []
     if tunings:
         where, decodings = tunings[-1]
-        findings = examine(loop, loop.candidates(where, decodings), found.weights, before, after)
+        findings = examine(loop, loop.candidates(where, decodings), outcome.weights, before, after)
     return Looping(tuned, findings, *_parts(loop, before))

@@ -1,4 +1,4 @@
-#include "forest/kept.h"
+#include "forest/stored_forest.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -19,7 +19,7 @@ void each_array(Forest& f, Each&& each) {
 
 }  // namespace
 
-Forest kept(Forest forest) {
+Forest stored(Forest forest) {
   const auto store = ArrayStore::now();
   if (!store) return forest;
   using Chunks = std::vector<std::shared_ptr<ArrayStore::Chunk>>;
