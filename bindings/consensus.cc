@@ -5,7 +5,7 @@
 #include "hope_fear/forest_consensus.h"
 #include "util/error.h"
 #include "util/parallel.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {

@@ -4,7 +4,7 @@
 #include "forest/derivation.h"
 #include "forest/pool.h"
 #include "hope_fear/hope_fear.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 

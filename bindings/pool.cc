@@ -6,7 +6,7 @@
 #include "display.h"
 #include "forest/candidate_lists.h"
 #include "util/array_store.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {

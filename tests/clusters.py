@@ -131,9 +131,9 @@ def killed_at(
 
 def done(folder: Path, arguments: Sequence[str], driver: str = __name__) -> str:
     with started(folder, arguments, driver=driver) as process:
-        said, errors = process.communicate()
+        output, errors = process.communicate()
     assert process.returncode == 0, errors
-    return said
+    return output
 
 
 def names(folder: Path) -> list[str]:

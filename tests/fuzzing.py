@@ -239,14 +239,14 @@ def targets(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         "references": ("a b\nd\nc\n", lambda path: formats.read_references([path, path])),
     }
     texts |= {f"corpus {name}": (make(), _read_corpus) for name, make in TEXT_FILES.items() if ".csv" not in name}
-    found = {name: (text.encode(), reader) for name, (text, reader) in texts.items()}
-    found["corpus zip"] = (opus(folder), _read_corpus)
-    found["corpus zip, inside"] = (members(opus(folder)), _zip_of)
-    found["gzip"] = (gzip.compress(MOSES_LIST.encode(), mtime=0), _read_list)
-    found["xz"] = (lzma.compress(JSONL_LIST.encode()), _read_list)
-    found["zstd"] = (zstandard.ZstdCompressor().compress(PLF.encode()), _read_forests)
-    found["native"] = (_native(folder), _read_native)
-    return found | state_targets(folder) | document_targets(folder)
+    files = {name: (text.encode(), reader) for name, (text, reader) in texts.items()}
+    files["corpus zip"] = (opus(folder), _read_corpus)
+    files["corpus zip, inside"] = (members(opus(folder)), _zip_of)
+    files["gzip"] = (gzip.compress(MOSES_LIST.encode(), mtime=0), _read_list)
+    files["xz"] = (lzma.compress(JSONL_LIST.encode()), _read_list)
+    files["zstd"] = (zstandard.ZstdCompressor().compress(PLF.encode()), _read_forests)
+    files["native"] = (_native(folder), _read_native)
+    return files | state_targets(folder) | document_targets(folder)
 
 
 def mutated(data: bytes, random: random.Random) -> bytes:
@@ -334,8 +334,8 @@ def _read_model_info(path: Path) -> None:
 
 
 def _learners(folder: Path) -> bytes:
-    one = states.Snapshot(np.arange(3.0), np.zeros(3), np.ones(3), np.zeros(9), 4, [b"ab", b""])
-    states.save(folder / "learners.npz", {"epoch": 2, "history": []}, [one, one], {"best": np.arange(3.0)})
+    snapshot = states.Snapshot(np.arange(3.0), np.zeros(3), np.ones(3), np.zeros(9), 4, [b"ab", b""])
+    states.save(folder / "learners.npz", {"epoch": 2, "history": []}, [snapshot, snapshot], {"best": np.arange(3.0)})
     return (folder / "learners.npz").read_bytes()
 
 

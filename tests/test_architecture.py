@@ -64,12 +64,12 @@ def cycle(graph: Mapping[str, list[str]]) -> list[str]:
         if file in done:
             return []
         for target in graph.get(file, []):
-            if found := visit(target, [*path, file]):
-                return found
+            if files := visit(target, [*path, file]):
+                return files
         done.add(file)
         return []
 
-    return next((found for file in graph if (found := visit(file, []))), [])
+    return next((files for file in graph if (files := visit(file, []))), [])
 
 
 def test_core_folders_include_only_what_is_below_them() -> None:
@@ -88,7 +88,7 @@ def test_core_never_includes_python() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "edges", "found"),
+    ("graph", "edges", "files_of_cycle"),
     [
         ({"a/x.h": ["a/y.h"], "b/x.h": ["a/x.h"]}, [], []),
         ({"a/x.h": ["b/x.h"]}, ["a/x.h -> b/x.h"], []),
@@ -97,9 +97,9 @@ def test_core_never_includes_python() -> None:
         ({"a/x.h": ["a/y.h"], "a/y.h": ["a/z.h"], "a/z.h": ["a/y.h"]}, [], ["a/y.h", "a/z.h", "a/y.h"]),
     ],
 )
-def test_the_checks_can_fail(graph: dict[str, list[str]], edges: list[str], found: list[str]) -> None:
+def test_the_checks_can_fail(graph: dict[str, list[str]], edges: list[str], files_of_cycle: list[str]) -> None:
     assert list(upward_edges(graph, (("a",), ("b", "c")))) == edges
-    assert cycle(graph) == found
+    assert cycle(graph) == files_of_cycle
 
 
 FILE_LINES, FUNCTION_LINES = 450, 60

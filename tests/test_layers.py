@@ -45,21 +45,21 @@ def imports_of(path: Path) -> set[str]:
         if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
         for node in ast.walk(branch)
     }
-    found = set()
+    names = set()
     for node in ast.walk(tree):
         if node in typing_only:
             continue
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names if name.name.startswith("hopefear.")}
+            names |= {name.name for name in node.names if name.name.startswith("hopefear.")}
         elif isinstance(node, ast.ImportFrom) and node.module == "hopefear":
-            found |= {f"hopefear.{name.name}" for name in node.names}
+            names |= {f"hopefear.{name.name}" for name in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hopefear."):
             assert node.module is not None
             base = SOURCES.joinpath(*node.module.split(".")[1:])
             submodules = {name.name for name in node.names if (base / f"{name.name}.py").exists()}
-            found |= {f"{node.module}.{name}" for name in submodules}
-            found |= {node.module} if len(submodules) < len(node.names) else set()
-    return found
+            names |= {f"{node.module}.{name}" for name in submodules}
+            names |= {node.module} if len(submodules) < len(node.names) else set()
+    return names
 
 
 def modules() -> dict[str, Path]:
@@ -116,8 +116,8 @@ def imports_at_top(path: Path) -> set[str]:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
     }
-    found = set()
+    names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node not in inner and (node.module or "").startswith("hopefear."):
-            found.add(str(node.module))
-    return found & imports_of(path)
+            names.add(str(node.module))
+    return names & imports_of(path)

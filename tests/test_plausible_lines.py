@@ -41,7 +41,7 @@ def groups() -> list[dict[str, Any]]:
 
 
 def rows(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"prompt": each["prompt"], **one} for each in records for one in each["candidates"]]
+    return [{"prompt": each["prompt"], **candidate} for each in records for candidate in each["candidates"]]
 
 
 def write_lines(path: Path, records: list[Any]) -> None:
@@ -98,7 +98,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     write_lines(folder / "vllm.jsonl", [each for each, _ in both])
     write_lines(folder / "chat.jsonl", [each for _, each in both])
     parallel = ["text", "comet", *SCORES]
-    columns = [{name: [one[name] for one in each["candidates"]] for name in parallel} for each in records]
+    columns = [{name: [candidate[name] for candidate in each["candidates"]] for name in parallel} for each in records]
     columns = [{"candidates": each.pop("text"), **each, "prompt": f"q{i}"} for i, each in enumerate(columns)]
     write_lines(folder / "columns.jsonl", columns)
     save_dataset(folder / "rows.dataset", pyarrow.Table.from_pandas(frame))
@@ -233,7 +233,7 @@ def test_weigh(line: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 def test_the_same_best_from_everything(line: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     weights = names["weights"]
     best = [
-        max(each["candidates"], key=lambda one: sum(weights[name] * one[name] for name in SCORES))["text"]
+        max(each["candidates"], key=lambda item: sum(weights[name] * item[name] for name in SCORES))["text"]
         for each in names["records"]
     ]
     assert run(line, names, monkeypatch) == best

@@ -27,34 +27,34 @@ def data() -> Data:
 
 @pytest.mark.filterwarnings("ignore")
 def test_passes_the_checks_of_scikit_learn() -> None:
-    found = check_estimator(Weigher(options=QUICK, jobs=1), on_fail=None)
-    assert not [(one["check_name"], one["exception"]) for one in found if one["status"] == "failed"]
+    checks = check_estimator(Weigher(options=QUICK, jobs=1), on_fail=None)
+    assert not [(check["check_name"], check["exception"]) for check in checks if check["status"] == "failed"]
 
 
 @pytest.mark.parametrize("trainer", ["mert", "kbmira", "minrisk", "auto"])
 def test_learns(data: Data, trainer: str) -> None:
     X, y, groups = data
-    found = Weigher(trainer=trainer).fit(X, y, groups)
-    share = found.coef_ / np.abs(found.coef_).sum()
+    result = Weigher(trainer=trainer).fit(X, y, groups)
+    share = result.coef_ / np.abs(result.coef_).sum()
     assert share[0] > 0.4
     assert share[2] < -0.1
-    best = [y[groups == g][found.predict(X[groups == g]).argmax()] for g in range(100)]
-    assert found.score(X, y, groups) == pytest.approx(np.mean(best))
+    best = [y[groups == g][result.predict(X[groups == g]).argmax()] for g in range(100)]
+    assert result.score(X, y, groups) == pytest.approx(np.mean(best))
 
 
 def test_the_order_of_rows_does_not_matter(data: Data) -> None:
     X, y, groups = data
     order = np.argsort(np.arange(500) % 5, kind="stable")  # groups in pieces, candidates in the same order
-    one = Weigher(options=QUICK).fit(X, y, groups)
+    fitted = Weigher(options=QUICK).fit(X, y, groups)
     other = Weigher(options=QUICK).fit(X[order], y[order], groups[order])
-    np.testing.assert_array_equal(one.coef_, other.coef_)
+    np.testing.assert_array_equal(fitted.coef_, other.coef_)
 
 
 def test_lower_is_better(data: Data) -> None:
     X, y, groups = data
-    one = Weigher(options=QUICK, lower_is_better=True).fit(X, -y, groups)
+    fitted = Weigher(options=QUICK, lower_is_better=True).fit(X, -y, groups)
     other = Weigher(options=QUICK).fit(X, y, groups)
-    assert one.score(X, -y, groups) == pytest.approx(other.score(X, y, groups))
+    assert fitted.score(X, -y, groups) == pytest.approx(other.score(X, y, groups))
 
 
 def test_grid_search_with_a_group_column(data: Data) -> None:
@@ -83,9 +83,9 @@ def test_frames_name_the_weights(data: Data) -> None:
     X, y, groups = data
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     frame.insert(1, "query", [f"q{g}" for g in groups])
-    found = Weigher(options=QUICK, group_column="query").fit(frame, y)
-    assert list(found.weights_) == ["a", "b", "c"]
-    np.testing.assert_array_equal(found.coef_, Weigher(options=QUICK).fit(X, y, groups).coef_)
+    result = Weigher(options=QUICK, group_column="query").fit(frame, y)
+    assert list(result.weights_) == ["a", "b", "c"]
+    np.testing.assert_array_equal(result.coef_, Weigher(options=QUICK).fit(X, y, groups).coef_)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "forest/stored_forest.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "forest/candidate_lists.h"
 #include "forest/stored_forest.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 

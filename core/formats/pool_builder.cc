@@ -8,7 +8,7 @@
 
 #include "forest/stored_forest.h"
 #include "util/text.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {

@@ -5,7 +5,7 @@
 #include "forest/edge_features.h"
 #include "formats/json.h"
 #include "util/text.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 namespace {

@@ -10,7 +10,7 @@
 #include "search/source.h"
 #include "util/id_map.h"
 #include "util/text.h"
-#include "util/messages.h"
+#include "util/words.h"
 
 namespace hopefear {
 

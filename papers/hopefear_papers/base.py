@@ -68,16 +68,18 @@ class Claim:
         return {True: "held", False: "did not hold", None: "undecided"}[self.held]
 
 
-def better(text: str, found: Difference, evidence: str = "") -> Claim:
+def better(text: str, difference: Difference, evidence: str = "") -> Claim:
     """The claim that this difference is above 0."""
-    return Claim(text, beats(found.delta, found.p), evidence or in_bleu(found), found.p)
+    return Claim(text, beats(difference.delta, difference.p), evidence or in_bleu(difference), difference.p)
 
 
-def levelled(text: str, found: Difference, evidence: str = "") -> Claim:
+def levelled(text: str, difference: Difference, evidence: str = "") -> Claim:
     """The claim that two are level."""
     evidence = f"{evidence}; " if evidence else ""
-    verdict = level(found)
-    return Claim(text, verdict, evidence + in_interval(found), found.p if verdict is False else level_p(found))
+    verdict = level(difference)
+    return Claim(
+        text, verdict, evidence + in_interval(difference), difference.p if verdict is False else level_p(difference)
+    )
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,9 @@ class Lab:
         """
         path = self.out / "cache" / f"{_name(label, key)}.json"
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(found, dict):
-                return dict(found["result"])
+            record = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(record, dict):
+                return dict(record["result"])
         except FileNotFoundError:
             pass
         except (ValueError, KeyError):
@@ -233,9 +235,9 @@ def begin_all(experiments: Sequence[Experiment], lab: Lab) -> None:
     """On a cluster: begin every result that depends on no other, of all experiments."""
     assert lab.far is not None
     lab.far.waits = False
-    for one in experiments:
+    for experiment in experiments:
         with suppress(NotYetError, InputError):  # a fault is told when it is this experiment's turn
-            one.run(lab)
+            experiment.run(lab)
     lab.far.waits = True
 
 

@@ -128,12 +128,20 @@ def _table(lab: Lab, on: Setup, runs: Mapping[str, Sequence[Trial]], paper: Mapp
     """A row for each method, marked where it differs from MERT as printed, the first of them."""
     first, *others = runs
     rows = [row(first, runs[first], paper.get(first, ""))]
-    rows += [row(one, runs[one], paper.get(one, ""), mark(compare(on, runs[one], runs[first], lab))) for one in others]
+    rows += [
+        row(
+            alternative,
+            runs[alternative],
+            paper.get(alternative, ""),
+            mark(compare(on, runs[alternative], runs[first], lab)),
+        )
+        for alternative in others
+    ]
     return Table(f"{on.task.name}; + - differ from {first}, p < 0.05", COLUMNS, rows)
 
 
 def faster_and_better(on: Setup, lab: Lab, mert: Sequence[Trial], pa: Sequence[Trial]) -> list[Claim]:
-    found = compare(on, pa, mert, lab)
+    comparison = compare(on, pa, mert, lab)
     fit, whole = (
         (spread([run[what] for run in pa])[0], spread([run[what] for run in mert])[0]) for what in ("cpu", "tuning")
     )
@@ -143,7 +151,7 @@ def faster_and_better(on: Setup, lab: Lab, mert: Sequence[Trial], pa: Sequence[T
             whole[0] < whole[1] / 3,
             f"{whole[0]:.0f} against {whole[1]:.0f} CPU s with decoding; {fit[0]:.2f} against {fit[1]:.2f} per fit",
         ),
-        better("the perceptron's weights are better on the test set", found),
+        better("the perceptron's weights are better on the test set", comparison),
     ]
 
 
@@ -172,10 +180,10 @@ def table1(lab: Lab) -> Outcome:
              CMERT + MORE: "73m 9.93 - -", ADJUSTED: "22m 16.19 15.34 0.847"}  # fmt: skip
 
     def lost(text: str, bad: str, good: str) -> Claim:
-        found = compare(on, runs[bad], runs[good], lab)
+        gap = compare(on, runs[bad], runs[good], lab)
         dev = [spread([run["dev"] for run in runs[one]])[0] for one in (good, bad)]
-        return Claim(text, beats(-found.delta, found.p), f"test {in_bleu(found)}; dev {dev[0]:.2f} to {dev[1]:.2f}",
-                     found.p)  # fmt: skip
+        return Claim(text, beats(-gap.delta, gap.p), f"test {in_bleu(gap)}; dev {dev[0]:.2f} to {dev[1]:.2f}",
+                     gap.p)  # fmt: skip
 
     masses = [run["largest"][run["iteration"] - 1] for run in runs[NEW_MERT + MORE]]
     changes = [len({name for _, name in run["largest"][1:]}) for run in runs[NEW_MERT + MORE]]
@@ -195,7 +203,7 @@ def table1(lab: Lab) -> Outcome:
             Claim("the perceptron's output is too short", ratio < 0.95, f"{ratio:.3f} of the references' length"),
         ],
         notes=["The decoder searches with the unused features: every rule has them.", NOTE],
-        numbers={"largest": {name: [run["largest"] for run in found] for name, found in runs.items()}},
+        numbers={"largest": {name: [run["largest"] for run in comparison] for name, comparison in runs.items()}},
     )  # fmt: skip
 
 

@@ -76,9 +76,9 @@ def _ascended(
         def retune(setting: Any, w: Mapping[str, float], number: int) -> tuple[Mapping[str, float], float]:
             loop = OuterLoop(learner, decoder, iterations, seed=seed, recent=RECENT if name == "mert" else 0)
             session = Session(folder=folder / f"tuning-{number}")
-            found = loop.run(w, session, parameters=setting)
-            moved.append(found.best.number > 1)
-            return found.weights, found.best.scores["dev"]
+            outcome = loop.run(w, session, parameters=setting)
+            moved.append(outcome.best.number > 1)
+            return outcome.weights, outcome.best.scores["dev"]
 
         update = lab.run.progress(f"brown ascent {who}, seed {seed}", evaluations)
 
@@ -87,14 +87,14 @@ def _ascended(
                 update(text=f"bleu {event.score:.2f}")
 
         ascent = CoordinateAscent(evaluations=evaluations, trials=lab.pick(tiny=1, small=3, full=5), seed=seed)
-        found = ascent.run(parameters, score, retune, start, run=Session(hear))
+        outcome = ascent.run(parameters, score, retune, start, run=Session(hear))
         shutil.rmtree(folder, ignore_errors=True)
         return {
-            "dev": score(found.setting, found.weights),
-            **on.tested(translate(on.test, found.setting, found.weights)),
-            "setting": found.setting,
-            "weights": found.weights,
-            "evaluations": found.evaluations,
+            "dev": score(outcome.setting, outcome.weights),
+            **on.tested(translate(on.test, outcome.setting, outcome.weights)),
+            "setting": outcome.setting,
+            "weights": outcome.weights,
+            "evaluations": outcome.evaluations,
             "moved": moved,
             "cpu": time.process_time() - began,
         }
@@ -126,20 +126,20 @@ def table4(lab: Lab) -> Outcome:
     before = {"MERT": tuned, first: pa, second: pa, third: pa}
     paper = {"MERT": "18.21 16.33 0.942", first: "16.75 15.47 0.833", second: "17.38 15.97 0.837",
              third: "17.05 16.47 0.939"}  # fmt: skip
-    gains = {name: compare(on, found, before[name], lab) for name, found in runs.items()}
-    moved = {name: [one for run in found for one in run["moved"]] for name, found in runs.items()}
+    gains = {name: compare(on, comparison, before[name], lab) for name, comparison in runs.items()}
+    moved = {name: [entry for run in comparison for entry in run["moved"]] for name, comparison in runs.items()}
     rows = [
         [
             name,
             with_spread([run["test"] for run in before[name]]),
-            with_spread([run["dev"] for run in found]),
-            with_spread([run["test"] for run in found]) + mark(gains[name]),
-            f"{spread([run['ratio'] for run in found])[0]:.3f}",
-            "; ".join(", ".join(str(value) for value in run["setting"].values()) for run in found),
+            with_spread([run["dev"] for run in comparison]),
+            with_spread([run["test"] for run in comparison]) + mark(gains[name]),
+            f"{spread([run['ratio'] for run in comparison])[0]:.3f}",
+            "; ".join(", ".join(str(value) for value in run["setting"].values()) for run in comparison),
             f"{sum(moved[name])} of {len(moved[name])}",
             paper[name],
         ]
-        for name, found in runs.items()
+        for name, comparison in runs.items()
     ]
     versus = compare(on, runs[first], runs["MERT"], lab)
     of_mert, of_pa = _share(moved["MERT"]), _share(moved[first] + moved[second])
@@ -150,9 +150,9 @@ def table4(lab: Lab) -> Outcome:
         claims=[
             Claim(
                 "coordinate ascent helps both",
-                all_of([beats(found.delta, found.p) for found in gains.values()]),
-                "; ".join(f"{name} {found.delta:+.2f}, p = {found.p:.2g}" for name, found in gains.items()),
-                max(found.p for found in gains.values()),
+                all_of([beats(gain.delta, gain.p) for gain in gains.values()]),
+                "; ".join(f"{name} {gain.delta:+.2f}, p = {gain.p:.2g}" for name, gain in gains.items()),
+                max(gain.p for gain in gains.values()),
             ),
             levelled("the perceptron is competitive with MERT", versus),
             Claim("the perceptron's weights move less often than MERT's", of_pa < of_mert,

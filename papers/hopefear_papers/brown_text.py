@@ -88,20 +88,26 @@ def text(lab: Lab) -> Outcome:
     runs: dict[str, list[Trial]] = {
         name: [perceptron(lab, on, lab.seed, PRINTED, {**HAITIAN, **options})] for name, options in variants.items()
     }
-    largest = {name: _largest_share(found[0]) for name, found in runs.items()}
+    largest = {name: _largest_share(trials[0]) for name, trials in runs.items()}
     rows = [
-        [name, f"{found[0]['dev']:.2f}", f"{found[0]['test']:.2f}", f"{found[0]['ratio']:.3f}", f"{largest[name]:.2f}"]
-        for name, found in runs.items()
+        [
+            name,
+            f"{trials[0]['dev']:.2f}",
+            f"{trials[0]['test']:.2f}",
+            f"{trials[0]['ratio']:.3f}",
+            f"{largest[name]:.2f}",
+        ]
+        for name, trials in runs.items()
     ]
-    against = {name: compare(on, found, runs["as printed"], lab) for name, found in runs.items()}
+    against = {name: compare(on, trials, runs["as printed"], lab) for name, trials in runs.items()}
     low, high = runs["beta = 1"][0]["ratio"], runs["beta = 3"][0]["ratio"]
     once, often = _oracles_on_top(lab, on, 1), _oracles_on_top(lab, on, variants["many passes"]["iterations"])
     printed = runs["as printed"][0]
     learning = printed["cpu"] / printed["decodings"]  # the last pass goes through the lists of all decodings
 
     def worse(claim: str, name: str) -> Claim:
-        found = against[name]
-        return Claim(claim, beats(-found.delta, found.p), in_bleu(found), found.p)
+        trials = against[name]
+        return Claim(claim, beats(-trials.delta, trials.p), in_bleu(trials), trials.p)
 
     return Outcome(
         [Table(f"the perceptron on {on.task.name}",
@@ -146,8 +152,8 @@ def many(lab: Lab) -> Outcome:
         "MERT": [mert(lab, on, seed, templates=templates, **ours) for seed in lab.seeds],
         **perceptrons(lab, on, templates=templates),
     }
-    against: Mapping[str, Any] = {name: compare(on, found, runs[first], lab) for name, found in runs.items()}
-    rows = [row(name, found, "", mark(against[name])) for name, found in runs.items()]
+    against: Mapping[str, Any] = {name: compare(on, comparison, runs[first], lab) for name, comparison in runs.items()}
+    rows = [row(name, comparison, "", mark(against[name])) for name, comparison in runs.items()]
     return Outcome(
         [Table(f"228 features, {on.task.name}; + - differ from {first}, p < 0.05", COLUMNS, rows)],
         [

@@ -77,10 +77,10 @@ def fig1(lab: Lab) -> Outcome:
     on, learn, _ = online_setup(lab)
     part = _longest(on.dev, lab.pick(tiny=8, small=150, full=200))
     key = {**on.key, "learn": learn.digest, "sentences": part.digest, "scales": SCALES}
-    found = lab.cached("chiang fig1", key, lambda: _searched(lab, on, part, learn))
+    results = lab.cached("chiang fig1", key, lambda: _searched(lab, on, part, learn))
     table, told = [], {}
     for label in SCALES:
-        rows = found["rows"][label]
+        rows = results["rows"][label]
         for kind in ("fear", "hope"):
             for how, name in (("forest", "forest reranking"), ("linear", "linear BLEU")):
                 gained = np.array(rows[how][kind]) - np.array(rows["kbest"][kind])
@@ -89,7 +89,7 @@ def fig1(lab: Lab) -> Outcome:
                 told[label, kind, how] = Gap(float(gained.mean()), p)
                 table.append([label, kind, name, f"{np.mean(rows[how][kind]):.2f}", f"{gained.mean():+.3f}",
                               f"{100 * more:.0f} %", f"{100 * less:.0f} %", f"{p:.2g}"])  # fmt: skip
-    outside = {label: 100 * float(np.mean(found["rows"][label]["forest"]["outside"])) for label in SCALES}
+    outside = {label: 100 * float(np.mean(results["rows"][label]["forest"]["outside"])) for label in SCALES}
 
     def ahead(text: str, kind: str) -> Claim:
         gaps = {label: told[label, kind, "forest"] for label in SCALES}
@@ -99,10 +99,10 @@ def fig1(lab: Lab) -> Outcome:
 
     shown = (("sample", "random samples"), ("kbest", "100-best"), ("best", "best"), ("hope", "hope, forest"),
              ("fear", "fear, forest"), ("fear_kbest", "fear, 100-best"))  # fmt: skip
-    points = found["example"]["points"]
+    points = results["example"]["points"]
     curves = [Curve(name, [p[0] for p in points[kind]], [p[1] for p in points[kind]], points=True)
               for kind, name in shown]  # fmt: skip
-    least, mean = found["words"]
+    least, mean = results["words"]
     return Outcome(
         tables=[
             Table(
@@ -168,15 +168,15 @@ def table1(lab: Lab) -> Outcome:
             [trained(lab, name, seed, features=model, options=own, parallel=way,
                     learners=learners(lab) if way != "none" else 1) for seed in lab.seeds]
         )  # fmt: skip
-    tests = [compare(on, found, runs[0], lab) for found in runs]
+    tests = [compare(on, comparison, runs[0], lab) for comparison in runs]
     table = []
-    for row, found, against in zip(ROWS, runs, tests, strict=True):
-        epochs = ", ".join(str(run["epoch"]) for run in found)
+    for row, comparison, against in zip(ROWS, runs, tests, strict=True):
+        epochs = ", ".join(str(run["epoch"]) for run in comparison)
         paper = ["" if value is None else f" [{value:.1f}]" for value in row[7:]]
-        marked = "" if found is runs[0] else mark(against)
-        table.append([*row[:5], epochs, with_spread([run["dev"] for run in found]) + paper[0],
-                      with_spread([run["test"] for run in found]) + marked + paper[1]])  # fmt: skip
-    means = [spread([run["test"] for run in found])[0] for found in runs]
+        marked = "" if comparison is runs[0] else mark(against)
+        table.append([*row[:5], epochs, with_spread([run["dev"] for run in comparison]) + paper[0],
+                      with_spread([run["test"] for run in comparison]) + marked + paper[1]])  # fmt: skip
+    means = [spread([run["test"] for run in comparison])[0] for comparison in runs]
     top, bottom = int(np.argmax(means[:4])), int(np.argmin(means[:4]))
 
     def over(ours: int, theirs: int) -> Comparison:
@@ -197,8 +197,8 @@ def table1(lab: Lab) -> Outcome:
                    f"over {ROWS[rival][1]} {ROWS[rival][2]} {in_bleu(behind[rival])}"),
             Claim("of the others only minimum risk is significantly below it",
                   behind[2].p < RATE and behind[2].delta > 0 and min(behind[1].p, behind[3].p) >= RATE,
-                  "; ".join(f"MERT over {ROWS[row][1]} {ROWS[row][2]} {in_bleu(found)}"
-                            for row, found in behind.items())),
+                  "; ".join(f"MERT over {ROWS[row][1]} {ROWS[row][2]} {in_bleu(comparison)}"
+                            for row, comparison in behind.items())),
             better("hinge loss is better than risk", over(1, 2), f"SGD, small model: {in_bleu(over(1, 2))}"),
             better("MIRA is better than SGD on the large model", over(5, 4)),
             better("lexical features help MIRA", over(5, 3)),
@@ -209,5 +209,5 @@ def table1(lab: Lab) -> Outcome:
         ],
         notes=["MERT has 20 random starts and ascends along the features; ours has principal axes and kicks.",
                f"Parameter mixing and sharing with {learners(lab)} learners (20 in the paper).", NOTE],
-        numbers={"test": means, "weights": [found[0]["weights"] for found in runs]},
+        numbers={"test": means, "weights": [comparison[0]["weights"] for comparison in runs]},
     )  # fmt: skip

@@ -52,13 +52,13 @@ def _last(runs: Sequence[Trial]) -> list[float]:
 
 
 def _score_table(title: str, curves: list[Curve]) -> Table:
-    longest = max(curves, key=lambda one: len(one.x)).x
+    longest = max(curves, key=lambda curve: len(curve.x)).x
 
-    def cell(one: Curve, k: int) -> str:
-        error = f" ({one.error[k]:.2f})" if one.error else ""
-        return f"{one.y[k]:.2f}{error}" if k < len(one.y) else ""
+    def cell(curve: Curve, k: int) -> str:
+        error = f" ({curve.error[k]:.2f})" if curve.error else ""
+        return f"{curve.y[k]:.2f}{error}" if k < len(curve.y) else ""
 
-    rows = [[one.name, *(cell(one, k) for k in range(len(longest)))] for one in curves]
+    rows = [[curve.name, *(cell(curve, k) for k in range(len(longest)))] for curve in curves]
     return Table(title, ["", *(f"epoch {x:g}" for x in longest)], rows)
 
 
@@ -80,7 +80,7 @@ def fig2(lab: Lab) -> Outcome:
         curves = [curve(f"{titles[name]} {eta:g}", runs[name, eta]) for eta in rates]
         figures.append(Figure(f"chiang-fig2{letter}", f"{titles[name]} by learning rate", "epoch", "dev BLEU", curves))
         tables.append(_score_table(f"({letter}) {titles[name]}, dev BLEU", curves))
-    tops = {place: spread(_best(found))[0] for place, found in runs.items()}
+    tops = {place: spread(_best(trials))[0] for place, trials in runs.items()}
     best = {name: max(rates, key=lambda eta, name=name: tops[name, eta]) for name in titles}  # type: ignore[misc]
     against = [curve("MERT", mert), *(curve(titles[name], runs[name, best[name]]) for name in titles)]
     figures.append(Figure("chiang-fig2d", "online methods and MERT", "epoch", "dev BLEU", against))
@@ -150,9 +150,9 @@ def fig3(lab: Lab) -> Outcome:
             better("less negative mu is better in the end", late,
                    f"after the last epoch {_listed(finals)}; {mild:g} against {mus[0]:g} {late}; "
                    "the paper excepts -0.2"),
-            Claim("-1 is a good trade-off", all_of([beats(one.delta, one.p) for one in middle]),
+            Claim("-1 is a good trade-off", all_of([beats(item.delta, item.p) for item in middle]),
                   f"after one epoch, over {mus[-1]:g}: {middle[0]}; after the last, over {mus[0]:g}: {middle[1]}",
-                  max(one.p for one in middle)),
+                  max(item.p for item in middle)),
         ],
         notes=[NOTE],
         figures=[Figure("chiang-fig3a", "SGD by approximation of BLEU", "epoch", "dev BLEU", a),
@@ -184,7 +184,7 @@ def fig4(lab: Lab) -> Outcome:
     summed = {eta: _replicates(lab, "sgd", options={"eta": eta}, parallel="async", learners=few)
               for eta in (0.01, 0.001)}  # fmt: skip
     tables.append(_score_table(f"asynchronous SGD, small model, {few} learners, dev BLEU",
-                               [curve(f"eta = {eta:g}", found) for eta, found in summed.items()]))  # fmt: skip
+                               [curve(f"eta = {eta:g}", trials) for eta, trials in summed.items()]))  # fmt: skip
     careful = Gap.between(_best(summed[0.001]), _best(summed[0.01]))
     small, large = (Gap.between(_best(runs[m, "async", few]), _best(runs[m, "mix", few])) for m in models)
     more = {m: Gap.between(_mean(runs[m, "mix", many]), _mean(runs[m, "mix", few])) for m in models}
@@ -221,14 +221,14 @@ def fig5(lab: Lab) -> Outcome:
     curves = [curve(f"{p} learner{'s' * (p > 1)}", runs[p]) for p in sizes]
     means = {p: _mean(runs[p]) for p in sizes}
     points = [(np.log(p), value) for p, values in means.items() for value in values]
-    found = pearsonr(*zip(*points, strict=True))
+    correlation = pearsonr(*zip(*points, strict=True))
     return Outcome(
         tables=[_score_table("large model, dev BLEU", curves)],
         claims=[
-            Claim("more learners are better at the same epoch", beats(found.statistic, found.pvalue),
+            Claim("more learners are better at the same epoch", beats(correlation.statistic, correlation.pvalue),
                   f"mean over epochs by learners {_listed(means)}; correlation with their logarithm "
-                  f"{found.statistic:+.2f}, p = {found.pvalue:.2g}",
-                  float(found.pvalue) if np.isfinite(found.pvalue) else None),
+                  f"{correlation.statistic:+.2f}, p = {correlation.pvalue:.2g}",
+                  float(correlation.pvalue) if np.isfinite(correlation.pvalue) else None),
         ],
         notes=[NOTE],
         figures=[Figure("chiang-fig5", "asynchronous MIRA by learners", "epoch", "dev BLEU", curves)],

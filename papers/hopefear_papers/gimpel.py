@@ -109,11 +109,11 @@ def table1(lab: Lab) -> Outcome:
     for label, (method, printed) in LABELS.items():
         cells = []
         for on in setups:
-            found = runs[on.task.name, label]
-            text = with_spread([run["test"] for run in found])
+            trials = runs[on.task.name, label]
+            text = with_spread([run["test"] for run in trials])
             if label != mert:
-                text += mark(compare(on, found, runs[on.task.name, mert], lab))
-            cells += [with_spread([run["dev"] for run in found]), text]
+                text += mark(compare(on, trials, runs[on.task.name, mert], lab))
+            cells += [with_spread([run["dev"] for run in trials]), text]
         spreads = [spread([run["test"] for run in runs[on.task.name, label]]) for on in setups]
         averages[label] = float(np.mean([middle for middle, _ in spreads]))
         deviations[label] = float(np.mean([deviation for _, deviation in spreads]))
@@ -223,8 +223,8 @@ def fig3(lab: Lab) -> Outcome:
 
 def _cosine(weights: Sequence[Mapping[str, float]]) -> float:
     """The least cosine between two of these."""
-    names = sorted({name for one in weights for name in one})
-    matrix = np.array([[one.get(name, 0.0) for name in names] for one in weights])
+    names = sorted({name for weight in weights for name in weight})
+    matrix = np.array([[weight.get(name, 0.0) for name in names] for weight in weights])
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
     return float((matrix @ matrix.T).min())
 
@@ -237,23 +237,23 @@ def table2(lab: Lab) -> Outcome:
     declared = {template_of(name) for name in on.model.sparse_names}
     templates = tuple(name for name in EXTENDED if name in declared)
     rows: list[list[str]] = []
-    found: dict[tuple[str, str], list[Trial]] = {}
+    trials: dict[tuple[str, str], list[Trial]] = {}
     for features, chosen in (("small", ()), ("extended", templates)):
         for method in ("PRO", "RAMPION"):
             for printed in (True, False):
-                found[features, f"{method}, as printed" if printed else method] = [
+                trials[features, f"{method}, as printed" if printed else method] = [
                     run(lab, on, method, seed, on.initial(), chosen, printed) for seed in _seeds(lab, method)
                 ]
     paper = {"PRO, as printed": "29.4 / 22.3", "RAMPION, as printed": "27.8 / 24.2"}
-    for (features, method), runs in found.items():
+    for (features, method), runs in trials.items():
         used = sum(1 for value in runs[0]["weights"].values() if value)
         cells = [with_spread([run[part] for run in runs]) for part in ("dev", "test")]
         rows.append([features, method, f"{used:,}", *cells, paper.get(method, "") if features == "extended" else ""])
     pro, ramp = paper
-    tuned = {method: spread([run["dev"] for run in found["extended", method]])[0] for method in paper}
-    test = compare(on, found["extended", ramp], found["extended", pro], lab)
-    ours = compare(on, found["extended", "RAMPION"], found["extended", "PRO"], lab)
-    lost = compare(on, found["extended", pro], found["small", pro], lab)
+    tuned = {method: spread([run["dev"] for run in trials["extended", method]])[0] for method in paper}
+    test = compare(on, trials["extended", ramp], trials["extended", pro], lab)
+    ours = compare(on, trials["extended", "RAMPION"], trials["extended", "PRO"], lab)
+    lost = compare(on, trials["extended", pro], trials["small", pro], lab)
     return Outcome(
         tables=[
             Table(
@@ -291,8 +291,8 @@ def fig1(lab: Lab) -> Outcome:
     the lowest cost in a k-best list is similar to finding the cost-diminished best output (the hope)."""
     on = main_setup(lab)
     count = lab.pick(tiny=8, small=100, full=300)
-    found = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 6}, lambda: _output_space(lab, on, count))
-    example = found["example"]
+    shares = lab.cached("gimpel fig1", {**on.key, "sentences": count, "form": 6}, lambda: _output_space(lab, on, count))
+    example = shares["example"]
     points = {kind: example["points"][kind] for kind in ("sample", "kbest", "best", "hope", "fear")}
     names = {"sample": "random derivations", "kbest": "100-best", "best": "best", "hope": "hope", "fear": "fear"}
     curves = [
@@ -302,31 +302,31 @@ def fig1(lab: Lab) -> Outcome:
     return Outcome(
         tables=[
             Table(
-                f"mean over {found['sentences']} sentences of {on.task.name}",
+                f"mean over {shares['sentences']} sentences of {on.task.name}",
                 ["", "BLEU+1, 0 to 1"],
                 [
-                    ["best by the model", f"{found['best']:.3f}"],
-                    ["lowest cost in the 100-best list", f"{found['oracle']:.3f}"],
-                    ["hope in the forest", f"{found['hope']:.3f}"],
-                    ["the same, weights that sum to 1", f"{found['small hope']:.3f}"],
-                    ["the paper's y+ in the 1000-best list, weights that sum to 1", f"{found['diminished']:.3f}"],
+                    ["best by the model", f"{shares['best']:.3f}"],
+                    ["lowest cost in the 100-best list", f"{shares['oracle']:.3f}"],
+                    ["hope in the forest", f"{shares['hope']:.3f}"],
+                    ["the same, weights that sum to 1", f"{shares['small hope']:.3f}"],
+                    ["the paper's y+ in the 1000-best list, weights that sum to 1", f"{shares['diminished']:.3f}"],
                 ],
             )
         ],
         claims=[
             Claim(
                 "many derivations share a translation",
-                found["strings"] < 0.5,
-                f"100 best derivations have {100 * found['strings']:.0f} different translations on average",
+                shares["strings"] < 0.5,
+                f"100 best derivations have {100 * shares['strings']:.0f} different translations on average",
             ),
             Claim(
                 "the best of the k-best list is similar to the hope",
-                found["diminished same"] > 0.5,
+                shares["diminished same"] > 0.5,
                 f"y+ of the 1000 best, by the paper's cost and weights whose magnitudes sum to 1, is as good in "
-                f"{100 * found['diminished same']:.0f} % of the sentences (BLEU+1 {found['oracle']:.3f} in the list, "
-                f"{found['diminished']:.3f} y+); Chiang's hope, by the BLEU of a document, in "
-                f"{100 * found['small same']:.0f} % ({found['small hope']:.3f}), with the weights as they are in "
-                f"{100 * found['same']:.0f} % ({found['hope']:.3f})",
+                f"{100 * shares['diminished same']:.0f} % of the sentences (BLEU+1 {shares['oracle']:.3f} in the list, "
+                f"{shares['diminished']:.3f} y+); Chiang's hope, by the BLEU of a document, in "
+                f"{100 * shares['small same']:.0f} % ({shares['small hope']:.3f}), with the weights as they are in "
+                f"{100 * shares['same']:.0f} % ({shares['hope']:.3f})",
             ),
         ],
         figures=[

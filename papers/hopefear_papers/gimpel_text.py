@@ -51,9 +51,9 @@ def text(lab: Lab) -> Outcome:
         ),
         Claim(
             "soft forms are slightly worse",
-            all_of([beats(-one.delta, one.p) for one in soft.values()]),
-            "; ".join(f"{loss} {in_bleu(one)}" for loss, one in soft.items()),
-            max(one.p for one in soft.values()),
+            all_of([beats(-alternative.delta, alternative.p) for alternative in soft.values()]),
+            "; ".join(f"{loss} {in_bleu(alternative)}" for loss, alternative in soft.items()),
+            max(alternative.p for alternative in soft.values()),
         ),
     ]
     for name, text in (("alpha", "alpha of 1, 5 and 10 are level"), ("C", "C hardly matters")):
@@ -62,9 +62,9 @@ def text(lab: Lab) -> Outcome:
         claims.append(
             Claim(
                 text,
-                all_of([level(one) for one in others.values()]),
-                "; ".join(f"{value:g} {in_interval(one)}" for value, one in others.items()),
-                max(level_p(one) for one in others.values()),
+                all_of([level(alternative) for alternative in others.values()]),
+                "; ".join(f"{value:g} {in_interval(alternative)}" for value, alternative in others.items()),
+                max(level_p(alternative) for alternative in others.values()),
             )
         )
     few, many = (values["cccp", k] for k in (2, [k for of, k in values if of == "cccp"][-1]))

@@ -172,13 +172,15 @@ def looped(
         loop = OuterLoop(learner, decoder, iterations - bool(begin), tolerance, seed=seed, recent=recent)
         folder = lab.scratch(label, key)
         session = lab.training(f"{label}, seed {seed}", iterations + 1, folder)
-        found = loop.run(begin(learner, decoder, initial) if begin else initial, session)
+        outcome = loop.run(begin(learner, decoder, initial) if begin else initial, session)
         tuning = _cpu() - before
-        pool = loop.candidates(folder, len(found.decoded))
-        best, measured = found.decoded[-1] if last else found.best, []
+        pool = loop.candidates(folder, len(outcome.decoded))
+        best, measured = outcome.decoded[-1] if last else outcome.best, []
         if measure is not None:
-            measured = [measure(first_best(loop.decoding(folder, one.number), lab.jobs)) for one in found.decoded]
-            best = found.decoded[int(np.argmax(measured))]
+            measured = [
+                measure(first_best(loop.decoding(folder, decoding.number), lab.jobs)) for decoding in outcome.decoded
+            ]
+            best = outcome.decoded[int(np.argmax(measured))]
         # CPU seconds of learning once from all candidates, on one thread.
         began = time.process_time()
         once = dataclasses.replace(learner, jobs=1).fit(pool, initial)
@@ -190,11 +192,11 @@ def looped(
             "weights": best.weights,
             "options": chosen,
             "iteration": best.number,
-            "decodings": len(found.decoded),
-            "history": found.history,
-            "warnings": found.warnings,
+            "decodings": len(outcome.decoded),
+            "history": outcome.history,
+            "warnings": outcome.warnings,
             "measured": measured,
-            "largest": [mass(one.weights) for one in found.decoded],
+            "largest": [mass(decoding.weights) for decoding in outcome.decoded],
             "cpu": cpu,
             "decoding": float(np.mean(decoder.seconds)) if decoder.seconds else 0.0,
             "tuning": tuning,
@@ -212,6 +214,6 @@ def compare(on: Setup, trials: Sequence[Trial], others: Sequence[Trial], lab: La
     return paired_bootstrap(ours, theirs, on.metric, 1000, lab.seed, lab.jobs)
 
 
-def mark(found: Comparison) -> str:
+def mark(comparison: Comparison) -> str:
     """``+`` for better, ``-`` for worse, at the 0.05 level."""
-    return "" if found.p >= 0.05 else "+" if found.delta > 0 else "-"
+    return "" if comparison.p >= 0.05 else "+" if comparison.delta > 0 else "-"

@@ -64,7 +64,7 @@ class Trials:
         while name not in self._done:
             if not self.waits:
                 raise NotYetError
-            names = {place: one for one, (place, _) in self._places.items()}
+            names = {place: entry for entry, (place, _) in self._places.items()}
             update(len(self._done), len(self._done) + len(names), text=name)
             place, result = cluster.first_ended(list(names), run.warn)
             _, keep = self._places.pop(names[place])

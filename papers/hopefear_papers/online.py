@@ -81,18 +81,18 @@ def trained(
         session = lab.training(f"{label}, seed {seed}", rounds)
         if isinstance(learner, BatchTrainer):
             folder = lab.scratch(label, key)
-            found = InLoop.around(learner, rounds, K).fit(task, start, run=replace(session, folder=folder))
+            result = InLoop.around(learner, rounds, K).fit(task, start, run=replace(session, folder=folder))
             shutil.rmtree(folder, ignore_errors=True)
         else:
-            found = learner.fit(task, start, run=session)
+            result = learner.fit(task, start, run=session)
         cpu = time.process_time() - began
-        used = templates if any(value for name, value in found.weights.items() if "(" in name) else ()
+        used = templates if any(value for name, value in result.weights.items() if "(" in name) else ()
         return {
-            "history": [[int(one["epoch"]), float(one["score"])] for one in found.history],
-            "epoch": found.epoch,
-            "dev": found.score,
-            **on.tested(on.translate(on.test, found.weights, used, limits)),
-            "weights": len([value for value in found.weights.values() if value]),
+            "history": [[int(record["epoch"]), float(record["score"])] for record in result.history],
+            "epoch": result.epoch,
+            "dev": result.score,
+            **on.tested(on.translate(on.test, result.weights, used, limits)),
+            "weights": len([value for value in result.weights.values() if value]),
             "cpu": cpu,
         }
 
@@ -101,4 +101,4 @@ def trained(
 
 def curve(name: str, trials: Sequence[Trial]) -> Curve:
     """The dev scores of replicates after each epoch."""
-    return averaged(name, ([(epoch, score) for epoch, score in one["history"] if epoch > 0] for one in trials))
+    return averaged(name, ([(epoch, score) for epoch, score in trial["history"] if epoch > 0] for trial in trials))

@@ -111,12 +111,12 @@ class Setup:
     ) -> list[str]:
         """The best translations, as tokens."""
         if set(templates) & set(RESCORED):
-            said: list[str] = []
+            translations: list[str] = []
             for begin in range(0, len(part), BLOCK):
                 block = part.subset(range(begin, min(begin + BLOCK, len(part))))
                 best = self._rescored(block, weights, templates, limits).kbest(weights, 1, jobs=self.jobs)
-                said += [best.text(i, 0) for i in range(len(best))]
-            return said
+                translations += [best.text(i, 0) for i in range(len(best))]
+            return translations
         return self.decoder(weights, templates, limits).translate(part.sources, tokens=True, jobs=self.jobs)
 
     def stats(self, part: Part, hypotheses: Sequence[str]) -> NDArray[np.float64]:

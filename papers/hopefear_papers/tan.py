@@ -107,10 +107,10 @@ def _cells(
     known = dict(zip(methods, paper, strict=False)) | {AS_PRINTED: paper[-1]}
     cells = []
     for method in methods:
-        found = runs[features, method]
-        text = with_spread([run[part] for run in found])
+        trials = runs[features, method]
+        text = with_spread([run[part] for run in trials])
         if part == "test" and method != "MIRA_2":
-            text += mark(compare(on, found, runs[features, "MIRA_2"], lab))
+            text += mark(compare(on, trials, runs[features, "MIRA_2"], lab))
         cells.append(f"{text} [{known[method]:.2f}]" if method in known else text)
     return cells
 
@@ -118,8 +118,8 @@ def _cells(
 def _ahead(lab: Lab, on: Setup, runs: Runs, features: str, text: str) -> Claim:
     """c-MIRA as printed against both other MIRAs."""
     against = {m: compare(on, runs[features, AS_PRINTED], runs[features, m], lab) for m in ("MIRA_1", "MIRA_2")}
-    worst = max(against.values(), key=lambda found: found.p)
-    evidence = "; ".join(f"over {m} {in_bleu(found)}" for m, found in against.items())
+    worst = max(against.values(), key=lambda comparison: comparison.p)
+    evidence = "; ".join(f"over {m} {in_bleu(comparison)}" for m, comparison in against.items())
     return better(text, worst, evidence)
 
 
@@ -159,7 +159,7 @@ def table1(lab: Lab) -> Outcome:
             better("MIRA_1 is above MIRA_2", compare(on, runs["all", "MIRA_1"], runs["all", "MIRA_2"], lab)),
         ],
         notes=[NOTE],
-        numbers={"options": {" ".join(key): found[0]["options"] for key, found in runs.items()}},
+        numbers={"options": {" ".join(key): trials[0]["options"] for key, trials in runs.items()}},
     )  # fmt: skip
 
 
@@ -295,7 +295,7 @@ def table3(lab: Lab) -> Outcome:
                    f"{in_bleu(gain)}, {sparse} with them against {dense} without"),
         ],
         notes=[f"Sparse features are the lexical ones of Chiang (2012); {used:,} got a weight.", NOTE],
-        numbers={"C": {" ".join(key): found[0]["C"] for key, found in runs.items()}},
+        numbers={"C": {" ".join(key): trials[0]["C"] for key, trials in runs.items()}},
     )  # fmt: skip
 
 
@@ -306,13 +306,13 @@ def table4(lab: Lab) -> Outcome:
     on = main_setup(lab)
     runs = _reranked(lab, on)
     paper = {"MIRA_1": "about 1,966,720", "MIRA_2": "35,120", "c-MIRA": "400", AS_PRINTED: "400"}
-    found = {method: runs["dense+sparse", method] for method in RERANKERS}
-    updates, dev = ({method: spread([run[what] for run in trials])[0] for method, trials in found.items()}
+    rerankers = {method: runs["dense+sparse", method] for method in RERANKERS}
+    updates, dev = ({method: spread([run[what] for run in trials])[0] for method, trials in rerankers.items()}
                     for what in ("updates", "dev"))  # fmt: skip
     rows = [
         [method, f"{updates[method]:,.0f}", *(with_spread([run[part] for run in trials]) for part in ("dev", "test")),
          paper[method]]
-        for method, trials in found.items()
+        for method, trials in rerankers.items()
     ]  # fmt: skip
     printed = ("MIRA_1", "MIRA_2", AS_PRINTED)
     fewest, top = min(printed, key=lambda method: updates[method]), max(printed, key=lambda method: dev[method])

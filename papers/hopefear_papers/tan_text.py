@@ -26,14 +26,14 @@ def text(lab: Lab) -> Outcome:
         "MIRA_2, long": runs_of(lab, on, "MIRA_2", "basic", passes=long),
     }
     cpu, dev = (
-        {name: spread([run[what] for run in found])[0] for name, found in runs.items()} for what in ("cpu", "dev")
+        {name: spread([run[what] for run in trials])[0] for name, trials in runs.items()} for what in ("cpu", "dev")
     )
     beamed = compare(on, runs["c-MIRA, beam"], runs["c-MIRA"], lab)
     fitted = compare(on, runs["c-MIRA, beam, constraints"], runs["c-MIRA"], lab)
     longer = {name: compare(on, runs[f"{name}, long"], runs[name], lab) for name in ("MIRA_1", "MIRA_2")}
     rows = [
-        [name, *(with_spread([run[part] for run in found]) for part in ("dev", "test")), f"{cpu[name]:.2f}"]
-        for name, found in runs.items()
+        [name, *(with_spread([run[part] for run in trials]) for part in ("dev", "test")), f"{cpu[name]:.2f}"]
+        for name, trials in runs.items()
     ]
     return Outcome(
         [Table(f"8 features, {on.task.name}; beam of {beam}, {many} constraints, {long} epochs",

@@ -86,19 +86,19 @@ def tasks(lab: Lab) -> list[TranslationTask]:
         raise input_error(lab.data, None, "no such directory. Give the folder of the data")
     data = lab.data.absolute()
     known = (_fisher(data), _multi30k(data), _urdu(data), _own(data))
-    found = [task for task in known if task is not None]
-    if not found:
+    generated = [task for task in known if task is not None]
+    if not generated:
         raise input_error(
             lab.data,
             None,
             "has neither es-en-fisher nor de-en-multi30k, nor a task of its own (train.source, train.target, "
             "dev.source, dev.ref.0, test.source, test.ref.0). Mend the path",
         )
-    for task in found:
+    for task in generated:
         for path in task.files:
             if not path.is_file():
                 raise input_error(path, None, "no such file, and the experiment needs it. Mend --data")
-    return found
+    return generated
 
 
 def _references(folder: Path, stem: str) -> tuple[Path, ...]:
@@ -166,6 +166,6 @@ def _generated(lab: Lab) -> TranslationTask:
                 with atomic_write(folder / name) as file:
                     file.writelines(text + "\n" for text in texts)
         stamp.touch()
-    found = _own(folder)
-    assert found is not None
-    return found
+    task = _own(folder)
+    assert task is not None
+    return task

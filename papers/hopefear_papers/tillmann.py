@@ -54,8 +54,8 @@ ROWS = (
 
 def _task(lab: Lab) -> TranslationTask:
     """Clean text with one reference is nearest to the paper's; any task will do."""
-    found = tasks(lab)
-    return next((task for task in found if task.name == "de-en-multi30k"), found[0])
+    known = tasks(lab)
+    return next((task for task in known if task.name == "de-en-multi30k"), known[0])
 
 
 def _pairs(task: TranslationTask) -> list[tuple[str, str]]:
@@ -103,7 +103,7 @@ def _held(task: TranslationTask) -> tuple[Corpus, Corpus]:
         return dev, test
     references = [[*a[half:], *b] for a, b in zip(dev.references, test.references, strict=True)]
     rest = Corpus([*dev.lines[half:], *test.lines], references)
-    return Corpus(dev.lines[:half], [one[:half] for one in dev.references]), rest
+    return Corpus(dev.lines[:half], [reference[:half] for reference in dev.references]), rest
 
 
 def _trainer(lab: Lab, reordering: str, features: str, seed: int, **more: Any) -> Costmargin:
@@ -123,10 +123,10 @@ def _lambda(lab: Lab, task: TranslationTask, reordering: str, features: str) -> 
     """The one with the highest BLEU on development data at the end of a shorter run."""
     values = LAMBDAS[: lab.pick(tiny=2, small=4, full=5)]
     short = lab.pick(tiny=2, small=12, full=12)
-    found = [
+    strengths = [
         _run(lab, task, reordering, features, lab.seed, choosing=True, l2=value, iterations=short) for value in values
     ]
-    return values[int(np.argmax([run["test"][-1] for run in found]))]
+    return values[int(np.argmax([run["test"][-1] for run in strengths]))]
 
 
 def _run(
@@ -148,8 +148,8 @@ def _run(
         decoder = Blocks(model, {}, features="none", lms=False)
         if truths:
             own = trainer.adapted(decoder)
-            found = own.core.oracle(own.corpus(corpus.lines, corpus.references[0]), 1, False, *own.limits, lab.jobs)
-            return {"train": [float(found.bleu.mean())], "test": [], "features": 0, "sentences": len(pairs)}
+            oracle = own.core.oracle(own.corpus(corpus.lines, corpus.references[0]), 1, False, *own.limits, lab.jobs)
+            return {"train": [float(oracle.bleu.mean())], "test": [], "features": 0, "sentences": len(pairs)}
         test = _held(task)[0 if choosing else 1]
         folder = lab.scratch("tillmann", key)
         label = f"tillmann {reordering} {features}, seed {seed}"
@@ -195,18 +195,18 @@ Runs = Mapping[Place, list[Mapping[str, Any]]]
 WIDE = "swap, 4 x pops"  # a search that is four times as wide
 
 
-def _against(lab: Lab, found: Runs, one: Place, other: Place) -> Comparison:
+def _against(lab: Lab, runs: Runs, one: Place, other: Place) -> Comparison:
     """Two rows on test data."""
-    ours, theirs = (np.stack([np.array(run["stats"], float) for run in found[place]]) for place in (one, other))
+    ours, theirs = (np.stack([np.array(run["stats"], float) for run in runs[place]]) for place in (one, other))
     return paired_bootstrap(ours, theirs, Bleu(), 1000, lab.seed, lab.jobs)
 
 
-def _ahead(lab: Lab, found: Runs, text: str, pairs: Sequence[tuple[Place, Place]]) -> Claim:
+def _ahead(lab: Lab, runs: Runs, text: str, pairs: Sequence[tuple[Place, Place]]) -> Claim:
     """On test data: yes or no where the paired bootstrap tells them apart."""
-    tests = [_against(lab, found, one, other) for one, other in pairs]
+    tests = [_against(lab, runs, first, other) for first, other in pairs]
     evidence = [
-        f"{' '.join(one)} over {' '.join(other)} {test.delta / 100:+.3f}, p = {test.p:.2g}"
-        for (one, other), test in zip(pairs, tests, strict=True)
+        f"{' '.join(first)} over {' '.join(other)} {test.delta / 100:+.3f}, p = {test.p:.2g}"
+        for (first, other), test in zip(pairs, tests, strict=True)
     ]
     verdicts = [beats(test.delta, test.p) for test in tests]
     return Claim(text, all_of(verdicts), "; ".join(evidence), max(test.p for test in tests))
@@ -218,14 +218,16 @@ def table3(lab: Lab) -> Outcome:
     monotone decoding, and all stay far below the maximum BLEU. Monotone decoding is twice as fast; after 15 iterations
     new alternatives hardly differ from the last ones."""
     task = _task(lab)
-    found = {(r, f): _row(lab, task, r, f) for r, f, _, _ in ROWS}
-    found[WIDE, "both"] = _row(lab, task, "swap", "both", beams=4)
-    rows = [_cells(n, r, f, found[r, f], a, b) for n, (r, f, a, b) in enumerate([*ROWS, (WIDE, "both", None, None)], 1)]
-    train = {place: spread(_ends(runs, "train"))[0] for place, runs in found.items()}
+    measured = {(r, f): _row(lab, task, r, f) for r, f, _, _ in ROWS}
+    measured[WIDE, "both"] = _row(lab, task, "swap", "both", beams=4)
+    rows = [
+        _cells(n, r, f, measured[r, f], a, b) for n, (r, f, a, b) in enumerate([*ROWS, (WIDE, "both", None, None)], 1)
+    ]
+    train = {place: spread(_ends(runs, "train"))[0] for place, runs in measured.items()}
     decoding = {
-        place: spread([run["decoding"] for run in runs])[0] for place, runs in found.items() if place[1] != "bleu"
+        place: spread([run["decoding"] for run in runs])[0] for place, runs in measured.items() if place[1] != "bleu"
     }
-    changed = np.mean([run["changed"] for run in found["swap", "both"]], axis=0)  # from the second iteration on
+    changed = np.mean([run["changed"] for run in measured["swap", "both"]], axis=0)  # from the second iteration on
     late = float(changed[min(14, len(changed) - 1) :].mean())
 
     def above(text: str, pairs: list[tuple[float, float]]) -> Claim:
@@ -233,11 +235,11 @@ def table3(lab: Lab) -> Outcome:
 
     both, learnt = ("monotone", "swap"), ("phrase", "word", "both")
     claims = [
-        _ahead(lab, found, "word features beat phrase features", [((r, "word"), (r, "phrase")) for r in both]),
-        _ahead(lab, found, "both together beat phrase features", [((r, "both"), (r, "phrase")) for r in both]),
-        _ahead(lab, found, "both together beat word features", [((r, "both"), (r, "word")) for r in both]),
-        _ahead(lab, found, "swaps improve on monotone decoding", [(("swap", f), ("monotone", f)) for f in learnt]),
-        _ahead(lab, found, "with four times the pops, too", [((WIDE, "both"), ("monotone", "both"))]),
+        _ahead(lab, measured, "word features beat phrase features", [((r, "word"), (r, "phrase")) for r in both]),
+        _ahead(lab, measured, "both together beat phrase features", [((r, "both"), (r, "phrase")) for r in both]),
+        _ahead(lab, measured, "both together beat word features", [((r, "both"), (r, "word")) for r in both]),
+        _ahead(lab, measured, "swaps improve on monotone decoding", [(("swap", f), ("monotone", f)) for f in learnt]),
+        _ahead(lab, measured, "with four times the pops, too", [((WIDE, "both"), ("monotone", "both"))]),
         above("swaps raise the maximum BLEU", [(train["swap", "bleu"], train["monotone", "bleu"])]),
         above(
             "training BLEU stays far (0.05) below the maximum BLEU",
@@ -255,11 +257,12 @@ def table3(lab: Lab) -> Outcome:
             f"after the first {100 * float(changed[0]):.0f} %",
         ),
     ]
-    sentences = found["swap", "both"][0]["sentences"]
+    sentences = measured["swap", "both"][0]["sentences"]
     title = f"BLEU on {sentences:,} training sentences of {task.name} and on its test data; the paper's in brackets"
     columns = ["", "reordering", "features", "number", "lambda", "train", "test", "95 % of test"]
     numbers = {
-        f"{r} {f}": [{k: v for k, v in run.items() if k != "stats"} for run in runs] for (r, f), runs in found.items()
+        f"{r} {f}": [{k: v for k, v in run.items() if k != "stats"} for run in runs]
+        for (r, f), runs in measured.items()
     }
     return Outcome([Table(title, columns, rows)], claims, [NOTE], numbers=numbers)
 
@@ -282,8 +285,8 @@ def _cells(
 
 
 def _margin(runs: list[Mapping[str, Any]]) -> float:
-    found = confidence_interval(np.stack([np.array(run["stats"], float) for run in runs]), Bleu())
-    return (found.high - found.low) / 200
+    interval = confidence_interval(np.stack([np.array(run["stats"], float) for run in runs]), Bleu())
+    return (interval.high - interval.low) / 200
 
 
 @experiment("tillmann-fig2", "block sequences: BLEU over training iterations", PAPER)

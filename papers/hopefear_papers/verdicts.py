@@ -42,8 +42,8 @@ class Pooled:
 
     @classmethod
     def of(cls, parts: Sequence[Difference]) -> Pooled:
-        delta = sum(one.delta for one in parts) / len(parts)
-        error = math.sqrt(sum(_error(one) ** 2 for one in parts)) / len(parts)
+        delta = sum(part.delta for part in parts) / len(parts)
+        error = math.sqrt(sum(_error(part) ** 2 for part in parts)) / len(parts)
         if not error > 0:
             return cls(delta, float(delta == 0), (delta, delta))
         wide = NormalDist().inv_cdf(0.95) * error
@@ -51,9 +51,9 @@ class Pooled:
         return cls(delta, p, (delta - wide, delta + wide))
 
 
-def _error(found: Difference) -> float:
+def _error(difference: Difference) -> float:
     """The standard error that the interval stands for."""
-    return (found.ci90[1] - found.ci90[0]) / (2 * NormalDist().inv_cdf(0.95))
+    return (difference.ci90[1] - difference.ci90[0]) / (2 * NormalDist().inv_cdf(0.95))
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class Gap:
         return in_bleu(self)
 
 
-def in_bleu(found: Difference) -> str:
+def in_bleu(difference: Difference) -> str:
     """A difference and its p, for the evidence of a claim."""
-    return f"{found.delta:+.2f} BLEU, p = {found.p:.2g}"
+    return f"{difference.delta:+.2f} BLEU, p = {difference.p:.2g}"
 
 
-def in_interval(found: Difference) -> str:
+def in_interval(difference: Difference) -> str:
     """A difference and its interval, for the evidence of a claim that two are level."""
-    return f"{found.delta:+.2f} BLEU, 90 % interval {found.ci90[0]:+.2f} to {found.ci90[1]:+.2f}"
+    return f"{difference.delta:+.2f} BLEU, 90 % interval {difference.ci90[0]:+.2f} to {difference.ci90[1]:+.2f}"
 
 
 def beats(delta: float, p: float) -> bool | None:
@@ -97,27 +97,27 @@ def beats(delta: float, p: float) -> bool | None:
     return delta > 0 if p < RATE else None
 
 
-def level(found: Difference) -> bool | None:
+def level(difference: Difference) -> bool | None:
     """The verdict on "these are level": yes where the 90 % interval lies within half a point."""
-    if found.ci90[0] > -MARGIN and found.ci90[1] < MARGIN:
+    if difference.ci90[0] > -MARGIN and difference.ci90[1] < MARGIN:
         return True
-    return False if found.p < RATE and abs(found.delta) >= MARGIN else None
+    return False if difference.p < RATE and abs(difference.delta) >= MARGIN else None
 
 
-def level_p(found: Difference) -> float:
+def level_p(difference: Difference) -> float:
     """The larger p of the two one-sided tests of equivalence."""
-    error = _error(found)
-    away = MARGIN - abs(found.delta)
+    error = _error(difference)
+    away = MARGIN - abs(difference.delta)
     if not error > 0:
         return float(away <= 0)
     return 1 - NormalDist().cdf(away / error) if math.isfinite(error) else 1.0
 
 
-def no_better(found: Difference) -> bool | None:
+def no_better(difference: Difference) -> bool | None:
     """The verdict on "this gains nothing": yes where the 90 % interval ends below half a point."""
-    if found.ci90[1] < MARGIN:
+    if difference.ci90[1] < MARGIN:
         return True
-    return False if found.p < RATE and found.delta > 0 else None
+    return False if difference.p < RATE and difference.delta > 0 else None
 
 
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:

@@ -50,16 +50,16 @@ def test_outcome_is_written_as_text_json_and_picture(tmp_path: Path) -> None:
             [Figure("x-fig1", "a < b", "x", "y", [Curve("<b>", [1, 2, 3], [1.0, 4.0, 2.0], [0.5, 0.1, 0.0])])],
         )
 
-    one = Experiment("x-table1", "title", "paper", run)
+    experiment = Experiment("x-table1", "title", "paper", run)
     lab = Lab(tmp_path, size="tiny")
     outcome = run(lab)
-    written = {path.name: path for path in write_outcome(one, lab, outcome)}
+    written = {path.name: path for path in write_outcome(experiment, lab, outcome)}
     assert json.loads(written["x-table1.json"].read_text())["claims"][1]["verdict"] == "undecided"
     assert "| 1 | <2> |" in written["x-table1.md"].read_text()
     picture = ElementTree.fromstring(written["x-fig1.svg"].read_text())  # well-formed, names escaped
     assert len(picture.findall(".//{http://www.w3.org/2000/svg}circle")) == 3
     assert set(written) == {"x-table1.md", "x-table1.json", "x-fig1.svg", "x-claims.md"}
-    text = "\n".join(lines_of(one, outcome))
+    text = "\n".join(lines_of(experiment, outcome))
     assert "HELD: one is more (2 > 1)" in text and "UNDECIDED: by a lot" in text
 
 

@@ -27,13 +27,13 @@ def test_unused_features_that_weigh_nothing_change_nothing(lab: Lab) -> None:
     wild = with_unused(lab, on)
     Model.open(wild.model.path)  # with all checksums
     w = on.initial()
-    one, other = on.lists(on.dev, w, 20), wild.lists(wild.dev, w, 20)
-    assert one.ids == other.ids
-    for i in range(len(one)):
-        assert [one.text(i, e) for e in range(one[i].edge_count)] == [
+    lists, other = on.lists(on.dev, w, 20), wild.lists(wild.dev, w, 20)
+    assert lists.ids == other.ids
+    for i in range(len(lists)):
+        assert [lists.text(i, e) for e in range(lists[i].edge_count)] == [
             other.text(i, e) for e in range(other[i].edge_count)
         ]
-    assert one.references(0) == other.references(0)
+    assert lists.references(0) == other.references(0)
 
 
 def test_the_decoder_searches_with_unused_features(lab: Lab) -> None:

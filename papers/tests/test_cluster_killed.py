@@ -20,8 +20,8 @@ pytest.importorskip("ray")
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    with two_nodes() as found:
-        yield found
+    with two_nodes() as cluster_nodes:
+        yield cluster_nodes
 
 
 def trial(folder: Path, number: int) -> dict[str, Any]:
@@ -34,8 +34,8 @@ def trial(folder: Path, number: int) -> dict[str, Any]:
 
 def table(lab: Lab) -> Outcome:
     """The four are what they are."""
-    found = [lab.cached("trial", {"n": n}, partial(trial, lab.out.absolute(), n)) for n in range(4)]
-    rows = [[str(n), str(one["value"])] for n, one in enumerate(found)]
+    cells = [lab.cached("trial", {"n": n}, partial(trial, lab.out.absolute(), n)) for n in range(4)]
+    rows = [[str(n), str(one["value"])] for n, one in enumerate(cells)]
     return Outcome([Table("four", ["n", "value"], rows)], [Claim("they are", True, str(len(rows)))])
 
 
@@ -59,7 +59,7 @@ def test_an_experiment_keeps_what_the_driver_never_looked_at(nodes: Any, tmp_pat
     killed_at(nodes, tmp_path, command, "hopefear_papers.base.begin_all", 1, came, __name__)
     kept = {path: written_at(path) for path in cache.iterdir()}
     (out / "go").touch()
-    said = done(tmp_path, command, __name__)
+    message = done(tmp_path, command, __name__)
     assert {path: written_at(path) for path in kept} == kept
     assert [(out / f"count-{n}").read_text() for n in range(4)] == ["x", "x", "x", "xx"]
     here = Lab(tmp_path / "here")
@@ -68,4 +68,4 @@ def test_an_experiment_keeps_what_the_driver_never_looked_at(nodes: Any, tmp_pat
     written = write_outcome(HALVES, here, table(here))
     for path in [*written, *(here.out / "cache").iterdir()]:
         assert path.read_bytes() == (out / path.relative_to(here.out)).read_bytes()
-    assert names(out) == names(here.out) and "3  1.5" in said
+    assert names(out) == names(here.out) and "3  1.5" in message

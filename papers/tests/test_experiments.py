@@ -13,9 +13,9 @@ from hopefear_papers import MODULES, find, load_all
 
 
 def test_every_experiment_states_paper_and_claim() -> None:
-    for name, one in load_all().items():
+    for name, experiment in load_all().items():
         assert re.fullmatch(r"[a-z]+-((table|fig)\d|text|features)", name)
-        assert one.paper and one.title and len(one.claim) > 40
+        assert experiment.paper and experiment.title and len(experiment.claim) > 40
 
 
 def test_an_unknown_name_is_answered_with_the_list(capsys: pytest.CaptureFixture[str]) -> None:

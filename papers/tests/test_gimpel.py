@@ -17,9 +17,9 @@ def test_tiny(name: str, lab: Lab) -> None:
 
 
 def test_the_least_cosine_knows_no_scale() -> None:
-    one = {"a": 1.0, "b": 2.0}
-    assert _cosine([one, {"a": 3.0, "b": 6.0}]) == pytest.approx(1.0)
-    assert _cosine([one, one, {"a": -2.0, "b": 1.0}]) == pytest.approx(0.0)
+    entry = {"a": 1.0, "b": 2.0}
+    assert _cosine([entry, {"a": 3.0, "b": 6.0}]) == pytest.approx(1.0)
+    assert _cosine([entry, entry, {"a": -2.0, "b": 1.0}]) == pytest.approx(0.0)
 
 
 def test_one_seed_does_not_tell_how_much_seeds_vary(tmp_path: Path) -> None:

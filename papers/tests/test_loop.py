@@ -40,8 +40,8 @@ def test_a_trial_is_kept_and_leaves_no_other_files(lab: Lab, monkeypatch: pytest
 
 
 def test_an_option_is_chosen_by_the_score_on_the_first_lists(lab: Lab) -> None:
-    found = trial(lab, choose={"C": [1e-12, 0.01]})
-    assert found["options"] == {"passes": 2, "C": 0.01}
+    outcome = trial(lab, choose={"C": [1e-12, 0.01]})
+    assert outcome["options"] == {"passes": 2, "C": 0.01}
 
 
 def test_the_decoder_gets_weights_that_it_knows_with_so_many_digits(lab: Lab) -> None:
@@ -60,12 +60,12 @@ def test_what_is_done_before_and_after_the_decodings_is_kept(lab: Lab) -> None:
         return float(len(best))
 
     on = main_setup(lab)
-    found = trial(lab, begin=stand_still, measure=sentences)
-    assert found["decodings"] == 1  # the loop has one iteration less
-    assert found["weights"]["lm"] == 3.0
-    assert found["measured"] == [len(on.dev)]
-    assert found["iteration"] == 1
-    assert found["largest"][0][1] == "lm" and 0 < found["largest"][0][0] < 1
+    outcome = trial(lab, begin=stand_still, measure=sentences)
+    assert outcome["decodings"] == 1  # the loop has one iteration less
+    assert outcome["weights"]["lm"] == 3.0
+    assert outcome["measured"] == [len(on.dev)]
+    assert outcome["iteration"] == 1
+    assert outcome["largest"][0][1] == "lm" and 0 < outcome["largest"][0][0] < 1
 
 
 def test_the_weights_are_those_of_the_best_decoding_or_of_the_last(lab: Lab) -> None:
@@ -80,10 +80,10 @@ def test_the_weights_are_those_of_the_best_decoding_or_of_the_last(lab: Lab) -> 
 
 
 def test_a_recipe_is_level_with_itself(lab: Lab) -> None:
-    found = trial(lab)
-    same = compare(main_setup(lab), [found], [found], lab)
+    outcome = trial(lab)
+    same = compare(main_setup(lab), [outcome], [outcome], lab)
     assert (same.delta, same.p, mark(same)) == (0.0, 1.0, "")
-    worse = dict(found, hypotheses=["x"] * len(found["hypotheses"]))
-    assert mark(compare(main_setup(lab), [worse], [found], lab)) == "-"
-    assert mark(compare(main_setup(lab), [found], [worse], lab)) == "+"
+    worse = dict(outcome, hypotheses=["x"] * len(outcome["hypotheses"]))
+    assert mark(compare(main_setup(lab), [worse], [outcome], lab)) == "-"
+    assert mark(compare(main_setup(lab), [outcome], [worse], lab)) == "+"
     assert isinstance(same, Comparison) and np.isfinite(same.ci).all()

@@ -24,29 +24,32 @@ pytest.importorskip("ray")
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    with two_nodes() as found, cluster.joined(found.address):  # once for all tests: workers are not shared between jobs
-        yield found
+    with (
+        two_nodes() as cluster_nodes,
+        cluster.joined(cluster_nodes.address),
+    ):  # once for all tests: workers are not shared between jobs
+        yield cluster_nodes
 
 
 def _cache(folder: Path) -> dict[str, Any]:
     """Results by name, without the seconds that they took."""
-    found = {path.name: json.loads(path.read_text()) for path in sorted((folder / "cache").iterdir())}
-    for one in found.values():
+    record = {path.name: json.loads(path.read_text()) for path in sorted((folder / "cache").iterdir())}
+    for one in record.values():
         for seconds in ("cpu", "tuning"):
             one["result"].pop(seconds, None)
-    return found
+    return record
 
 
 def test_an_experiment_is_the_same(nodes: Any, tmp_path: Path) -> None:
-    one = find("gimpel-table1")
+    experiment = find("gimpel-table1")
     here, far = (Lab(tmp_path / name, size="tiny", jobs=1) for name in ("here", "far"))
-    outcome = one.run(here)
+    outcome = experiment.run(here)
     with trials(nodes.address, far.paths) as work:
         far.out.mkdir()
         far = replace(far, far=work)
-        begin_all([one], far)
+        begin_all([experiment], far)
         assert len(work._places) == 5  # everything is begun before anything is waited for
-        assert lines_of(one, one.run(far)) == lines_of(one, outcome)
+        assert lines_of(experiment, experiment.run(far)) == lines_of(experiment, outcome)
     assert _cache(far.out) == _cache(here.out) and len(_cache(far.out)) == 5
 
 
@@ -80,7 +83,7 @@ def test_an_experiment_while_a_node_is_lost_and_another_joins(nodes: Any, tmp_pa
     def at_work() -> dict[str, list[int]]:
         """Nodes and the results that they began."""
         begun = [path.name.split("-") for path in tmp_path.glob("*-*")]
-        return {node: [int(number) for number, one in begun if one == node] for _, node in begun}
+        return {node: [int(number) for number, value in begun if value == node] for _, node in begun}
 
     def compute(number: int) -> dict[str, Any]:
         import ray
@@ -91,13 +94,13 @@ def test_an_experiment_while_a_node_is_lost_and_another_joins(nodes: Any, tmp_pa
 
     node, lab = nodes.add_node(num_cpus=1), Lab(tmp_path)
     with trials(nodes.address, lab.paths) as work:
-        found = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(4)]
+        values = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(4)]
         wait_for(lambda: len(at_work()) == 3, 300)
         nodes.remove_node(node, allow_graceful=False)
         late = nodes.add_node(num_cpus=1)
         wait_for(lambda: late.node_id in at_work(), 300)
         (tmp_path / "go").touch()
-        assert [one["value"] for one in found] == [0.0, 0.25, 0.5, 0.75]
+        assert [value["value"] for value in values] == [0.0, 0.25, 0.5, 0.75]
     nodes.remove_node(late)
     (again,) = at_work()[node.node_id]
     assert sum(again in numbers for numbers in at_work().values()) == 2  # nothing else was done twice
@@ -108,6 +111,6 @@ def test_an_experiment_while_a_node_is_lost_and_another_joins(nodes: Any, tmp_pa
 def test_what_an_experiment_reads_is_reached_by_every_machine(nodes: Any, tmp_path: Path) -> None:
     lab = Lab(tmp_path, data=tmp_path / "data")
     with trials(nodes.address, lab.paths) as work:
-        found = replace(lab, far=work).cached("a", {}, dict)
+        values = replace(lab, far=work).cached("a", {}, dict)
         with pytest.raises(InputError, match=r"data: is not there, but every machine .* share \(on the machine"):
-            dict(found)
+            dict(values)

@@ -28,9 +28,9 @@ def test_what_is_learnt_from_and_what_chooses_the_epoch_do_not_meet(lab: Lab) ->
     ],
 )
 def test_a_trial(lab: Lab, name: str, settings: dict[str, object]) -> None:
-    found = trained(lab, name, 1, **settings)  # type: ignore[arg-type]
-    assert [epoch for epoch, _ in found["history"]] == [0, 1]
-    assert dict(map(tuple, found["history"]))[found["epoch"]] == found["dev"]  # type: ignore[arg-type]
+    trial = trained(lab, name, 1, **settings)  # type: ignore[arg-type]
+    assert [epoch for epoch, _ in trial["history"]] == [0, 1]
+    assert dict(map(tuple, trial["history"]))[trial["epoch"]] == trial["dev"]  # type: ignore[arg-type]
 
 
 def test_figures_share_trials_that_spell_their_options_differently(lab: Lab) -> None:
@@ -50,5 +50,5 @@ def _kept(lab: Lab) -> set[Path]:
 
 
 def test_a_curve_begins_after_the_first_epoch() -> None:
-    found = curve("c", [{"history": [[0, 1.0], [1, 2.0]]}, {"history": [[0, 1.0], [1, 4.0]]}])
-    assert (found.x, found.y) == ([1], [3.0]) and found.error == [pytest.approx(2**0.5)]
+    line = curve("c", [{"history": [[0, 1.0], [1, 2.0]]}, {"history": [[0, 1.0], [1, 4.0]]}])
+    assert (line.x, line.y) == ([1], [3.0]) and line.error == [pytest.approx(2**0.5)]

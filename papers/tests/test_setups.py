@@ -45,8 +45,8 @@ def test_the_first_of_a_list_is_the_translation(lab: Lab) -> None:
     start = on.initial()
     assert set(start) <= {*BASIC, "unknown", "identity"}
     lists = on.lists(on.dev, start, 5)
-    said = on.translate(on.dev, start)
-    assert [lists.text(i, 0) for i in range(len(lists))] == said
+    message = on.translate(on.dev, start)
+    assert [lists.text(i, 0) for i in range(len(lists))] == message
     assert lists.references(0) == [column[0] for column in on.dev.references]
     forests = on.forests(on.dev, start)
     assert forests.ids == lists.ids and not forests.is_lists

@@ -47,15 +47,15 @@ def test_equivalence_is_two_tests() -> None:
     """The interval lies within half a point just where the larger of the two p is below 0.05."""
     for delta in np.linspace(-0.613, 0.613, 25):  # no ties
         for wide in (0.05, 0.2, 0.4, 0.7):
-            found = gap(float(delta), 1.0, delta - wide, delta + wide)
-            assert (level(found) is True) == (level_p(found) < 0.05)
+            difference = gap(float(delta), 1.0, delta - wide, delta + wide)
+            assert (level(difference) is True) == (level_p(difference) < 0.05)
 
 
 def test_replicates_are_told_apart_by_welch() -> None:
-    found = Gap.between([30.0, 31.0, 32.0], [33.0, 34.0, 35.0])
-    assert found.delta == pytest.approx(-3.0)
-    assert found.p == pytest.approx(0.0213, abs=1e-4)  # t = -3.674 with 4 degrees of freedom
-    assert found.ci90 == pytest.approx((-4.7407, -1.2593), abs=1e-3)  # t(0.95, 4) = 2.1318
+    difference = Gap.between([30.0, 31.0, 32.0], [33.0, 34.0, 35.0])
+    assert difference.delta == pytest.approx(-3.0)
+    assert difference.p == pytest.approx(0.0213, abs=1e-4)  # t = -3.674 with 4 degrees of freedom
+    assert difference.ci90 == pytest.approx((-4.7407, -1.2593), abs=1e-3)  # t(0.95, 4) = 2.1318
     assert Gap.between([30.0], [31.0]).p == 1.0  # one replicate each says nothing
     assert Gap.between([30.0, 30.0], [31.0, 31.0]).p == 0.0
     assert Gap.between([30.0, 30.0], [30.0, 30.0]).p == 1.0
@@ -67,17 +67,19 @@ def test_the_interval_of_the_bootstrap() -> None:
     random = np.random.default_rng(1)
     values = random.normal(50, 10, (2, 400))
     a, b = (np.stack([row, np.ones(400)], axis=1) for row in values)
-    found = paired_bootstrap(a, b, External("quality"))
+    test_result = paired_bootstrap(a, b, External("quality"))
     error = np.std(values[0] - values[1], ddof=1) / 20
-    assert found.ci90 == pytest.approx((found.delta - 1.645 * error, found.delta + 1.645 * error), abs=0.2)
-    assert found.ci[0] < found.ci90[0] < found.ci90[1] < found.ci[1]
+    assert test_result.ci90 == pytest.approx(
+        (test_result.delta - 1.645 * error, test_result.delta + 1.645 * error), abs=0.2
+    )
+    assert test_result.ci[0] < test_result.ci90[0] < test_result.ci90[1] < test_result.ci[1]
 
 
 def test_differences_on_several_data_sets() -> None:
-    found = Pooled.of([gap(1.0, 0.0, 1.0 - 1.645, 1.0 + 1.645), gap(2.0, 0.0, 2.0 - 1.645, 2.0 + 1.645)])
-    assert found.delta == 1.5
-    assert found.p == pytest.approx(0.0339, abs=1e-3)  # a standard error of 1 each: z = 1.5 sqrt 2
-    assert found.ci90 == pytest.approx((1.5 - 1.163, 1.5 + 1.163), abs=1e-2)
+    pooled = Pooled.of([gap(1.0, 0.0, 1.0 - 1.645, 1.0 + 1.645), gap(2.0, 0.0, 2.0 - 1.645, 2.0 + 1.645)])
+    assert pooled.delta == 1.5
+    assert pooled.p == pytest.approx(0.0339, abs=1e-3)  # a standard error of 1 each: z = 1.5 sqrt 2
+    assert pooled.ci90 == pytest.approx((1.5 - 1.163, 1.5 + 1.163), abs=1e-2)
     assert Pooled.of([Gap(1.0, 0.01), gap(1.0, 0.01, 0.5, 1.5)]).p == 1.0  # nothing is known of one of them
 
 
@@ -117,12 +119,12 @@ def test_the_claims_of_a_paper_stand_together(tmp_path: Path) -> None:
     def outcome(p: float) -> Outcome:
         return Outcome([], [Claim("it holds", True, "seen", p), Claim("it counts", True, "counted")])
 
-    one = Experiment("x-table1", "title", "Somebody 2012, table 1", lambda lab: outcome(0.04))
+    experiment = Experiment("x-table1", "title", "Somebody 2012, table 1", lambda lab: outcome(0.04))
     for name, paper, p in (("x-table1", "Somebody 2012, table 1", 0.04), ("x-fig2", "Somebody 2012, figure 2", 0.9),
                            ("y-table1", "Another 2013, table 1", 0.5)):  # fmt: skip
-        write_outcome(replace(one, name=name, paper=paper), lab, outcome(p))
+        write_outcome(replace(experiment, name=name, paper=paper), lab, outcome(p))
     (tmp_path / "other.json").write_text("[1, 2]")
-    write_outcome(one, lab, outcome(0.04))
+    write_outcome(experiment, lab, outcome(0.04))
     rows = [line.split(" | ") for line in (tmp_path / "x-claims.md").read_text().splitlines() if "tiny" in line]
     assert [row[0] for row in rows] == ["| x-fig2", "| x-fig2", "| x-table1", "| x-table1"]
     assert [row[5] for row in rows] == ["held"] * 4

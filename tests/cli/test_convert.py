@@ -30,7 +30,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def derivations(pool: hf.Pool) -> list[list[tuple[str, dict[str, float]]]]:
     return [
-        sorted(((one.text, {n: v for n, v in one.features.items() if v}) for one in forest.kbest({}, 1000)), key=str)
+        sorted(
+            (
+                (translation.text, {n: v for n, v in translation.features.items() if v})
+                for translation in forest.kbest({}, 1000)
+            ),
+            key=str,
+        )
         for forest in pool
     ]
 
@@ -61,8 +67,8 @@ def test_lattices_there_and_back(here: Path, to: str, graph: str) -> None:
     pool = hf.read_forests("lat.forests")
     features = {"graph": graph, "acoustic": "acoustic" if to != "openfst" else None, "words": "words"}
     expected = [
-        sorted((text, {new: h[old] for old, new in features.items() if new}) for text, h in one)
-        for one in derivations(pool)
+        sorted((text, {new: h[old] for old, new in features.items() if new}) for text, h in derivation)
+        for derivation in derivations(pool)
     ]
     if to != "kaldi":
         text = LATTICE if to == "slf" else LATTICE.replace(",2.25", ",0").replace(",3,", ",0,").replace(",0.125", ",0")
@@ -140,7 +146,7 @@ def test_features_from_outside(here: Path) -> None:
         assert sorted(h["x"] for _, h in new if "x" in h) == [float(begin + k) for k in range(len(old)) if begin + k]
         assert [
             (t, {n: v for n, v in h.items() if n not in "xy"})
-            for t, h in sorted(new, key=lambda one: one[1].get("x", 0))
+            for t, h in sorted(new, key=lambda item: item[1].get("x", 0))
         ]
     assert more[0].kbest({"lm": -1.0, "y": 0.0}, 1)[0].features["y"] == -4
     with pytest.raises(hf.InputError, match="5 values for 6 edges"):

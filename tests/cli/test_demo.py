@@ -33,14 +33,14 @@ def test_from_text_to_a_report(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("hopefear.data.verses.write_verses", write_text)
     assert main(["demo", "--epochs", "1"]) == 0
-    said = capsys.readouterr()
-    *_, dev, test, report = said.out.splitlines()
+    output = capsys.readouterr()
+    *_, dev, test, report = output.out.splitlines()
     final = json.loads(Path("hopefear-demo/run/run.json").read_text())["final"]
     for name, line in (("dev", dev), ("test", test)):
         before, after = final["before"][name]["bleu"], final[name]["bleu"]
         assert line == f"{name}: BLEU {before:.2f} before training, {after:.2f} after"
     assert report == "report: hopefear-demo/report.html"
     assert "<html" in Path("hopefear-demo/report.html").read_text()
-    assert "$ hopefear build" in said.err
+    assert "$ hopefear build" in output.err
     assert main(["demo", "--epochs", "1"]) == 0  # again: what is there is replaced, the model is used again
     assert "is there already" in capsys.readouterr().err

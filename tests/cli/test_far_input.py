@@ -126,12 +126,12 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def arguments(command: str, folder: Path, tmp_path: Path) -> list[str]:
     names = {name for name in command.replace("@", "").split() if (folder / name).exists()}
-    found = []
+    words = []
     for word in command.split():
         place = f"breaking://{folder}/" if word.startswith("@") else f"{folder}/"
         name = word.removeprefix("@")
-        found.append(place + name if name in names else f"{tmp_path}/{word}" if word.startswith("out") else word)
-    return found
+        words.append(place + name if name in names else f"{tmp_path}/{word}" if word.startswith("out") else word)
+    return words
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -145,9 +145,9 @@ def test_every_fault_is_one_line(
         Store.fault, Store.etag = fault, 1
         (tmp_path / fault).mkdir()
         assert main(arguments(command, folder, tmp_path / fault)) == 2
-        said = capsys.readouterr().err.splitlines()
+        output = capsys.readouterr().err.splitlines()
         line = f"hopefear: breaking://{folder}/{name}: {finding.format(half=whole // 2, whole=whole)} first"
-        assert said[-1] == line and not any("Traceback" in one for one in said)
+        assert output[-1] == line and not any("Traceback" in one for one in output)
     Store.fault, Store.etag = "", 1
     assert main(arguments(command, folder, tmp_path)) == 0, capsys.readouterr().err
 

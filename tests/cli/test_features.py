@@ -54,8 +54,8 @@ def test_forced_decoding_finds_what_the_decoder_found(lists: Path) -> None:
     for candidates in features("out.jsonl"):
         best = candidates[0]
         own = sum(weights[name] * best.get(name, 0.0) for name in weights if not name.startswith("lm"))
-        found = sum(weights[name] * best[f"forced_{name}"] for name in weights if not name.startswith("lm"))
-        assert found >= own - 1e-5
+        score = sum(weights[name] * best[f"forced_{name}"] for name in weights if not name.startswith("lm"))
+        assert score >= own - 1e-5
 
 
 def test_sources_of_a_list_without_any(lists: Path, capsys: Said) -> None:

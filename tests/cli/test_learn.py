@@ -34,9 +34,9 @@ def learn(folder: Path, *arguments: object) -> int:
 
 def test_learn_list_undo(folder: Path, capsys: Said) -> None:
     assert learn(folder, "--source", folder / "source", "--target", folder / "target", "--user", "eve") == 0
-    said = capsys.readouterr()
-    assert [line.split(",")[0] for line in said.out.splitlines()] == ["1 learnt", "2 learnt"]
-    assert "2 learnt, 1 empty" in said.err
+    output = capsys.readouterr()
+    assert [line.split(",")[0] for line in output.out.splitlines()] == ["1 learnt", "2 learnt"]
+    assert "2 learnt, 1 empty" in output.err
     assert learn(folder, "--list") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [(row[0], *row[2:]) for row in rows] == [

@@ -82,7 +82,7 @@ def test_no_command_shows_the_help(capsys: Said) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (["genrate"], "no such command 'genrate'. Did you mean 'generate'? See: hopefear --help"),
         (["generate"], "Missing option '--out'. See: hopefear generate --help"),
@@ -99,16 +99,16 @@ def test_no_command_shows_the_help(capsys: Said) -> None:
     ],
 )
 def test_usage_errors_take_one_line(
-    arguments: list[str], said: str, capsys: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], output: str, capsys: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
-    assert said in one_line(capsys)
+    assert output in one_line(capsys)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "output"),
     [
         (InputError("dev:12: found 3 fields.\nMend it"), 2, "hopefear: dev:12: found 3 fields. Mend it\n"),
         (FileNotFoundError(2, "No such file", "nowhere/dev"), 2, "nowhere/dev: no such file"),
@@ -125,7 +125,7 @@ def test_usage_errors_take_one_line(
     ],
 )
 def test_errors_take_one_line(
-    error: BaseException, code: int, said: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, code: int, output: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*values: object, **options: object) -> None:
         raise error
@@ -133,7 +133,7 @@ def test_errors_take_one_line(
     monkeypatch.setattr(hopefear.data.lists, "Synthetic", fail)
     monkeypatch.delenv("HOPEFEAR_DEBUG", raising=False)
     assert main(["generate", "--out", "x"]) == code
-    assert said in one_line(capsys)
+    assert output in one_line(capsys)
 
 
 def test_names_cannot_speak_to_the_terminal(capsys: Said) -> None:
@@ -159,8 +159,8 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
 def test_a_closed_output_is_said(tmp_path: Path) -> None:
     line = " ".join([*HOPEFEAR, "generate", "--out", "x", "--sentences", "1", ">&-"])
     done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, cwd=tmp_path)
-    said = b"hopefear: standard output is closed. Send it to a file, or to /dev/null\n"
-    assert (done.returncode, done.stderr) == (2, said)
+    message = b"hopefear: standard output is closed. Send it to a file, or to /dev/null\n"
+    assert (done.returncode, done.stderr) == (2, message)
 
 
 def test_ctrl_c_takes_one_line_and_leaves_no_half_file(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def test_ctrl_c_takes_one_line_and_leaves_no_half_file(tmp_path: Path) -> None:
     while not any(path.stat().st_size for path in tmp_path.glob("x/.nbest*")):  # it has begun to write
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, output = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said == b"hopefear: interrupted.\n"
+    assert output == b"hopefear: interrupted.\n"
     assert list((tmp_path / "x").iterdir()) == []
 
 

@@ -25,7 +25,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (
             [*TUNE, "--nbest", "data/ref.0", "--refs", "data/nbest.txt"],
@@ -59,9 +59,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     ],
 )
-def test_the_cure_is_the_right_one(arguments: list[str], said: str, capsys: Said, here: Path) -> None:
+def test_the_cure_is_the_right_one(arguments: list[str], output: str, capsys: Said, here: Path) -> None:
     assert main(arguments) == 2
-    assert said in one_line(capsys)
+    assert output in one_line(capsys)
     assert [path.name for path in here.iterdir()] == ["data"]
 
 

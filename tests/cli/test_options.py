@@ -60,7 +60,7 @@ def test_config_holds_options_and_the_command_line_wins(config: Write, capsys: S
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("sentence = 3", "c.toml: generate has no setting 'sentence'. Did you mean 'sentences'?"),
         ("[generate]\nxyzzy = 3", "c.toml: [generate]: generate has no setting 'xyzzy'. See: hopefear generate --help"),
@@ -72,10 +72,10 @@ def test_config_holds_options_and_the_command_line_wins(config: Write, capsys: S
         ("[nonsense]\nx = 1", "c.toml: generate has no setting 'nonsense'"),
     ],
 )
-def test_config_errors(text: str, said: str, config: Write, capsys: Said) -> None:
+def test_config_errors(text: str, output: str, config: Write, capsys: Said) -> None:
     config(text)
     assert main(["generate", "--out", "x", "--config", "c.toml"]) == 2
-    assert said in one_line(capsys)
+    assert output in one_line(capsys)
 
 
 def test_config_that_is_not_utf8(config: Write, capsys: Said) -> None:

@@ -55,8 +55,8 @@ def test_wide_tables_get_lists(capsys: Said) -> None:
     rows = [{"q": "x", "a": [1, 2], "b": [4, 0]}, {"q": "y", "a": [0.5], "b": [1]}]
     Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main([*RERANK, "t.jsonl"]) == 0
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(row["score"], row["rank"]) for row in found] == [([4.0, 4.0], [1, 2]), ([1.5], [1])]
+    record = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["score"], row["rank"]) for row in record] == [([4.0, 4.0], [1, 2]), ([1.5], [1])]
 
 
 def test_parquet_in_parquet_out(capsys: Said) -> None:
@@ -69,10 +69,10 @@ def test_parquet_in_parquet_out(capsys: Said) -> None:
     assert main([*RERANK, "t.parquet", "--out", "r.csv"]) == 2
     assert not Path("r.csv").exists()
     assert main([*RERANK, "t.parquet", "--out", "r.parquet"]) == 0
-    found = parquet.read_table("r.parquet")
-    assert found.column_names == ["q", "a", "b", "score", "rank"]
-    assert found["score"].to_pylist() == [4.0, 6.5]
-    assert found["rank"].to_pylist() == [2, 1]
+    frame = parquet.read_table("r.parquet")
+    assert frame.column_names == ["q", "a", "b", "score", "rank"]
+    assert frame["score"].to_pylist() == [4.0, 6.5]
+    assert frame["rank"].to_pylist() == [2, 1]
 
 
 def test_missing_scores(capsys: Said) -> None:
@@ -87,7 +87,7 @@ def test_missing_scores(capsys: Said) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         ([*RERANK, "t.csv", "--group", "query"], "t.csv: no column 'query' for --group"),
         (["rerank", "--table", "t.csv", "--weights", "w.txt"], "--table needs --group"),
@@ -109,7 +109,7 @@ def test_missing_scores(capsys: Said) -> None:
         (["score", "t.csv", "--refs", "t.csv", "--by", "a"], "--by goes with --table only"),
     ],
 )
-def test_faults(capsys: Said, arguments: list[str], said: str) -> None:
+def test_faults(capsys: Said, arguments: list[str], output: str) -> None:
     assert main([*RERANK, "t.csv", "--out", "ranked.csv"]) == 0
     Path("other.txt").write_text("stranger 1\n")
     Path("two.csv").write_text("q,a,y\n1,1,1\n3,1,0\n")
@@ -117,7 +117,7 @@ def test_faults(capsys: Said, arguments: list[str], said: str) -> None:
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert said in err
+    assert output in err
     assert err.count("\n") == 1
 
 
@@ -144,11 +144,11 @@ def test_texts_of_a_table_are_scored_as_files_are(capsys: Said) -> None:
         csv.writer(file).writerows([("g", "hyp", "ref", "s"), *rows])
     table = ["score", "--table", "u.csv", "--group", "g", "--text", "hyp", "--references", "ref", "--metric", "chrf"]
     assert main([*table, "--by", "s"]) == 0
-    found = capsys.readouterr().out
+    output = capsys.readouterr().out
     Path("hyp").write_text(f"{texts[1]}\n{texts[2]}\n")
     Path("ref").write_text("the house is small .\nit rains .\n")
     assert main(["score", "hyp", "--refs", "ref", "--metric", "chrf"]) == 0
-    assert capsys.readouterr().out == found
+    assert capsys.readouterr().out == output
 
 
 def test_the_same_from_python() -> None:

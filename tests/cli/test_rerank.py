@@ -60,7 +60,7 @@ def test_weights_and_features_that_do_not_meet_are_named(files: Path, capsys: Sa
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "output"),
     [
         ("x1 1\nx2 1\n", "weights: none of its 2 weights belongs to a feature of the list, which has lm, tm."),
         ("lm 1\ntm nan\n", "weights:2: the weight of 'tm' is 'nan'"),
@@ -69,10 +69,10 @@ def test_weights_and_features_that_do_not_meet_are_named(files: Path, capsys: Sa
         ("", "weights: no weights in this file"),
     ],
 )
-def test_bad_weights(files: Path, capsys: Said, weights: str, said: str) -> None:
+def test_bad_weights(files: Path, capsys: Said, weights: str, output: str) -> None:
     code, out, err = rerank(weights, capsys)
     assert (code, out) == (2, "")
-    assert said in err
+    assert output in err
     assert err.count("\n") == 1
 
 

@@ -35,15 +35,15 @@ def rescore(folder: Path, *arguments: object) -> int:
 def test_prints_the_best_and_writes_forests(forests: Path, capsys: Said) -> None:
     out = forests / "larger"
     assert rescore(forests, forests / "weights", "--features", forests / "features", "--out", out) == 0
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     weights = hf.read_weights(forests / "weights")
     names = [name for name in weights if "(" in name]
     wanted = hf.rescore(hf.read_forests(forests / "forests"), weights, sorted(names))
-    assert said.out.splitlines() == [d.text for d in wanted.viterbi(weights)]
-    assert said.err == ""
-    assert [d.text for d in hf.read_forests(out).viterbi(weights)] == said.out.splitlines()
+    assert output.out.splitlines() == [d.text for d in wanted.viterbi(weights)]
+    assert output.err == ""
+    assert [d.text for d in hf.read_forests(out).viterbi(weights)] == output.out.splitlines()
     assert rescore(forests, forests / "weights") == 0
-    assert capsys.readouterr().out == said.out
+    assert capsys.readouterr().out == output.out
 
 
 def test_bad_input(forests: Path, capsys: Said) -> None:
@@ -59,8 +59,8 @@ def test_bad_input(forests: Path, capsys: Said) -> None:
         ([forests / "some", "--lm", f"big={forests / 'some'}"], "Is this an ARPA file?"),
     ):
         assert rescore(forests, *arguments) == 2
-        said = capsys.readouterr()
-        assert message in said.err and len(said.err.splitlines()) == 1 and said.out == ""
+        output = capsys.readouterr()
+        assert message in output.err and len(output.err.splitlines()) == 1 and output.out == ""
 
 
 def test_scores_from_elsewhere(

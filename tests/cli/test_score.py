@@ -97,7 +97,7 @@ def test_a_config_file_may_name_everything(capsys: Said, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         ([*REFS], "no HYP. Put the outputs first"),
         (["good.txt"], "Missing option '--refs'"),
@@ -114,11 +114,11 @@ def test_a_config_file_may_name_everything(capsys: Said, tmp_path: Path) -> None
         (["good.txt", *REFS, "--test", "t"], "'--test'"),
     ],
 )
-def test_bad_input_takes_one_line(capsys: Said, arguments: list[str], said: str) -> None:
+def test_bad_input_takes_one_line(capsys: Said, arguments: list[str], output: str) -> None:
     assert main(["score", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert said in err
+    assert output in err
     assert err.count("\n") == 1
 
 
@@ -134,11 +134,11 @@ def test_two_systems_are_compared(capsys: Said) -> None:
     assert bad["compared_with"] == "good.txt"
     assert isinstance(bad["comparison"], dict)
     for metric in ("bleu", "chrf"):
-        found = bad["comparison"][metric]
-        assert found["delta"] == pytest.approx(float(str(bad[metric])) - float(str(good[metric])))
-        assert found["interval"][0] < found["delta"] < found["interval"][1] < 0
-        assert set(found["p"]) == {"bootstrap", "randomization"}
-        assert all(p < 0.01 for p in found["p"].values())
+        comparison = bad["comparison"][metric]
+        assert comparison["delta"] == pytest.approx(float(str(bad[metric])) - float(str(good[metric])))
+        assert comparison["interval"][0] < comparison["delta"] < comparison["interval"][1] < 0
+        assert set(comparison["p"]) == {"bootstrap", "randomization"}
+        assert all(p < 0.01 for p in comparison["p"].values())
 
 
 def test_the_table_marks_what_differs(capsys: Said) -> None:
@@ -158,8 +158,8 @@ def test_replicates(capsys: Said) -> None:
     _, new = scored(capsys, "base=bad.txt,good.2", "new=good.0,good.1,good.2", *REFS)
     singles = [scored(capsys, f"good.{i}", *REFS)[0]["bleu"] for i in range(3)]
     assert isinstance(new["replicates"], list)
-    assert [one["bleu"] for one in new["replicates"]] == singles
-    assert [one["file"] for one in new["replicates"]] == ["good.0", "good.1", "good.2"]
+    assert [replicate["bleu"] for replicate in new["replicates"]] == singles
+    assert [replicate["file"] for replicate in new["replicates"]] == ["good.0", "good.1", "good.2"]
     assert new["bleu"] == pytest.approx(statistics.mean(singles))
     assert new["deviation"] == {"bleu": pytest.approx(statistics.stdev(singles))}
     assert isinstance(new["comparison"], dict)
@@ -170,8 +170,8 @@ def test_replicates(capsys: Said) -> None:
 
 def test_the_seed_decides_the_samples(capsys: Said) -> None:
     arguments = ["good.1", "good.2", *REFS, "--samples", "99"]
-    one, again, other = (scored(capsys, *arguments, "--seed", seed)[1]["comparison"] for seed in "112")
-    assert one == again != other
+    serial, again, other = (scored(capsys, *arguments, "--seed", seed)[1]["comparison"] for seed in "112")
+    assert serial == again != other
 
 
 def test_an_external_column_cannot_be_scored_from_text(capsys: Said) -> None:

@@ -72,8 +72,8 @@ def test_it_says_what_the_translator_says(translator: Path, task: Path, tmp_path
         assert {mark["kind"] for mark in rich["translations"][10]["marks"]} >= {"kept"}
         assert ask(f"{url}/v1/explain", text=lines[1], target="en")["explanation"] == str(whole.explain(lines[1]))
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=30)
-        assert process.returncode == 0 and said == ""  # --quiet: no log
+        _, output = process.communicate(timeout=30)
+        assert process.returncode == 0 and output == ""  # --quiet: no log
 
 
 def test_documents_of_each_kind(translator: Path, task: Path) -> None:
@@ -105,17 +105,17 @@ def test_the_log(translator: Path) -> None:
     with served(translator, "--workers", "2", "--log", "text") as (url, process):
         ask(f"{url}/translate", q="casa", source="es", target="en")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-    entry = json.loads(said.splitlines()[0])
+        _, output = process.communicate(timeout=30)
+    entry = json.loads(output.splitlines()[0])
     assert (entry["path"], entry["status"], entry["text"], entry["pair"]) == ("/translate", 200, ["casa"], "es-en")
     assert process.returncode == 0
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert main(["serve", *map(str, arguments)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    return said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1
+    return output
 
 
 def test_what_is_wrong_is_said(translator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

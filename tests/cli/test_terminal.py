@@ -105,12 +105,12 @@ def test_quiet_and_verbose_on_both_sides(folder: Path, place: str, flag: str) ->
     command = [sys.executable, "-m", "hopefear.cli.main", *arguments]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    said = [line for line in ended.stderr.splitlines() if not line.startswith("warning:")]
+    message = [line for line in ended.stderr.splitlines() if not line.startswith("warning:")]
     if flag in ("--quiet", "-q"):
-        assert said == []
+        assert message == []
     else:
-        assert [line for line in said if re.search(r"epoch 2: \d+\.\d\d$", line)]
-        assert f"weights: {out}/weights.txt" in said
+        assert [line for line in message if re.search(r"epoch 2: \d+\.\d\d$", line)]
+        assert f"weights: {out}/weights.txt" in message
 
 
 def test_a_line_of_progress() -> None:

@@ -30,21 +30,21 @@ def test_a_run(task: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.Mon
     out = tmp_path / "run"
     more = [*dev(task), *dev(task, "test"), "--set", "epochs=2", "eta=0.05"]
     assert main(arguments(task, *more, "--out", out)) == 0
-    said = capsys.readouterr()
-    table = [line.split() for line in said.out.splitlines()]
+    output = capsys.readouterr()
+    table = [line.split() for line in output.out.splitlines()]
     assert table[0] == ["bleu", "dev", "test"]
     assert float(table[1][1]) < float(table[2][-1])
     record = json.loads((out / "run.json").read_text())
     assert record["status"] == "done"
     assert record["final"]["dev"]["bleu"] == pytest.approx(float(table[2][-2]), abs=0.005)
-    assert [one["epoch"] for one in record["epochs"]] == [0, 1, 2]
+    assert [epoch["epoch"] for epoch in record["epochs"]] == [0, 1, 2]
     options = record["trainer"]["options"]
     assert record["trainer"]["name"] == "mira"
     assert {"epochs": 2, "eta": 0.05, "mu": -1.0}.items() <= options.items()  # all of them, set or not
     assert record["settings"]["trainer"] == record["trainer"]
     assert record["metric"].startswith("bleu|case:mixed|")
     roles = ["source", "refs", "refs", "dev_source", "dev_refs", "dev_refs", "test_source", "test_refs", "test_refs"]
-    assert [one["role"] for one in record["inputs"]] == roles
+    assert [epoch["role"] for epoch in record["inputs"]] == roles
     examples = json.loads((out / "examples.json").read_text())
     assert set(examples[0]) == {"line", "source", "references", "before", "after"}
     weights = read_weights(out / "weights.txt")
@@ -53,7 +53,7 @@ def test_a_run(task: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "stdin", (task / "dev.source").open())
     assert main(["translate", str(task / "model"), "--weights", str(out / "weights.txt"), "--pop-limit", "20"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in lines[:3]] == [one["after"].split() for one in examples[:3]]
+    assert [line.split() for line in lines[:3]] == [epoch["after"].split() for epoch in examples[:3]]
 
 
 def test_the_same_bytes_whatever_jobs(task: Path, tmp_path: Path) -> None:

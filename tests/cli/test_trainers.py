@@ -34,17 +34,19 @@ def test_the_options_of_one(trainer: type[Trainer], capsys: Said) -> None:
 
 def test_json(capsys: Said) -> None:
     assert main(["trainers", "--json"]) == 0
-    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["trainers"]}
-    assert list(found) == list(by_name())
-    assert {"mert", "arow", "costmargin"} <= set(found)
-    assert {one["name"]: one["default"] for one in found["arow"]["options"]}["eta"] == 1
-    assert found["minrisk"]["spaces"][-1] == "models, online"
-    assert {one["name"]: one["default"] for one in found["minrisk"]["online_options"]}["objective"] == "risk"
-    options = {one["name"]: one for one in found["kbmira"]["options"]}
+    record = {trainer["name"]: trainer for trainer in json.loads(capsys.readouterr().out)["trainers"]}
+    assert list(record) == list(by_name())
+    assert {"mert", "arow", "costmargin"} <= set(record)
+    assert {trainer["name"]: trainer["default"] for trainer in record["arow"]["options"]}["eta"] == 1
+    assert record["minrisk"]["spaces"][-1] == "models, online"
+    assert {trainer["name"]: trainer["default"] for trainer in record["minrisk"]["online_options"]}[
+        "objective"
+    ] == "risk"
+    options = {trainer["name"]: trainer for trainer in record["kbmira"]["options"]}
     assert options["C"]["default"] == options["C"]["paper"] == 0.01
-    assert set(found["kbmira"]) == {"name", "paper", "objective", "spaces", "options"}
+    assert set(record["kbmira"]) == {"name", "paper", "objective", "spaces", "options"}
     assert main(["trainers", "kbmira", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["trainers"] == [found["kbmira"]]
+    assert json.loads(capsys.readouterr().out)["trainers"] == [record["kbmira"]]
 
 
 def test_one_that_is_not_there(capsys: Said) -> None:

@@ -34,9 +34,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def record(run: str = "run") -> dict[str, Any]:
-    found = json.loads(Path(run, "run.json").read_text())
-    assert isinstance(found, dict)
-    return found
+    record = json.loads(Path(run, "run.json").read_text())
+    assert isinstance(record, dict)
+    return record
 
 
 def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
@@ -51,17 +51,17 @@ def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
     assert float(before[1]) < float(after[1])
     assert signature[0].startswith("bleu|case:mixed|eff:no|tok:none|smooth:exp|")
     assert err == "weights: run/weights.txt\n"
-    found = record()
-    assert found["status"] == "done"
-    assert found["seed"] == 1
-    assert found["trainer"]["name"] == "kbmira"
-    assert found["trainer"]["options"]["passes"] == 60
-    assert found["sentences"] == {"dev": 54, "holdout": 6}
-    assert len(found["holdout"]["ids"]) == 6
-    assert [round(found["final"][part]["bleu"], 2) for part in ("dev", "holdout")] == [float(after[1]), float(after[2])]
-    assert round(found["final"]["before"]["dev"]["bleu"], 2) == float(before[1])
-    assert len(found["epochs"]) == 60
-    assert [Path(one["path"]).name for one in found["inputs"]] == ["nbest.txt", *REFS[1:], "initial.txt"]
+    saved = record()
+    assert saved["status"] == "done"
+    assert saved["seed"] == 1
+    assert saved["trainer"]["name"] == "kbmira"
+    assert saved["trainer"]["options"]["passes"] == 60
+    assert saved["sentences"] == {"dev": 54, "holdout": 6}
+    assert len(saved["holdout"]["ids"]) == 6
+    assert [round(saved["final"][part]["bleu"], 2) for part in ("dev", "holdout")] == [float(after[1]), float(after[2])]
+    assert round(saved["final"]["before"]["dev"]["bleu"], 2) == float(before[1])
+    assert len(saved["epochs"]) == 60
+    assert [Path(input["path"]).name for input in saved["inputs"]] == ["nbest.txt", *REFS[1:], "initial.txt"]
     assert set(read_weights("run/weights.txt")) == set(DATA.dense_names)
     events = [json.loads(line) for line in Path("run/log.jsonl").read_text().splitlines()]
     assert [event["event"] for event in events] == ["start", *["epoch"] * 60, "done"]
@@ -90,8 +90,8 @@ def test_replicates_and_random_initial_models(capsys: Said) -> None:
     assert main([*TUNE, "--out", "run", "--replicates", "3", "--random-init", "--seed", "5"]) == 0
     out = capsys.readouterr().out
     final = record()["final"]
-    assert [one["seed"] for one in final["replicates"]] == [5, 6, 7]
-    scores = [one["dev"]["bleu"] for one in final["replicates"]]
+    assert [replicate["seed"] for replicate in final["replicates"]] == [5, 6, 7]
+    scores = [replicate["dev"]["bleu"] for replicate in final["replicates"]]
     assert len(set(scores)) > 1
     assert final["dev"]["bleu"] == max(scores)
     assert final["best_seed"] == 5 + scores.index(max(scores))
@@ -116,10 +116,10 @@ def test_references_may_come_with_the_lists() -> None:
 def test_options_of_the_trainer_and_of_the_metric() -> None:
     options = ["--set", "C=0.02", "passes=3", "scaling=std", "--metric", "chrf:word_order=2", "--lowercase"]
     assert main([*TUNE, "--out", "run", *options]) == 0
-    found = record()
-    assert {"C": 0.02, "passes": 3, "scaling": "std"}.items() <= found["trainer"]["options"].items()
-    assert found["metric"].startswith("chrf|case:lc|eff:yes|nc:6|nw:2|")
-    assert len(found["epochs"]) == 3
+    saved = record()
+    assert {"C": 0.02, "passes": 3, "scaling": "std"}.items() <= saved["trainer"]["options"].items()
+    assert saved["metric"].startswith("chrf|case:lc|eff:yes|nc:6|nw:2|")
+    assert len(saved["epochs"]) == 3
 
 
 def test_a_config_file_says_it_all() -> None:
@@ -180,7 +180,7 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (["--trainer", "kbmria"], "there is no trainer 'kbmria'. Did you mean 'kbmira'?"),
         (["--set", "c=1"], "--set c=1: kbmira has no option 'c'."),
@@ -207,11 +207,11 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--dev-refs", "ref.0"], "--dev-refs goes with --dev-nbest only"),
     ],
 )
-def test_bad_input_leaves_no_run(capsys: Said, arguments: list[str], said: str) -> None:
+def test_bad_input_leaves_no_run(capsys: Said, arguments: list[str], output: str) -> None:
     assert main([*TUNE, "--out", "run", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert said in err
+    assert output in err
     assert err.count("\n") == 1
     assert not Path("run").exists()
 
@@ -252,9 +252,9 @@ def test_an_interrupted_run_goes_on(capsys: Said) -> None:
     while not done.exists() and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, output = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said == b"hopefear: interrupted. A run that had begun goes on with --resume.\n"
+    assert output == b"hopefear: interrupted. A run that had begun goes on with --resume.\n"
     assert record()["status"] == "running"
     assert not Path("run/weights.txt").exists()
     kept = done.read_bytes()
@@ -269,16 +269,16 @@ def test_before_is_what_the_first_list_says_first(capsys: Said) -> None:
     """Lists that were merged are in no other order than they were."""
     common = [*REFS, "--trainer", "kbmira", "--set", "passes=2", "--holdout", "0", "--json", "--quiet"]
     assert main(["tune", "--nbest", "nbest.txt", *common, "--out", "one"]) == 0
-    one = json.loads(capsys.readouterr().out)
+    before_one = json.loads(capsys.readouterr().out)
     assert main(["tune", "--nbest", "nbest.txt", "nbest.txt", *common, "--out", "two"]) == 0
-    assert json.loads(capsys.readouterr().out) == one
+    assert json.loads(capsys.readouterr().out) == before_one
     assert read_weights("one/weights.txt") == read_weights("two/weights.txt")
     pool = read_nbest("nbest.txt", REFS[1:])
     result = Kbmira(passes=2).fit(pool)
     first = [pool.text(i, 0) for i in range(len(pool))]
     references = [[pool.references(i)[k] for i in range(len(pool))] for k in range(4)]
-    assert one["before"]["dev"]["bleu"] == pytest.approx(Bleu().corpus_score(first, references))
-    assert result.initial_score == pytest.approx(one["before"]["dev"]["bleu"])
+    assert before_one["before"]["dev"]["bleu"] == pytest.approx(Bleu().corpus_score(first, references))
+    assert result.initial_score == pytest.approx(before_one["before"]["dev"]["bleu"])
 
 
 def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> None:
@@ -292,7 +292,7 @@ def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> Non
     assert out.splitlines()[1].split() == ["before", "not", "known"]
     assert "gain" not in err
     assert record()["final"]["before"] == {}
-    assert not any("gain" in one["code"] for one in record()["findings"])
+    assert not any("gain" in finding["code"] for finding in record()["findings"])
 
 
 def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Said) -> None:
@@ -316,7 +316,7 @@ def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Said) -
 def test_lists_have_sources(capsys: Said) -> None:
     Path("src").write_text("".join(f"source {i}\n" for i in range(60)))
     assert main([*TUNE, "--out", "run", "--sources", "src"]) == 0
-    assert {"sources"} <= {one["role"] for one in record()["inputs"]}
+    assert {"sources"} <= {input["role"] for input in record()["inputs"]}
     assert main(["report", "run"]) == 0
     assert "source 1" in json.dumps(unpacked(Path("report.html").read_text()))
 
@@ -346,5 +346,5 @@ def test_lists_and_references_of_other_stores(tmp_path: Path) -> None:
         assert main(["tune", *given]) == 0
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
     records = [json.loads((tmp_path / out / "run.json").read_text())["inputs"] for out in ("here", "far")]
-    assert [one["sha256"] for one in records[0]] == [one["sha256"] for one in records[1]]
+    assert [record["sha256"] for record in records[0]] == [record["sha256"] for record in records[1]]
     assert records[1][0]["path"] == "memory://nbest.txt"

@@ -60,9 +60,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def record(run: str = "run") -> dict[str, Any]:
-    found = json.loads(Path(run, "run.json").read_text())
-    assert isinstance(found, dict)
-    return found
+    record = json.loads(Path(run, "run.json").read_text())
+    assert isinstance(record, dict)
+    return record
 
 
 def test_the_loop_leaves_a_run(capsys: Said) -> None:
@@ -72,13 +72,13 @@ def test_the_loop_leaves_a_run(capsys: Said) -> None:
     assert head == ["bleu", "dev", "held", "out"]
     assert float(after[1]) > float(before[1]) + 5
     assert err.endswith("weights: run/weights.txt\n")
-    found = record()
-    assert found["status"] == "done"
-    assert found["final"]["best_iteration"] > 1
-    assert found["final"]["before"]["dev"]["bleu"] == pytest.approx(float(before[1]), abs=0.006)
-    assert found["sentences"] == {"dev": 18, "holdout": 2} and len(found["holdout"]["ids"]) == 2
-    assert [one["epoch"] for one in found["epochs"]] == list(range(1, 1 + found["final"]["decodings"]))
-    best = Path("run/checkpoint/replicate-1", f"iteration-{found['final']['best_iteration']}", "weights.txt")
+    saved = record()
+    assert saved["status"] == "done"
+    assert saved["final"]["best_iteration"] > 1
+    assert saved["final"]["before"]["dev"]["bleu"] == pytest.approx(float(before[1]), abs=0.006)
+    assert saved["sentences"] == {"dev": 18, "holdout": 2} and len(saved["holdout"]["ids"]) == 2
+    assert [epoch["epoch"] for epoch in saved["epochs"]] == list(range(1, 1 + saved["final"]["decodings"]))
+    best = Path("run/checkpoint/replicate-1", f"iteration-{saved['final']['best_iteration']}", "weights.txt")
     assert read_weights("run/weights.txt") == read_weights(best)
 
 
@@ -105,7 +105,7 @@ def test_recent_lists(capsys: Said) -> None:
     counts = []
     for more in ([], ["--recent", "1", "--overwrite"]):
         assert main([*LOOP, DECODE, *more]) == 0
-        counts.append([one["candidates"] for one in record()["epochs"]])
+        counts.append([epoch["candidates"] for epoch in record()["epochs"]])
     assert counts[1][0] == counts[0][0] and counts[1][-1] < counts[0][-1]
     assert main([*LOOP, DECODE, "--resume"]) == 2  # another recipe
     assert "recent" in capsys.readouterr().err
@@ -199,14 +199,14 @@ def fake() -> list[str]:
 def test_coordinate_ascent_finds_the_decoders_best_setting(fake: list[str], capsys: Said) -> None:
     assert main(fake) == 0
     out, err = capsys.readouterr()
-    found = record()
+    saved = record()
     params = dict(line.split() for line in Path("run/params.txt").read_text().splitlines())
-    assert found["final"]["params"] == {"width": int(params["width"]), "depth": float(params["depth"])}
+    assert saved["final"]["params"] == {"width": int(params["width"]), "depth": float(params["depth"])}
     # As good as the best of all settings on a grid; the quality is a step function of the distance.
     grid = itertools.product(range(1, 12), [k / 100 for k in range(5, 80)])
     best = min(round(abs(width - 6) + abs(depth - 0.35) * 20) for width, depth in grid)
     assert round(abs(int(params["width"]) - 6) + abs(float(params["depth"]) - 0.35) * 20) == best == 0
-    assert found["final"]["dev"]["bleu"] == pytest.approx(100.0)
+    assert saved["final"]["dev"]["bleu"] == pytest.approx(100.0)
     assert float(read_weights("run/weights.txt")["lm"]) > 0
     assert "params  width=6" in out and err.endswith("params: run/params.txt\n")
     # Each setting was decoded once with the same weights, and resuming decodes nothing.
@@ -242,6 +242,6 @@ def test_findings_are_warned_of_and_recorded(capsys: Said) -> None:
     assert main([*LOOP, "cat list # {weights}"]) == 0
     err = capsys.readouterr().err
     assert "warning: " in err and "[no-gain]" in err and "[silent-feature]" in err
-    found = record()
-    assert {"no-gain", "silent-feature"} <= {one["code"] for one in found["findings"]}
-    assert all(f"warning: {text}\n" in err for text in found["warnings"])
+    saved = record()
+    assert {"no-gain", "silent-feature"} <= {finding["code"] for finding in saved["findings"]}
+    assert all(f"warning: {text}\n" in err for text in saved["warnings"])

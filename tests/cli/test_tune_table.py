@@ -20,16 +20,16 @@ TABLE = ["tune", "--table", "t.csv", "--group", "q", "--trainer", "mert"]
 def rows(groups: int = 60, candidates: int = 6) -> list[dict[str, Any]]:
     """Two scores that tell something of the reward, one that does not."""
     random = np.random.default_rng(7)
-    found = []
+    table = []
     for group in range(groups):
         for k in range(candidates):
             reward = float(random.normal())
             good, fair = reward + random.normal() * 0.4, reward + random.normal()
             noise = float(random.normal())
-            found.append(
+            table.append(
                 {"q": f"q{group}", "good": good, "fair": fair, "noise": noise, "reward": reward, "text": f"w{k} x"}
             )
-    return found
+    return table
 
 
 def write(data: list[dict[str, Any]], path: str = "t.csv") -> None:
@@ -88,7 +88,7 @@ def test_the_same_from_python(capsys: Said) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "arguments", "said"),
+    ("change", "arguments", "output"),
     [
         ({}, ["--group", "prompt"], "t.csv: no column 'prompt' for --group"),
         ({"good": "high"}, ["--features", "good"], "t.csv:12: good is 'high', which is not a number"),
@@ -102,14 +102,14 @@ def test_the_same_from_python(capsys: Said) -> None:
         ({}, ["--refs", "t.csv"], "--refs goes with --nbest, --forests and --decoder-command only"),
     ],
 )
-def test_bad_tables_leave_no_run(capsys: Said, change: dict[str, str], arguments: list[str], said: str) -> None:
+def test_bad_tables_leave_no_run(capsys: Said, change: dict[str, str], arguments: list[str], output: str) -> None:
     data = rows()
     data[10] |= change
     write(data)
     assert main([*TABLE, "--outcome", "reward", *arguments, "--out", "run"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert said in err
+    assert output in err
     assert err.splitlines()[-1].startswith("hopefear")
     assert len([line for line in err.splitlines() if not line.startswith("before means")]) == 1
     assert not Path("run").exists()

@@ -59,7 +59,7 @@ def test_one_value_where_several_would_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"numbers": ["1"], "tims": 2}, r"has no option 'tims'. Did you mean 'times'\?"),
         ({}, "needs numbers: the numbers."),
@@ -67,8 +67,8 @@ def test_one_value_where_several_would_do() -> None:
         ({"numbers": ["1"], "column": "a"}, "--column goes with --table only"),
     ],
 )
-def test_wrong_options_are_said_in_one_line(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(OptionError, match=said):
+def test_wrong_options_are_said_in_one_line(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         made(Sum, given)
 
 
@@ -89,7 +89,7 @@ def test_the_command_line_has_the_same_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["1", "--times", "10"], "10 is too large: 9 at most."),
         (["1", "--share", "1.5"], "1.5 is too large: 1 at most."),
@@ -97,8 +97,8 @@ def test_the_command_line_has_the_same_options() -> None:
         (["1", "--kind", "even"], "'even' is not one of 'plain', 'odd'."),
     ],
 )
-def test_limits_are_checked(arguments: list[str], said: str) -> None:
-    with pytest.raises(click.BadParameter, match=said.replace(".", r"\.")):
+def test_limits_are_checked(arguments: list[str], message: str) -> None:
+    with pytest.raises(click.BadParameter, match=message.replace(".", r"\.")):
         ClickCommand("sum", Sum).make_context("sum", arguments)
 
 

@@ -101,20 +101,20 @@ def test_from_python(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "output"),
     [
         (["--trainers", "kbmria,mert"], "no trainer 'kbmria'. Did you mean 'kbmira'?"),
         (["--set", "pro.C=1"], "write --set TRAINER.NAME=VALUE, with one of kbmira, mert"),
         (["--test-refs", "x"], "x: no such file"),
     ],
 )
-def test_wrong_options_take_one_line(more: list[str], said: str, data: Path, tmp_path: Path, capsys: Said) -> None:
+def test_wrong_options_take_one_line(more: list[str], output: str, data: Path, tmp_path: Path, capsys: Said) -> None:
     given = arguments(data, tmp_path / "run")
     if more[0] == "--trainers":
         given[given.index("kbmira,mert")] = more[1]
         more = []
     assert main([*given, *more]) == 2
-    assert said in one_line(capsys)
+    assert output in one_line(capsys)
     assert not (tmp_path / "run").exists()
 
 

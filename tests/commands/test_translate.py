@@ -96,8 +96,8 @@ def test_what_does_not_go_together(
     for name in ("a.txt", "b/a.txt", "a.xyz"):
         Path(name).write_text("das Haus\n")
     assert translate(monkeypatch, "x\n", folder, *arguments) == 2
-    said = capsys.readouterr()
-    assert message in said.err and said.err.count("\n") == 1 and not said.out
+    output = capsys.readouterr()
+    assert message in output.err and output.err.count("\n") == 1 and not output.out
     assert not Path("o").exists() or not list(Path("o").iterdir())
 
 

@@ -30,20 +30,20 @@ def test_without_limits_the_best_of_all_are_found(seed: int, few: bool, tmp_path
         pairs = random_pairs(rng, rng.randint(5, 14))
         words = rng.choices(WORDS, [5, 5, 5, 1, 1], k=rng.randint(1, 5))
         kinds = ["n" if w == "7" else "w" for w in words]
-        found = twin.sequences(words, kinds, pairs, swap)
-        if len(found) <= 500:
+        sequences = twin.sequences(words, kinds, pairs, swap)
+        if len(sequences) <= 500:
             break
     # A reference with repeated words, so that clipping matters.
     reference = rng.choices(rng.sample("uvwxyz7", 3), k=rng.randint(1, 9))
     ranked = sorted(
-        ((sentence_bleu(twin.yield_of(z), reference), len(z) if few else -len(z)) for z in found),
-        key=lambda one: (-round(one[0], 9), one[1]),
+        ((sentence_bleu(twin.yield_of(z), reference), len(z) if few else -len(z)) for z in sequences),
+        key=lambda item: (-round(item[0], 9), item[1]),
     )
     decoder = Blocks(block_model(tmp_path, pairs), {"word": 1.0}, reordering="swap" if swap else "monotone")
     corpus = decoder.corpus([" ".join(words)], [" ".join(reference)])
     k = 5
     got = decoder.core.oracle(corpus, k, few, 0, 0, 0, 0)
-    assert list(got.sentence_begin) == [0, min(k, len(found))]
+    assert list(got.sentence_begin) == [0, min(k, len(sequences))]
     assert got.bleu == pytest.approx([b for b, _ in ranked[:k]], abs=1e-6)
     lengths = [len(got.blocks(z)) for z in range(len(got))]
     assert lengths == [n if few else -n for _, n in ranked[:k]]
@@ -92,9 +92,9 @@ def test_random_sequences_are_sequences(tmp_path: Path) -> None:
         assert [int(at) for at in drawn.sentence_begin] == list(range(0, 91, 3))
         for i, line in enumerate(lines):
             words = line.split()
-            found = twin.sequences(words, ["n" if w == "7" else "w" for w in words], pairs, swap)
-            spans = {tuple(block[:2] for block in z) for z in found}
-            strings = {" ".join(twin.yield_of(z)) for z in found}
+            sequences = twin.sequences(words, ["n" if w == "7" else "w" for w in words], pairs, swap)
+            spans = {tuple(block[:2] for block in z) for z in sequences}
+            strings = {" ".join(twin.yield_of(z)) for z in sequences}
             for z in range(3 * i, 3 * i + 3):
                 assert tuple((b, b + n) for _, b, n, _ in drawn.blocks(z)) in spans
                 assert texts[z] in strings

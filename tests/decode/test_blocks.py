@@ -28,10 +28,10 @@ def random_case(seed: int, folder: Path, lm: bool = False):
         pairs = random_pairs(rng, rng.randint(4, 14))
         words = rng.choices(["a", "b", "c", "d,|", "7", "?"], [5, 5, 5, 2, 1, 1], k=rng.randint(1, 6))
         kinds = [KINDS.get(w, "w") for w in words]
-        found = twin.sequences(words, kinds, pairs, swap)
-        if len(found) <= 2000:
+        sequences = twin.sequences(words, kinds, pairs, swap)
+        if len(sequences) <= 2000:
             break
-    wanted = [(twin.yield_of(z), twin.features(z, phrase, word, swap), z) for z in found]
+    wanted = [(twin.yield_of(z), twin.features(z, phrase, word, swap), z) for z in sequences]
     models = (random_lm(rng, 3),) if lm else ()
     names = sorted({name for _, h, _ in wanted for name in h} | {"phrase_ef"} | ({"lm"} if lm else set()))
     weights = {name: round(rng.uniform(-1, 1), 3) for name in names if rng.random() < 0.8}
@@ -62,9 +62,9 @@ def test_without_limits_the_lattice_is_every_sequence(seed: int, tmp_path: Path)
     def plain(h):
         return tuple(sorted((name, round(value, 6)) for name, value in h.items() if abs(value) > 1e-9))
 
-    found = sorted((d.text, plain(d.features)) for d in got)
-    assert found == sorted((" ".join(text), plain(h)) for text, h, _ in wanted)
-    text, _, _ = max(wanted, key=lambda one: dot(decoder.weights, one[1]))
+    translations = sorted((d.text, plain(d.features)) for d in got)
+    assert translations == sorted((" ".join(text), plain(h)) for text, h, _ in wanted)
+    text, _, _ = max(wanted, key=lambda item: dot(decoder.weights, item[1]))
     if len(ranked) == 1 or ranked[0] - ranked[1] > 1e-6:
         assert decoder.translate([line], tokens=True) == [" ".join(text)]
     lists = decoder.kbest([line], 5)

@@ -38,19 +38,23 @@ def combined(tmp_path: Path, *lists: Lists, **options: object) -> list[list[tupl
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [record["source"] for record in records] == [f"s {i}" for i in range(len(records))]
     assert all(record["references"] == ["a b"] for record in records)
-    return [[(one["text"], one["features"]) for one in record["candidates"]] for record in records]
+    return [[(candidate["text"], candidate["features"]) for candidate in record["candidates"]] for record in records]
 
 
 def test_the_same_string_stands_once_with_the_features_of_all(tmp_path: Path) -> None:
     left: Lists = [[("a b", {"x": 1.0, "y": 2.0}), ("a", {"x": 0.5, "y": 0.0})], [("c", {"x": 3.0, "y": 1.0})]]
     right: Lists = [[("a", {"x": -1.0}), ("z", {"x": -2.0}), ("a", {"x": -9.0})], [("c", {"x": -4.0})]]
     got = combined(tmp_path, left, right)
-    assert [[text for text, _ in one] for one in got] == [["a b", "a", "z"], ["c"]]
+    assert [[text for text, _ in candidates] for candidates in got] == [["a b", "a", "z"], ["c"]]
     first, second, third = (features for _, features in got[0])
     assert (second["n0.x"], second["n0.y"], second["n1.x"]) == (0.5, 0.0, -1.0)
     assert (second["n0.rank"], second["n1.rank"]) == (pytest.approx(math.log(2)), 0.0)
-    assert [one["systems"] for one in (first, second, third)] == [1, 2, 1]
-    assert [(one["n0.missing"], one["n1.missing"]) for one in (first, second, third)] == [(0, 1), (0, 0), (1, 0)]
+    assert [candidates["systems"] for candidates in (first, second, third)] == [1, 2, 1]
+    assert [(candidates["n0.missing"], candidates["n1.missing"]) for candidates in (first, second, third)] == [
+        (0, 1),
+        (0, 0),
+        (1, 0),
+    ]
     assert first["n1.rank"] == pytest.approx(math.log(4))  # behind the last
     assert third["n0.rank"] == pytest.approx(math.log(3))
 

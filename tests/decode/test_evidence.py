@@ -33,8 +33,8 @@ def pool_of(lists: Sequence[Sequence[str]], sources: Sequence[str] = (), folder:
     with path.open("w") as file:
         for i, texts in enumerate(lists):
             candidates = [{"text": text, "features": {"m": -0.3 * k}} for k, text in enumerate(texts)]
-            one = {"id": str(i), "candidates": candidates}
-            file.write(json.dumps({**one, "source": sources[i]} if sources else one) + "\n")
+            entry = {"id": str(i), "candidates": candidates}
+            file.write(json.dumps({**entry, "source": sources[i]} if sources else entry) + "\n")
     return hf.read_nbest(path)
 
 
@@ -96,8 +96,8 @@ def test_agreement(tmp_path: Path) -> None:
 
 def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
     pool = pool_of(random_lists(4, 40, 12), folder=tmp_path)
-    one, four = (consensus_columns(pool, ["bleu", "chrf", "ter"], None, 1.0, 200, jobs) for jobs in (1, 4))
-    assert one.tobytes() == four.tobytes()
+    serial, four = (consensus_columns(pool, ["bleu", "chrf", "ter"], None, 1.0, 200, jobs) for jobs in (1, 4))
+    assert serial.tobytes() == four.tobytes()
 
 
 def test_surface(tmp_path: Path) -> None:
@@ -174,10 +174,10 @@ def test_language_models_and_what_is_written(tmp_path: Path) -> None:
     assert families["lm"] == ["lm_small", "lm_small_unknown"]
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     got = [candidate for line in lines for candidate in line["candidates"]]
-    assert [one["features"]["m"] for one in got] == [0, -0.3, 0]
-    assert [one["features"]["lm_small_unknown"] for one in got] == [0, 1, 0]
-    assert [one["features"]["lm_small"] for one in got] == pytest.approx(
-        [math.log(10) * lm.score(one["text"]) for one in got], abs=1e-5
+    assert [candidates["features"]["m"] for candidates in got] == [0, -0.3, 0]
+    assert [candidates["features"]["lm_small_unknown"] for candidates in got] == [0, 1, 0]
+    assert [candidates["features"]["lm_small"] for candidates in got] == pytest.approx(
+        [math.log(10) * lm.score(candidates["text"]) for candidates in got], abs=1e-5
     )
 
 

@@ -76,7 +76,7 @@ def test_the_best_block_sequence_of_a_candidate(seed: int, tmp_path: Path) -> No
     words = rng.choices(["a", "b", "c", "7", "?"], [4, 4, 4, 1, 1], k=rng.randint(1, 5))
     kinds = ["n" if word == "7" else "w" for word in words]
     model = block_model(tmp_path, pairs, weights=weights)
-    strings = sorted({" ".join(blocks.yield_of(one)) for one in blocks.sequences(words, kinds, pairs, True)})
+    strings = sorted({" ".join(blocks.yield_of(sequence)) for sequence in blocks.sequences(words, kinds, pairs, True)})
     texts = rng.sample(strings, min(len(strings), 8))
     texts += [" ".join(rng.choices(["u", "v", "w", "x", "7", "q"], k=rng.randint(1, 5))) for _ in range(4)]
     decoder = Forced(model)
@@ -94,9 +94,9 @@ def test_blocks_that_swap(tmp_path: Path) -> None:
     decoder = Forced(block_model(tmp_path, pairs))
     texts = ["v w u x", "v w q u x", "u x v w"]
     rows = decoder.columns(pool_of([texts], folder=tmp_path), ["a b c"])
-    found = [{name: value for name, value in zip(decoder.names, row, strict=True) if value} for row in rows.tolist()]
+    features = [{name: value for name, value in zip(decoder.names, row, strict=True) if value} for row in rows.tolist()]
     all_words = {"phrase_ef": -1.5, "rule": 3, "word": 4, "swap": 1}
-    assert found == [all_words, {**all_words, "skipped_target": 1, "missing": 1}, all_words]
+    assert features == [all_words, {**all_words, "skipped_target": 1, "missing": 1}, all_words]
     shown = decoder.explain("a b c", "v w q u x").splitlines()
     assert shown[2] == "left out of the candidate: q"
     assert [line.split()[-3:] for line in shown[3:]] == [

@@ -27,12 +27,14 @@ def random_case(
         rules = random_rules(rng, rng.randint(3, 9))
         words = rng.choices(["a", "b", "c", "7", "?"], [4, 4, 4, 1, 1], k=rng.randint(1, 5))
         max_span = rng.choice([2, 3, 10])
-        found = derivations(tuple(words), ["n" if word == "7" else "w" for word in words], rules, max_span)
-        if len(found) <= 1500:
+        derivations_expected = derivations(
+            tuple(words), ["n" if word == "7" else "w" for word in words], rules, max_span
+        )
+        if len(derivations_expected) <= 1500:
             break
     lms = [random_lm(rng, 3), random_lm(rng, 2)][:models]
     decoder = Hiero(model_of(folder, rules, lms), random_weights(rng), pop_limit=0, max_options=0, max_span=max_span)
-    return decoder, words, list(with_language_models(found, lms))
+    return decoder, words, list(with_language_models(derivations_expected, lms))
 
 
 def dot(weights: dict[str, float], h: dict[str, float]) -> float:
@@ -49,12 +51,12 @@ def test_without_limits_the_forest_is_every_derivation(seed: int, tmp_path: Path
     assert [d.score for d in got] == pytest.approx(ranked, abs=1e-9)
     strings = sorted(" ".join(text) for text, _ in wanted)
     assert sorted(d.text for d in got) == strings
-    best = max(wanted, key=lambda one: dot(dict(decoder.weights), one[1]))
+    best = max(wanted, key=lambda item: dot(dict(decoder.weights), item[1]))
     top = {name: value for name, value in best[1].items() if abs(value) > 1e-9}
     if len(ranked) == 1 or ranked[0] - ranked[1] > 1e-6:
         assert decoder.translate([" ".join(words)], tokens=True) == [" ".join(best[0])]
-        found = {name: value for name, value in got[0].features.items() if abs(value) > 1e-9}
-        assert found == pytest.approx(top, rel=1e-6)
+        features = {name: value for name, value in got[0].features.items() if abs(value) > 1e-9}
+        assert features == pytest.approx(top, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -89,10 +91,10 @@ def test_lists_are_the_k_best_of_the_forests(tmp_path: Path) -> None:
 
 def test_results_do_not_depend_on_jobs(tmp_path: Path) -> None:
     decoder = limited(tmp_path)
-    one, more = decoder.decode(LINES * 5, jobs=1), decoder.decode(LINES * 5, jobs=3)
-    for i in range(len(one)):
+    serial, more = decoder.decode(LINES * 5, jobs=1), decoder.decode(LINES * 5, jobs=3)
+    for i in range(len(serial)):
         for name in ("edge_begin", "tails", "words", "spans", "dense"):
-            assert np.array_equal(getattr(one[i], name), getattr(more[i], name))
+            assert np.array_equal(getattr(serial[i], name), getattr(more[i], name))
 
 
 def test_a_higher_pop_limit_finds_no_worse_and_no_limit_the_best(tmp_path: Path) -> None:

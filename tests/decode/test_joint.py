@@ -43,7 +43,7 @@ def random_joint(seed: int) -> JointModel:
 def linked(
     rng: random.Random, rules: list[tuple[tuple[str, ...], tuple[str | int, ...], dict[str, float]]]
 ) -> list[Linked]:
-    found = []
+    links = []
     for source, target, values in rules:
         pairs = [
             (s, t)
@@ -51,8 +51,8 @@ def linked(
             for t, e in enumerate(target)
             if f != "[X]" and not isinstance(e, int) and rng.random() < 0.5
         ]
-        found.append((source, target, values, tuple(pairs)))
-    return found
+        links.append((source, target, values, tuple(pairs)))
+    return links
 
 
 def model_of(folder: Path, rules: list[Linked], order: int, rng: random.Random, joint: JointModel) -> Model:
@@ -112,12 +112,12 @@ def limited(folder: Path, seed: int = 3, weight: float = 0.7) -> Hiero:
 
 def test_results_do_not_depend_on_jobs_or_on_sentences_before(tmp_path: Path) -> None:
     decoder = limited(tmp_path)
-    one, more = decoder.decode(LINES * 5, jobs=1), decoder.decode(LINES * 5, jobs=3)
+    serial, more = decoder.decode(LINES * 5, jobs=1), decoder.decode(LINES * 5, jobs=3)
     alone = [decoder.decode([line])[0] for line in LINES]
-    for i in range(len(one)):
+    for i in range(len(serial)):
         for name in ("edge_begin", "tails", "words", "spans", "dense"):
-            assert np.array_equal(getattr(one[i], name), getattr(more[i], name))
-            assert np.array_equal(getattr(one[i], name), getattr(alone[i % len(LINES)], name))
+            assert np.array_equal(getattr(serial[i], name), getattr(more[i], name))
+            assert np.array_equal(getattr(serial[i], name), getattr(alone[i % len(LINES)], name))
 
 
 def test_the_score_of_a_list_is_its_features_times_the_weights(tmp_path: Path) -> None:
@@ -149,16 +149,16 @@ def by_lexical_weights(rules: list[Linked], source: list[str], words: list[str])
     """The best source word of each word; where there is none, that of the nearest word, of two the one to the right."""
     t = {(f[0], e[0]): values.get("lexical_ef", 0.0) for f, e, values, _ in rules if len(f) == len(e) == 1}
     known = [{s for f, *_ in rules for s in f}, {s for _, e, *_ in rules for s in e}]
-    found = []
+    links = []
     for word in words:
         each = []
         for f in source:
             copied = word == f and (f not in known[0] or word not in known[1])
             each.append(1.0 if copied else math.exp(t[f, word]) if (f, word) in t else 0.0)
-        found.append(each.index(max(each)) if max(each) >= 0.01 else None)
-    linked = [k for k, place in enumerate(found) if place is not None]
+        links.append(each.index(max(each)) if max(each) >= 0.01 else None)
+    linked = [k for k, place in enumerate(links) if place is not None]
     nearest = [min(linked, key=lambda j: (abs(j - k), j < k)) if linked else None for k in range(len(words))]
-    return [min(k, len(source) - 1) if j is None else found[j] for k, j in enumerate(nearest)]  # type: ignore[misc]
+    return [min(k, len(source) - 1) if j is None else links[j] for k, j in enumerate(nearest)]  # type: ignore[misc]
 
 
 def test_a_column_for_lists(tmp_path: Path) -> None:

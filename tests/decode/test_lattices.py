@@ -34,11 +34,11 @@ def plf(columns: list[list[Arc]]) -> str:
 def paths(columns: list[list[Arc]], at: int = 0) -> list[tuple[str, float]]:
     if at == len(columns):
         return [("", 0.0)]
-    found = []
+    ways = []
     for word, score, step in columns[at]:
         for text, rest in paths(columns, at + step):
-            found.append((f"{'' if word == '*EPS*' else word} {text}".strip(), score + rest))
-    return found
+            ways.append((f"{'' if word == '*EPS*' else word} {text}".strip(), score + rest))
+    return ways
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -53,7 +53,7 @@ def random_case(
 def applications(case: Case, words: list[str]) -> Counter[tuple]:
     """Every rule application over the words: spans of it and of its nonterminals, its target side, its features."""
     alone = {source[0] for source, _, _ in case.rules if len(source) == 1}
-    found: Counter[tuple] = Counter()
+    counts: Counter[tuple] = Counter()
     filled = set()
     for i, j in sorted(itertools.combinations(range(len(words) + 1), 2), key=lambda span: span[1] - span[0]):
         own = [(source, target, spans) for source, target, _ in case.rules for spans in matches(source, words, i, j)]
@@ -62,14 +62,14 @@ def applications(case: Case, words: list[str]) -> Counter[tuple]:
         for source, target, spans in own:
             if filled.issuperset(spans):
                 h = case.features(source, target, i, spans)
-                found[i, j, tuple(spans), target, frozenset(h.items())] += 1
+                counts[i, j, tuple(spans), target, frozenset(h.items())] += 1
                 filled.add((i, j))
-    return found
+    return counts
 
 
 def edges(forest: Forest, names: list[str]) -> Counter[tuple]:
     """The same of a forest without language models, less glue and the goal."""
-    found: Counter[tuple] = Counter()
+    counts: Counter[tuple] = Counter()
     heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_begin))
     glue, rule, copied = (names.index(name) for name in ("glue", "rule", "word"))
     for e in range(forest.edge_count):
@@ -81,8 +81,8 @@ def edges(forest: Forest, names: list[str]) -> Counter[tuple]:
         target = tuple(-s if s < 0 else forest.vocab[s] for s in symbols)
         own = slice(forest.sparse_begin[e], forest.sparse_begin[e + 1])
         h = {names[k]: v for k, v in zip(forest.sparse_ids[own], forest.sparse_values[own], strict=True)}
-        found[*spans[0], tuple(spans[1:]), target, frozenset(h.items())] += 1
-    return found
+        counts[*spans[0], tuple(spans[1:]), target, frozenset(h.items())] += 1
+    return counts
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -119,16 +119,16 @@ def test_without_limits_the_search_finds_every_derivation_with_its_score(seed: i
     rng = random.Random(seed)
     words = rng.choices(WORDS, [4, 4, 4, 1, 1], k=4)
     kinds = ["n" if word == "7" else "w" for word in words]
-    found = derivations(tuple(words), kinds, case.rules, case.decoder.max_span, case.features)
+    derivations_expected = derivations(tuple(words), kinds, case.rules, case.decoder.max_span, case.features)
     models = case.decoder.model.language_models
-    wanted = [(" ".join(text), h) for text, h in with_language_models(found, models)]
+    wanted = [(" ".join(text), h) for text, h in with_language_models(derivations_expected, models)]
     weights = case.decoder.weights
     scores = sorted((sum(weights[name] * v for name, v in h.items()) for _, h in wanted), reverse=True)
     got = case.decoder.decode([" ".join(words)])[0].kbest(weights, len(wanted) + 1)
     assert [d.score for d in got] == pytest.approx(scores, abs=1e-9)
     (top,) = case.decoder.kbest([" ".join(words)], 1).viterbi(weights)
     assert top.score == pytest.approx(scores[0], abs=1e-9)
-    best = max(wanted, key=lambda one: sum(weights[name] * v for name, v in one[1].items()))
+    best = max(wanted, key=lambda item: sum(weights[name] * v for name, v in item[1].items()))
     if len(scores) == 1 or scores[0] - scores[1] > 1e-6:
         features = {name: v for name, v in best[1].items() if abs(v) > 1e-9}
         assert {name: v for name, v in got[0].features.items() if abs(v) > 1e-9} == pytest.approx(features, rel=1e-6)
@@ -164,12 +164,12 @@ def test_place_features_matter_to_the_search(tmp_path: Path) -> None:
 
 def test_results_do_not_depend_on_jobs_or_on_sentences_before(tmp_path: Path) -> None:
     decoder = limited(tmp_path)
-    one, more = decoder.decode(LINES * 3, jobs=1), decoder.decode(LINES * 3, jobs=3)
+    serial, more = decoder.decode(LINES * 3, jobs=1), decoder.decode(LINES * 3, jobs=3)
     again = decoder.decode(LINES[::-1] * 3, jobs=1)
-    for i in range(len(one)):
+    for i in range(len(serial)):
         for name in ARRAYS:
-            assert np.array_equal(getattr(one[i], name), getattr(more[i], name))
-            assert np.array_equal(getattr(one[i], name), getattr(again[len(one) - 1 - i], name))
+            assert np.array_equal(getattr(serial[i], name), getattr(more[i], name))
+            assert np.array_equal(getattr(serial[i], name), getattr(again[len(serial) - 1 - i], name))
 
 
 def test_lists_and_features_of_neighbouring_words_keep_them(tmp_path: Path) -> None:
@@ -200,5 +200,5 @@ def test_widths_on_lattices_are_of_the_fewest_words(tmp_path: Path) -> None:
         assert np.array_equal(getattr(text[0], name), getattr(lattice[0], name))
     # an arc over two nodes: the a behind b is one word wide, and so is what stands there as two
     both = decoder.decode(plf_lattices(["((('b',0,1),),(('a',1,2),('a',0,1),),(('a',0,1),),)"], "x"))
-    found = {d.text: d.features for d in both[0].kbest(weights, 20) if "glue" not in d.features}
-    assert found["v u"]["distance(keep,1)"] == found["v w"]["distance(keep,1)"] == 1.0
+    translations = {d.text: d.features for d in both[0].kbest(weights, 20) if "glue" not in d.features}
+    assert translations["v u"]["distance(keep,1)"] == translations["v w"]["distance(keep,1)"] == 1.0

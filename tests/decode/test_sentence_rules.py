@@ -179,9 +179,9 @@ def test_a_rule_of_the_sentence_scores_as_one_of_the_grammar(seed: int, tmp_path
         for j in range(i + 1, min(i + 4, 5) + 1)
         for gaps in matches(source, words, i, j)
     ]
-    one = Hiero(whole, weights, 0, 0, max_span=4).decode([" ".join(words)])[0]
+    translation = Hiero(whole, weights, 0, 0, max_span=4).decode([" ".join(words)])[0]
     other = Hiero(less, weights, 0, 0, max_span=4).decode(Prepared([words], ["w" * 5], [own]))[0]
-    assert one.count_derivations() == other.count_derivations() > 5
-    for a, b in zip(one.kbest(weights, 50), other.kbest(weights, 50), strict=True):
+    assert translation.count_derivations() == other.count_derivations() > 5
+    for a, b in zip(translation.kbest(weights, 50), other.kbest(weights, 50), strict=True):
         assert a.score == pytest.approx(b.score, abs=1e-5)
         assert a.features == pytest.approx(b.features, abs=1e-5)

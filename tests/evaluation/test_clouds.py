@@ -43,8 +43,8 @@ def test_a_typical_document_is_ten_average_sentences(lists: Pool) -> None:
 def test_hope_and_fear_of_a_list_are_its_extremes(lists: Pool, metric: hf.metrics.Metric) -> None:
     weights = weights_of(lists)
     for i in range(len(lists)):
-        found = cloud(lists, i, weights, metric, kbest=10, samples=20)
-        points = found["points"]
+        drawn = cloud(lists, i, weights, metric, kbest=10, samples=20)
+        points = drawn["points"]
         size = np.mean([len(text.split()) for text in lists.references(i)])
         assert len(points["kbest"]) == 10 and len(points["sample"]) == 20
         every = points["kbest"] + points["sample"]
@@ -54,16 +54,16 @@ def test_hope_and_fear_of_a_list_are_its_extremes(lists: Pool, metric: hf.metric
         assert all(x - size * y >= a - size * b - 1e-9 for a, b in every)
         ((x, _),) = points["best"]
         assert all(x >= a - 1e-9 for a, _ in every)
-        assert found["texts"]["best"] == best_of(lists, weights).text(i, 0)
+        assert drawn["texts"]["best"] == best_of(lists, weights).text(i, 0)
 
 
 def test_a_forest_has_hope_and_fear_outside_its_list(forests: Pool) -> None:
     weights = weights_of(forests)
     document = typical_document(forests, weights, 1)
     for i in range(len(forests)):
-        found = cloud(forests, i, weights, Bleu(), document=document, kbest=5, samples=10)
-        assert found == cloud(forests, i, weights, Bleu(), document=document, kbest=5, samples=10)  # the same seed
-        assert set(found["points"]) == {"kbest", "best", "sample", "hope", "fear", "hope_kbest", "fear_kbest"}
-        assert found["points"]["hope_kbest"][0] in found["points"]["kbest"]
-        best = found["points"]["best"][0][0]
-        assert all(found["points"][kind][0][0] <= best + 1e-9 for kind in ("hope", "fear", "sample"))
+        points = cloud(forests, i, weights, Bleu(), document=document, kbest=5, samples=10)
+        assert points == cloud(forests, i, weights, Bleu(), document=document, kbest=5, samples=10)  # the same seed
+        assert set(points["points"]) == {"kbest", "best", "sample", "hope", "fear", "hope_kbest", "fear_kbest"}
+        assert points["points"]["hope_kbest"][0] in points["points"]["kbest"]
+        best = points["points"]["best"][0][0]
+        assert all(points["points"][kind][0][0] <= best + 1e-9 for kind in ("hope", "fear", "sample"))

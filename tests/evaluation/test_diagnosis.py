@@ -19,18 +19,18 @@ Change = Callable[[int, int, dict[str, Any]], None]  # sentence, candidate, the 
 
 
 def sentences(data: Synthetic = DATA) -> list[dict[str, Any]]:
-    found = []
-    for i, one in enumerate(data):
+    texts = []
+    for i, entry in enumerate(data):
         candidates = [
             {
                 "text": text,
-                "features": dict(zip(data.dense_names, one.dense[k].tolist(), strict=True)),
-                "metrics": {"quality": float(one.quality[k])},
+                "features": dict(zip(data.dense_names, entry.dense[k].tolist(), strict=True)),
+                "metrics": {"quality": float(entry.quality[k])},
             }
-            for k, text in enumerate(one.texts)
+            for k, text in enumerate(entry.texts)
         ]
-        found.append({"id": str(i), "references": one.references, "candidates": candidates})
-    return found
+        texts.append({"id": str(i), "references": entry.references, "candidates": candidates})
+    return texts
 
 
 def pool_of(folder: Path, change: Change = lambda i, k, candidate: None, keep: int = 20) -> hf.Pool:
@@ -44,9 +44,9 @@ def pool_of(folder: Path, change: Change = lambda i, k, candidate: None, keep: i
     return hf.read_nbest(path)
 
 
-def codes(found: list[Finding]) -> set[str]:
-    assert all("\n" not in finding.text and finding.text for finding in found)
-    return {finding.code for finding in found}
+def codes(findings: list[Finding]) -> set[str]:
+    assert all("\n" not in finding.text and finding.text for finding in findings)
+    return {finding.code for finding in findings}
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +82,15 @@ def test_extreme_weights(healthy, learnt, scale) -> None:
 
 
 def test_diverged(healthy, learnt) -> None:
-    found = diagnose(healthy, hf.Bleu(), {**learnt, "lm": float("nan")}, DATA.initial)
-    assert codes(found) == {"diverged"} and "lm" in found[0].text
+    findings = diagnose(healthy, hf.Bleu(), {**learnt, "lm": float("nan")}, DATA.initial)
+    assert codes(findings) == {"diverged"} and "lm" in findings[0].text
 
 
 def test_runaway_weight(healthy, learnt) -> None:
-    found = [
+    findings = [
         f for f in diagnose(healthy, hf.Bleu(), {**learnt, "tm1": 1e6}, DATA.initial) if f.code == "runaway-weight"
     ]
-    assert len(found) == 1 and found[0].text.startswith("tm1 ")
+    assert len(findings) == 1 and findings[0].text.startswith("tm1 ")
 
 
 def test_a_rare_feature_that_outweighs_all_else(tmp_path, learnt) -> None:
@@ -98,9 +98,9 @@ def test_a_rare_feature_that_outweighs_all_else(tmp_path, learnt) -> None:
         candidate["features"]["seldom"] = float(i == 3 and k < 5)
 
     pool = pool_of(tmp_path, add)
-    found = diagnose(pool, hf.Bleu(), {**learnt, "seldom": 300.0}, DATA.initial)
-    found = [finding for finding in found if finding.code == "rare-feature"]
-    assert len(found) == 1 and f"differs in 1 of {len(pool)} sentences" in found[0].text
+    findings = diagnose(pool, hf.Bleu(), {**learnt, "seldom": 300.0}, DATA.initial)
+    findings = [finding for finding in findings if finding.code == "rare-feature"]
+    assert len(findings) == 1 and f"differs in 1 of {len(pool)} sentences" in findings[0].text
     assert "rare-feature" not in codes(diagnose(pool, hf.Bleu(), {**learnt, "seldom": 1.0}, DATA.initial))
 
 
@@ -116,9 +116,9 @@ def test_silent_and_constant_features(tmp_path, learnt) -> None:
     def add(i, k, candidate):
         candidate["features"] |= {"mute": 0.0, "sentence": 0.1 * i + 1}
 
-    found = diagnose(pool_of(tmp_path, add), hf.Bleu(), {**learnt, "mute": 1.0, "sentence": 1.0}, DATA.initial)
-    assert codes(found) == {"silent-feature", "constant-feature"}
-    text = {finding.code: finding.text for finding in found}
+    findings = diagnose(pool_of(tmp_path, add), hf.Bleu(), {**learnt, "mute": 1.0, "sentence": 1.0}, DATA.initial)
+    assert codes(findings) == {"silent-feature", "constant-feature"}
+    text = {finding.code: finding.text for finding in findings}
     assert "mute" in text["silent-feature"] and "sentence" in text["constant-feature"]
 
 
@@ -131,16 +131,16 @@ def test_sparse_features_may_be_silent(tmp_path, learnt) -> None:
 
 
 def test_initial_weights_of_something_else(healthy, learnt) -> None:
-    found = diagnose(healthy, hf.Bleu(), learnt, {**DATA.initial, "LM0": 0.5})
-    assert codes(found) == {"unknown-feature"} and "LM0" in found[0].text
+    findings = diagnose(healthy, hf.Bleu(), learnt, {**DATA.initial, "LM0": 0.5})
+    assert codes(findings) == {"unknown-feature"} and "LM0" in findings[0].text
 
 
 def test_collinear_features(tmp_path, learnt) -> None:
     def double(i, k, candidate):
         candidate["features"]["twin"] = 3 - 2 * candidate["features"]["lm"]
 
-    found = diagnose(pool_of(tmp_path, double), hf.Bleu(), learnt, DATA.initial)
-    assert codes(found) == {"collinear-features"} and "lm and twin" in found[0].text
+    findings = diagnose(pool_of(tmp_path, double), hf.Bleu(), learnt, DATA.initial)
+    assert codes(findings) == {"collinear-features"} and "lm and twin" in findings[0].text
 
 
 def test_no_headroom_and_same_candidates(tmp_path) -> None:
@@ -149,15 +149,15 @@ def test_no_headroom_and_same_candidates(tmp_path) -> None:
     def same(i, k, candidate):
         candidate["text"] = first.setdefault(i, candidate["text"])
 
-    found = codes(diagnose(pool_of(tmp_path, same), hf.Bleu(), DATA.initial, DATA.initial))
-    assert {"no-headroom", "same-candidates"} <= found
+    findings = codes(diagnose(pool_of(tmp_path, same), hf.Bleu(), DATA.initial, DATA.initial))
+    assert {"no-headroom", "same-candidates"} <= findings
 
     def few(i, k, candidate):  # two candidates differ in a few sentences only
         if i % 4:
             same(i, k, candidate)
 
-    found = codes(diagnose(pool_of(tmp_path, few), hf.Bleu(), DATA.initial, DATA.initial))
-    assert "same-candidates" in found and "no-headroom" not in found
+    findings = codes(diagnose(pool_of(tmp_path, few), hf.Bleu(), DATA.initial, DATA.initial))
+    assert "same-candidates" in findings and "no-headroom" not in findings
 
 
 def test_headroom_without_same_candidates(tmp_path) -> None:
@@ -173,8 +173,8 @@ def test_headroom_without_same_candidates(tmp_path) -> None:
     def by_gain(i, k, candidate):
         candidate["features"] = {"order": float(gains[begin[i] + k])}
 
-    found = codes(diagnose(pool_of(tmp_path, by_gain), hf.Bleu(), {"order": 1.0}, {"order": 1.0}))
-    assert "no-headroom" in found and "same-candidates" not in found
+    findings = codes(diagnose(pool_of(tmp_path, by_gain), hf.Bleu(), {"order": 1.0}, {"order": 1.0}))
+    assert "no-headroom" in findings and "same-candidates" not in findings
 
 
 @pytest.mark.parametrize(("words", "what"), [(slice(0, 3), "short"), (slice(0, None), "long")])
@@ -187,8 +187,8 @@ def test_length_ratio(tmp_path, learnt, words, what) -> None:
 
     pool = pool_of(tmp_path, cut_or_double)
     whole, cut = {**learnt, "cut": -100.0}, {**learnt, "cut": 100.0}
-    found = diagnose(pool, hf.Bleu(), cut, whole)
-    assert any(f.code == "length-ratio" and f"too {what}" in f.text for f in found)
+    findings = diagnose(pool, hf.Bleu(), cut, whole)
+    assert any(f.code == "length-ratio" and f"too {what}" in f.text for f in findings)
     # The other way round, and where nothing changes, training is not to blame.
     assert "length-ratio" not in codes(diagnose(pool, hf.Bleu(), whole, cut))
     assert "length-ratio" not in codes(diagnose(pool, hf.Bleu(), cut, cut))
@@ -205,16 +205,16 @@ def test_other_metrics_fall(tmp_path) -> None:
         candidate["features"]["bleu"] = float(gains[begin[i] + k])
 
     pool = pool_of(tmp_path, perverse)
-    found = diagnose(pool, hf.External("quality", scale=100.0), {"bleu": -1.0}, {"bleu": 1.0})
-    text = next(f.text for f in found if f.code == "other-metrics-fall")
+    findings = diagnose(pool, hf.External("quality", scale=100.0), {"bleu": -1.0}, {"bleu": 1.0})
+    text = next(f.text for f in findings if f.code == "other-metrics-fall")
     assert "bleu (p" in text and "chrf (p" in text and "ter (p" in text
 
 
 def test_gain_in_noise_and_no_gain(healthy, learnt) -> None:
     few = healthy.subset(np.arange(5))
     nearly = {name: 0.9 * DATA.initial[name] + 0.1 * learnt[name] for name in learnt}
-    found = codes(diagnose(few, hf.Bleu(), learnt, nearly))
-    assert found & {"gain-in-noise", "no-gain"}
+    findings = codes(diagnose(few, hf.Bleu(), learnt, nearly))
+    assert findings & {"gain-in-noise", "no-gain"}
     assert "no-gain" in codes(diagnose(healthy, hf.Bleu(), DATA.initial, learnt))
     assert "no-gain" in codes(diagnose(healthy, hf.Bleu(), learnt, learnt))
 
@@ -230,14 +230,14 @@ def test_gain_in_noise(tmp_path) -> None:
     def one(i, k, candidate):
         candidate["features"] = {"first": float(k == 0), "better": float(i == 0 and k == best)}
 
-    found = diagnose(pool_of(tmp_path, one), hf.Bleu(), {"first": 1.0, "better": 2.0}, {"first": 1.0})
-    assert "gain-in-noise" in codes(found)
+    findings = diagnose(pool_of(tmp_path, one), hf.Bleu(), {"first": 1.0, "better": 2.0}, {"first": 1.0})
+    assert "gain-in-noise" in codes(findings)
 
 
 def test_holdout_worse(healthy, learnt) -> None:
     holdout = healthy.subset(np.arange(40))
-    found = diagnose(healthy, hf.Bleu(), DATA.initial, learnt, holdout=holdout)
-    assert "holdout-worse" in codes(found)
+    findings = diagnose(healthy, hf.Bleu(), DATA.initial, learnt, holdout=holdout)
+    assert "holdout-worse" in codes(findings)
     assert "holdout-worse" not in codes(diagnose(healthy, hf.Bleu(), learnt, DATA.initial, holdout=holdout))
 
 

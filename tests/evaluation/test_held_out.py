@@ -20,16 +20,16 @@ def numbers(count: int, mean: float, seed: int) -> np.ndarray:
 
 def test_one_system_by_the_bootstrap() -> None:
     stats = numbers(400, 50, 1)
-    found = estimate(stats, QUALITY, seed=3)
+    interval = estimate(stats, QUALITY, seed=3)
     same = confidence_interval(stats, QUALITY, seed=3)
-    assert (found.score, found.low, found.high) == (same.score, same.low, same.high)
-    assert found.sentences == 400
+    assert (interval.score, interval.low, interval.high) == (same.score, same.low, same.high)
+    assert interval.sentences == 400
     # of a mean the interval is known: 1.96 standard errors
-    assert (found.low, found.high) == pytest.approx((found.score - 0.98, found.score + 0.98), abs=0.2)
-    assert found.text.startswith(f"{found.score:.2f} (95 % interval {found.low:.2f} to ")
-    assert found.text.endswith(", 400 sentences)")
+    assert (interval.low, interval.high) == pytest.approx((interval.score - 0.98, interval.score + 0.98), abs=0.2)
+    assert interval.text.startswith(f"{interval.score:.2f} (95 % interval {interval.low:.2f} to ")
+    assert interval.text.endswith(", 400 sentences)")
     assert estimate(stats[:1], QUALITY).text.endswith("1 sentence)")
-    assert found.record() == {"score": found.score, "low": found.low, "high": found.high, "sentences": 400}
+    assert interval.record() == {"score": interval.score, "low": interval.low, "high": interval.high, "sentences": 400}
 
 
 def test_two_systems_by_the_paired_bootstrap() -> None:
@@ -38,10 +38,10 @@ def test_two_systems_by_the_paired_bootstrap() -> None:
     far, near = before.copy(), before.copy()
     far[:, 0] += 5 + 0.1 * noise
     near[:, 0] += 0.5 + noise
-    found = difference(before, far, QUALITY, seed=3)
+    change = difference(before, far, QUALITY, seed=3)
     same = paired_bootstrap(far, before, QUALITY, seed=3)
-    assert (found.delta, found.low, found.high, found.p) == (same.delta, *same.ci, same.p)
-    assert (found.sentences, found.better, found.verdict) == (50, True, "better")  # the interval says so
+    assert (change.delta, change.low, change.high, change.p) == (same.delta, *same.ci, same.p)
+    assert (change.sentences, change.better, change.verdict) == (50, True, "better")  # the interval says so
     assert difference(far, before, QUALITY).verdict == "worse"
     cannot = difference(before, near, QUALITY)
     assert (cannot.better, cannot.verdict) == (None, "too few to tell")
@@ -60,9 +60,9 @@ def test_many_sentences_that_do_not_differ_are_not_too_few() -> None:
 
 def test_lower_may_be_better() -> None:
     """TER falls: that is better, whatever the sign."""
-    found = Difference(before=60, after=55, low=-7, high=-3, p=0.001, sentences=1000, higher_is_better=False)
-    assert (found.better, found.verdict) == (True, "better")
-    assert "-5.00, 95 % interval -7.00 to -3.00" in found.text
+    change = Difference(before=60, after=55, low=-7, high=-3, p=0.001, sentences=1000, higher_is_better=False)
+    assert (change.better, change.verdict) == (True, "better")
+    assert "-5.00, 95 % interval -7.00 to -3.00" in change.text
 
 
 def test_runs_of_a_recipe() -> None:

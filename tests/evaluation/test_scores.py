@@ -33,26 +33,26 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Pool:
     ],
 )
 def test_a_score_is_sacrebleus(metric: Metric, theirs: sacrebleu.metrics.base.Metric) -> None:
-    (found,) = evaluate([System("good", [POOR])], REFERENCES, metric, jobs=1)
+    (scored,) = evaluate([System("good", [POOR])], REFERENCES, metric, jobs=1)
     expected = theirs.corpus_score(POOR, REFERENCES)
-    assert found.value == pytest.approx(expected.score)
-    assert (found.label, found.signature) == (expected.name, str(theirs.get_signature()))
-    assert found.comparison is None
+    assert scored.value == pytest.approx(expected.score)
+    assert (scored.label, scored.signature) == (expected.name, str(theirs.get_signature()))
+    assert scored.comparison is None
 
 
 def test_a_metric_that_sacrebleu_has_not_carries_our_signature() -> None:
-    (found,) = evaluate([System("good", [GOOD])], REFERENCES, Wer(), jobs=1)
-    assert found.label == "WER" and "version:hopefear" in found.signature
+    (scored,) = evaluate([System("good", [GOOD])], REFERENCES, Wer(), jobs=1)
+    assert scored.label == "WER" and "version:hopefear" in scored.signature
 
 
 def test_systems_are_compared_with_the_first() -> None:
     many = [column * 20 for column in REFERENCES]
     first, same, other = (System(name, [lines * 20]) for name, lines in (("a", POOR), ("b", POOR), ("c", GOOD)))
-    found = evaluate([first, same, other], many, Bleu(), samples=200, jobs=1)
-    assert found[0].comparison is None
-    level, better = found[1].comparison, found[2].comparison
+    scored = evaluate([first, same, other], many, Bleu(), samples=200, jobs=1)
+    assert scored[0].comparison is None
+    level, better = scored[1].comparison, scored[2].comparison
     assert level is not None and level.delta == 0 and set(level.p.values()) == {1.0}
-    assert better is not None and better.delta == found[2].value - found[0].value > 0
+    assert better is not None and better.delta == scored[2].value - scored[0].value > 0
     assert set(better.p) == {"bootstrap", "randomization"} and max(better.p.values()) < 0.05
     assert better.interval is not None and 0 < better.interval[0] <= better.delta <= better.interval[1]
 
@@ -68,9 +68,9 @@ def test_the_score_of_replicates_is_their_mean() -> None:
 
 def test_an_empty_reference_is_a_missing_one() -> None:
     holes = [REFERENCES[0], [REFERENCES[1][0], "", " "]]
-    (found,) = evaluate([System("s", [POOR])], holes, Bleu(), jobs=1)
+    (scored,) = evaluate([System("s", [POOR])], holes, Bleu(), jobs=1)
     expected = Bleu().corpus_score(POOR, [REFERENCES[0], [REFERENCES[1][0], None, None]])
-    assert found.value == pytest.approx(expected) and "nrefs:var" in found.signature
+    assert scored.value == pytest.approx(expected) and "nrefs:var" in scored.signature
 
 
 def test_another_number_of_lines_is_refused() -> None:

@@ -112,10 +112,10 @@ def test_scale_of_weights_and_direction_only_scales_x(case, scale):
 def test_pool_in_parallel():
     pool = random_pool(25)
     w, direction = np.array([1.0, 0.5, -1.0]), np.array([0.3, -1.0, 2.0])
-    one, many = pool.envelope(w, direction, jobs=1), pool.envelope(w, direction, jobs=3)
+    serial, many = pool.envelope(w, direction, jobs=1), pool.envelope(w, direction, jobs=3)
     for i in range(len(pool)):
         single = pool[i].envelope(w, direction)
-        for envelope in (one[i], many[i]):
+        for envelope in (serial[i], many[i]):
             assert envelope.x.tolist() == single.x.tolist()
             assert [envelope[j].text for j in range(len(envelope))] == [single[j].text for j in range(len(single))]
 

@@ -63,8 +63,8 @@ def test_inside_times_outside(case):
     below = slow.below(forest)
     inside, outside = forest.inside(w), forest.outside(w)
     nodes, edges = forest.posteriors(w)
-    for v, found in enumerate(below):
-        expected = np.logaddexp.reduce(slow.scores(forest, w, found)) if found else -np.inf
+    for v, trees in enumerate(below):
+        expected = np.logaddexp.reduce(slow.scores(forest, w, trees)) if trees else -np.inf
         assert inside[v] == pytest.approx(expected, abs=1e-9)
     log_z = forest.log_z(w)
     assert log_z == pytest.approx(inside[-1], abs=1e-12)
@@ -124,15 +124,15 @@ def test_pool_sums_do_not_depend_on_jobs():
     w = np.array([0.5, -1.0, 2.0])
     rng = np.random.default_rng(1)
     gains = rng.normal(size=pool.edge_offsets()[-1])
-    one, many = (pool.expectations(w, gains, 0.7, 0.1, jobs=jobs) for jobs in (1, 3))
+    serial, many = (pool.expectations(w, gains, 0.7, 0.1, jobs=jobs) for jobs in (1, 3))
     for name in ("log_z", "gain", "features", "gradient"):
-        assert getattr(one, name).tobytes() == getattr(many, name).tobytes()
+        assert getattr(serial, name).tobytes() == getattr(many, name).tobytes()
     offsets = pool.edge_offsets()
     each = [pool[i].expectations(w, gains[offsets[i] : offsets[i + 1]], 0.7, 0.1) for i in range(len(pool))]
-    np.testing.assert_allclose(one.log_z, [x.log_z for x in each])
-    np.testing.assert_allclose(one.gain, [x.gain for x in each])
-    np.testing.assert_allclose(one.features, np.sum([x.features for x in each], axis=0))
-    np.testing.assert_allclose(one.gradient, np.sum([x.gradient for x in each], axis=0))
+    np.testing.assert_allclose(serial.log_z, [x.log_z for x in each])
+    np.testing.assert_allclose(serial.gain, [x.gain for x in each])
+    np.testing.assert_allclose(serial.features, np.sum([x.features for x in each], axis=0))
+    np.testing.assert_allclose(serial.gradient, np.sum([x.gradient for x in each], axis=0))
     plain = pool.expectations(w)
     assert len(plain.gain) == len(plain.gradient) == 0
     np.testing.assert_allclose(plain.log_z, [pool[i].log_z(w) for i in range(len(pool))])

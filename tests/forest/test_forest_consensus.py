@@ -37,13 +37,13 @@ def test_the_best_of_forests():
     pool = random_pool(5)
     weights = {"a": 0.4, "b": -0.3, "sparse": 0.2}
     w = np.array([weights[name] for name in pool.feature_names])
-    found = forest_consensus(list(pool), w, 0.5)
-    for best, own in zip(best_by_consensus(pool, weights, "bleu", 0.5), found, strict=True):
+    translations = forest_consensus(list(pool), w, 0.5)
+    for best, own in zip(best_by_consensus(pool, weights, "bleu", 0.5), translations, strict=True):
         assert dict(own)[best] == max(gain for _, gain in own)
     for metric in ("chrf", "ter"):  # of the k best strings
         for forest, best in zip(pool, best_by_consensus(pool, weights, metric, 0.5, candidates=9), strict=True):
-            found = forest.kbest(weights, 9, True)
-            p = [math.exp(0.5 * (one.score - found[0].score)) for one in found]
-            texts = [one.text for one in found]
+            translations = forest.kbest(weights, 9, True)
+            p = [math.exp(0.5 * (translation.score - translations[0].score)) for translation in translations]
+            texts = [translation.text for translation in translations]
             gains = dict(zip(texts, expected_gains(metric, texts, p), strict=True))
             assert gains[best] == pytest.approx(max(gains.values()), abs=1e-9)

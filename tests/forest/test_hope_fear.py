@@ -37,12 +37,12 @@ def test_forest_reranking_equals_the_twin_that_works_on_strings(case, mu):
     if forest.is_list:
         return
     ask = forest.hope if mu < 0 else forest.fear
-    found = ask(w, texts(references), document, mu)
+    choice = ask(w, texts(references), document, mu)
     expected = twin.search(forest, w, ids(references), document.max_order, 1.0, -mu, document.B)
-    assert tuple(found.edges) == expected
-    found = forest.max_bleu(w, texts(references), document)
+    assert tuple(choice.edges) == expected
+    choice = forest.max_bleu(w, texts(references), document)
     expected = twin.search(forest, w, ids(references), document.max_order, 0.0, 1.0, document.B)
-    assert tuple(found.edges) == expected
+    assert tuple(choice.edges) == expected
 
 
 @given(cases(with_spans=False))
@@ -55,24 +55,24 @@ def test_without_spans_a_node_has_the_share_of_its_words(case):
     scores = slow.scores(forest, w, everything)
     if len(set(scores)) < len(scores):
         return
-    found = forest.hope(w, texts(references), document)
+    choice = forest.hope(w, texts(references), document)
     expected = twin.search(forest, w, ids(references), document.max_order, 1.0, 1.0, document.B)
-    assert tuple(found.edges) == expected
+    assert tuple(choice.edges) == expected
 
 
 @given(cases())
 def test_what_is_found_is_rated_by_its_exact_statistics(case):
     forest, w, references, document = case
     for approximation in ("forest", "linear", "kbest"):
-        for found in (
+        for choice in (
             forest.hope(w, texts(references), document, approximation=approximation),
             forest.fear(w, texts(references), document, approximation=approximation),
             forest.max_bleu(w, texts(references), document, approximation=approximation),
         ):
-            b = twin.clipped(found.words, ids(references), document.max_order)
-            assert found.stats.tolist() == b.tolist()
-            assert found.gain == document.B(b)
-            assert found.score == slow.scores(forest, w, [tuple(found.edges)])[0]
+            b = twin.clipped(choice.words, ids(references), document.max_order)
+            assert choice.stats.tolist() == b.tolist()
+            assert choice.gain == document.B(b)
+            assert choice.score == slow.scores(forest, w, [tuple(choice.edges)])[0]
 
 
 def exact(forest, w, references, document, model, gain):
@@ -85,10 +85,10 @@ def exact(forest, w, references, document, model, gain):
 @given(cases(), st.sampled_from([-1.0, -0.25, 1.0]))
 def test_kbest_with_k_large_enough_is_exact(case, mu):
     forest, w, references, document = case
-    found = forest.hope(w, texts(references), document, mu, approximation="kbest", k=10_000)
-    assert found.score - mu * found.gain == pytest.approx(exact(*case, 1.0, -mu), abs=1e-9)
-    found = forest.max_bleu(w, texts(references), document, approximation="kbest", k=10_000)
-    assert found.gain == pytest.approx(exact(*case, 0.0, 1.0), abs=1e-9)
+    choice = forest.hope(w, texts(references), document, mu, approximation="kbest", k=10_000)
+    assert choice.score - mu * choice.gain == pytest.approx(exact(*case, 1.0, -mu), abs=1e-9)
+    choice = forest.max_bleu(w, texts(references), document, approximation="kbest", k=10_000)
+    assert choice.gain == pytest.approx(exact(*case, 0.0, 1.0), abs=1e-9)
     one = forest.hope(w, texts(references), document, mu, approximation="kbest", k=1)
     assert tuple(one.edges) == tuple(forest.viterbi(w).edges)
 
@@ -96,8 +96,8 @@ def test_kbest_with_k_large_enough_is_exact(case, mu):
 @given(cases(shape="list"), st.sampled_from([-1.0, -0.25, 1.0]))
 def test_a_list_is_searched_exactly(case, mu):
     forest, w, references, document = case
-    found = forest.hope(w, texts(references), document, mu)
-    assert found.score - mu * found.gain == pytest.approx(exact(*case, 1.0, -mu), abs=1e-9)
+    choice = forest.hope(w, texts(references), document, mu)
+    assert choice.score - mu * choice.gain == pytest.approx(exact(*case, 1.0, -mu), abs=1e-9)
     assert forest.max_bleu(w, texts(references), document).gain == pytest.approx(exact(*case, 0.0, 1.0), abs=1e-9)
 
 
@@ -134,9 +134,9 @@ def test_clipping_is_seen_only_after_the_search():
     document = small_document(1)
     # Unclipped, "the few the countries" (17) matches 4 of 4 words, "the few is" 3 of 3, and longer is better for the
     # brevity penalty. Clipped, it has 3 of 4.
-    found = forest.max_bleu([0.0], [REFERENCE], document)
-    assert found.text == "the few the countries"
-    assert found.stats.tolist() == [3, 4, 14]
+    choice = forest.max_bleu([0.0], [REFERENCE], document)
+    assert choice.text == "the few the countries"
+    assert choice.stats.tolist() == [3, 4, 14]
 
 
 def test_forest_reranking_misses_the_optimum_as_in_the_paper():
@@ -158,9 +158,9 @@ def test_statistics_have_the_size_of_the_document(K):
     reference = forest.viterbi(np.ones(14)).text
     document = OracleDocument(K)
     for approximation in ("forest", "linear", "kbest"):
-        found = forest.hope(np.ones(14), [reference], document, approximation=approximation)
-        assert len(found.stats) == 2 * K + 1
-        assert np.isfinite(found.stats).all() and 0 <= document.bleu(found.stats) <= 1
+        choice = forest.hope(np.ones(14), [reference], document, approximation=approximation)
+        assert len(choice.stats) == 2 * K + 1
+        assert np.isfinite(choice.stats).all() and 0 <= document.bleu(choice.stats) <= 1
 
 
 def test_pool_in_parallel_and_hope_above_best_above_fear():
@@ -169,9 +169,9 @@ def test_pool_in_parallel_and_hope_above_best_above_fear():
     document = OracleDocument()
     document.counts = np.array([40.0, 20, 10, 5, 60, 50, 40, 30, 60])
     for approximation in ("forest", "linear", "kbest"):
-        one = pool.hope_fear(w, document, approximation=approximation, jobs=1)
+        serial = pool.hope_fear(w, document, approximation=approximation, jobs=1)
         many = pool.hope_fear(w, document, approximation=approximation, jobs=3)
-        for i, (a, b) in enumerate(zip(one, many, strict=True)):
+        for i, (a, b) in enumerate(zip(serial, many, strict=True)):
             refs = pool.references(i)
             single = pool[i].hope(w, refs, document, approximation=approximation)
             assert a.hope.edges.tolist() == b.hope.edges.tolist() == single.edges.tolist()
@@ -182,10 +182,10 @@ def test_pool_in_parallel_and_hope_above_best_above_fear():
             for name in ("hope", "best", "fear"):
                 assert getattr(a, name).edges.tolist() == getattr(triple, name).edges.tolist()
                 assert getattr(a, name).stats.tolist() == getattr(triple, name).stats.tolist()
-        gains = np.array([[t.hope.gain, t.best.gain, t.fear.gain] for t in one]).mean(axis=0)
+        gains = np.array([[t.hope.gain, t.best.gain, t.fear.gain] for t in serial]).mean(axis=0)
         assert gains[0] > gains[1] > gains[2]
     best = pool.max_bleu(w, document)
-    assert np.mean([b.gain for b in best]) > np.mean([t.hope.gain for t in one])
+    assert np.mean([b.gain for b in best]) > np.mean([t.hope.gain for t in serial])
 
 
 def test_forests_find_better_hope_and_fear_than_lists():
@@ -197,11 +197,11 @@ def test_forests_find_better_hope_and_fear_than_lists():
     by_forest = pool.hope_fear(w, document)
     by_list = pool.hope_fear(w, document, approximation="kbest", k=100)
     for sign, name in ((1, "hope"), (-1, "fear")):
-        found, listed = (
+        searched, listed = (
             np.mean([getattr(t, name).score + sign * getattr(t, name).gain for t in all_of])
             for all_of in (by_forest, by_list)
         )
-        assert found > listed
+        assert searched > listed
 
 
 def test_errors():

@@ -14,10 +14,10 @@ from tests.strategies import build, forests, values, weighted_forests
 def test_is_the_head_of_the_sorted_enumeration(case, k):
     forest, w = case
     everything = slow.derivations(forest)
-    found = forest.kbest(w, k)
+    translations = forest.kbest(w, k)
     expected = np.sort(slow.scores(forest, w, everything))[::-1][:k]
-    assert [d.score for d in found] == expected.tolist()
-    edges = [tuple(int(e) for e in d.edges) for d in found]
+    assert [d.score for d in translations] == expected.tolist()
+    edges = [tuple(int(e) for e in d.edges) for d in translations]
     assert len(set(edges)) == len(edges) and set(edges) <= set(everything)
     assert [slow.scores(forest, w, [e])[0] for e in edges] == expected.tolist()
 
@@ -30,11 +30,11 @@ def test_distinct_gives_each_string_its_best_derivation(case, k):
     for edges, score in zip(everything, slow.scores(forest, w, everything), strict=True):
         words = slow.yielded(forest, edges)
         best[words] = max(score, best.get(words, -np.inf))
-    found = forest.kbest(w, k, distinct=True)
-    assert [d.score for d in found] == sorted(best.values(), reverse=True)[:k]
-    strings = [tuple(int(x) for x in d.words) for d in found]
+    translations = forest.kbest(w, k, distinct=True)
+    assert [d.score for d in translations] == sorted(best.values(), reverse=True)[:k]
+    strings = [tuple(int(x) for x in d.words) for d in translations]
     assert len(set(strings)) == len(strings)
-    assert [best[words] for words in strings] == [d.score for d in found]
+    assert [best[words] for words in strings] == [d.score for d in translations]
 
 
 @given(weighted_forests())
@@ -65,8 +65,8 @@ def test_gains_are_added_to_the_scores(case, scale, data):
 
 @given(forests(shape="list"))
 def test_a_list_with_ties_stays_in_its_order(forest):
-    found = forest.kbest(np.zeros(len(forest.features)), 100)
-    assert [int(d.edges[0]) for d in found] == list(range(forest.edge_count))
+    translations = forest.kbest(np.zeros(len(forest.features)), 100)
+    assert [int(d.edges[0]) for d in translations] == list(range(forest.edge_count))
 
 
 def test_iterator_of_a_huge_forest_stops_early():
@@ -88,11 +88,11 @@ def test_pool_becomes_a_pool_of_lists_whatever_the_jobs():
         assert lists.is_lists and lists.ids == pool.ids and lists.dense_width == 2
         for i in range(len(pool)):
             assert lists.source(i) == pool.source(i) and lists.references(i) == pool.references(i)
-            found = pool[i].kbest(w, 30, distinct)
-            assert lists[i].edge_count == len(found)
-            assert [lists.text(i, j) for j in range(len(found))] == [d.text for d in found]
-            np.testing.assert_allclose(lists[i].scores(w), [d.score for d in found], rtol=0, atol=1e-12)
-            for d, listed in zip(found, lists[i].kbest(w, 30), strict=True):
+            translations = pool[i].kbest(w, 30, distinct)
+            assert lists[i].edge_count == len(translations)
+            assert [lists.text(i, j) for j in range(len(translations))] == [d.text for d in translations]
+            np.testing.assert_allclose(lists[i].scores(w), [d.score for d in translations], rtol=0, atol=1e-12)
+            for d, listed in zip(translations, lists[i].kbest(w, 30), strict=True):
                 np.testing.assert_allclose(np.sort(listed.h), np.sort(listed.h))
                 np.testing.assert_allclose(listed.score, d.score, atol=1e-12)
             for name in ("dense", "words", "word_begin", "sparse_ids", "sparse_values"):

@@ -29,12 +29,12 @@ def test_frequencies_are_those_of_the_model(case):
 def test_seeds_and_streams():
     pool = random_pool(6)
     w = np.array([0.3, 0.2, -0.1])
-    one, again, other = (pool.sample(w, 50, seed=seed, jobs=jobs) for seed, jobs in ((1, 1), (1, 3), (2, 1)))
+    serial, again, other = (pool.sample(w, 50, seed=seed, jobs=jobs) for seed, jobs in ((1, 1), (1, 3), (2, 1)))
     for i in range(len(pool)):
-        assert one[i].edge_count == 50
-        assert one[i].words.tolist() == again[i].words.tolist()
-        assert one[i].words.tolist() != other[i].words.tolist()
-    assert [d.text for d in pool[0].sample(w, 50, seed=1)] == [one.text(0, j) for j in range(50)]
+        assert serial[i].edge_count == 50
+        assert serial[i].words.tolist() == again[i].words.tolist()
+        assert serial[i].words.tolist() != other[i].words.tolist()
+    assert [d.text for d in pool[0].sample(w, 50, seed=1)] == [serial.text(0, j) for j in range(50)]
 
 
 def test_errors():

@@ -44,7 +44,7 @@ def test_a_derivation_knows_its_words_features_and_tree(case):
 @given(forests())
 def test_ties_go_to_the_lowest_edge_index_at_every_node(forest):
     best = forest.viterbi(np.zeros(len(forest.features)))
-    alive = [bool(found) for found in slow.below(forest)]
+    alive = [bool(trees) for trees in slow.below(forest)]
     for edge in best.edges:
         head = slow.heads(forest)[edge]
         candidates = [

@@ -49,15 +49,15 @@ def columns(text: str, cut: int, as_text: list[int], delimiter: str = ",") -> li
 
 def expected(text: str, as_text: list[int], delimiter: str = ",") -> list[list[object]]:
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row][1:]
-    found: list[list[object]] = []
+    chunks: list[list[object]] = []
     for j, column in enumerate(zip(*rows, strict=True)):
         numbers = [as_number(value) for value in column]
-        found.append(list(column) if as_text[j] or None in numbers else list(numbers))
-    return found
+        chunks.append(list(column) if as_text[j] or None in numbers else list(numbers))
+    return chunks
 
 
-def same(one: list[list[object]] | None, other: list[list[object]]) -> bool:
-    return repr(one).replace("-nan", "nan") == repr(other)
+def same(first: list[list[object]] | None, other: list[list[object]]) -> bool:
+    return repr(first).replace("-nan", "nan") == repr(other)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -89,14 +89,14 @@ def test_what_is_malformed_is_left_to_python(text: str) -> None:
 
 def test_numbers_are_exact_and_a_mark_of_utf8_is_passed_over() -> None:
     values = [random.Random(1).uniform(-1, 1) * 10.0**k for k in range(-300, 300, 7)]
-    found = columns("\ufeffx\n" + "".join(f"{value!r}\n" for value in values), 13, [0])
-    assert found == [values]
+    chunks = columns("\ufeffx\n" + "".join(f"{value!r}\n" for value in values), 13, [0])
+    assert chunks == [values]
     late = columns("x\n1\n2\nmany\n", 100, [0])
     assert late == [["1", "2", "many"]]
     assert math.isinf(columns("x\n1e999\n", 100, [0])[0][0])  # type: ignore[arg-type,index]
 
 
 def test_equal_texts_in_a_row_are_one_object() -> None:
-    found = columns("x\naa\naa\nb\n", 100, [1])
-    assert found is not None
-    assert found[0][0] is found[0][1]
+    chunks = columns("x\naa\naa\nb\n", 100, [1])
+    assert chunks is not None
+    assert chunks[0][0] is chunks[0][1]

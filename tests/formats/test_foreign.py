@@ -21,11 +21,11 @@ def write(path: Path, text: str) -> Path:
 def shown(pool: hf.Pool, i: int) -> list[tuple[str, dict[str, float]]]:
     """Texts and features of a sentence."""
     names = pool.feature_names
-    found = []
+    rows = []
     for j in range(pool[i].edge_count):
         best = pool[i].kbest({}, pool[i].edge_count)[j]
-        found.append((best.text, {name: best.features.get(name, 0.0) for name in names}))
-    return found
+        rows.append((best.text, {name: best.features.get(name, 0.0) for name in names}))
+    return rows
 
 
 FAIRSEQ = """\
@@ -269,6 +269,6 @@ def test_commands_take_them(tmp_path: Path, capsys: Said) -> None:
     assert capsys.readouterr() == ("The old home\nYeah .\n", "")
     assert main(["score", gen, "--refs", refs, "--format", "list", "--metric", "wer"]) == 0
     assert " = 20.00" in capsys.readouterr().out
-    assert [one.text(0) for one in iter_nbest(write(tmp_path / "flat", "a\nb\n"), "flat:1")] == ["a", "b"]
+    assert [sentence.text(0) for sentence in iter_nbest(write(tmp_path / "flat", "a\nb\n"), "flat:1")] == ["a", "b"]
     assert main(["rerank", "--nbest", gen, "--weights", weights, "--format", "fairsek"]) == 2
     assert "no format is called 'fairsek'" in capsys.readouterr().err

@@ -51,7 +51,7 @@ def write(path: Path, text: str) -> Path:
 
 def paths(pool: hf.Pool, i: int) -> dict[str, dict[str, float]]:
     """The strings of a lattice and their features."""
-    return {one.text: dict(one.features) for one in pool[i].kbest({}, 100)}
+    return {translation.text: dict(translation.features) for translation in pool[i].kbest({}, 100)}
 
 
 def test_kaldi(tmp_path: Path) -> None:

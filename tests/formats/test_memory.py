@@ -96,12 +96,12 @@ def said_in_bounded_memory(read: Callable[[Path], object], path: Path) -> str:
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
             resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
             read(path)
-            said = "nothing"
+            message = "nothing"
         except hf.InputError as error:
-            said = f"InputError: {error}"
+            message = f"InputError: {error}"
         except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        os.write(theirs, said.encode()[:1000])
+            message = f"{type(error).__name__}: {error}"
+        os.write(theirs, message.encode()[:1000])
         os._exit(0)
     os.close(theirs)
     os.waitpid(process, 0)
@@ -117,8 +117,8 @@ def test_a_file_without_an_end_is_one_line(name: str, tmp_path: Path) -> None:
         (path / inside).symlink_to("/dev/zero")
     else:
         path.symlink_to("/dev/zero")
-    said = said_in_bounded_memory(READING[name], path)
-    assert said.startswith(f"InputError: {tmp_path}"), said
+    message = said_in_bounded_memory(READING[name], path)
+    assert message.startswith(f"InputError: {tmp_path}"), message
 
 
 # Whoever opens files otherwise than by hopefear.util.files takes the limits into their own hands; and why they may.
@@ -165,7 +165,7 @@ OURS = {
 
 def opens(path: Path) -> list[str]:
     """The calls of a module that open files, or read them whole."""
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(path.read_text())):
         if not isinstance(node, ast.Call):
             continue
@@ -176,8 +176,8 @@ def opens(path: Path) -> list[str]:
             name in ("read_bytes", "read_text") or (name == "read" and not node.args and owner not in OURS)
         )
         if opened or whole or call in LOADERS:
-            found.append(f"line {node.lineno}: {call}")
-    return found
+            calls.append(f"line {node.lineno}: {call}")
+    return calls
 
 
 def test_nobody_else_opens_files() -> None:

@@ -136,8 +136,8 @@ def test_weights_whose_features_no_candidate_has(tmp_path: Path) -> None:
 
 def test_weights_of_sparse_features_may_have_nothing_to_do() -> None:
     names, sparse = ["lm", "tm_0", "w(the)", "phr_a|b"], ["w(the)", "phr_a|b"]
-    said = check_weights("w", {"lm": 1.0, "w(cat)": 2.0, "phr_c|d": 1.0}, names, sparse=sparse)
-    assert said == "w: 2 weights for features that the list does not have: w(cat), phr_c|d"
+    message = check_weights("w", {"lm": 1.0, "w(cat)": 2.0, "phr_c|d": 1.0}, names, sparse=sparse)
+    assert message == "w: 2 weights for features that the list does not have: w(cat), phr_c|d"
     with pytest.raises(hf.InputError, match="1 weight for features that the list does not have: tm_1"):
         check_weights("w", {"lm": 1.0, "w(cat)": 2.0, "tm_1": 1.0}, names, sparse=sparse)
     assert check_weights("w", {"lm": 1.0}, names) is None

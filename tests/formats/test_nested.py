@@ -111,9 +111,9 @@ def test_columns_have_none_where_a_row_has_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("records", "said"),
+    ("records", "message"),
     [([3], "entry 0 is int"), ([{"candidates": [{"score": 1}]}], "a candidate of entry 0 has no text")],
 )
-def test_what_cannot_be_read_is_said(records: list[Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_read_is_said(records: list[Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         rows_of(records, "dev.jsonl")

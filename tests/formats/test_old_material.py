@@ -83,10 +83,10 @@ def test_dense_weights_of_the_moses_loop(tmp_path: Path) -> None:
 
 def test_numbers_from_one_meet_numbers_from_zero(tmp_path: Path, capsys: Said) -> None:
     weights = {"LM0": 0.5, "TM0_0": 1.0, "TM0_1": 2.0}
-    found, note = matched_numbers("w", weights, ["LM0", "TM0_1", "TM0_2"])
-    assert found == {"LM0": 0.5, "TM0_1": 1.0, "TM0_2": 2.0}
+    matched, note = matched_numbers("w", weights, ["LM0", "TM0_1", "TM0_2"])
+    assert matched == {"LM0": 0.5, "TM0_1": 1.0, "TM0_2": 2.0}
     assert note == "w: numbers begin at another one than those of the features: TM0_0 is TM0_1, and so on"
-    assert matched_numbers("w", found, ["TM0_0", "TM0_1"])[0] == weights
+    assert matched_numbers("w", matched, ["TM0_0", "TM0_1"])[0] == weights
     assert matched_numbers("w", weights, ["TM0_0", "TM0_1", "TM0_2"]) == (weights, None)
     assert matched_numbers("w", weights, ["x_1", "TM0_5", "TM0_7"]) == (weights, None)
     with pytest.raises(hf.InputError, match=r"w: TM0 has the numbers 0 to 1 here and 1 to 3 in the features. Renumber"):
@@ -105,7 +105,7 @@ def test_numbers_from_one_meet_numbers_from_zero(tmp_path: Path, capsys: Said) -
 
 def test_an_empty_lattice_is_an_empty_sentence(tmp_path: Path) -> None:
     pool = read_forests(write(tmp_path / "plf", "((('a',0.5,1),),)\n()\n( )\n"))
-    assert [one.text for one in pool.viterbi({})] == ["a", "", ""]
+    assert [translation.text for translation in pool.viterbi({})] == ["a", "", ""]
 
 
 MARIAN = "1 ||| the house ||| 0-0 1-1 ||| WordScores= -0.5 -0.25 -0.75 ||| F0= -1.5 ||| -0.5\n"
@@ -138,13 +138,13 @@ def test_travatar_has_the_score_before_the_features(tmp_path: Path) -> None:
 def test_json_over_several_lines_and_in_arrays(tmp_path: Path) -> None:
     import json
 
-    one = {"id": 0, "candidates": [{"text": "a [b", "features": {"lm": 1.5}}], "references": ["a"]}
+    entry = {"id": 0, "candidates": [{"text": "a [b", "features": {"lm": 1.5}}], "references": ["a"]}
     two = {"id": 1, "candidates": [{"text": "}", "features": {"lm": 2}}, {"text": "c", "features": {}}]}
-    lines = read_nbest(write(tmp_path / "list.jsonl", f"{json.dumps(one)}\n{json.dumps(two)}\n"))
+    lines = read_nbest(write(tmp_path / "list.jsonl", f"{json.dumps(entry)}\n{json.dumps(two)}\n"))
     shapes = (
-        json.dumps([one, two]),
-        json.dumps([one, two], indent=2),
-        json.dumps(one, indent=1) + "\n" + json.dumps(two, indent=1),
+        json.dumps([entry, two]),
+        json.dumps([entry, two], indent=2),
+        json.dumps(entry, indent=1) + "\n" + json.dumps(two, indent=1),
     )
     for text in shapes:
         pool = read_nbest(write(tmp_path / "list.json", text))
@@ -152,11 +152,11 @@ def test_json_over_several_lines_and_in_arrays(tmp_path: Path) -> None:
         assert [pool.text(i, j) for i, j in ((0, 0), (1, 0), (1, 1))] == ["a [b", "}", "c"]
         assert [forest.dense.tolist() for forest in pool] == [forest.dense.tolist() for forest in lines]
     for text, finding in (
-        (json.dumps([one, two])[:-1], "the JSON text ends too soon. Was the file cut off?"),
-        ("[" + json.dumps(one) + json.dumps(two) + "]", "a comma is missing"),
+        (json.dumps([entry, two])[:-1], "the JSON text ends too soon. Was the file cut off?"),
+        ("[" + json.dumps(entry) + json.dumps(two) + "]", "a comma is missing"),
         ("[]", "the file is empty"),
         ("[1, 2]", "expected an object"),
-        (json.dumps([one, 3, two]), "expected an object"),
+        (json.dumps([entry, 3, two]), "expected an object"),
     ):
         with pytest.raises(hf.InputError, match=finding):
             read_nbest(write(tmp_path / "wrong.json", text))

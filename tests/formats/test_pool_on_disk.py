@@ -37,12 +37,12 @@ def lists(data: Path) -> hf.Pool:
     return hf.read_nbest(data / "nbest.txt", [data / f"ref.{i}" for i in range(4)])
 
 
-def same(one: hf.Pool, other: hf.Pool) -> None:
-    assert one.ids == other.ids and one.feature_names == other.feature_names
-    for i, (a, b) in enumerate(zip(one, other, strict=True)):
+def same(first: hf.Pool, other: hf.Pool) -> None:
+    assert first.ids == other.ids and first.feature_names == other.feature_names
+    for i, (a, b) in enumerate(zip(first, other, strict=True)):
         for name in ARRAYS:
             assert_array_equal(getattr(a, name), getattr(b, name), name)
-        assert one.references(i) == other.references(i)
+        assert first.references(i) == other.references(i)
 
 
 def made_of(pool: hf.Pool) -> list[hf.Pool]:
@@ -61,8 +61,8 @@ def test_the_same_pools(memory: float, data: Path, tmp_path: Path) -> None:
     with on_disk(tmp_path, memory):
         there = lists(data)
         same(there, here)
-        for one, other in zip(made_of(there), made_of(here), strict=True):
-            same(one, other)
+        for first, other in zip(made_of(there), made_of(here), strict=True):
+            same(first, other)
         assert_array_equal(Bleu().stats(there), Bleu().stats(here))
         assert list(tmp_path.iterdir()) == []
     same(there, here)  # also when nothing more goes to disk

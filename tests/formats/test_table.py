@@ -154,7 +154,7 @@ def test_wide_tables_hold_lists(tmp_path: Path) -> None:
     path = tmp_path / "wide.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     pool = hf.Pool.from_table(path, references="ref", **OPTIONS)
-    assert [one[:4] for one in contents(pool)[:3]] == [one[:4] for one in expected()[:3]]
+    assert [content[:4] for content in contents(pool)[:3]] == [content[:4] for content in expected()[:3]]
     assert pool.references(1) == ["right", "correct"]
     rows[1]["judge"] = [1.0]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -216,13 +216,13 @@ def test_missing_numbers(tmp_path: Path, kind: str) -> None:
     place = {"dict": "table: row 1", "csv": "t.csv:3", "jsonl": "t.jsonl:2"}[kind]
     with pytest.raises(hf.InputError, match=rf"{place}: a is missing, as are 2 more. Fill it, or say --missing mean"):
         hf.Pool.from_table(data, group="g")
-    said: list[str] = []
+    messages: list[str] = []
     spec = TableSpec("g", missing="drop")
-    dropped = read_table(data, spec).pool(spec, said.append)
+    dropped = read_table(data, spec).pool(spec, messages.append)
     assert dropped.ids == ["1", "2"]
     assert [dropped[i].dense.tolist() for i in range(2)] == [[[1.0, 1.0]], [[3.0, 3.0]]]
-    assert len(said) == 1
-    assert "1 group without a complete candidate, left out" in said[0]
+    assert len(messages) == 1
+    assert "1 group without a complete candidate, left out" in messages[0]
     pool = hf.Pool.from_table(data, group="g", missing="indicator")
     assert pool.feature_names == ["a", "b", "a_missing", "b_missing"]
     assert_array_equal(pool[1].dense, [[3, 3, 0, 0], [4, 0, 0, 1]])
@@ -236,7 +236,7 @@ def test_a_missing_outcome_is_an_error() -> None:
 
 @pytest.mark.usefixtures("_reader")
 @pytest.mark.parametrize(
-    ("text", "options", "said"),
+    ("text", "options", "message"),
     [
         ("q,a\n1,2\n", {}, "t.csv: no column 'g' for --group. There are: q, a"),
         ("g,a,b\n1,2,3\n1,x,4\n", {"features": ["a"]}, "t.csv:3: a is 'x', which is not a number"),
@@ -257,13 +257,13 @@ def test_a_missing_outcome_is_an_error() -> None:
         ("g,a\n1,1_000\n1,2\n", {"features": "a"}, "t.csv:2: a is '1_000', which is not a number"),
     ],
 )  # fmt: skip
-def test_faults_have_a_place_and_a_cure(tmp_path: Path, text: str, options: Any, said: str) -> None:
+def test_faults_have_a_place_and_a_cure(tmp_path: Path, text: str, options: Any, message: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(hf.InputError) as found:
+    with pytest.raises(hf.InputError) as error:
         hf.Pool.from_table(path, group="g", **options)
-    assert said in str(found.value)
-    assert "\n" not in str(found.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_equal_grades_are_no_duplicates() -> None:
@@ -272,12 +272,12 @@ def test_equal_grades_are_no_duplicates() -> None:
 
 
 def test_the_outcome_among_the_features_is_noticed() -> None:
-    said: list[str] = []
+    messages: list[str] = []
     data = {"g": [1, 1, 2, 2], "a": [1.0, 2, 0, 5], "twice": [2.0, 4, 7, 5], "y": [1.0, 2, 3, 2]}
     spec = TableSpec("g", outcome="y")
-    read_table(data).pool(spec, said.append)
-    assert len(said) == 1
-    assert "twice says the same as the outcome 'y'. Did the outcome leak into the features?" in said[0]
+    read_table(data).pool(spec, messages.append)
+    assert len(messages) == 1
+    assert "twice says the same as the outcome 'y'. Did the outcome leak into the features?" in messages[0]
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.xlsx"])
@@ -286,10 +286,10 @@ def test_files_that_are_not_what_their_name_says(tmp_path: Path, name: str) -> N
         pytest.importorskip("pyarrow")
     path = tmp_path / name
     path.write_bytes(b"PAR1 this is no table")
-    with pytest.raises(hf.InputError) as found:
+    with pytest.raises(hf.InputError) as error:
         hf.Pool.from_table(path, group="g")
-    assert str(found.value).startswith(str(path))
-    assert "\n" not in str(found.value)
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:

@@ -86,10 +86,10 @@ def test_weigh_fuses_runs(tmp_path: Path) -> None:
             lines["noise"].append(f"q{q} Q0 d{d} 1 {random.normal():.4f} x")
     for name, text in lines.items():
         (tmp_path / f"{name}.run").write_text("\n".join(text) + "\n")
-    found = hf.weigh(
+    weighed = hf.weigh(
         [str(tmp_path / "good.run"), str(tmp_path / "noise.run")], qrels=str(tmp_path / "qrels.run"), metric="ndcg@5"
     )
-    assert found.outcome == "ndcg@5"
-    assert found.better_than_equal is True
-    assert found.weights["good"] > 2 * abs(found.weights["noise"])
-    assert {*found.compared} == {"equal", "bagged", "mert"}  # the others cannot
+    assert weighed.outcome == "ndcg@5"
+    assert weighed.better_than_equal is True
+    assert weighed.weights["good"] > 2 * abs(weighed.weights["noise"])
+    assert {*weighed.compared} == {"equal", "bagged", "mert"}  # the others cannot

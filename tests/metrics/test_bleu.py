@@ -48,10 +48,10 @@ def test_statistics_equal_the_formulas(corpus, K, length):
     hyps, refs = corpus
     metric = hf.Bleu(max_order=K, reference_length=length)
     expected = [bleu_stats(hyp.split(), [r[i].split() for r in refs], K, length) for i, hyp in enumerate(hyps)]
-    found = metric.corpus_stats(hyps, refs)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_allclose(metric.sentence_gains(found), [bleu_plus_one(b) for b in expected], atol=1e-12)
-    total = found.sum(axis=0)
+    stats = metric.corpus_stats(hyps, refs)
+    np.testing.assert_array_equal(stats, expected)
+    np.testing.assert_allclose(metric.sentence_gains(stats), [bleu_plus_one(b) for b in expected], atol=1e-12)
+    total = stats.sum(axis=0)
     if total[:K].min() > 0:
         assert math.isclose(metric.gain(total), bleu(list(total)), abs_tol=1e-12)
 

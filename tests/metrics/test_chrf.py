@@ -12,10 +12,10 @@ from tests.reference.chrf import chrf_stats
 @given(corpora(lines(spaces=False)), st.integers(0, 6), st.integers(1, 3), st.sampled_from([0.5, 1, 2]))
 def test_statistics_equal_the_definition(corpus, char_order, word_order, beta):
     hyps, refs = corpus
-    found = hf.Chrf(char_order, word_order, beta).corpus_stats(hyps, refs)
+    stats = hf.Chrf(char_order, word_order, beta).corpus_stats(hyps, refs)
     for i, hyp in enumerate(hyps):
         here = [r[i] for r in refs if r[i].strip()] or [""]
-        assert found[i].tolist() == chrf_stats(hyp, here, char_order, word_order, beta)
+        assert stats[i].tolist() == chrf_stats(hyp, here, char_order, word_order, beta)
 
 
 @settings(max_examples=200, derandomize=True, deadline=None)

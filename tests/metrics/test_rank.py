@@ -88,13 +88,13 @@ def test_exponential_gains_by_hand() -> None:
 
 def crossings(pool: hf.Pool, w: NDArray[np.float64], d: NDArray[np.float64]) -> list[Fraction]:
     """All points where two candidates of a list have the same score, exactly."""
-    found = set()
+    points = set()
     for i in range(len(pool)):
         rows = [[Fraction(x) for x in row] for row in np.asarray(pool[i].dense).tolist()]
         a = [sum(Fraction(float(u)) * x for u, x in zip(w, row, strict=True)) for row in rows]
         b = [sum(Fraction(float(u)) * x for u, x in zip(d, row, strict=True)) for row in rows]
-        found |= {(a[p] - a[q]) / (b[q] - b[p]) for p in range(len(a)) for q in range(p) if b[q] != b[p]}
-    return sorted(found)
+        points |= {(a[p] - a[q]) / (b[q] - b[p]) for p in range(len(a)) for q in range(p) if b[q] != b[p]}
+    return sorted(points)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -114,8 +114,8 @@ def test_line_search_against_enumeration(name: str, seed: int, whole: bool) -> N
         truth = metric.gain(metric.chosen_stats(pool, w + here * d).sum(axis=0))
         best = max(best, truth)
         assert gain[np.searchsorted(x, here, side="right") - 1] == pytest.approx(truth), here
-    at, found, _ = _core.line_search(pool, stats, metric.core, w, d, -np.inf, np.inf, axis=False)
-    assert found == pytest.approx(best)
+    at, best_stats, _ = _core.line_search(pool, stats, metric.core, w, d, -np.inf, np.inf, axis=False)
+    assert best_stats == pytest.approx(best)
     assert metric.gain(metric.chosen_stats(pool, w + at * d).sum(axis=0)) == pytest.approx(best)
 
 
@@ -134,12 +134,12 @@ def test_lists_that_are_there_twice_count_twice(name: str) -> None:
 @pytest.mark.parametrize("name", list(METRICS))
 def test_mert_optimises_the_order(name: str) -> None:
     metric, pool = METRICS[name], graded(5, groups=12)
-    found = hf.Mert(metric=metric, jobs=1).fit(pool)
+    result = hf.Mert(metric=metric, jobs=1).fit(pool)
     angles = [np.array([np.cos(t), np.sin(t)]) for t in np.linspace(0, 2 * np.pi, 300)]
     best = max(metric.score(metric.chosen_stats(pool, w, 1).sum(axis=0)) for w in angles)
-    assert found.score >= best - 1e-9
-    w = np.array([found.weights["a"], found.weights["b"]])
-    assert found.score == pytest.approx(metric.score(metric.chosen_stats(pool, w, 1).sum(axis=0)))
+    assert result.score >= best - 1e-9
+    w = np.array([result.weights["a"], result.weights["b"]])
+    assert result.score == pytest.approx(metric.score(metric.chosen_stats(pool, w, 1).sum(axis=0)))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_from_text() -> None:
     assert from_text("recall@7:column=y") == hf.RecallAt("y", k=7)
     assert from_text("map:column=y,level=2").key == "map"
     metrics: list[Metric] = [hf.Ndcg("y"), hf.RecallAt("y", k=3)]
-    assert [one.key for one in metrics] == ["ndcg@10", "recall@3"]
+    assert [metric.key for metric in metrics] == ["ndcg@10", "recall@3"]
     with pytest.raises(InputError, match="gains"):
         hf.Ndcg("y", gains="odd")
     with pytest.raises(InputError, match="k must"):

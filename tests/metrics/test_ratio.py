@@ -25,20 +25,20 @@ def counted(seed: int, groups: int = 6, k: int = 3) -> hf.Pool:
 def test_counts_as_scikit_learn_has_them(seed: int) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(seed)
-    truth, said = random.random(200) < 0.3, random.random(200) < 0.4
-    stats = {"tp": (truth & said).sum(), "fp": (~truth & said).sum(), "fn": (truth & ~said).sum()}
+    truth, message = random.random(200) < 0.3, random.random(200) < 0.4
+    stats = {"tp": (truth & message).sum(), "fp": (~truth & message).sum(), "fn": (truth & ~message).sum()}
     for beta in (0.5, 1.0, 2.0):
         ours = hf.FBeta(beta).score([stats["tp"], stats["fp"], stats["fn"]])
-        assert ours == pytest.approx(sklearn.fbeta_score(truth, said, beta=beta))
-    assert hf.Precision().score([stats["tp"], stats["fp"]]) == pytest.approx(sklearn.precision_score(truth, said))
-    assert hf.Recall().score([stats["tp"], stats["fn"]]) == pytest.approx(sklearn.recall_score(truth, said))
+        assert ours == pytest.approx(sklearn.fbeta_score(truth, message, beta=beta))
+    assert hf.Precision().score([stats["tp"], stats["fp"]]) == pytest.approx(sklearn.precision_score(truth, message))
+    assert hf.Recall().score([stats["tp"], stats["fn"]]) == pytest.approx(sklearn.recall_score(truth, message))
 
 
 def test_rate_is_the_corpus_rate_of_ours_from_text() -> None:
     """WER of text, counted sentence by sentence, is the oracle."""
-    said, truth = ["a b c", "x y", "p q r s"], ["a c", "x z y", "p q r s"]
-    text = hf.Wer().corpus_stats(said, [truth])
-    assert 100 * hf.Rate().score(text.sum(axis=0)) == pytest.approx(hf.Wer().corpus_score(said, [truth]))
+    hypotheses, truth = ["a b c", "x y", "p q r s"], ["a c", "x z y", "p q r s"]
+    text = hf.Wer().corpus_stats(hypotheses, [truth])
+    assert 100 * hf.Rate().score(text.sum(axis=0)) == pytest.approx(hf.Wer().corpus_score(hypotheses, [truth]))
 
 
 def test_nothing_over_nothing_is_perfect() -> None:
@@ -52,20 +52,20 @@ def choices(pool: hf.Pool, metric: Metric) -> NDArray[np.float64]:
     """The best gain of any choice of candidates: all of them are tried."""
     stats, begin = metric.stats(pool), pool.row_begin()
     rows = [range(begin[i], begin[i + 1]) for i in range(len(pool))]
-    return np.array([metric.gain(stats[list(one)].sum(axis=0)) for one in itertools.product(*rows)])
+    return np.array([metric.gain(stats[list(choice_row)].sum(axis=0)) for choice_row in itertools.product(*rows)])
 
 
 @pytest.mark.parametrize("metric", [hf.FBeta(0.5), hf.Precision(), hf.Recall(), hf.Rate()])
 @pytest.mark.parametrize("seed", range(2))
 def test_mert_finds_the_best_of_all_directions(metric: Metric, seed: int) -> None:
     pool = counted(seed)
-    found = hf.Mert(metric=metric, seed=1, jobs=1).fit(pool)
-    assert found.score == pytest.approx(
-        metric.score(metric.chosen_stats(pool, np.array([found.weights[n] for n in "ab"])).sum(axis=0))
+    result = hf.Mert(metric=metric, seed=1, jobs=1).fit(pool)
+    assert result.score == pytest.approx(
+        metric.score(metric.chosen_stats(pool, np.array([result.weights[n] for n in "ab"])).sum(axis=0))
     )
     angles = [np.array([np.cos(t), np.sin(t)]) for t in np.linspace(0, 2 * np.pi, 300)]
     best = max(metric.gain(metric.chosen_stats(pool, w, 1).sum(axis=0)) for w in angles)
-    ours = found.score if metric.higher_is_better else 1 - found.score
+    ours = result.score if metric.higher_is_better else 1 - result.score
     assert best - 1e-9 <= ours <= choices(pool, metric).max() + 1e-9
 
 

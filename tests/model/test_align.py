@@ -29,23 +29,23 @@ def aligned(aligner: str, seed: int = 1, jobs: int = 0) -> ParallelText:
 @pytest.mark.parametrize("aligner", ALIGNERS)
 def test_finds_the_links_and_finds_them_again(aligner: str) -> None:
     text = aligned(aligner)
-    gold = found = right = 0
+    gold = proposed = right = 0
     for n, pair in enumerate(PAIRS[: len(text)]):
         links = {(int(s), int(t)) for s, t in text.links(n)}
         gold += len(pair.links)
         right += len(links & set(pair.links))
-        found += len(links)
+        proposed += len(links)
     assert right > 0.85 * gold
-    assert right > 0.6 * found  # articles and particles have no partner, and get one
+    assert right > 0.6 * proposed  # articles and particles have no partner, and get one
     again = aligned(aligner, jobs=1)
     assert all(again.pharaoh(n) == text.pharaoh(n) for n in range(len(text)))
 
 
 def test_a_seed_is_a_seed() -> None:
-    one, two = (align_directed(SOURCE[:40], TARGET[:40], "eflomal", 5, seed) for seed in (1, 2))
-    assert len(one) == sum(len(line.split()) for line in TARGET[:40])
-    assert not np.array_equal(one, two)
-    assert one.min() >= -1
+    serial, two = (align_directed(SOURCE[:40], TARGET[:40], "eflomal", 5, seed) for seed in (1, 2))
+    assert len(serial) == sum(len(line.split()) for line in TARGET[:40])
+    assert not np.array_equal(serial, two)
+    assert serial.min() >= -1
 
 
 def test_unknown_aligner() -> None:

@@ -183,13 +183,13 @@ def chinese_pairs(folder: Path) -> tuple[Path, Path]:
         "公园": "parks",
         "火车": "trains",
     }
-    found = [
+    lines = [
         (f"{a}{b}{c}。", f"{words[a]} {words[b]} {words[c]} .")
         for a in ("我们", "他们")
         for b in ("喜欢", "看见")
         for c in ("学校", "公园", "火车")
     ] * 4
-    return write(folder / "zh", [f for f, _ in found]), write(folder / "en", [e for _, e in found])
+    return write(folder / "zh", [f for f, _ in lines]), write(folder / "en", [e for _, e in lines])
 
 
 def test_a_side_without_blanks_is_built_of_characters(tmp_path: Path) -> None:
@@ -265,8 +265,8 @@ def test_overwriting_removes_only_what_a_build_wrote(tmp_path: Path) -> None:
     (tmp_path / "m" / "run" / "weights.txt").write_text("lm 1")
     build(text, text, tmp_path / "m", BuildOptions(kind="blocks"), overwrite=True)
     assert Model.open(tmp_path / "m").kind == "blocks"
-    found = sorted(path.name for path in (tmp_path / "m").iterdir())
-    assert found == ["grammar.bin", "lm.bin", "model.json", "run", "thesis.txt"]
+    names = sorted(path.name for path in (tmp_path / "m").iterdir())
+    assert names == ["grammar.bin", "lm.bin", "model.json", "run", "thesis.txt"]
     assert (tmp_path / "m" / "run" / "weights.txt").read_text() == "lm 1"
     (tmp_path / "m" / "model.json").write_text("{")
     build(text, text, tmp_path / "m", BuildOptions(), overwrite=True)

@@ -66,8 +66,8 @@ def test_the_spelling_is_the_most_probable_one(casing: Casing) -> None:
         ["the", "new", "mayor"],
         ["in", "new", "shoes", "they", "met", "the", "new", "york"],
     ):
-        found = casing._most_probable(words, {})
-        assert casing.model.score(" ".join(found), eos=False) == pytest.approx(enumerated(words))
+        spelled = casing._most_probable(words, {})
+        assert casing.model.score(" ".join(spelled), eos=False) == pytest.approx(enumerated(words))
 
 
 def test_text_without_capitals_needs_none() -> None:

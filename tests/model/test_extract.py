@@ -41,7 +41,7 @@ def extract(pairs: list[twin.Pair], jobs: int = 1, **options: Any) -> _core.Rule
 
 
 def rules_of(table: _core.RuleTable) -> dict[twin.Rule, twin.Scored]:
-    found: dict[twin.Rule, twin.Scored] = {}
+    rules: dict[twin.Rule, twin.Scored] = {}
     for side in range(table.sides):
         ids = table.source[table.source_begin[side] : table.source_begin[side + 1]]
         gamma = tuple(twin.X if i < 0 else table.source_vocab[int(i)] for i in ids)
@@ -52,16 +52,16 @@ def rules_of(table: _core.RuleTable) -> dict[twin.Rule, twin.Scored]:
             row = table.columns[r]
             orientations = dict(zip(table.names[5:], (float(v) for v in row[5:]), strict=True))
             rule = twin.Rule(gamma, alpha)
-            assert rule not in found
-            found[rule] = twin.Scored(*(float(v) for v in row[:5]), links, orientations, 0)
-    return found
+            assert rule not in rules
+            rules[rule] = twin.Scored(*(float(v) for v in row[:5]), links, orientations, 0)
+    return rules
 
 
-def assert_same(found: dict[twin.Rule, twin.Scored], wanted: dict[twin.Rule, twin.Scored]) -> None:
-    assert found.keys() == wanted.keys()
+def assert_same(rules: dict[twin.Rule, twin.Scored], wanted: dict[twin.Rule, twin.Scored]) -> None:
+    assert rules.keys() == wanted.keys()
     for rule, scored in wanted.items():
-        assert found[rule][:5] == pytest.approx(scored[:5], abs=1e-5)
-        assert found[rule].links == scored.links, rule
+        assert rules[rule][:5] == pytest.approx(scored[:5], abs=1e-5)
+        assert rules[rule].links == scored.links, rule
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -87,11 +87,11 @@ def test_orientations(pairs: list[twin.Pair], tight: bool, max_phrase: int) -> N
         "max_nonterminals": 0,
         "max_source_symbols": max_phrase,
     }
-    found = rules_of(extract(pairs, orientations=True, fractional=False, **options))
+    rules = rules_of(extract(pairs, orientations=True, fractional=False, **options))
     wanted = twin.score(pairs, fractional=False, **options)
-    assert_same(found, wanted)
+    assert_same(rules, wanted)
     for rule, scored in wanted.items():
-        assert {k: v for k, v in found[rule].orientations.items() if v} == scored.orientations
+        assert {k: v for k, v in rules[rule].orientations.items() if v} == scored.orientations
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -99,14 +99,14 @@ def test_orientations(pairs: list[twin.Pair], tight: bool, max_phrase: int) -> N
 def test_limits_keep_the_most_probable_and_leave_probabilities_alone(
     pairs: list[twin.Pair], max_options: int, least: int, hierarchical: int
 ) -> None:
-    found = rules_of(extract(pairs, max_options=max_options, min_occurrences=least, min_hierarchical=hierarchical))
+    rules = rules_of(extract(pairs, max_options=max_options, min_occurrences=least, min_hierarchical=hierarchical))
     wanted = twin.score(pairs)
     eligible: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for rule, scored in wanted.items():
         if scored.seen >= (hierarchical if twin.X in rule.gamma else least):
             eligible[rule.gamma].append(scored.phrase_ef)
     kept: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for rule, scored in found.items():
+    for rule, scored in rules.items():
         assert scored[:5] == pytest.approx(wanted[rule][:5], abs=1e-5)
         kept[rule.gamma].append(scored.phrase_ef)
     assert kept.keys() == eligible.keys()
@@ -136,7 +136,7 @@ def test_longer_sentences(tight: bool) -> None:
 
 def test_jobs_change_nothing() -> None:
     pairs = random_pairs(300, seed=5)
-    one = extract(pairs, jobs=1, max_options=5)
+    serial = extract(pairs, jobs=1, max_options=5)
     for jobs in (2, 4):
         other = extract(pairs, jobs=jobs, max_options=5)
         for name in (
@@ -149,7 +149,7 @@ def test_jobs_change_nothing() -> None:
             "links",
             "columns",
         ):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), (name, jobs)
+            assert np.array_equal(getattr(serial, name), getattr(other, name)), (name, jobs)
 
 
 def test_probabilities_sum_to_one() -> None:

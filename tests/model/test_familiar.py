@@ -38,15 +38,15 @@ def test_text_of_the_source_language(model: Model) -> None:
 
 
 def test_text_of_the_target_language(model: Model) -> None:
-    said = input_warning(model, foreign(text(50)[1]))
-    assert said is not None and said.endswith(
+    message = input_warning(model, foreign(text(50)[1]))
+    assert message is not None and message.endswith(
         "of the words of the input, and its target side knows 100 %. Were source and target swapped?"
     )
 
 
 def test_text_of_another_language(model: Model) -> None:
-    said = input_warning(model, [" ".join(word + "xx" for word in WORDS[:40])])
-    assert said is not None and said.startswith(
+    message = input_warning(model, [" ".join(word + "xx" for word in WORDS[:40])])
+    assert message is not None and message.startswith(
         "the model has rules for 0 % of the words of the input. Is the input of"
     )
 

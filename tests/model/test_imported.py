@@ -120,9 +120,12 @@ def test_what_is_exported_scores_alike(origin: str, format: str, tmp_path: Path)
     lm = tmp_path / "out" / "lm0.arpa.gz"
     again = import_model(grammar, glue, lm, weights, format, tmp_path / "again", max_span=20)
     for line in (LINE, "la casa", "zz zz la casa"):
-        wanted, found = (Hiero(one, pop_limit=0).decode([line])[0].kbest(one.weights, 5) for one in (model, again))
-        assert [d.text for d in found] == [d.text for d in wanted]
-        assert [d.score for d in found] == pytest.approx([d.score for d in wanted], abs=1e-3)
+        wanted, translations = (
+            Hiero(translation, pop_limit=0).decode([line])[0].kbest(translation.weights, 5)
+            for translation in (model, again)
+        )
+        assert [d.text for d in translations] == [d.text for d in wanted]
+        assert [d.score for d in translations] == pytest.approx([d.score for d in wanted], abs=1e-3)
 
 
 def test_names_that_match_nothing_are_told(tmp_path: Path) -> None:
@@ -130,8 +133,8 @@ def test_names_that_match_nothing_are_told(tmp_path: Path) -> None:
     files = written(tmp_path, "cdec", Stranger=1.0)
     (tmp_path / "grammar").write_text("[X] ||| la ||| the ||| -0.5 More=1\n")
     import_model(**files, format="cdec", out=tmp_path / "model", run=Session(heard.append))
-    said = [event.text for event in heard if isinstance(event, Warned)]
-    assert len(said) == 2 and "Stranger" in said[0] and "Lex" in said[0] and "More" in said[1]
+    message = [event.text for event in heard if isinstance(event, Warned)]
+    assert len(message) == 2 and "Stranger" in message[0] and "Lex" in message[0] and "More" in message[1]
     (tmp_path / "grammar").write_text("[X] ||| la ||| the ||| Other=1\n")
     with pytest.raises(InputError, match="no weight is for a feature of the grammar"):
         import_model(**files, format="cdec", out=tmp_path / "other")

@@ -38,8 +38,8 @@ def test_affiliations() -> None:
         links((5, 1), (6, 1)),  # the left one of two middle ones
         links((0, 2)),
     ]
-    found = affiliations(pairs, np.array([5, 3, 2, 3], np.int32), np.array([8, 2, 7, 1], np.int32))
-    assert found.tolist() == [2, 2, 7, 7, 7, *[0, 1, 1], *[5, 5], *[0, 0, 0]]
+    computed = affiliations(pairs, np.array([5, 3, 2, 3], np.int32), np.array([8, 2, 7, 1], np.int32))
+    assert computed.tolist() == [2, 2, 7, 7, 7, *[0, 1, 1], *[5, 5], *[0, 0, 0]]
     assert affiliations([], np.zeros(0, np.int32), np.zeros(0, np.int32)).tolist() == []
 
 
@@ -76,15 +76,15 @@ def test_gradients_by_finite_differences() -> None:
     halves = [gradient(params, contexts[part], words[part], noise, log_kq) for part in (slice(0, 3), slice(3, 5))]
     for name in ARRAYS:
         rows, values = merged(halves[0][name], halves[1][name])
-        found = np.zeros_like(params[name])
-        found[slice(None) if rows is None else rows] = values
+        slopes = np.zeros_like(params[name])
+        slopes[slice(None) if rows is None else rows] = values
         for place in np.ndindex(params[name].shape):
             sides = []
             for change in (1e-5, -1e-5):
                 moved = params[name].copy()
                 moved[place] += change
                 sides.append(noise_contrastive({**params, name: moved}, contexts, words, noise, log_kq))
-            assert found[place] == pytest.approx((sides[0] - sides[1]) / 2e-5, abs=1e-6), (name, place)
+            assert slopes[place] == pytest.approx((sides[0] - sides[1]) / 2e-5, abs=1e-6), (name, place)
 
 
 def pairs(count: int, seed: int = 1) -> list[tuple[str, str, str]]:
@@ -106,12 +106,12 @@ def pairs(count: int, seed: int = 1) -> list[tuple[str, str, str]]:
     for _ in range(count):
         f, e = sentence(rng)
         target = e.split()
-        found, used = [], set()
+        links, used = [], set()
         for s, word in enumerate(f.split()):
             t = next(t for t, other in enumerate(target) if other == words[word] and t not in used)
             used.add(t)
-            found.append(f"{s}-{t}")
-        rows.append((f, e, " ".join(found)))
+            links.append(f"{s}-{t}")
+        rows.append((f, e, " ".join(links)))
     return rows
 
 

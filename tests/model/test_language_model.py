@@ -188,22 +188,22 @@ def test_an_empty_span_is_nothing(tmp_path):
 
 
 def test_states_of_another_model_are_refused(tmp_path):
-    one, _ = random_model(1, 3, True, tmp_path / "a")
+    model, _ = random_model(1, 3, True, tmp_path / "a")
     two, _ = random_model(2, 3, True, tmp_path / "a")
-    _, state = one.core.score_rule([3, 4])
+    _, state = model.core.score_rule([3, 4])
     with pytest.raises(InputError, match="a state of another language model"):
         two.core.score_rule([state])
     with pytest.raises(InputError, match="a context of another language model"):
-        two.core.score_word(one.core.context(), 3)
+        two.core.score_word(model.core.context(), 3)
     assert state != two.core.score_rule([3, 4])[1]
     assert state != "something else"
     with pytest.raises(IndexError):
-        one.core.score_rule([99])
+        model.core.score_rule([99])
     with pytest.raises(IndexError):
-        one.core.score_rule([-1])
+        model.core.score_rule([-1])
     for words, begin in (([99], [0, 1]), ([3], [0, 2]), ([3], [1, 1]), ([3, 4], [0, 2, 1, 2]), ([], [])):
         with pytest.raises(InputError):
-            one.core.score_ids(np.array(words, np.uint32), np.array(begin, np.int64))
+            model.core.score_ids(np.array(words, np.uint32), np.array(begin, np.int64))
 
 
 def test_evaluation_and_perplexity(tmp_path):

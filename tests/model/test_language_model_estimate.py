@@ -105,9 +105,9 @@ def test_slices_as_the_whole(order, prune):
         merged = [
             _core.merge_slices([each[k] for each in counted], spec, *cuts[k : k + 2]) for k in range(len(cuts) - 1)
         ]
-        found, _ = _core.LanguageModel.estimate(whole, order, list(prune), (0.5, 1.0, 1.5), 1, merged)
+        interval, _ = _core.LanguageModel.estimate(whole, order, list(prune), (0.5, 1.0, 1.5), 1, merged)
         model, _ = _core.LanguageModel.estimate(expected, order, list(prune), (0.5, 1.0, 1.5), 1)
-        assert found.data.tobytes() == model.data.tobytes()
+        assert interval.data.tobytes() == model.data.tobytes()
 
 
 def test_counts_that_are_cut_short():
@@ -147,11 +147,11 @@ def test_probabilities_sum_to_one(order, prune):
 
 def test_the_number_of_jobs_changes_nothing():
     lines = [" ".join(s) for s in zipf_sentences(5, 60_000, types=300)]
-    one = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=1)
+    serial = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=1)
     three = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=3)
-    assert np.array_equal(one.core.data, three.core.data)
-    assert one.vocab == three.vocab
-    assert one.vocab[:3] == ["<unk>", "<s>", "</s>"]
+    assert np.array_equal(serial.core.data, three.core.data)
+    assert serial.vocab == three.vocab
+    assert serial.vocab[:3] == ["<unk>", "<s>", "</s>"]
 
 
 def test_marks_in_the_text(tmp_path):

@@ -45,8 +45,10 @@ def test_a_target_that_is_a_line_off(count: int) -> None:
 
 def test_no_order_at_all() -> None:
     source, target = text(600)
-    said = pairing(source, random.Random(2).sample(target, len(target))).warning()
-    assert said is not None and said.startswith("source and target do not seem to be translations of each other (")
+    message = pairing(source, random.Random(2).sample(target, len(target))).warning()
+    assert message is not None and message.startswith(
+        "source and target do not seem to be translations of each other ("
+    )
 
 
 def test_the_same_text_twice_and_short_texts() -> None:
@@ -82,6 +84,6 @@ def test_real_text(name: str) -> None:
     f, e = ([line.lower() for line in read_lines(path)[:3000]] for path in (source, target))
     assert pairing(f, e).warning() is None
     assert pairing(f[:300], e[:300]).warning() is None
-    for said, shifted in (("ahead", e[1:] + e[:1]), ("behind", e[-1:] + e[:-1])):
+    for message, shifted in (("ahead", e[1:] + e[:1]), ("behind", e[-1:] + e[:-1])):
         warning = pairing(f, shifted).warning()
-        assert warning is not None and f"1 line {said}" in warning
+        assert warning is not None and f"1 line {message}" in warning

@@ -31,7 +31,7 @@ def _few_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def language(pairs: int) -> _core.ParallelText:
     return parallel_text(
-        [(one.source.split(), one.target.split(), frozenset(one.links)) for one in DATA.pairs(pairs, noise=0)]
+        [(pair.source.split(), pair.target.split(), frozenset(pair.links)) for pair in DATA.pairs(pairs, noise=0)]
     )
 
 
@@ -95,9 +95,9 @@ def test_what_is_taken_may_come_from_anywhere(tmp_path: Path) -> None:
         taken.append([extractor.take(part) for part in range(extractor.PARTS)])
         assert extractor.entries == 0
     merger = _core.Extractor(_core.ParallelText.over(*arrays), **HIERO)
-    parts = [merger.merged([one[part] for one in taken]) for part in range(merger.PARTS)]
-    found = rules._written(text, HIERO, parts, tmp_path, (0.0, 0.0), 0, 1)
-    assert found.grammar.bytes.tobytes() == extract(text, HIERO, tmp_path).grammar.bytes.tobytes()
+    parts = [merger.merged([piece[part] for piece in taken]) for part in range(merger.PARTS)]
+    written = rules._written(text, HIERO, parts, tmp_path, (0.0, 0.0), 0, 1)
+    assert written.grammar.bytes.tobytes() == extract(text, HIERO, tmp_path).grammar.bytes.tobytes()
 
 
 def test_arrays_that_do_not_fit() -> None:
@@ -126,9 +126,9 @@ def test_a_model_built_on_disk(kind: str, corpus: Path, tmp_path: Path) -> None:
         ("few", 2.0, ["test.f"]),
         ("less", 0.0, ["test.f"]),
     ):
-        filter_to = [corpus / one for one in few]
+        filter_to = [corpus / first for first in few]
         build(*files, tmp_path / name, options, memory=memory, align=[corpus / "clean.a"], filter_to=filter_to, jobs=1)
-    for one, other in (("here", "disk"), ("few", "less")):
-        for path in (tmp_path / one).iterdir():
+    for first, other in (("here", "disk"), ("few", "less")):
+        for path in (tmp_path / first).iterdir():
             assert path.read_bytes() == (tmp_path / other / path.name).read_bytes(), path.name
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "few", "here", "less"]

@@ -7,18 +7,18 @@ from collections import Counter
 def blocks_of(words, kinds, pairs):
     """(begin, end, source, target, copy or None) of every block; pairs are (source, target) tuples of words."""
     known = {word for source, _ in pairs for word in source}
-    found = []
+    blocks = []
     for begin in range(len(words)):
         for end in range(begin + 1, len(words) + 1):
             here = tuple(words[begin:end])
-            found += [(begin, end, source, target, None) for source, target in pairs if source == here]
+            blocks += [(begin, end, source, target, None) for source, target in pairs if source == here]
         word = words[begin]
         kind = {"n": "number", "c": "name"}.get(kinds[begin])
         if kind is None and all(source != (word,) for source, _ in pairs):
             kind = "identity" if word in known else "unknown"
         if kind is not None:
-            found.append((begin, begin + 1, (word,), (word,), kind))
-    return found
+            blocks.append((begin, begin + 1, (word,), (word,), kind))
+    return blocks
 
 
 def sequences(words, kinds, pairs, swap):
@@ -129,15 +129,15 @@ def forced(words, kinds, pairs, candidate, weights):
     def best(i, k):
         if i == len(words) and k == len(candidate):
             return (0, 0.0)
-        found = [(skipped + 1, minus) for skipped, minus in ([best(i + 1, k)] if i < len(words) else [])]
-        found += [(skipped + 1, minus) for skipped, minus in ([best(i, k + 1)] if k < len(candidate) else [])]
+        steps = [(skipped + 1, minus) for skipped, minus in ([best(i + 1, k)] if i < len(words) else [])]
+        steps += [(skipped + 1, minus) for skipped, minus in ([best(i, k + 1)] if k < len(candidate) else [])]
         for block in blocks:
             if not fits(block, k):
                 continue
             end = k + len(block[3])
             if block[0] == i:
                 skipped, minus = best(block[1], end)
-                found.append((skipped, minus - score([block])))
+                steps.append((skipped, minus - score([block])))
             for other in blocks:
                 if other[0] != i or other[1] > block[0]:
                     continue
@@ -146,8 +146,8 @@ def forced(words, kinds, pairs, candidate, weights):
                         skipped, minus = best(block[1], start + len(other[3]))
                         between = block[0] - other[1] + start - end
                         own = score([block]) + score([other]) + weights.get("swap", 0.0)
-                        found.append((skipped + between, minus - own))
-        return min(found)
+                        steps.append((skipped + between, minus - own))
+        return min(steps)
 
     skipped, minus = best(0, 0)
     return skipped, -minus

@@ -41,7 +41,7 @@ def linear_bleu(texts, p):
     symbols = [text.split() for text in texts]
     length = sum(q * len(own) for own, q in zip(symbols, p, strict=True))
     expected = [_expected(symbols, p, n) for n in range(1, 5)]
-    found = []
+    gains = []
     for own in symbols:
         logs, halving, any_match = [], 1.0, False
         for n in range(1, 5):
@@ -54,13 +54,13 @@ def linear_bleu(texts, p):
                 match = 1 / halving
             logs.append(math.log(match / (len(own) - n + 1)))
         brevity = min(0.0, 1 - length / len(own)) if own else 0.0
-        found.append(math.exp(brevity + sum(logs) / len(logs)) if any_match else 0.0)
-    return found
+        gains.append(math.exp(brevity + sum(logs) / len(logs)) if any_match else 0.0)
+    return gains
 
 
 def linear_chrf(texts, p):
     symbols = [text.replace(" ", "") for text in texts]
-    found = []
+    gains = []
     for own in symbols:
         precisions, recalls = [], []
         for n in range(1, 7):
@@ -71,11 +71,11 @@ def linear_chrf(texts, p):
                 precisions.append(match / size)
                 recalls.append(match / total)
         if not precisions:
-            found.append(0.0)
+            gains.append(0.0)
             continue
         a, b = sum(precisions) / len(precisions), sum(recalls) / len(recalls)
-        found.append(5 * a * b / (4 * a + b) if a + b > 0 else 0.0)
-    return found
+        gains.append(5 * a * b / (4 * a + b) if a + b > 0 else 0.0)
+    return gains
 
 
 def edits(a, b):

@@ -22,7 +22,7 @@ def dot(w, h):
 def sgd_sentence(w, truths, alternatives, eta, learnt):
     """One sentence of eq. (7), in place; steps end at the margin."""
     for h, b in truths:
-        worst = max(alternatives, key=lambda one: psi(w, h, b, *one), default=None)
+        worst = max(alternatives, key=lambda item: psi(w, h, b, *item), default=None)
         if worst is None or psi(w, h, b, *worst) <= 0:
             continue
         x = Counter(h)

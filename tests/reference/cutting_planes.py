@@ -19,7 +19,7 @@ def solve_sets(before, sigma, sets):
     owner = np.repeat(np.arange(len(sets)), [len(loss) for _, loss in sets])
     gram, linear = x @ (sigma[:, None] * x.T), loss - x @ before
     each = (owner[None, :] == np.arange(len(sets))[:, None]).astype(float)
-    found = minimize(
+    optimum = minimize(
         lambda a: 0.5 * a @ gram @ a - linear @ a,
         np.full(len(loss), 0.1 / len(loss)),
         jac=lambda a: gram @ a - linear,
@@ -28,7 +28,7 @@ def solve_sets(before, sigma, sets):
         constraints={"type": "ineq", "fun": lambda a: 1 - each @ a, "jac": lambda a: -each},
         options={"ftol": 1e-16, "maxiter": 5000},
     )
-    alpha = np.clip(found.x, 0, 1)
+    alpha = np.clip(optimum.x, 0, 1)
     # The KKT conditions of the constraints that carry weight are linear: solved exactly.
     on, full = alpha > 1e-7, each @ alpha > 1 - 1e-7
     rows = each[full][:, on]

@@ -22,14 +22,14 @@ def words(forest: Forest, e: int) -> list[int]:
 
 def below(forest: Forest) -> list[list[Edges]]:
     """The derivations of each node, edges in pre-order."""
-    found: list[list[Edges]] = []
+    trees: list[list[Edges]] = []
     for v in range(forest.node_count):
         here: list[Edges] = []
         for e in range(forest.edge_begin[v], forest.edge_begin[v + 1]):
-            for parts in product(*(found[u] for u in tails(forest, e))):
+            for parts in product(*(trees[u] for u in tails(forest, e))):
                 here.append(sum(parts, (e,)))
-        found.append(here)
-    return found
+        trees.append(here)
+    return trees
 
 
 def derivations(forest: Forest) -> list[Edges]:
@@ -38,16 +38,16 @@ def derivations(forest: Forest) -> list[Edges]:
 
 def counts(forest: Forest) -> list[int]:
     """The number of derivations of each node."""
-    found: list[int] = []
+    numbers: list[int] = []
     for v in range(forest.node_count):
         total = 0
         for e in range(forest.edge_begin[v], forest.edge_begin[v + 1]):
             ways = 1
             for u in tails(forest, e):
-                ways *= found[u]
+                ways *= numbers[u]
             total += ways
-        found.append(total)
-    return found
+        numbers.append(total)
+    return numbers
 
 
 def yielded(forest: Forest, edges: Edges) -> tuple[int, ...]:

@@ -31,9 +31,9 @@ def upper(lines: list[Line]) -> tuple[list[Line], list[Fraction]]:
     return kept, x
 
 
-def plus(one: list[Line], other: list[Line]) -> list[Line]:
+def plus(first: list[Line], other: list[Line]) -> list[Line]:
     """Minkowski sum: all sums of pairs, of which `upper` keeps what counts."""
-    return upper([(b + d, a + c) for b, a in one for d, c in other])[0]
+    return upper([(b + d, a + c) for b, a in first for d, c in other])[0]
 
 
 def envelope(forest: Forest, w: np.ndarray, direction: np.ndarray) -> tuple[list[Line], list[Fraction]]:

@@ -7,11 +7,11 @@ TRIGGER_DISTANCE = 3
 
 def of_string(words, names):
     """unigram, bigram, trigram and trigger features of a translation."""
-    known, found = set(names), Counter()
+    known, counts = set(names), Counter()
     for template, order in (("unigram", 1), ("bigram", 2), ("trigram", 3)):
         for i in range(len(words) - order + 1):
-            found[f"{template}({','.join(words[i : i + order])})"] += 1
+            counts[f"{template}({','.join(words[i : i + order])})"] += 1
     for place, e in enumerate(words):
         for d in set(words[: max(0, place - TRIGGER_DISTANCE + 1)]):
-            found[f"trigger({d},{e})"] += 1
-    return {name: count for name, count in found.items() if name in known}
+            counts[f"trigger({d},{e})"] += 1
+    return {name: count for name, count in counts.items() if name in known}

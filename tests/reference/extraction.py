@@ -63,7 +63,7 @@ def grow_diag_final_and(n: int, m: int, forward: Sequence[int], backward: Sequen
 def initial_phrases(pair: Pair, max_phrase: int, tight: bool) -> list[Phrase]:
     """Definition 1 of Chiang 2007; tight: of those with the same links only the smallest."""
     source, target, links = pair
-    found = []
+    phrases = []
     for i, j in itertools.combinations(range(len(source) + 1), 2):
         for k, l in itertools.combinations(range(len(target) + 1), 2):  # noqa: E741
             phrase = Phrase(i, j, k, l)
@@ -71,10 +71,12 @@ def initial_phrases(pair: Pair, max_phrase: int, tight: bool) -> list[Phrase]:
                 continue
             if any((i <= s < j) != (k <= t < l) for s, t in links):
                 continue
-            found.append(phrase)
+            phrases.append(phrase)
     if not tight:
-        return found
-    return [p for p in found if not any(q != p and q.links(links) == p.links(links) and _inside(q, p) for q in found)]
+        return phrases
+    return [
+        p for p in phrases if not any(q != p and q.links(links) == p.links(links) and _inside(q, p) for q in phrases)
+    ]
 
 
 def _inside(q: Phrase, p: Phrase) -> bool:

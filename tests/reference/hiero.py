@@ -33,7 +33,7 @@ def parts(words, kinds, rules, max_span, at_place=None, own=()):
 
     @functools.cache
     def x(i, j):
-        found = []
+        pieces = []
         for source, target, values in rules:
             if j - i > max_span and "[X]" in source:
                 continue
@@ -53,7 +53,7 @@ def parts(words, kinds, rules, max_span, at_place=None, own=()):
                             h["word"] += 1
                     for _, below in parts:
                         h.update(below)
-                    found.append((tuple(text), h))
+                    pieces.append((tuple(text), h))
         for rule in own:
             if (rule.begin, rule.end) != (i, j) or (not rule.forced and barred & own_words(rule)):
                 continue
@@ -64,7 +64,7 @@ def parts(words, kinds, rules, max_span, at_place=None, own=()):
                     h["word"] += not isinstance(symbol, int)
                 for _, g in below:
                     h.update(g)
-                found.append((tuple(text), h))
+                pieces.append((tuple(text), h))
         if j == i + 1 and i not in barred:
             word, kind = words[i], kinds[i]
             name = {"n": "number", "c": "name"}.get(kind)
@@ -72,8 +72,8 @@ def parts(words, kinds, rules, max_span, at_place=None, own=()):
                 name = "identity" if word in known else "unknown"
             if name is not None:
                 here = at_place((word,), (word,), i, ()) if at_place is not None else {}
-                found.append(((word,), Counter({name: 1, "word": 1}) + Counter(here)))
-        return found
+                pieces.append(((word,), Counter({name: 1, "word": 1}) + Counter(here)))
+        return pieces
 
     return x
 
@@ -84,11 +84,11 @@ def derivations(words, kinds, rules, max_span, at_place=None, own=()):
 
     @functools.cache
     def s(j):
-        found = list(x(0, j))
+        complete = list(x(0, j))
         for k in range(1, j):
             for (left, h), (right, g) in itertools.product(s(k), x(k, j)):
-                found.append((left + right, _sum(h, g, {"glue": 1})))
-        return found
+                complete.append((left + right, _sum(h, g, {"glue": 1})))
+        return complete
 
     return s(len(words))
 
@@ -100,9 +100,9 @@ def _sum(*parts):
     return total
 
 
-def with_language_models(found, models):
+def with_language_models(trees, models):
     """The same with the features lm and lm2."""
-    for text, h in found:
+    for text, h in trees:
         for name, model in zip(("lm", "lm2"), models, strict=False):
             h = _sum(h, {name: math.log(10) * model.score(" ".join(text))})
         yield text, h
@@ -119,19 +119,19 @@ def forced(words, kinds, rules, max_span, candidate, weights):
     def best(i, k, glued):
         if i == len(words) and k == len(candidate):
             return (0, 0.0, 0, 0)  # words left out, -score, of the source, of the candidate
-        found = []
+        matching = []
         if i < len(words):
             skipped, minus, source, target = best(i + 1, k, glued)
-            found.append((skipped + 1, minus, source + 1, target))
+            matching.append((skipped + 1, minus, source + 1, target))
         if k < len(candidate):
             skipped, minus, source, target = best(i, k + 1, glued)
-            found.append((skipped + 1, minus, source, target + 1))
+            matching.append((skipped + 1, minus, source, target + 1))
         for j in range(i + 1, len(words) + 1):
             for text, h in x(i, j):
                 if candidate[k : k + len(text)] == text:
                     skipped, minus, source, target = best(j, k + len(text), True)
-                    found.append((skipped, minus - score(h) - glued * weights.get("glue", 0.0), source, target))
-        return min(found)
+                    matching.append((skipped, minus - score(h) - glued * weights.get("glue", 0.0), source, target))
+        return min(matching)
 
     _, minus, source, target = best(0, 0, False)
     return source, target, -minus

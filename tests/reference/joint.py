@@ -42,21 +42,21 @@ def affiliated(source, target, links, i, spans):
     def distance(t, u):
         return abs(t - u), u < t
 
-    found = []
+    words_of = []
     for t, symbol in enumerate(target):
         if isinstance(symbol, int):
             continue
         known = [u for u, other in enumerate(target) if isinstance(other, int) or linked[u]]
         if not known:
-            found.append(i)
+            words_of.append(i)
             continue
         u = min(known, key=lambda u: distance(t, u))
         if isinstance(target[u], int):
             begin, end = spans[target[u] - 1]
-            found.append(begin if u > t else end - 1)
+            words_of.append(begin if u > t else end - 1)
         else:
-            found.append(covers[linked[u][(len(linked[u]) - 1) // 2]][0])
-    return found
+            words_of.append(covers[linked[u][(len(linked[u]) - 1) // 2]][0])
+    return words_of
 
 
 def derivations(words, rules, max_span):
@@ -66,7 +66,7 @@ def derivations(words, rules, max_span):
 
     @functools.cache
     def x(i, j):
-        found = []
+        complete = []
         for source, target, values, links in rules:
             if j - i > max_span and "[X]" in source:
                 continue
@@ -80,22 +80,22 @@ def derivations(words, rules, max_span):
                     h = Counter({**values, "rule": 1, "word": len(places)})
                     for _, below in parts:
                         h.update(below)
-                    found.append((tuple(text), h))
+                    complete.append((tuple(text), h))
         if j == i + 1 and words[i] not in alone:
             name = "identity" if words[i] in known else "unknown"
-            found.append((((words[i], i),), Counter({name: 1, "word": 1})))
-        return found
+            complete.append((((words[i], i),), Counter({name: 1, "word": 1})))
+        return complete
 
     @functools.cache
     def s(j):
-        found = list(x(0, j))
+        complete = list(x(0, j))
         for k in range(1, j):
             for (left, h), (right, g) in itertools.product(s(k), x(k, j)):
                 both = Counter(h)
                 both.update(g)
                 both.update({"glue": 1})
-                found.append((left + right, both))
-        return found
+                complete.append((left + right, both))
+        return complete
 
     return s(len(words))
 

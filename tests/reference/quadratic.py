@@ -20,7 +20,7 @@ def dual(alpha, before, sigma, x, loss):
 def solve(before, sigma, x, loss):
     """Weights and the optimum of the primal."""
     n = len(loss)
-    found = minimize(
+    optimum = minimize(
         lambda alpha: -dual(alpha, before, sigma, x, loss),
         np.full(n, 1 / (n + 1)),
         jac=lambda alpha: -(loss - x @ before) + x @ (sigma * (x.T @ alpha)),
@@ -29,5 +29,5 @@ def solve(before, sigma, x, loss):
         constraints=LinearConstraint(np.ones((1, n)), -np.inf, 1),
         options={"ftol": 1e-15, "maxiter": 2000},
     )
-    w = before + sigma * (x.T @ found.x)
+    w = before + sigma * (x.T @ optimum.x)
     return w, primal(w, before, sigma, x, loss)

@@ -24,9 +24,9 @@ def test_arrays_are_read_as_they_were_saved(tmp_path: Path) -> None:
     assert checkpoint.load_arrays(path) is None
     arrays = {"w": np.array([0.1, -0.0, np.inf]), "keys": np.arange(3, dtype=np.uint64)}
     checkpoint.save_arrays(path, {"epoch": 2}, arrays)
-    about, found = checkpoint.load_arrays(path) or ({}, {})
+    about, arrays_read = checkpoint.load_arrays(path) or ({}, {})
     assert about == {"epoch": 2}
-    assert {name: (array.dtype, array.tobytes()) for name, array in found.items()} == {
+    assert {name: (array.dtype, array.tobytes()) for name, array in arrays_read.items()} == {
         name: (array.dtype, array.tobytes()) for name, array in arrays.items()
     }
 
@@ -84,11 +84,11 @@ def test_no_flipped_bit_changes_arrays(tmp_path: Path) -> None:
     for data in flips(path.read_bytes()):
         path.write_bytes(data)
         try:
-            about, found = checkpoint.load_arrays(path) or ({}, {})
+            about, arrays_read = checkpoint.load_arrays(path) or ({}, {})
         except InputError as error:
             assert str(error).startswith(f"{path}: not a checkpoint") and "\n" not in str(error)
             refused += 1
             continue
-        assert about == {"epoch": 2} and found.keys() == arrays.keys()  # the date of a file inside, say
-        assert all(found[name].tobytes() == arrays[name].tobytes() for name in arrays)
+        assert about == {"epoch": 2} and arrays_read.keys() == arrays.keys()  # the date of a file inside, say
+        assert all(arrays_read[name].tobytes() == arrays[name].tobytes() for name in arrays)
     assert refused > 500

@@ -13,10 +13,10 @@ from hopefear.runs.record import FORMAT, RunRecord, checksum, record_inputs, ver
 def test_checksums_of_files_and_directories(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     assert checksum(tmp_path / "a")["sha256"].startswith("ba7816bf8f01cfea")
-    one = checksum(tmp_path)
+    digest = checksum(tmp_path)
     (tmp_path / "a").rename(tmp_path / "b")
-    assert one["bytes"] == 3
-    assert checksum(tmp_path)["sha256"] != one["sha256"]
+    assert digest["bytes"] == 3
+    assert checksum(tmp_path)["sha256"] != digest["sha256"]
 
 
 def test_a_record_is_read_as_it_was_saved(tmp_path: Path) -> None:
@@ -32,17 +32,17 @@ def test_a_record_is_read_as_it_was_saved(tmp_path: Path) -> None:
 def test_every_key_is_written(tmp_path: Path) -> None:
     """One schema, whatever made the run."""
     RunRecord().save(tmp_path / "run.json")
-    found = json.loads((tmp_path / "run.json").read_text())
-    assert list(found) == [
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert list(record) == [
         *("format", "kind", "status", "command", "directory", "seed", "started", "finished", "seconds", "versions"),
         *("trainer", "metric", "measure", "model", "inputs", "sentences", "holdout", "settings", "initial", "epochs"),
         *("final", "findings", "warnings"),
     ]
-    assert found["format"] == FORMAT
+    assert record["format"] == FORMAT
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": "hopefear-run-1"}, "a run of hopefear 0.1, which this version cannot read. Repeat the run"),
         ({"format": "hopefear-run-9"}, "not a run of this version of hopefear"),
@@ -53,13 +53,13 @@ def test_every_key_is_written(tmp_path: Path) -> None:
         ({"seconds": "long"}, "seconds is not a number"),
     ],
 )
-def test_what_is_no_record_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_what_is_no_record_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     path = tmp_path / "run.json"
     RunRecord().save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InputError) as error:
         RunRecord.load(path)
-    assert str(error.value).startswith(f"{path}: {said}") and "\n" not in str(error.value)
+    assert str(error.value).startswith(f"{path}: {message}") and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])
@@ -81,7 +81,7 @@ def test_inputs_have_roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for name in ("list", "ref.0", "ref.1"):
         Path(name).write_text(name)
     inputs = record_inputs({"nbest": ["list", "-"], "refs": ("ref.0", "ref.1"), "initial": None, "sources": "list"})
-    assert [(one["role"], one["path"]) for one in inputs] == [
+    assert [(input["role"], input["path"]) for input in inputs] == [
         ("nbest", "list"),
         ("refs", "ref.0"),
         ("refs", "ref.1"),

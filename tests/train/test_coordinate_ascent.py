@@ -36,10 +36,10 @@ def test_separable_integers_equal_the_search_over_the_whole_grid(peak, steep) ->
     grid = itertools.product(range(-30, 60), repeat=2)
     best = max(({"x": x, "y": y} for x, y in grid), key=quality)
     whole = [Parameter(name, (0, 8, 20), 8, integer=True, smallest=1) for name in "xy"]
-    found = climb(whole, quality)
-    assert found.setting == best
-    assert found.score == quality(best)
-    assert found.stopped == "a cycle changed nothing"
+    outcome = climb(whole, quality)
+    assert outcome.setting == best
+    assert outcome.score == quality(best)
+    assert outcome.stopped == "a cycle changed nothing"
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
@@ -50,9 +50,9 @@ def test_real_optima_are_found_within_the_smallest_interval(a, b) -> None:
         u, v = setting["a"] - a, setting["b"] - b
         return -(u * u + v * v + 0.5 * u * v)
 
-    found = climb([real("a", 0.0, 0.5, 1.0), real("b", 0.0, 0.5, 1.0)], quality)
-    assert found.setting["a"] == pytest.approx(a, abs=0.03)
-    assert found.setting["b"] == pytest.approx(b, abs=0.03)
+    outcome = climb([real("a", 0.0, 0.5, 1.0), real("b", 0.0, 0.5, 1.0)], quality)
+    assert outcome.setting["a"] == pytest.approx(a, abs=0.03)
+    assert outcome.setting["b"] == pytest.approx(b, abs=0.03)
 
 
 def test_a_setting_is_scored_once_only() -> None:
@@ -62,13 +62,13 @@ def test_a_setting_is_scored_once_only() -> None:
         asked.append(tuple(setting.values()))
         return -abs(setting["a"] - 0.3) - abs(setting["b"] - 0.8)
 
-    found = climb([real("a", 0.0, 0.5, 1.0), real("b", 0.0, 0.5, 1.0)], quality)
-    assert len(asked) == len(set(asked)) == found.evaluations
+    outcome = climb([real("a", 0.0, 0.5, 1.0), real("b", 0.0, 0.5, 1.0)], quality)
+    assert len(asked) == len(set(asked)) == outcome.evaluations
 
 
 def test_a_parameter_without_effect_stays_where_it_is() -> None:
-    found = climb([real("a", 0.0, 0.5, 1.0)], lambda s: 1.0)
-    assert found.setting == {"a": 0.5}
+    outcome = climb([real("a", 0.0, 0.5, 1.0)], lambda s: 1.0)
+    assert outcome.setting == {"a": 0.5}
 
 
 def test_ranges_extend_to_hard_limits_and_not_beyond() -> None:
@@ -78,14 +78,14 @@ def test_ranges_extend_to_hard_limits_and_not_beyond() -> None:
         asked.append(setting["a"])
         return setting["a"]
 
-    found = climb([real("a", 1.0, 2.0, 3.0, most=10.0)], quality)
-    assert found.setting == {"a": 10.0}
+    outcome = climb([real("a", 1.0, 2.0, 3.0, most=10.0)], quality)
+    assert outcome.setting == {"a": 10.0}
     assert max(asked) == 10.0
 
 
 def test_endless_ranges_end() -> None:
-    found = climb([Parameter("a", (1, 2, 3), 2, integer=True, smallest=1)], lambda s: s["a"], evaluations=500)
-    assert found.evaluations < 200 and found.setting["a"] > 1000
+    outcome = climb([Parameter("a", (1, 2, 3), 2, integer=True, smallest=1)], lambda s: s["a"], evaluations=500)
+    assert outcome.evaluations < 200 and outcome.setting["a"] > 1000
 
 
 def test_the_limit_on_evaluations_holds_and_the_best_so_far_is_returned() -> None:
@@ -95,17 +95,17 @@ def test_the_limit_on_evaluations_holds_and_the_best_so_far_is_returned() -> Non
         scores.append(-abs(setting["a"] - 0.123) - abs(setting["b"] - 0.7))
         return scores[-1]
 
-    found = climb([real("a", 0.0, 0.5, 1.0), real("b", 0.0, 0.5, 1.0)], quality, evaluations=7)
-    assert len(scores) == found.evaluations == 7
-    assert found.score == max(scores)
-    assert found.stopped == "7 settings were scored"
+    outcome = climb([real("a", 0.0, 0.5, 1.0), real("b", 0.0, 0.5, 1.0)], quality, evaluations=7)
+    assert len(scores) == outcome.evaluations == 7
+    assert outcome.score == max(scores)
+    assert outcome.stopped == "7 settings were scored"
 
 
 def test_smaller_is_better_for_error_rates() -> None:
     ascent = CoordinateAscent(every=0, trials=0)
     parameters = [real("a", 0.0, 0.5, 1.0)]
-    found = ascent.run(parameters, lambda s, w: abs(s["a"] - 0.25), no_retune, {}, higher_is_better=False)
-    assert found.setting == {"a": 0.25} and found.score == 0
+    outcome = ascent.run(parameters, lambda s, w: abs(s["a"] - 0.25), no_retune, {}, higher_is_better=False)
+    assert outcome.setting == {"a": 0.25} and outcome.score == 0
 
 
 def test_trials_stay_close_and_the_best_of_them_is_the_start() -> None:
@@ -115,9 +115,9 @@ def test_trials_stay_close_and_the_best_of_them_is_the_start() -> None:
         asked.append(setting["a"])
         return setting["a"]
 
-    found = climb([real("a", 100.0, smallest=1.0)], quality, trials=20, evaluations=21, seed=3)
+    outcome = climb([real("a", 100.0, smallest=1.0)], quality, trials=20, evaluations=21, seed=3)
     assert len(asked) == 21 and all(98 <= value <= 102 for value in asked)
-    assert found.setting["a"] == max(asked) > 100
+    assert outcome.setting["a"] == max(asked) > 100
 
 
 def test_weights_are_tuned_before_the_first_and_after_every_fourth_parameter() -> None:
@@ -132,15 +132,15 @@ def test_weights_are_tuned_before_the_first_and_after_every_fourth_parameter() -
         events.append(f"tune {number}")
         return {"w": float(number)}, sum(setting.values()) + number
 
-    found = CoordinateAscent(every=4, trials=0).run(parameters, evaluate, retune, {"w": 0.0})
-    assert found.setting == {f"p{i}": 1 for i in range(6)}
+    outcome = CoordinateAscent(every=4, trials=0).run(parameters, evaluate, retune, {"w": 0.0})
+    assert outcome.setting == {f"p{i}": 1 for i in range(6)}
     assert events[1] == "tune 1"  # the first setting is scored before
     second = events.index("tune 2")
     assert events[second - 1] == (1, 1, 1, 1, 0, 0)
     assert events[second + 1] == (1, 1, 1, 1, 1, 0)
     # two cycles of six: after 4, 8 and 12 parameters
     assert [e for e in events if isinstance(e, str)] == [f"tune {n}" for n in range(1, 5)]
-    assert found.weights == {"w": 4.0}
+    assert outcome.weights == {"w": 4.0}
 
 
 @pytest.mark.parametrize(("factor", "kept"), [(0.979, False), (0.981, True), (1.1, True), (math.nan, False)])
@@ -159,10 +159,10 @@ def test_roll_back_below_98_percent_of_the_best(factor, kept, sign) -> None:
         return {"w": 1.0}, 50.0 * sign + change
 
     parameters = [Parameter("a", (0, 1), 0, integer=True, least=0, most=1, smallest=1)]
-    found = CoordinateAscent(every=9, trials=0).run(parameters, evaluate, retune, {"w": 0.0})
+    outcome = CoordinateAscent(every=9, trials=0).run(parameters, evaluate, retune, {"w": 0.0})
     assert seen[-1] == (1.0 if kept else 0.0)
-    assert found.history[1]["event"] == ("tuned" if kept else "rolled back")
-    assert found.score == pytest.approx(max(50.0 * sign, 50.0 * sign + change) if kept else 50.0 * sign)
+    assert outcome.history[1]["event"] == ("tuned" if kept else "rolled back")
+    assert outcome.score == pytest.approx(max(50.0 * sign, 50.0 * sign + change) if kept else 50.0 * sign)
 
 
 def test_a_refusal_outside_the_given_range_is_a_limit_and_inside_an_error() -> None:
@@ -171,9 +171,9 @@ def test_a_refusal_outside_the_given_range_is_a_limit_and_inside_an_error() -> N
             raise DecoderError("must not be negative")
         return -setting["a"]
 
-    found = climb([real("a", 0.0, 0.5, 1.0)], quality)
-    assert found.setting == {"a": 0.0}
-    assert any("must not be negative" in warning for warning in found.warnings)
+    outcome = climb([real("a", 0.0, 0.5, 1.0)], quality)
+    assert outcome.setting == {"a": 0.0}
+    assert any("must not be negative" in warning for warning in outcome.warnings)
 
     def refuses(setting):
         raise DecoderError("no")
@@ -189,7 +189,7 @@ def parameters_of(tmp_path: Path, text: str) -> list[Parameter]:
 
 
 def test_parameters_are_read(tmp_path) -> None:
-    found = parameters_of(
+    parameters = parameters_of(
         tmp_path,
         """
         [beam]
@@ -203,7 +203,7 @@ def test_parameters_are_read(tmp_path) -> None:
         smallest = 0.05
         """,
     )
-    assert found == [
+    assert parameters == [
         Parameter("beam", (50, 100, 200), 100, True, 1.0, math.inf, 1.0),
         Parameter("stretch", (0.2, 0.4, 0.6, 0.8), 0.6, False, -math.inf, math.inf, 0.05),
     ]

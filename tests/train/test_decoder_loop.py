@@ -58,7 +58,7 @@ def test_the_bar_counts_decodings(decoder: str, tmp_path: Path) -> None:
     assert {event.total for event in shown} == {4}
     record = read_run(tmp_path / "run")
     assert record.settings["iterations"] == 3 and record.settings["retune_every"] is None
-    assert [one["role"] for one in record.inputs] == ["refs"]
+    assert [input["role"] for input in record.inputs] == ["refs"]
     assert record.sentences == {"dev": 1}
 
 

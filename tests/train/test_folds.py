@@ -59,14 +59,16 @@ def test_folds_by_hand(decoder: Hiero, task: Path) -> None:
         weights.append(own.weights)
         pool = decoder.kbest([whole.lines[i] for i in aside], 1, weights=own.weights)
         texts += [pool.text(i, 0) for i in range(len(pool))]
-        references += [[decoder.model.target_text.text(one[i]) for one in whole.references] for i in aside]
+        references += [[decoder.model.target_text.text(reference[i]) for reference in whole.references] for i in aside]
     result, crossed = fit_folds(Mira(epochs=2), Task(decoder, whole), FOLDS, SHARE, None, Session())
     assert crossed is not None and crossed.after.texts == texts
-    columns = [list(one) for one in zip(*references, strict=True)]
+    columns = [list(reference) for reference in zip(*references, strict=True)]
     assert result.score == pytest.approx(Bleu().score(Bleu().corpus_stats(texts, columns).sum(axis=0)))
     assert result.score > result.initial_score and result.epoch == 2
     for name in result.weights:
-        assert result.weights[name] == pytest.approx(sum(one.get(name, 0.0) for one in weights) / FOLDS, abs=1e-12)
+        assert result.weights[name] == pytest.approx(
+            sum(reference.get(name, 0.0) for reference in weights) / FOLDS, abs=1e-12
+        )
 
 
 def test_held_out_parts_are_translated_once_for_each_weights(
@@ -108,7 +110,7 @@ def test_a_run_with_folds(task: Path, tmp_path: Path) -> None:
     record = read_run(tmp_path / "run")
     assert record.settings["folds"] == made.final["folds"] == FOLDS
     assert record.sentences == {"train": 24, "dev": 18}
-    assert [one["epoch"] for one in record.epochs] == [0, 1, 2]
+    assert [epoch["epoch"] for epoch in record.epochs] == [0, 1, 2]
     scores = [event for event in seen if isinstance(event, Epoch) and event.epoch == 2]
     assert [event.context["fold"] for event in scores] == [1, 2, 3]
     assert record.epochs[2]["score"] == pytest.approx(sum(event.score for event in scores) / FOLDS)
@@ -139,6 +141,6 @@ def test_folds_that_cannot_be(task: Path, tmp_path: Path) -> None:
 
 def test_an_empty_part_is_no_part(decoder: Hiero, task: Path) -> None:
     whole = corpus(task, "tune")
-    few = Task(decoder, Corpus(whole.lines[:2], [one[:2] for one in whole.references]))
+    few = Task(decoder, Corpus(whole.lines[:2], [reference[:2] for reference in whole.references]))
     result, crossed = fit_folds(Mira(epochs=1), few, 2, 0.1, None, Session())
     assert crossed is None and result.epoch == 1

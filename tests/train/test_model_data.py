@@ -37,7 +37,14 @@ def test_the_record_has_everything_that_decides_the_result(task: Path, tmp_path:
     assert (record.kind, record.status, record.model) == ("train", "done", str(task / "model"))
     assert record.metric == f"bleu|{hf.Bleu().signature()}"
     assert record.measure == {"name": "bleu", "options": {**record.measure["options"]}}
-    assert [one["role"] for one in record.inputs] == ["source", "refs", "refs", "dev_source", "dev_refs", "dev_refs"]
+    assert [input["role"] for input in record.inputs] == [
+        "source",
+        "refs",
+        "refs",
+        "dev_source",
+        "dev_refs",
+        "dev_refs",
+    ]
     options = record.settings["trainer"]["options"]
     assert record.trainer == record.settings["trainer"] == {"name": "mira", "options": options}
     every = hf.Mira(epochs=1).options()
@@ -88,9 +95,9 @@ def test_weights_that_are_not_trained_are_warned_of(task: Path, tmp_path: Path) 
     initial.write_text("lm 1\nlex(a|b) 2\n")
     heard: list[Event] = []
     config(task, tmp_path / "run", features="small", initial=str(initial)).run(Session(heard.append))
-    said = f"{initial}: 1 weight for features that are not trained: lex(a|b)"
-    assert Warned(said) in heard
-    assert said not in read_run(tmp_path / "run").warnings
+    message = f"{initial}: 1 weight for features that are not trained: lex(a|b)"
+    assert Warned(message) in heard
+    assert message not in read_run(tmp_path / "run").warnings
     assert read_run(tmp_path / "run").initial == {"lm": 1.0}
 
 
@@ -132,17 +139,17 @@ def test_trainers_with_their_options(task: Path, tmp_path: Path) -> None:
     assert minrisk.trainer == OnlineMinrisk(epochs=1, seed=4)
     pro = model_trainer(config(task, tmp_path, trainer="pro", set=["samples=9"]))
     assert pro.trainer.of == hf.Pro(samples=9, interpolation=0.1)  # type: ignore[attr-defined]  # as in every loop
-    for more, said in (
+    for more, message in (
         ({"trainer": "pro", "set": (), "parallel": "mix"}, "pro is a batch trainer: it has one learner"),
         ({"trainer": "costmargin", "set": (), "pop_limit": 3}, "--pop-limit is not for costmargin. Use --set"),
         ({"trainer": "costmargin", "set": (), "pop_limit": None, "kbest": 3}, "--kbest is not for costmargin. Leave"),
     ):
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(OptionError, match=message):
             model_trainer(config(task, tmp_path, **more))
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"dev_refs": ()}, "--dev-source and --dev-refs go together"),
         ({"test_source": "t"}, "--test-source and --test-refs go together"),
@@ -150,8 +157,8 @@ def test_trainers_with_their_options(task: Path, tmp_path: Path) -> None:
         ({"cluster": "auto", "parallel": "none"}, "--cluster needs --parallel"),
     ],
 )
-def test_options_that_do_not_go_together(task: Path, tmp_path: Path, more: dict[str, Any], said: str) -> None:
-    with pytest.raises(OptionError, match=said):
+def test_options_that_do_not_go_together(task: Path, tmp_path: Path, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         config(task, tmp_path, **more)
 
 
@@ -184,14 +191,14 @@ def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_pat
         return Train(**(common | {"refs": [str(blocks / "train.en")], "trainer": "costmargin"} | more))
 
     out = tmp_path / "run"
-    for more, said in (
+    for more, message in (
         ({"refs": [str(blocks / "train.en")] * 2}, "one reference per sentence"),
         ({"set": {"real": "lm,glue"}}, "real: there is no feature 'glue'"),
         ({"set": {"ties": "all"}}, "ties: 'all' is not known"),
         ({"model": str(task / "model")}, "is a model of hiero, and costmargin learns block sequences"),
         ({"source": str(task / "tune.source"), "refs": [str(blocks / "train.en")]}, "References go line by line"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             given(**more).run(Session())
         assert not out.exists()
     heard: list[Event] = []
@@ -200,8 +207,8 @@ def test_what_costmargin_refuses_leaves_no_run(blocks: Path, task: Path, tmp_pat
     record = read_run(out)
     assert record.settings["trainer"]["options"]["iterations"] == 2
     assert "parallel" not in record.settings and record.settings["holdout"] == 0
-    assert [one["role"] for one in record.inputs] == ["source", "refs", "test_source", "test_refs"]
-    assert [one["epoch"] for one in record.epochs] == [1, 2]
+    assert [input["role"] for input in record.inputs] == ["source", "refs", "test_source", "test_refs"]
+    assert [input["epoch"] for input in record.epochs] == [1, 2]
     assert set(trained.final) == {"epoch", "features", "train", "test"}
     assert len(trained.weights) == trained.final["features"]
     assert [event.text.split(":")[0] for event in heard if isinstance(event, Note)] == [

@@ -48,12 +48,15 @@ def test_scores_examples_and_statistics(data: Task, tmp_path: Path, monkeypatch:
         assert str(stats["dev_references"]) != str(stats["test_references"])
     assert 0 <= record.final["test"]["p"] <= 1 and "p" not in record.final["dev"]
     examples = json.loads((tmp_path / "run" / "examples.json").read_text())
-    assert [one["line"] for one in examples] == [1, 2, 3]
+    assert [example["line"] for example in examples] == [1, 2, 3]
     assert examples[0]["source"] == data.dev.lines[0]
     assert record.initial == {"lm": 0.2}  # those that are not 0
     assert record.epochs == [{"epoch": 0, "score": 1.0}]
     assert record.warnings[0] == "look here"
-    assert all(str(text) in record.warnings for text in (f"{one['text']} [{one['code']}]" for one in record.findings))
+    assert all(
+        str(text) in record.warnings
+        for text in (f"{example['text']} [{example['code']}]" for example in record.findings)
+    )
     assert (tmp_path / "run" / "weights.txt").read_text() == "lm 1.0\nphrase_ef 1.0\nphrase_fe 0.5\n"
 
 

@@ -82,13 +82,13 @@ def test_the_record_has_everything_that_decides_the_result(data: Path, tmp_path:
     record = read_run(tmp_path)
     assert (record.kind, record.status, record.model, record.metric_key) == ("tune", "done", None, "bleu")
     assert record.metric == f"bleu|{Bleu().signature()}"
-    assert [one["role"] for one in record.inputs] == ["nbest", *["refs"] * 4, "initial"]
+    assert [input["role"] for input in record.inputs] == ["nbest", *["refs"] * 4, "initial"]
     options = hf.Kbmira(passes=3).options()
     assert record.settings["trainer"] == {
         "name": "kbmira",
         "options": {name: value for name, value in options.items() if name not in ("metric", "seed", "jobs")},
     }
-    assert record.settings["inputs"] == [one["sha256"] for one in record.inputs]
+    assert record.settings["inputs"] == [input["sha256"] for input in record.inputs]
     assert record.files()["nbest"] == [str(data / "nbest.txt")]
 
 
@@ -115,7 +115,7 @@ def test_an_interrupted_run_goes_on(data: Path, tmp_path: Path) -> None:
 
 def test_replicates_without_a_folder(pool: hf.Pool) -> None:
     tuned = fit_replicates(hf.Kbmira(passes=2, jobs=1), {"dev": pool}, replicates=2, run=Session())
-    assert [one.seed for one in tuned.replicates] == [1, 2]
+    assert [replicate.seed for replicate in tuned.replicates] == [1, 2]
     assert tuned.best.weights == hf.Kbmira(passes=2, seed=tuned.best.seed).fit(pool).weights
     assert tuned.over_replicates("dev")[1] >= 0
 
@@ -125,9 +125,9 @@ def test_foreign_weights_are_warned_of_and_not_recorded(data: Path, tmp_path: Pa
     initial.write_text((data / "initial.txt").read_text() + "stranger 1\n")
     heard: list[Event] = []
     config(data, tmp_path / "run", initial=str(initial)).run(Session(heard.append))
-    said = f"{initial}: 1 weight for features that the lists do not have: stranger"
-    assert said in [event.text for event in heard if isinstance(event, Warned)]
-    assert said not in read_run(tmp_path / "run").warnings
+    message = f"{initial}: 1 weight for features that the lists do not have: stranger"
+    assert message in [event.text for event in heard if isinstance(event, Warned)]
+    assert message not in read_run(tmp_path / "run").warnings
     initial.write_text("stranger 1\n")
     with pytest.raises(InputError, match="none of its 1 weight belongs to a feature of the lists"):
         config(data, tmp_path / "none", initial=str(initial)).run(SILENT)
@@ -152,7 +152,7 @@ def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"forests": "f"}, "give one of --nbest, --forests, --table, --decoder-command"),
         ({"nbest": []}, "give one of --nbest, --forests, --table, --decoder-command"),
@@ -162,7 +162,7 @@ def test_columns_of_the_lists_are_metrics(data: Path, tmp_path: Path) -> None:
         ({"nbest": (), "decoder_command": "d", "retune_every": 0}, "--retune-every goes with --params only"),
     ],
 )
-def test_options_that_do_not_go_together(data: Path, tmp_path: Path, more: dict[str, Any], said: str) -> None:
-    with pytest.raises(OptionError, match=said):
+def test_options_that_do_not_go_together(data: Path, tmp_path: Path, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
         config(data, tmp_path, **more)
     assert config(data, tmp_path, dev_nbest=[], dev_refs=[]).dev_nbest == []  # nothing is not something

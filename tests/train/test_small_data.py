@@ -29,40 +29,40 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tune(data: Path, out: Path, *more: str) -> dict[str, Any]:
     files = ["--nbest", str(data / "nbest.txt"), "--refs", str(data / "ref.0"), "--initial", str(data / "initial.txt")]
     assert main(["tune", *files, "--holdout", "0.25", "--out", str(out), "--quiet", *more]) == 0
-    found: dict[str, Any] = json.loads((out / "run.json").read_text())
-    return found
+    record: dict[str, Any] = json.loads((out / "run.json").read_text())
+    return record
 
 
 def test_baselines_are_on_the_part_kept_aside(data: Path, tmp_path: Path) -> None:
     run = tune(data, tmp_path / "run", "--trainer", "mert", "--set", "restarts=2")
-    found = run["final"]["baselines"]
-    assert {*found} == {"after", "initial", "equal", "best_single"}
-    assert found["after"]["score"] == pytest.approx(run["final"]["holdout"]["bleu"])
-    assert found["initial"]["score"] == pytest.approx(run["final"]["before"]["holdout"]["bleu"])
-    assert all(one["low"] <= one["score"] <= one["high"] for one in found.values())
+    scores = run["final"]["baselines"]
+    assert {*scores} == {"after", "initial", "equal", "best_single"}
+    assert scores["after"]["score"] == pytest.approx(run["final"]["holdout"]["bleu"])
+    assert scores["initial"]["score"] == pytest.approx(run["final"]["before"]["holdout"]["bleu"])
+    assert all(score["low"] <= score["score"] <= score["high"] for score in scores.values())
     pool = hf.read_nbest(str(data / "nbest.txt"), references=[str(data / "ref.0")])
     _, aside = split(pool, 0.25, 1)
     assert aside is not None
-    feature = found["best_single"]["feature"]
+    feature = scores["best_single"]["feature"]
     both = [score_of(aside, hf.Bleu(), {feature: sign}) for sign in (1.0, -1.0)]
-    assert found["best_single"]["score"] in [pytest.approx(one) for one in both]
+    assert scores["best_single"]["score"] in [pytest.approx(score) for score in both]
 
 
 def test_the_best_single_feature_is_the_best_of_all(data: Path) -> None:
     pool = hf.read_nbest(str(data / "nbest.txt"), references=[str(data / "ref.0")])
     for metric in (hf.Bleu(), hf.Chrf(), hf.Ter()):
-        found = single(pool, Fitting(metric))
+        weights = single(pool, Fitting(metric))
         alone = [{name: sign} for name in pool.feature_names for sign in (1.0, -1.0)]
         gains = [metric.gain(chosen_stats(pool, w, metric).sum(axis=0)) for w in alone]
-        assert {name: weight for name, weight in found.items() if weight} == alone[int(np.argmax(gains))]
+        assert {name: weight for name, weight in weights.items() if weight} == alone[int(np.argmax(gains))]
 
 
 def test_cross_validation_chooses_l2(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tune(data, tmp_path / "run", "--trainer", "minrisk", "--cv", "3")
-    found = run["final"]["cv"]
-    assert found["folds"] == 3
-    best = max(found["l2"], key=lambda one: one["score"])
-    assert found["after"]["score"] == pytest.approx(best["score"])
+    scores = run["final"]["cv"]
+    assert scores["folds"] == 3
+    best = max(scores["l2"], key=lambda item: item["score"])
+    assert scores["after"]["score"] == pytest.approx(best["score"])
     assert "cross-validation" in capsys.readouterr().out
     run = tune(data, tmp_path / "other", "--trainer", "minrisk", "--cv", "3", "--set", "l2=0.5")
     assert "l2" not in run["final"]["cv"]
@@ -80,7 +80,7 @@ def test_bag_and_auto(data: Path, tmp_path: Path) -> None:
 def test_a_bag_is_the_mean_of_its_fits(data: Path) -> None:
     pool = hf.read_nbest(str(data / "nbest.txt"), references=[str(data / "ref.0")])
     trainer = hf.Mert(restarts=1, kicks=0, seed=4, jobs=1)
-    found = Bagged(of=trainer, bag=3, seed=4, jobs=1).fit(pool).weights
+    result = Bagged(of=trainer, bag=3, seed=4, jobs=1).fit(pool).weights
     random, names = np.random.default_rng([4, 31]), pool.feature_names
     spread = np.array([np.std(np.concatenate([d - d.mean() for d in _column(pool, j)])) for j in range(len(names))])
     total = np.zeros(len(names))
@@ -90,7 +90,7 @@ def test_a_bag_is_the_mean_of_its_fits(data: Path) -> None:
         w = np.array([weights[name] for name in names])
         total += w / np.abs(w * spread).sum()
     total /= np.abs(total).sum()
-    np.testing.assert_allclose([found[name] for name in names], total, rtol=1e-6)
+    np.testing.assert_allclose([result[name] for name in names], total, rtol=1e-6)
 
 
 def _column(pool: hf.Pool, j: int) -> list[np.ndarray[Any, Any]]:
@@ -105,8 +105,8 @@ def test_groups_that_tell_nothing_are_left_out_of_a_bag() -> None:
     columns = {"g": np.repeat(np.arange(5), 2), "y": outcome, "a": np.arange(10.0)[::-1]}
     pool = Table(columns).pool(TableSpec("g", ["a"], outcome=("y",)))
     metric = hf.External("y")
-    found = mean_of_fits(pool, lambda drawn: hf.Mert(metric=metric, jobs=1).fit(drawn).weights, metric, 8, 1)
-    assert found["a"] > 0
+    result = mean_of_fits(pool, lambda drawn: hf.Mert(metric=metric, jobs=1).fit(drawn).weights, metric, 8, 1)
+    assert result["a"] > 0
 
 
 def test_options() -> None:

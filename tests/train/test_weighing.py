@@ -42,36 +42,36 @@ def weigh(columns: Columns, **options: Any) -> Any:
 
 
 def test_one_telling_score_among_noise_beats_equal_weights() -> None:
-    found = weigh(table(80, [2.0, 0.0, 0.0, 0.0]))
-    assert found.better_than_equal is True
-    assert found.held_out["chosen"].score > found.held_out["equal"].score
-    assert found.best_single == "s0"
-    assert found.verdict.startswith("Better than equal weights by")
-    lost = {one.feature: one for one in found.without}
+    weighed = weigh(table(80, [2.0, 0.0, 0.0, 0.0]))
+    assert weighed.better_than_equal is True
+    assert weighed.held_out["chosen"].score > weighed.held_out["equal"].score
+    assert weighed.best_single == "s0"
+    assert weighed.verdict.startswith("Better than equal weights by")
+    lost = {entry.feature: entry for entry in weighed.without}
     assert lost["s0"].p < 0.05
     assert lost["s0"].loss > max(lost[name].loss for name in ("s1", "s2", "s3"))
-    assert found.curve[-1].groups == 64
-    assert found.better_than_chance is True
+    assert weighed.curve[-1].groups == 64
+    assert weighed.better_than_chance is True
 
 
 def test_equal_scores_are_left_equal() -> None:
-    found = weigh(table(60, [1.0, 1.0, 1.0], noise=2.0))
-    assert found.better_than_equal is None
-    assert "equal weights" in found.verdict
-    spread = [found.equal[f"s{j}"] for j in range(3)]
+    weighed = weigh(table(60, [1.0, 1.0, 1.0], noise=2.0))
+    assert weighed.better_than_equal is None
+    assert "equal weights" in weighed.verdict
+    spread = [weighed.equal[f"s{j}"] for j in range(3)]
     assert np.ptp(spread) < 0.2 * np.mean(spread)
 
 
 def test_scores_that_tell_nothing_are_not_trusted() -> None:
-    found = weigh(table(60, [0.0, 0.0, 0.0]))
-    assert found.better_than_equal is None
-    assert "Do not trust this: no better than a candidate drawn by chance" in found.verdict
+    weighed = weigh(table(60, [0.0, 0.0, 0.0]))
+    assert weighed.better_than_equal is None
+    assert "Do not trust this: no better than a candidate drawn by chance" in weighed.verdict
 
 
 def test_few_groups_get_no_verdict() -> None:
-    found = weigh(table(12, [3.0, 0.0]))
-    assert found.better_than_equal is None
-    assert "Do not trust this: 12 groups" in found.verdict
+    weighed = weigh(table(12, [3.0, 0.0]))
+    assert weighed.better_than_equal is None
+    assert "Do not trust this: 12 groups" in weighed.verdict
 
 
 def test_lower_is_better_is_the_same_upside_down() -> None:
@@ -88,14 +88,14 @@ def test_the_order_of_candidates_tells_nothing() -> None:
     columns["s0"][:] = np.round(columns["s0"]) // 2
     columns["s1"][:] = columns["group"]
     order = np.lexsort((-columns["outcome"], columns["group"]))
-    found = weigh({name: values[order] for name, values in columns.items()})
-    assert found.better_than_chance is None
+    weighed = weigh({name: values[order] for name, values in columns.items()})
+    assert weighed.better_than_chance is None
 
 
 def test_the_same_seed_gives_the_same_result_whatever_jobs_is() -> None:
     columns = table(30, [1.0, 0.0])
-    one, other = (hf.weigh(columns, group="group", outcome="outcome", jobs=jobs, seed=5).record() for jobs in (1, 3))
-    assert one == other
+    serial, other = (hf.weigh(columns, group="group", outcome="outcome", jobs=jobs, seed=5).record() for jobs in (1, 3))
+    assert serial == other
 
 
 def test_held_out_groups_were_not_learnt_from() -> None:
@@ -150,9 +150,9 @@ def test_choice_leaves_equal_weights_only_for_good_reason() -> None:
     pool = Weigh(table=table(60, [1.0, 1.0]), group="group", outcome="outcome").read()
     assert choose(pool, how).name == "equal"
     pool = Weigh(table=table(60, [2.0, -1.0]), group="group", outcome="outcome").read()
-    found = choose(pool, how)
-    assert found.name != "equal"
-    assert "standard error" in found.why
+    choice = choose(pool, how)
+    assert choice.name != "equal"
+    assert "standard error" in choice.why
 
 
 # On the command line ------------------------------------------------------------------------------------------------
@@ -163,14 +163,14 @@ def test_command_keeps_the_contract(tmp_path: Path, capsys: pytest.CaptureFixtur
     out = tmp_path / "out"
     arguments = ["weigh", path, "--group", "group", "--outcome", "outcome", "--out", str(out), "--seed", "2", "--json"]
     assert main(arguments) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert {"chosen", "weights", "held_out", "better_than_equal", "verdict"} <= {*found}
-    assert {*found["held_out"]} == {"chosen", "equal", "best_single"}
-    assert all({*one} == {"score", "low", "high"} for one in found["held_out"].values())
-    assert found["better_than_equal"] in (True, False, None)
-    assert hf.read_weights(str(out / "weights.txt")) == found["weights"]
+    record = json.loads(capsys.readouterr().out)
+    assert {"chosen", "weights", "held_out", "better_than_equal", "verdict"} <= {*record}
+    assert {*record["held_out"]} == {"chosen", "equal", "best_single"}
+    assert all({*interval} == {"score", "low", "high"} for interval in record["held_out"].values())
+    assert record["better_than_equal"] in (True, False, None)
+    assert hf.read_weights(str(out / "weights.txt")) == record["weights"]
     page = (out / "weigh.html").read_text()
-    assert found["verdict"] in page
+    assert record["verdict"] in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert main(arguments) == 2  # a result is there already
     assert "--overwrite" in capsys.readouterr().err

@@ -44,12 +44,12 @@ def test_the_least_legal_value(value: float) -> None:
 
 def test_candidates_come_in_canonical_order_without_duplicates() -> None:
     rows, texts = np.array([[1.0], [2.0], [1.0]]), ["a", "b", "a"]
-    one = list_pool([rows] * 2, texts=[texts] * 2)
+    pool_of_lists = list_pool([rows] * 2, texts=[texts] * 2)
     other = list_pool([rows[::-1]] * 2, texts=[texts[::-1]] * 2)
-    (first, places), (second, others) = (prepared(pool) for pool in (one, other))
-    found = [first, second]
-    assert [pool.row_begin().tolist() for pool in found] == [[0, 2, 4]] * 2
-    assert [[pool.text(0, e) for e in range(2)] for pool in found] == [["a", "b"]] * 2
+    (first, places), (second, others) = (prepared(pool) for pool in (pool_of_lists, other))
+    orders = [first, second]
+    assert [pool.row_begin().tolist() for pool in orders] == [[0, 2, 4]] * 2
+    assert [[pool.text(0, e) for e in range(2)] for pool in orders] == [["a", "b"]] * 2
     assert places is not None and others is not None
     assert places.tolist() == [0, 1, 0, 1]  # where each first turns up
     assert others.tolist() == [0, 1, 0, 1]

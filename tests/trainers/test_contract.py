@@ -22,8 +22,8 @@ CLOCKS = ("decoding", "learning")  # seconds, which nobody can repeat
 
 def fit(trainer: Kind, run: Session | None = None, **options: Any) -> Result:
     kit = kit_of(trainer)
-    found: Result = make(trainer, **options).fit(kit.data, kit.initial, run=run)
-    return found
+    result: Result = make(trainer, **options).fit(kit.data, kit.initial, run=run)
+    return result
 
 
 @functools.cache
@@ -38,33 +38,33 @@ def timeless(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @every_trainer
 def test_fit_improves_and_says_so(trainer: Kind) -> None:
-    found, kit = default_fit(trainer), kit_of(trainer)
-    assert found.score > kit.score(kit.initial or {}) + 1
-    assert found.seconds > 0
-    assert found.history
-    for record in found.history:
+    result, kit = default_fit(trainer), kit_of(trainer)
+    assert result.score > kit.score(kit.initial or {}) + 1
+    assert result.seconds > 0
+    assert result.history
+    for record in result.history:
         assert isinstance(record["epoch"], int)
         assert 0 <= record["score"] <= 100
-    assert found.epoch is None or found.epoch in [record["epoch"] for record in found.history]
-    json.dumps({"history": found.history, "details": found.details}, allow_nan=False)
+    assert result.epoch is None or result.epoch in [record["epoch"] for record in result.history]
+    json.dumps({"history": result.history, "details": result.details}, allow_nan=False)
 
 
 @every_trainer
 def test_weights_are_finite_and_have_the_names_of_the_features(trainer: Kind) -> None:
-    found = default_fit(trainer)
-    assert kit_of(trainer).names_are_right(found.weights)
-    assert all(type(value) is float and math.isfinite(value) for value in found.weights.values())
+    result = default_fit(trainer)
+    assert kit_of(trainer).names_are_right(result.weights)
+    assert all(type(value) is float and math.isfinite(value) for value in result.weights.values())
 
 
 @every_trainer
 def test_the_score_is_that_of_the_weights(trainer: Kind) -> None:
-    found, kit = default_fit(trainer), kit_of(trainer)
-    assert found.score == pytest.approx(kit.score(found.weights), abs=1e-9)
+    result, kit = default_fit(trainer), kit_of(trainer)
+    assert result.score == pytest.approx(kit.score(result.weights), abs=1e-9)
     if kit.initial is None:  # they weigh nothing, and nothing was decoded with them
-        assert math.isnan(found.initial_score)
+        assert math.isnan(result.initial_score)
     else:
-        assert found.initial_score == pytest.approx(kit.score(kit.initial), abs=1e-9)
-        assert {name: value for name, value in found.initial.items() if value} == pytest.approx(dict(kit.initial))
+        assert result.initial_score == pytest.approx(kit.score(kit.initial), abs=1e-9)
+        assert {name: value for name, value in result.initial.items() if value} == pytest.approx(dict(kit.initial))
 
 
 @every_trainer
@@ -84,9 +84,9 @@ def test_the_order_of_lines(trainer: Kind) -> None:
 
 @every_trainer
 def test_the_same_seed_gives_the_same_weights_on_any_number_of_threads(trainer: Kind) -> None:
-    one, again, two, three = (fit(trainer, seed=5, jobs=jobs) for jobs in (1, 1, 2, 3))
-    assert one.weights == again.weights == two.weights == three.weights
-    assert timeless(one.history) == timeless(again.history) == timeless(two.history) == timeless(three.history)
+    serial, again, two, three = (fit(trainer, seed=5, jobs=jobs) for jobs in (1, 1, 2, 3))
+    assert serial.weights == again.weights == two.weights == three.weights
+    assert timeless(serial.history) == timeless(again.history) == timeless(two.history) == timeless(three.history)
 
 
 @every_trainer
@@ -99,9 +99,9 @@ def test_options_are_plain_values(trainer: Kind) -> None:
 @every_trainer
 def test_epochs_are_told(trainer: Kind) -> None:
     heard: list[Event] = []
-    found = fit(trainer, Session(heard.append))
+    result = fit(trainer, Session(heard.append))
     told = [{"epoch": each.epoch, "score": each.score, **each.figures} for each in heard if isinstance(each, Epoch)]
-    assert told == found.history
+    assert told == result.history
 
 
 @every_trainer
@@ -144,10 +144,10 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(
     except KeyboardInterrupt:
         pass
     for _ in range(2):  # goes on; and once it is done, there is nothing left to do
-        found = fit(trainer, Session(folder=tmp_path, checkpoint_every=0.0))
-        assert found.weights == whole.weights
-        assert timeless(found.history) == timeless(whole.history)
-        assert (found.score, found.epoch) == (whole.score, whole.epoch)
+        result = fit(trainer, Session(folder=tmp_path, checkpoint_every=0.0))
+        assert result.weights == whole.weights
+        assert timeless(result.history) == timeless(whole.history)
+        assert (result.score, result.epoch) == (whole.score, whole.epoch)
 
 
 @every_trainer

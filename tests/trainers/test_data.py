@@ -18,10 +18,10 @@ from tests.models import corpus
 def test_a_corpus_is_read_line_by_line(tmp_path: Path) -> None:
     (tmp_path / "source").write_text("a b\nc\n")
     (tmp_path / "ref").write_text("u\nv w\n")
-    found = Corpus.read(tmp_path / "source", [tmp_path / "ref"] * 2)
-    assert found == Corpus(["a b", "c"], [["u", "v w"]] * 2)
-    assert len(found) == 2
-    assert found.subset([1]) == Corpus(["c"], [["v w"]] * 2)
+    corpus = Corpus.read(tmp_path / "source", [tmp_path / "ref"] * 2)
+    assert corpus == Corpus(["a b", "c"], [["u", "v w"]] * 2)
+    assert len(corpus) == 2
+    assert corpus.subset([1]) == Corpus(["c"], [["v w"]] * 2)
 
 
 def test_what_does_not_fit_together_is_said(tmp_path: Path) -> None:
@@ -38,11 +38,11 @@ def test_what_does_not_fit_together_is_said(tmp_path: Path) -> None:
 
 def test_translations_are_scored_in_tokens(task: Path) -> None:
     decoder, data = Hiero(Model.open(task / "model"), pop_limit=20), corpus(task, "dev")
-    found = Translations.of(decoder, data, {"lm": 1.0, "phrase_ef": 1.0}, 1)
-    assert len(found.texts) == len(data)
-    assert found.score == pytest.approx(hf.Bleu().corpus_score(found.texts, found.tokens))
-    words = sum(len(text.split()) for text in found.texts)
-    assert found.length_ratio == pytest.approx(words / found.stats.sum(axis=0)[8])
+    translations = Translations.of(decoder, data, {"lm": 1.0, "phrase_ef": 1.0}, 1)
+    assert len(translations.texts) == len(data)
+    assert translations.score == pytest.approx(hf.Bleu().corpus_score(translations.texts, translations.tokens))
+    words = sum(len(text.split()) for text in translations.texts)
+    assert translations.length_ratio == pytest.approx(words / translations.stats.sum(axis=0)[8])
     # weights by name and as a vector over the features are the same
     w = np.array([{"lm": 1.0, "phrase_ef": 1.0}.get(name, 0.0) for name in decoder.feature_names])
-    assert Translations.of(decoder, data, w, 2).texts == found.texts
+    assert Translations.of(decoder, data, w, 2).texts == translations.texts

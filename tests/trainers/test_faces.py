@@ -29,7 +29,7 @@ def test_a_metric_may_be_a_name(pool: hf.Pool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "initial", "said"),
+    ("data", "initial", "message"),
     [
         ("gone.nbest", None, "gone.nbest: no such file or folder"),
         (Path("gone.nbest"), None, "gone.nbest: no such file or folder"),
@@ -41,10 +41,10 @@ def test_a_metric_may_be_a_name(pool: hf.Pool) -> None:
         (None, {0: 1.0}, "initial weights map names to numbers, but 0 has 1.0"),
     ],
 )
-def test_wrong_types_are_named(pool: hf.Pool, data: Any, initial: Any, said: str) -> None:
-    with pytest.raises(hf.InputError) as found:
+def test_wrong_types_are_named(pool: hf.Pool, data: Any, initial: Any, message: str) -> None:
+    with pytest.raises(hf.InputError) as error:
         hf.Mert().fit(pool if data is None else data, initial)
-    assert said in str(found.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("trainer", TRAINERS)
@@ -75,14 +75,14 @@ def test_a_metric_in_python_works_with_every_trainer_on_lists(pool: hf.Pool, nam
     metric = hf.CustomMetric(bleu_statistics, precision, label="precision", scale=100.0)
     stats = metric.stats(pool)
     assert stats.shape == (72, 2)
-    found = make(find_batch(name), metric=metric, jobs=2).fit(pool)
+    result = make(find_batch(name), metric=metric, jobs=2).fit(pool)
     others = ("pro", "rampion", "cmira", "perceptron", "pa", "kbmira", "auto", "bagged")  # do not climb this metric
-    assert found.score >= found.initial_score - 1e-9 or name in others
-    w = np.array([found.weights[one] for one in pool.feature_names])
+    assert result.score >= result.initial_score - 1e-9 or name in others
+    w = np.array([result.weights[one] for one in pool.feature_names])
     best = [pool.text(i, int(pool[i].scores(w).argmax())) for i in range(len(pool))]
     sums = np.sum([bleu_statistics(text, pool.references(i)) for i, text in enumerate(best)], axis=0)
-    assert found.score == pytest.approx(precision(sums))
-    assert any("is Python" in warning for warning in found.warnings)
+    assert result.score == pytest.approx(precision(sums))
+    assert any("is Python" in warning for warning in result.warnings)
 
 
 def test_a_metric_in_python_that_goes_wrong(pool: hf.Pool) -> None:

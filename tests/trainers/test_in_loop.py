@@ -28,7 +28,7 @@ def test_lists_are_the_k_best_with_references_in_tokens(data: Task, tmp_path: Pa
     best = data.decoder.kbest(data.corpus.lines, 5, distinct=True, weights=weights)
     target = data.decoder.model.target_text
     for i in range(len(data.corpus)):
-        assert pool.references(i) == [target.text(one[i]) for one in data.corpus.references]
+        assert pool.references(i) == [target.text(reference[i]) for reference in data.corpus.references]
         texts = [pool.text(i, e) for e in range(pool[i].edge_count)]
         assert texts == [best.text(i, e) for e in range(best[i].edge_count)]
         assert len(set(texts)) == len(texts) <= 5
@@ -37,22 +37,22 @@ def test_lists_are_the_k_best_with_references_in_tokens(data: Task, tmp_path: Pa
 def test_the_iteration_that_translates_best_is_chosen(data: Task, tmp_path: Path) -> None:
     heard: list[Event] = []
     trainer = hf.Kbmira(passes=5, jobs=1)
-    found = InLoop.around(trainer, 2, 20).fit(data, run=Session(heard.append, tmp_path))
-    scores = [record["score"] for record in found.history]
-    assert found.score == max(scores) and found.epoch == scores.index(max(scores))
-    assert found.initial_score == scores[0]
+    result = InLoop.around(trainer, 2, 20).fit(data, run=Session(heard.append, tmp_path))
+    scores = [record["score"] for record in result.history]
+    assert result.score == max(scores) and result.epoch == scores.index(max(scores))
+    assert result.initial_score == scores[0]
     assert data.dev is not None
-    assert found.score == Translations.of(data.decoder, data.dev, found.weights, 1).score
-    assert set(found.initial) == set(data.decoder.dense_names)
+    assert result.score == Translations.of(data.decoder, data.dev, result.weights, 1).score
+    assert set(result.initial) == set(data.decoder.dense_names)
     mine = [event for event in heard if isinstance(event, Epoch) and not event.context and type(event) is Epoch]
-    assert [{"epoch": event.epoch, "score": event.score, **event.figures} for event in mine] == found.history
-    assert len([event for event in heard if isinstance(event, Decoded)]) == len(found.history)
+    assert [{"epoch": event.epoch, "score": event.score, **event.figures} for event in mine] == result.history
+    assert len([event for event in heard if isinstance(event, Decoded)]) == len(result.history)
     # nothing is decoded or learnt again
     again = InLoop.around(trainer, 2, 20).fit(data, run=Session(folder=tmp_path))
-    assert (again.weights, again.history) == (found.weights, found.history)
+    assert (again.weights, again.history) == (result.weights, result.history)
 
 
 def test_without_development_data_the_best_decoding_is_chosen(data: Task, tmp_path: Path) -> None:
     alone = Task(data.decoder, data.corpus)
-    found = InLoop.around(hf.Kbmira(passes=5, jobs=1), 2, 20).fit(alone)
-    assert found.score == max(record["train"] for record in found.history)
+    result = InLoop.around(hf.Kbmira(passes=5, jobs=1), 2, 20).fit(alone)
+    assert result.score == max(record["train"] for record in result.history)

@@ -51,16 +51,16 @@ def undisturbed(data, tmp_path_factory):
 
 
 def test_learns_and_returns_the_best_decoding(undisturbed) -> None:
-    _, found = undisturbed
-    scores = [one.scores["dev"] for one in found.decoded]
-    assert found.best.scores["dev"] == max(scores) > scores[0] + 5
-    assert found.weights == found.decoded[scores.index(max(scores))].weights
-    assert found.decoded[0].weights == INITIAL
+    _, outcome = undisturbed
+    scores = [decoding.scores["dev"] for decoding in outcome.decoded]
+    assert outcome.best.scores["dev"] == max(scores) > scores[0] + 5
+    assert outcome.weights == outcome.decoded[scores.index(max(scores))].weights
+    assert outcome.decoded[0].weights == INITIAL
 
 
 def test_scores_are_those_of_the_decoders_first_translations(data, undisturbed, tmp_path) -> None:
-    _, found = undisturbed
-    hf.write_weights(found.weights, tmp_path / "w")
+    _, outcome = undisturbed
+    hf.write_weights(outcome.weights, tmp_path / "w")
     command = [sys.executable, TOY, data / "source.txt", tmp_path / "w", "--beam", "10"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     best: dict[str, str] = {}
@@ -68,80 +68,80 @@ def test_scores_are_those_of_the_decoders_first_translations(data, undisturbed, 
         label, text, *_ = line.split(" ||| ")
         best.setdefault(label, text)
     references = (data / "ref.txt").read_text().splitlines()
-    assert hf.Bleu().corpus_score(list(best.values()), [references]) == pytest.approx(found.best.scores["dev"])
+    assert hf.Bleu().corpus_score(list(best.values()), [references]) == pytest.approx(outcome.best.scores["dev"])
 
 
 def test_candidates_are_joined_without_duplicates(undisturbed) -> None:
-    folder, found = undisturbed
-    whole = OuterLoop(hf.Kbmira(), DecoderCommand("")).candidates(folder, len(found.decoded))
+    folder, outcome = undisturbed
+    whole = OuterLoop(hf.Kbmira(), DecoderCommand("")).candidates(folder, len(outcome.decoded))
     distinct = set()
-    for k in range(len(found.decoded)):
+    for k in range(len(outcome.decoded)):
         own = hf.read_forests(folder / f"iteration-{k + 1}" / "candidates.forests")
         for i in range(len(own)):
             for j in range(len(own[i].edge_begin) and int(own[i].edge_begin[-1])):
                 values = dict(zip(own.feature_names, own[i].dense[j].tolist(), strict=True))
                 distinct.add((own.ids[i], own.text(i, j), *sorted(values.items())))
-    assert whole.row_begin()[-1] == len(distinct) == found.decoded[-1].candidates
-    assert sum(one.new for one in found.decoded) == len(distinct)
+    assert whole.row_begin()[-1] == len(distinct) == outcome.decoded[-1].candidates
+    assert sum(decoding.new for decoding in outcome.decoded) == len(distinct)
     assert whole.ids == [str(i) for i in range(12)]
 
 
 @pytest.mark.parametrize("recent", [1, 2])
 def test_recent_lists_are_all_that_is_learnt_from(data, tmp_path, recent) -> None:
     own = loop(toy(data), recent=recent)
-    found = own.run(INITIAL, Session(folder=tmp_path))
-    for number, one in enumerate(found.decoded, 1):
+    outcome = own.run(INITIAL, Session(folder=tmp_path))
+    for number, decoding in enumerate(outcome.decoded, 1):
         lists = hf.merged([own.decoding(tmp_path, k) for k in range(max(1, number - recent + 1), number + 1)])
-        assert one.candidates == lists.row_begin()[-1] == own.candidates(tmp_path, number).row_begin()[-1]
-        if number < len(found.decoded):
+        assert decoding.candidates == lists.row_begin()[-1] == own.candidates(tmp_path, number).row_begin()[-1]
+        if number < len(outcome.decoded):
             learner = replace(own.trainer, seed=own.trainer.seed + 7919 * (number - 1))
-            assert learner.fit(lists, one.weights).weights == found.decoded[number].weights
-    assert own.run(INITIAL, Session(folder=tmp_path)) == found
+            assert learner.fit(lists, decoding.weights).weights == outcome.decoded[number].weights
+    assert own.run(INITIAL, Session(folder=tmp_path)) == outcome
 
 
 @pytest.mark.parametrize("lost", range(9))
 def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(data, undisturbed, tmp_path, lost) -> None:
     # Killed before the last `lost` files were written, with the rubbish of a killed decoder left behind.
-    folder, found = undisturbed
+    folder, outcome = undisturbed
     order = []
-    for k in range(1, len(found.decoded) + 1):
+    for k in range(1, len(outcome.decoded) + 1):
         names = ("weights.txt", "candidates.forests", "decoded.json", "learnt.txt", "learnt.json")
         order += [f"iteration-{k}/{name}" for name in names if (folder / f"iteration-{k}" / name).exists()]
     for name in order[: len(order) - lost]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    rubbish = tmp_path / f"iteration-{len(found.decoded)}" / "decoding-old"
+    rubbish = tmp_path / f"iteration-{len(outcome.decoded)}" / "decoding-old"
     rubbish.mkdir(parents=True)
     (rubbish / "nbest").write_text("0 ||| half a li")
     again = loop(toy(data)).run(INITIAL, Session(folder=tmp_path))
-    assert again == found
+    assert again == outcome
     if lost > 3:
         assert files(tmp_path) == files(folder)
 
 
 def test_what_is_there_is_not_decoded_again(undisturbed) -> None:
-    folder, found = undisturbed
-    assert loop(DecoderCommand("exit 3 # {weights}")).run(INITIAL, Session(folder=folder)) == found
+    folder, outcome = undisturbed
+    assert loop(DecoderCommand("exit 3 # {weights}")).run(INITIAL, Session(folder=folder)) == outcome
 
 
 def test_stops_when_a_decoding_brings_nothing_new(tmp_path) -> None:
     (tmp_path / "ref").write_text("a b c d e\n")
     (tmp_path / "list").write_text("0 ||| a b c d x ||| f= 1 ||| 0\n0 ||| a b c d e ||| f= 2 ||| 0\n")
     decoder = DecoderCommand(f"cat {tmp_path}/list # {{weights}}", (tmp_path / "ref",))
-    found = loop(decoder, iterations=9).run({"f": -0.1}, Session(folder=tmp_path / "run"))
-    assert found.stopped == "nothing new in the last decoding"
-    assert [one.new for one in found.decoded] == [2, 0]
-    assert found.best.number == 1  # this decoder does not listen
+    outcome = loop(decoder, iterations=9).run({"f": -0.1}, Session(folder=tmp_path / "run"))
+    assert outcome.stopped == "nothing new in the last decoding"
+    assert [decoding.new for decoding in outcome.decoded] == [2, 0]
+    assert outcome.best.number == 1  # this decoder does not listen
 
 
 def test_stops_when_the_weights_hardly_move(data, tmp_path) -> None:
-    found = loop(toy(data), tolerance=1e9).run(INITIAL, Session(folder=tmp_path))
-    assert found.stopped == "the weights hardly move any more" and len(found.decoded) == 1
+    outcome = loop(toy(data), tolerance=1e9).run(INITIAL, Session(folder=tmp_path))
+    assert outcome.stopped == "the weights hardly move any more" and len(outcome.decoded) == 1
 
 
 def test_weights_of_features_that_no_candidate_has_are_kept(data, tmp_path) -> None:
-    found = loop(toy(data), iterations=1).run({**INITIAL, "decoder:secret": 7.0}, Session(folder=tmp_path))
-    assert all(one.weights["decoder:secret"] == 7.0 for one in found.decoded)
+    outcome = loop(toy(data), iterations=1).run({**INITIAL, "decoder:secret": 7.0}, Session(folder=tmp_path))
+    assert all(decoding.weights["decoder:secret"] == 7.0 for decoding in outcome.decoded)
 
 
 def test_initial_weights_of_another_decoder_are_refused(data, tmp_path) -> None:
@@ -150,28 +150,28 @@ def test_initial_weights_of_another_decoder_are_refused(data, tmp_path) -> None:
 
 
 def test_without_initial_weights_the_first_file_is_empty(data, tmp_path) -> None:
-    found = loop(toy(data), iterations=1).run(None, Session(folder=tmp_path))
+    outcome = loop(toy(data), iterations=1).run(None, Session(folder=tmp_path))
     assert (tmp_path / "iteration-1" / "weights.txt").read_text() == ""
-    assert set(found.decoded[1].weights) == {"tm", "lm", "words"}
+    assert set(outcome.decoded[1].weights) == {"tm", "lm", "words"}
 
 
 def test_a_part_is_kept_aside(data, tmp_path) -> None:
     it = loop(toy(data), iterations=1, holdout=0.25)
     parts = it.parts(12)
     assert len(parts["holdout"]) == 3 and sorted([*parts["dev"], *parts["holdout"]]) == list(range(12))
-    found = it.run(INITIAL, Session(folder=tmp_path))
-    assert set(found.best.scores) == {"dev", "holdout"}
+    outcome = it.run(INITIAL, Session(folder=tmp_path))
+    assert set(outcome.best.scores) == {"dev", "holdout"}
 
 
 def test_learnt_only_leaves_the_first_weights_out(data, tmp_path, undisturbed) -> None:
     best = undisturbed[1].weights
-    found = loop(toy(data), iterations=1).run(best, Session(folder=tmp_path), learnt_only=True)
-    assert len(found.decoded) == 1 or found.best.number > 1
+    outcome = loop(toy(data), iterations=1).run(best, Session(folder=tmp_path), learnt_only=True)
+    assert len(outcome.decoded) == 1 or outcome.best.number > 1
 
 
 def test_folders_with_blanks_and_quotes_work(data, tmp_path) -> None:
-    found = loop(toy(data, "> {nbest}"), iterations=1).run(INITIAL, Session(folder=tmp_path / 'it\'s a "folder"'))
-    assert found.decoded[0].candidates > 12
+    outcome = loop(toy(data, "> {nbest}"), iterations=1).run(INITIAL, Session(folder=tmp_path / 'it\'s a "folder"'))
+    assert outcome.decoded[0].candidates > 12
 
 
 def test_warnings_of_the_trainer_are_passed_on(data, tmp_path, monkeypatch) -> None:
@@ -195,11 +195,11 @@ def test_rampion_is_pulled_towards_the_weights_of_the_loop(data, tmp_path, monke
         return fit(self, anchor, pool, initial, run=run)
 
     monkeypatch.setattr(hf.Rampion, "fit_towards", seen)
-    found = OuterLoop(hf.Rampion(jobs=1), toy(data), 2).run(INITIAL, Session(folder=tmp_path / "run"))
+    outcome = OuterLoop(hf.Rampion(jobs=1), toy(data), 2).run(INITIAL, Session(folder=tmp_path / "run"))
     told = [eval(path.read_text()) for path in sorted(tmp_path.glob("seen-*"))]
     assert [anchor for anchor, _ in told] == [INITIAL, INITIAL]
-    assert [initial for _, initial in told] == [found.decoded[0].weights, found.decoded[1].weights]
-    assert found.decoded[1].weights != INITIAL
+    assert [initial for _, initial in told] == [outcome.decoded[0].weights, outcome.decoded[1].weights]
+    assert outcome.decoded[1].weights != INITIAL
 
 
 def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkeypatch) -> None:
@@ -212,19 +212,19 @@ def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkey
         return fit(self, pool, initial, run=run)
 
     monkeypatch.setattr(type(it.trainer), "fit", breaks)
-    found = it.run(INITIAL, Session(folder=tmp_path))
-    assert len(found.decoded) == 2 and found.stopped == "weights diverged"
-    assert "the best weights so far are kept" in found.warnings[0]
+    outcome = it.run(INITIAL, Session(folder=tmp_path))
+    assert len(outcome.decoded) == 2 and outcome.stopped == "weights diverged"
+    assert "the best weights so far are kept" in outcome.warnings[0]
 
 
 def test_what_is_told(data, tmp_path) -> None:
     """Decodings, and the epochs of each fit with the iteration that they belong to; no progress of the fits."""
     heard = []
-    found = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(heard.append, tmp_path))
+    outcome = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(heard.append, tmp_path))
     assert all(isinstance(event, Epoch) for event in heard)
     decoded = [event for event in heard if isinstance(event, Decoded)]
-    assert [event.epoch for event in decoded] == [one.number for one in found.decoded]
-    assert [event.score for event in decoded] == [one.scores["dev"] for one in found.decoded]
+    assert [event.epoch for event in decoded] == [decoding.number for decoding in outcome.decoded]
+    assert [event.score for event in decoded] == [decoding.scores["dev"] for decoding in outcome.decoded]
     inner = [event for event in heard if not isinstance(event, Decoded)]
     assert [event.context["iteration"] for event in inner] == [1, 1, 2, 2]
     assert inner[0].record() == {"iteration": 1, "epoch": 0, "score": inner[0].score, **inner[0].figures}

@@ -56,7 +56,7 @@ def test_options_as_text_or_as_a_mapping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("passses=3", "--set passses=3: kbmira has no option 'passses'. Did you mean 'passes'?"),
         ("speed=3", "--set speed=3: kbmira has no option 'speed'. See: hopefear trainers kbmira."),
@@ -66,7 +66,7 @@ def test_options_as_text_or_as_a_mapping() -> None:
         ("C=much", "--set C: 'much' is not a number."),
     ],
 )
-def test_wrong_options(text: str, said: str) -> None:
+def test_wrong_options(text: str, message: str) -> None:
     with pytest.raises(OptionError) as error:
         options_from(hf.Kbmira, [text])
-    assert said in str(error.value)
+    assert message in str(error.value)

@@ -36,8 +36,11 @@ pytest.importorskip("ray")
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    with two_nodes() as found, cluster.joined(found.address):  # once for all tests: workers are not shared between jobs
-        yield found
+    with (
+        two_nodes() as cluster_nodes,
+        cluster.joined(cluster_nodes.address),
+    ):  # once for all tests: workers are not shared between jobs
+        yield cluster_nodes
 
 
 @pytest.fixture(scope="module")
@@ -201,14 +204,14 @@ def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, mo
 def _lists(folder: Path) -> dict[str, Any]:
     """Generated lists, as options of tune."""
     Synthetic(sentences=30, candidates=8, references=2, dense=4, seed=3).write(folder)
-    return {"nbest": [str(folder / "nbest.txt")], "refs": sorted(str(one) for one in folder.glob("ref.*"))}
+    return {"nbest": [str(folder / "nbest.txt")], "refs": sorted(str(path) for path in folder.glob("ref.*"))}
 
 
 def test_replicates_are_the_same(nodes: Any, tmp_path: Path) -> None:
     given: dict[str, Any] = {**_lists(tmp_path / "data"), "trainer": "kbmira", "replicates": 2}
     here = Tune(out=tmp_path / "here", **given).run(SILENT)
     far = Tune(out=tmp_path / "far", cluster=nodes.address, **given).run(SILENT)
-    assert [one.weights for one in far.replicates] == [one.weights for one in here.replicates]
+    assert [replicate.weights for replicate in far.replicates] == [replicate.weights for replicate in here.replicates]
     assert (tmp_path / "far" / "weights.txt").read_bytes() == (tmp_path / "here" / "weights.txt").read_bytes()
 
 
@@ -245,16 +248,16 @@ def test_parts_stay_in_the_store(nodes: Any, tmp_path: Path) -> None:
         return parts
 
     def join() -> Callable[[list[str]], str]:
-        def joined(found: list[str]) -> str:
-            die_once(f"join-{found[0]}")
-            return " ".join(found)
+        def joined(scattered: list[str]) -> str:
+            die_once(f"join-{scattered[0]}")
+            return " ".join(scattered)
 
         return joined
 
     with cluster.joined(nodes.address):
-        found = list(cluster.scattered(prepare, range(2), 2))
-        assert [number for number, _ in found] == [0, 1]
-        items = [[parts[k] for _, parts in found] for k in range(2)]
+        scattered = list(cluster.scattered(prepare, range(2), 2))
+        assert [number for number, _ in scattered] == [0, 1]
+        items = [[parts[k] for _, parts in scattered] for k in range(2)]
         assert list(cluster.in_order(join, items, places=True)) == ["0-0 1-0", "0-1 1-1"]
     assert len(list(tmp_path.iterdir())) == 4
 
@@ -277,10 +280,10 @@ def test_parts_that_are_lost_with_a_node_are_made_again(nodes: Any, tmp_path: Pa
 
     node = nodes.add_node(num_cpus=1)
     with cluster.joined(nodes.address):
-        found = list(cluster.scattered(prepare, range(4), 2))
-        assert node.node_id in {where for where, _ in found}
+        scattered = list(cluster.scattered(prepare, range(4), 2))
+        assert node.node_id in {where for where, _ in scattered}
         nodes.remove_node(node, allow_graceful=False)
-        items = [[parts[k] for _, parts in found] for k in range(2)]
+        items = [[parts[k] for _, parts in scattered] for k in range(2)]
         assert list(cluster.in_order(join, items, places=True)) == [[0, 1, 2, 3]] * 2
 
 
@@ -383,7 +386,7 @@ def test_a_worker_that_dies_again_and_again(nodes: Any, tmp_path: Path) -> None:
 
     with cluster.joined(nodes.address):
         assert list(cluster.in_order(prepare, range(3))) == [0, 1, 2]
-    assert [one.read_text() for one in tmp_path.iterdir()] == ["xxx"]
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["xxx"]
 
 
 def test_a_node_that_joins_late_gets_work(nodes: Any, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ pytest.importorskip("ray")
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    with two_nodes() as found:
-        yield found
+    with two_nodes() as cluster_nodes:
+        yield cluster_nodes
 
 
 @pytest.fixture(scope="module")

@@ -211,8 +211,8 @@ def test_a_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
 def test_a_file_that_can_be_mapped(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"text")
     (tmp_path / "packed").write_bytes(gzip.compress(b"text"))
-    found = [is_plain(tmp_path / name) for name in ("plain", "packed", "nowhere")]
-    assert found == [True, False, False]
+    answers = [is_plain(tmp_path / name) for name in ("plain", "packed", "nowhere")]
+    assert answers == [True, False, False]
     assert not is_plain(tmp_path) and not is_plain("a\0b")
 
 

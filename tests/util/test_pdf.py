@@ -11,9 +11,9 @@ from hopefear.util.svg import Curve, line_chart, tag
 
 
 def content(pdf: bytes) -> str:
-    found = re.search(rb"stream\n(.*?)\nendstream", pdf, re.S)
-    assert found
-    return found[1].decode("cp1252")
+    match = re.search(rb"stream\n(.*?)\nendstream", pdf, re.S)
+    assert match
+    return match[1].decode("cp1252")
 
 
 def chart(inside: str) -> str:

@@ -26,7 +26,7 @@ def square(number: int, delay: float = 0.0) -> Task:
 def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
     heard: list[tuple[int, int]] = []
     tasks = [square(n, delay=0.2 if n == 0 else 0.0) for n in range(5)]
-    results = run_tasks(tasks, jobs, lambda i, said: heard.append((i, said["at"])))
+    results = run_tasks(tasks, jobs, lambda i, message: heard.append((i, message["at"])))
     assert [result["square"] for result in results] == [0, 1, 4, 9, 16]
     assert sorted(heard) == [(n, n) for n in range(5)]
     assert len({result["process"] for result in results}) == 5
@@ -46,7 +46,7 @@ def test_long_messages_and_many_of_them_arrive_whole() -> None:
         return {"weights": {f"größe{i}": i / 3 for i in range(50_000)}}
 
     heard: list[int] = []
-    results = run_tasks([task, task], 2, lambda i, said: heard.append(said["i"]))
+    results = run_tasks([task, task], 2, lambda i, message: heard.append(message["i"]))
     assert sorted(heard) == sorted([*range(200)] * 2)
     assert results[0] == results[1] == {"weights": {f"größe{i}": i / 3 for i in range(50_000)}}
 
@@ -64,7 +64,7 @@ def die(say: Say) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("task", "error", "said"),
+    ("task", "error", "message"),
     [
         (fail(InputError("dev: bad. Mend it")), InputError, "dev: bad. Mend it"),
         (fail(ZeroDivisionError("oh")), TaskError, "ZeroDivisionError: oh"),
@@ -73,7 +73,7 @@ def die(say: Say) -> dict[str, Any]:
         (fail(OSError(28, "No space left", "a file")), OSError, "No space left: 'a file'"),
     ],
 )
-def test_a_failure_ends_the_others(task: Task, error: type[Exception], said: str, tmp_path: Path) -> None:
+def test_a_failure_ends_the_others(task: Task, error: type[Exception], message: str, tmp_path: Path) -> None:
     def sleeper(say: Say) -> dict[str, Any]:
         (tmp_path / "sleeper").write_text(f"{os.getpid()}\n")
         time.sleep(600)
@@ -83,7 +83,7 @@ def test_a_failure_ends_the_others(task: Task, error: type[Exception], said: str
         process_in(tmp_path / "sleeper")  # the other one has begun
         return task(say)
 
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         run_tasks([sleeper, failing], 2)
     with pytest.raises(ChildProcessError):  # it is gone, and nobody waits for its exit code
         os.waitpid(process_in(tmp_path / "sleeper"), os.WNOHANG)

@@ -31,8 +31,8 @@ def test_values_as_json_has_them(value: object, expected: object) -> None:
     [("3", 1, 3), ("0.5", 1.0, 0.5), ("1e-3", 1.0, 0.001), ("Yes", False, True), ("0", True, False), ("a", "b", "a")],
 )
 def test_a_value_has_the_type_of_its_default(text: str, default: object, value: object) -> None:
-    found = value_of(text, default, "--set")
-    assert found == value and type(found) is type(default)
+    parsed = value_of(text, default, "--set")
+    assert parsed == value and type(parsed) is type(default)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ class Mine(BatchTrainer):
         for epoch in range(1, self.epochs + 1):
             for _ in range(20):
                 w = np.clip(best + random.normal(0, self.spread, len(best)), problem.lower, problem.upper)
-                if (found := problem.metric.gain(problem.document(w))) > gain:
-                    best, gain = w, found
+                if (score := problem.metric.gain(problem.document(w))) > gain:
+                    best, gain = w, score
             if not problem.report(epoch, problem.score(best), best, {}):
                 break
         return best, {}

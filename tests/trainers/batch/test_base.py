@@ -31,11 +31,13 @@ def pool() -> hf.Pool:
 @every_batch_trainer
 @pytest.mark.parametrize("metric", [hf.Chrf(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)
 def test_any_metric(trainer: Kind, metric: hf.metrics.Metric, pool: hf.Pool) -> None:
-    found = make(trainer, metric=metric).fit(pool, INITIAL)
-    better = found.score - found.initial_score
+    result = make(trainer, metric=metric).fit(pool, INITIAL)
+    better = result.score - result.initial_score
     assert (better if metric.higher_is_better else -better) > 0
-    scores = [record["score"] for record in found.history]
-    assert min(scores) - 1e-9 <= found.score <= max([*scores, found.initial_score]) + 1e-9  # on the metric's own scale
+    scores = [record["score"] for record in result.history]
+    assert (
+        min(scores) - 1e-9 <= result.score <= max([*scores, result.initial_score]) + 1e-9
+    )  # on the metric's own scale
     assert make(trainer, metric=metric).options()["metric"] == metric.name
 
 
@@ -120,9 +122,9 @@ def test_candidates_that_differ_in_a_number_only() -> None:
     """Which of the two is kept must not be a matter of line order."""
     h = [np.array([[1.0], [1.0], [0.0]])] * 2
     texts = [["a", "a", "b"]] * 2
-    one = list_pool(h, numbers=[[0.9, 0.1, 0.5], [0.2, 0.8, 0.4]], texts=texts)
+    pool_of_lists = list_pool(h, numbers=[[0.9, 0.1, 0.5], [0.2, 0.8, 0.4]], texts=texts)
     other = list_pool(h, numbers=[[0.1, 0.9, 0.5], [0.8, 0.2, 0.4]], texts=texts)
-    assert np.array_equal(QUALITY.stats(hf.merged([one])), QUALITY.stats(hf.merged([other])))
+    assert np.array_equal(QUALITY.stats(hf.merged([pool_of_lists])), QUALITY.stats(hf.merged([other])))
 
 
 @every_batch_trainer
@@ -176,11 +178,13 @@ def test_scaling_by_deviation_undoes_units(trainer: Kind) -> None:
 @pytest.mark.parametrize("options", [{"eta": 1e300}, {"eta": 1e10, "C": 1e10}, {"eta": math.inf}])
 def test_weights_that_diverge(options: dict[str, float]) -> None:
     pool = random_pool(1, sentences=10)
-    found = hf.Rampion(**options).fit(pool, dict.fromkeys(pool.feature_names, 0.0))
-    assert [("diverged" in said, "eta" in said, "\n" in said) for said in found.warnings] == [(True, True, False)]
-    assert all(math.isfinite(value) for value in found.weights.values())
-    assert found.score >= found.initial_score or found.history
-    json.dumps({"history": found.history, "details": found.details}, allow_nan=False)
+    result = hf.Rampion(**options).fit(pool, dict.fromkeys(pool.feature_names, 0.0))
+    assert [("diverged" in message, "eta" in message, "\n" in message) for message in result.warnings] == [
+        (True, True, False)
+    ]
+    assert all(math.isfinite(value) for value in result.weights.values())
+    assert result.score >= result.initial_score or result.history
+    json.dumps({"history": result.history, "details": result.details}, allow_nan=False)
 
 
 def test_divergence_keeps_the_best_weights_so_far() -> None:

@@ -72,7 +72,7 @@ def test_the_step_is_the_solution_of_its_quadratic_program() -> None:
         before, x, loss, C = rng.normal(size=4), rng.normal(size=4), rng.uniform(-0.5, 1.5), rng.choice([0.01, 0.3, 5])
         alpha = _core.cmira_step(loss, float(before @ x), float(x @ x), C)
         # min 1/2 ||w - w'||^2 + C xi  with  xi >= 0, xi >= loss - w.x
-        found = minimize(
+        optimum = minimize(
             lambda v, before=before, C=C: 0.5 * ((v[:4] - before) ** 2).sum() + C * v[4],
             np.append(before, 5.0),
             jac=lambda v, before=before, C=C: np.append(v[:4] - before, C),
@@ -81,7 +81,7 @@ def test_the_step_is_the_solution_of_its_quadratic_program() -> None:
             constraints={"type": "ineq", "fun": lambda v, x=x, loss=loss: v[4] - loss + v[:4] @ x},
             options={"ftol": 1e-14, "maxiter": 500},
         )
-        assert before + alpha * x == pytest.approx(found.x[:4], abs=1e-5)
+        assert before + alpha * x == pytest.approx(optimum.x[:4], abs=1e-5)
 
 
 def test_the_step_of_corpora_with_the_same_features() -> None:

@@ -77,10 +77,10 @@ def test_every_gain_learns(trainer: type[SentenceGain]) -> None:
     pool = random_pool(4, sentences=40, candidates=8)
     for gain in GAINS:
         options = {"sentence_objective": "metric"} if hasattr(trainer, "sentence_objective") else {}
-        found = make(trainer, gain=gain, **options).fit(pool)
-        assert found.score > 0
+        result = make(trainer, gain=gain, **options).fit(pool)
+        assert result.score > 0
         again = make(trainer, gain=gain, jobs=2, **options).fit(pool)
-        assert found.weights == again.weights
+        assert result.weights == again.weights
 
 
 @every_with_gain

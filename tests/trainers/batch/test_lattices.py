@@ -36,9 +36,9 @@ def errors(pool: hf.Pool, weights: dict[str, float], metric: hf.metrics.Metric) 
     wrong = total = 0
     for i, best in enumerate(pool.viterbi(weights)):
         texts = (best.text, pool.references(i)[0])
-        said, wanted = (text.split() if metric.tokenize == "none" else list(text.replace(" ", "")) for text in texts)
+        words, wanted = (text.split() if metric.tokenize == "none" else list(text.replace(" ", "")) for text in texts)
         row = list(range(len(wanted) + 1))
-        for x in said:
+        for x in words:
             new = [row[0] + 1]
             for j, y in enumerate(wanted):
                 new.append(min(row[j] + (x != y), row[j + 1] + 1, new[j] + 1))

@@ -56,10 +56,10 @@ def smallest(pool: hf.Pool, w: np.ndarray) -> np.ndarray:
 def test_a_null_space_by_hand() -> None:
     x = np.array([[1.0, 0, 1, 1], [0, 1, 0, 1]])  # a, b, a again, a + b
     unit = np.linalg.norm(x, axis=0)
-    found = null_space((x.T @ x) / np.outer(unit, unit)) / unit
-    assert len(found) == 2
-    assert np.linalg.matrix_rank(found) == 2
-    assert x @ found.T == pytest.approx(np.zeros((2, 2)), abs=1e-14)
+    solution = null_space((x.T @ x) / np.outer(unit, unit)) / unit
+    assert len(solution) == 2
+    assert np.linalg.matrix_rank(solution) == 2
+    assert x @ solution.T == pytest.approx(np.zeros((2, 2)), abs=1e-14)
     assert len(null_space(np.eye(3))) == 0
 
 
@@ -69,13 +69,13 @@ def test_any_weights_become_the_smallest(sparse: bool) -> None:
         pool = planted(seed, sparse=sparse)
         w = np.random.default_rng(seed).normal(size=len(pool.features))
         everything = np.ones(len(w), bool)
-        found = least_norm(pool, w, everything, everything, np.ones(len(w)))
-        assert found == pytest.approx(smallest(pool, w), abs=1e-9)
-        assert differences(pool) @ found == pytest.approx(differences(pool) @ w, abs=1e-9)
-        assert (found**2).sum() < (w**2).sum()
-        assert found[6] == w[6]  # nothing is known of it
-        again = least_norm(pool, found, everything, everything, np.ones(len(w)))
-        assert again == pytest.approx(found, abs=1e-14)
+        solution = least_norm(pool, w, everything, everything, np.ones(len(w)))
+        assert solution == pytest.approx(smallest(pool, w), abs=1e-9)
+        assert differences(pool) @ solution == pytest.approx(differences(pool) @ w, abs=1e-9)
+        assert (solution**2).sum() < (w**2).sum()
+        assert solution[6] == w[6]  # nothing is known of it
+        again = least_norm(pool, solution, everything, everything, np.ones(len(w)))
+        assert again == pytest.approx(solution, abs=1e-14)
 
 
 def test_weights_that_are_the_smallest_keep_their_bits() -> None:
@@ -90,10 +90,10 @@ def test_weights_that_are_not_free_stay() -> None:
     w = np.random.default_rng(1).normal(size=len(pool.features))
     free, everything = np.ones(len(w), bool), np.ones(len(w), bool)
     free[NAMES.index("copy_a")] = False
-    found = least_norm(pool, w, free, everything, np.ones(len(w)))
-    assert found[2] == w[2]
-    assert (found[:2] != w[:2]).all()  # a, b and their sum are free
-    assert differences(pool) @ found == pytest.approx(differences(pool) @ w, abs=1e-9)
+    solution = least_norm(pool, w, free, everything, np.ones(len(w)))
+    assert solution[2] == w[2]
+    assert (solution[:2] != w[:2]).all()  # a, b and their sum are free
+    assert differences(pool) @ solution == pytest.approx(differences(pool) @ w, abs=1e-9)
 
 
 def test_a_dependency_of_some_sentences_is_none() -> None:

@@ -12,7 +12,7 @@ from tests.trainers.pools import QUALITY, matrices, random_pool, split
 @pytest.mark.parametrize("latent", [False, True])
 def test_logloss_ends_at_the_optimum(latent) -> None:
     pool = random_pool(6, sentences=10)
-    found = hf.Logloss(metric=QUALITY, latent=latent, l2=0.01).fit(pool)
+    result = hf.Logloss(metric=QUALITY, latent=latent, l2=0.01).fit(pool)
     lists, stats = matrices(pool), split(pool, QUALITY.stats(pool))
     loss = LOSSES["latentlog" if latent else "log"]
 
@@ -20,4 +20,4 @@ def test_logloss_ends_at_the_optimum(latent) -> None:
         return np.mean([loss(h @ w, 1 - s[:, 0]) for h, s in zip(lists, stats, strict=True)]) + 0.005 * w @ w
 
     expected = minimize(objective, np.zeros(3), method="BFGS", options={"gtol": 1e-9})
-    assert [found.weights[name] for name in pool.feature_names] == pytest.approx(expected.x, abs=1e-3)
+    assert [result.weights[name] for name in pool.feature_names] == pytest.approx(expected.x, abs=1e-3)

@@ -19,7 +19,7 @@ def test_two_weights_at_least_as_good_as_a_fine_grid(metric: hf.metrics.Metric, 
     """A direction in the plane is all that two weights are."""
     for seed in range(3):
         pool = random_pool(seed, sentences=12, candidates=8, features=2)
-        found = hf.Mert(metric=metric, axes=axes, jobs=1).fit(pool)
+        result = hf.Mert(metric=metric, axes=axes, jobs=1).fit(pool)
         stats = metric.stats(pool)
         grid = [
             metric.gain(
@@ -27,7 +27,7 @@ def test_two_weights_at_least_as_good_as_a_fine_grid(metric: hf.metrics.Metric, 
             )
             for a in np.linspace(0, 2 * math.pi, 2000, endpoint=False)
         ]
-        w = np.array([found.weights[name] for name in pool.feature_names])
+        w = np.array([result.weights[name] for name in pool.feature_names])
         assert metric.gain(_core.one_best(pool, stats, metric.core, w, jobs=1, places=None)[1]) >= max(grid) - 1e-9
 
 
@@ -93,35 +93,35 @@ def test_random_starts_have_either_sign() -> None:
 
 def test_weights_change_their_sign_when_that_helps() -> None:
     pool, planted = planted_pool(5, 4)
-    found = hf.Mert(metric=QUALITY, restarts=2, kicks=1).fit(pool, {f"f{j:03}": -x for j, x in enumerate(planted)})
-    assert np.array_equal(np.sign([*found.weights.values()]), np.sign(planted))
+    result = hf.Mert(metric=QUALITY, restarts=2, kicks=1).fit(pool, {f"f{j:03}": -x for j, x in enumerate(planted)})
+    assert np.array_equal(np.sign([*result.weights.values()]), np.sign(planted))
 
 
 def test_absolute_weights_sum_to_one() -> None:
-    found = hf.Mert(metric=QUALITY, restarts=1, kicks=0).fit(random_pool(4))
-    assert sum(map(abs, found.weights.values())) == pytest.approx(1)
+    result = hf.Mert(metric=QUALITY, restarts=1, kicks=0).fit(random_pool(4))
+    assert sum(map(abs, result.weights.values())) == pytest.approx(1)
 
 
 def test_a_frozen_weight_stays_and_nothing_is_rescaled() -> None:
     pool = synthetic_pool()
-    found = hf.Mert(restarts=3, kicks=1, frozen="lm,tm0").fit(pool, {"lm": 0.7, "tm0": -0.3, "tm1": 1.0})
-    assert (found.weights["lm"], found.weights["tm0"]) == (0.7, -0.3)
-    assert found.score >= found.initial_score
+    result = hf.Mert(restarts=3, kicks=1, frozen="lm,tm0").fit(pool, {"lm": 0.7, "tm0": -0.3, "tm1": 1.0})
+    assert (result.weights["lm"], result.weights["tm0"]) == (0.7, -0.3)
+    assert result.score >= result.initial_score
 
 
 def test_bounds_hold_at_every_start() -> None:
     pool = synthetic_pool()
-    found = hf.Mert(restarts=5, kicks=2, bounds="lm:0:0.5,tm*:-0.25:inf,wordpenalty:-inf:-0.1").fit(pool)
-    assert 0 <= found.weights["lm"] <= 0.5
-    assert all(value >= -0.25 for name, value in found.weights.items() if name.startswith("tm"))
-    assert found.weights["wordpenalty"] <= -0.1
+    result = hf.Mert(restarts=5, kicks=2, bounds="lm:0:0.5,tm*:-0.25:inf,wordpenalty:-inf:-0.1").fit(pool)
+    assert 0 <= result.weights["lm"] <= 0.5
+    assert all(value >= -0.25 for name, value in result.weights.items() if name.startswith("tm"))
+    assert result.weights["wordpenalty"] <= -0.1
 
 
 def test_jobs_do_not_matter() -> None:
     pool = synthetic_pool()
-    one, two, three = (hf.Mert(restarts=4, kicks=2, jobs=jobs).fit(pool) for jobs in (1, 2, 3))
-    assert one.weights == two.weights == three.weights
-    assert one.history == two.history == three.history
+    serial, two, three = (hf.Mert(restarts=4, kicks=2, jobs=jobs).fit(pool) for jobs in (1, 2, 3))
+    assert serial.weights == two.weights == three.weights
+    assert serial.history == two.history == three.history
 
 
 def test_the_last_digits_of_a_processor_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,10 +148,10 @@ def test_sparse_features_keep_their_weights_at_every_start() -> None:
     pool = random_pool(8, sentences=20, candidates=8, sparse=4)
     initial = {"f000": 1.0, "s0": 0.4, "s1": -0.2, "s2": 0.1, "s3": 0.3}
     for seed in range(4):
-        found = hf.Mert(metric=QUALITY, restarts=6, seed=seed).fit(pool, initial)
-        scale = found.weights["s0"] / 0.4
+        result = hf.Mert(metric=QUALITY, restarts=6, seed=seed).fit(pool, initial)
+        scale = result.weights["s0"] / 0.4
         assert scale > 0
-        assert {n: found.weights[n] for n in ("s1", "s2", "s3")} == pytest.approx(
+        assert {n: result.weights[n] for n in ("s1", "s2", "s3")} == pytest.approx(
             {"s1": -0.2 * scale, "s2": 0.1 * scale, "s3": 0.3 * scale}
         )
 
@@ -181,12 +181,12 @@ def test_a_feature_that_is_constant_in_each_list_does_not_run_away() -> None:
     pool = list_pool(dense, numbers=[rng.uniform(0, 1, k) for k in sizes], sparse=sparse)
     assert _core.within_variance(pool)[2:].tolist() == [0.0, 0.0]
     assert not _core.within_covariance(pool, jobs=1)[2].any()
-    found = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0, "f002": -5.0, "s": 2.0})
+    result = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0, "f002": -5.0, "s": 2.0})
     initial = hf.Mert(metric=QUALITY, restarts=3, kicks=1).fit(pool, {"f000": 1.0, "f001": 1.0})
-    ratio = found.weights["f000"] / initial.weights["f000"]
-    assert found.weights["f001"] == pytest.approx(initial.weights["f001"] * ratio, rel=1e-9)
-    assert abs(found.weights["f000"]) + abs(found.weights["f001"]) > 0.01
-    assert found.weights["f002"] / found.weights["s"] == -2.5  # both stayed
+    ratio = result.weights["f000"] / initial.weights["f000"]
+    assert result.weights["f001"] == pytest.approx(initial.weights["f001"] * ratio, rel=1e-9)
+    assert abs(result.weights["f000"]) + abs(result.weights["f001"]) > 0.01
+    assert result.weights["f002"] / result.weights["s"] == -2.5  # both stayed
 
 
 def test_within_variance_is_that_of_numpy() -> None:
@@ -197,20 +197,20 @@ def test_within_variance_is_that_of_numpy() -> None:
 
 def test_progress_is_told_after_every_ascent_and_recorded_nowhere() -> None:
     heard: list[Event] = []
-    found = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), run=hf.Session(heard.append))
+    result = hf.Mert(restarts=3, kicks=2, jobs=2).fit(synthetic_pool(sentences=10), run=hf.Session(heard.append))
     told = [each.text for each in heard if isinstance(each, Progress)]
     ascents = len(told)
     assert ascents >= 4 + 2 * 4  # rounds of four kicks, until enough of them gained nothing
     counts, bests = zip(*(text.split("  best bleu ") for text in told), strict=True)
     assert list(counts) == ["1 ascent", *(f"{n} ascents" for n in range(2, ascents + 1))]
-    assert list(bests) == sorted(bests, key=float) and float(bests[-1]) == pytest.approx(found.score, abs=0.006)
-    assert len(heard) == ascents + len(found.history)
+    assert list(bests) == sorted(bests, key=float) and float(bests[-1]) == pytest.approx(result.score, abs=0.006)
+    assert len(heard) == ascents + len(result.history)
 
 
 def test_a_start_at_zero_is_not_taken_for_what_lies_next_to_it(tmp_path: Path) -> None:
     # At 0 all candidates tie and the first, which is bad, is the choice; right beside it the good one wins.
     (tmp_path / "list").write_text("0 ||| a b ||| f= 0 ||| 0\n0 ||| a b c d e x ||| f= 1 ||| 0\n")
     (tmp_path / "ref").write_text("a b c d e f\n")
-    found = hf.Mert(restarts=3).fit(hf.read_nbest(tmp_path / "list", [tmp_path / "ref"]))
-    assert found.weights["f"] > 0
-    assert found.score == pytest.approx(max(found.details["starts"])) and found.score > 50
+    result = hf.Mert(restarts=3).fit(hf.read_nbest(tmp_path / "list", [tmp_path / "ref"]))
+    assert result.weights["f"] > 0
+    assert result.score == pytest.approx(max(result.details["starts"])) and result.score > 50

@@ -13,17 +13,17 @@ from tests.trainers.pools import QUALITY, matrices, random_pool, split
 def test_minrisk_ends_at_a_local_optimum(expectation) -> None:
     pool = random_pool(6, sentences=10)
     trainer = hf.Minrisk(metric=QUALITY, expectation=expectation, l2=0.05, iterations=300)
-    found = trainer.fit(pool)
+    result = trainer.fit(pool)
     lists, stats = matrices(pool), split(pool, QUALITY.stats(pool))
 
     def objective(w):
         gain, _ = batch_trainers.expected_gain(lists, stats, QUALITY.gain, [s[:, 0] for s in stats], w, 1.0, False)
         return -gain + 0.025 * w @ w
 
-    w = np.array([found.weights[name] for name in pool.feature_names])
+    w = np.array([result.weights[name] for name in pool.feature_names])
     better = minimize(objective, w, method="BFGS", options={"gtol": 1e-9})
     assert better.x == pytest.approx(w, abs=1e-3)
-    assert found.details["expected"] > 0
+    assert result.details["expected"] > 0
 
 
 def test_annealing_ends_colder_and_better() -> None:

@@ -56,7 +56,7 @@ def test_weights_begin_small_and_keep_their_digits() -> None:
     """Brown (2011), section 2: weights printed with six decimals became zero."""
     rows, texts = np.array([[2e-9, 5.0], [1e-9, 5.0]]), ["b b", "the cat"]
     pool = list_pool([rows] * 2, texts=[texts] * 2, references=[["the cat"]] * 2)
-    found = hf.Perceptron(iterations=1, average="none", sentence_objective="rouge-s").fit(pool)
-    assert found.weights["f001"] == 1e-9  # never differs, never moves
-    assert found.weights["f000"] == pytest.approx(1e-9 - 1e-9 * 2, rel=1e-6)  # two steps of size S(oracle) = 1
-    assert found.history[-1]["objective"] == 1
+    result = hf.Perceptron(iterations=1, average="none", sentence_objective="rouge-s").fit(pool)
+    assert result.weights["f001"] == 1e-9  # never differs, never moves
+    assert result.weights["f000"] == pytest.approx(1e-9 - 1e-9 * 2, rel=1e-6)  # two steps of size S(oracle) = 1
+    assert result.history[-1]["objective"] == 1

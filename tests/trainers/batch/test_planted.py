@@ -20,8 +20,8 @@ OPTIONS = {
 def cosine(trainer: type[BatchTrainer], dimensions: int, noise: float = 0.0, sentences: int = 150) -> float:
     """Between the planted weights and those that were learnt."""
     pool, planted = planted_pool(1, dimensions, sentences=sentences, candidates=15, noise=noise)
-    found = trainer(metric=QUALITY, **OPTIONS.get(trainer.name, {})).fit(pool)
-    w = np.array([found.weights[feature] for feature in pool.feature_names])
+    result = trainer(metric=QUALITY, **OPTIONS.get(trainer.name, {})).fit(pool)
+    w = np.array([result.weights[feature] for feature in pool.feature_names])
     return float(w @ planted / np.linalg.norm(w))
 
 

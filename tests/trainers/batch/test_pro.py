@@ -33,7 +33,7 @@ def test_pairs_are_sampled_as_the_paper_says(keep) -> None:
 def test_the_classifier_is_fitted_to_the_end() -> None:
     pool = random_pool(2, sentences=12, candidates=8)
     options = {"samples": 200, "threshold": 0.05, "keep": 20}
-    found = hf.Pro(metric=QUALITY, l2=0.01, seed=3, **options).fit(pool)
+    result = hf.Pro(metric=QUALITY, l2=0.01, seed=3, **options).fit(pool)
     pool = hf.merged([pool])
     x, _ = batch_trainers.pro_pairs(
         matrices(pool), split(pool, QUALITY.stats(pool)[:, 0]), seed=3 * 1_000_003 + 1, **options
@@ -41,8 +41,8 @@ def test_the_classifier_is_fitted_to_the_end() -> None:
     expected = minimize(
         lambda w: np.log1p(np.exp(-(x @ w))).mean() + 0.005 * w @ w, np.zeros(3), method="BFGS", options={"gtol": 1e-9}
     )
-    assert [found.weights[name] for name in pool.feature_names] == pytest.approx(expected.x, abs=1e-4)
-    assert found.details["pairs"] == len(x)
+    assert [result.weights[name] for name in pool.feature_names] == pytest.approx(expected.x, abs=1e-4)
+    assert result.details["pairs"] == len(x)
 
 
 def test_new_weights_are_mixed_with_the_old() -> None:

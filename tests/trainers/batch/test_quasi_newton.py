@@ -19,22 +19,22 @@ def test_a_quadratic_is_minimised() -> None:
 
 def test_l2_pulls_towards_the_initial_weights() -> None:
     w0 = np.array([3.0, 0.0, 1.0])
-    found = minimize(quadratic, np.zeros(3), -FREE, FREE, towards=w0, l2=1.0)
-    assert found == pytest.approx((TARGET + w0) / 2, abs=1e-6)
+    optimum = minimize(quadratic, np.zeros(3), -FREE, FREE, towards=w0, l2=1.0)
+    assert optimum == pytest.approx((TARGET + w0) / 2, abs=1e-6)
 
 
 def test_l1_is_soft_thresholding() -> None:
     w0 = np.array([0.5, 0.0, 0.0])
-    found = minimize(quadratic, w0, -FREE, FREE, l1=0.4)
+    optimum = minimize(quadratic, w0, -FREE, FREE, l1=0.4)
     away = TARGET - w0
-    assert found == pytest.approx(w0 + np.sign(away) * np.maximum(np.abs(away) - 0.4, 0), abs=1e-6)
+    assert optimum == pytest.approx(w0 + np.sign(away) * np.maximum(np.abs(away) - 0.4, 0), abs=1e-6)
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.1])
 def test_bounds_hold(l1) -> None:
     lower, upper = np.array([-1.0, -0.5, 0.2]), np.array([0.5, 0.5, 0.2])
-    found = minimize(quadratic, np.array([0.0, 0.0, 0.2]), lower, upper, l1=l1)
-    assert found == pytest.approx([0.5, -0.5, 0.2], abs=1e-6)
+    optimum = minimize(quadratic, np.array([0.0, 0.0, 0.2]), lower, upper, l1=l1)
+    assert optimum == pytest.approx([0.5, -0.5, 0.2], abs=1e-6)
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.1])
@@ -43,7 +43,7 @@ def test_who_looks_on_may_stop_it(l1) -> None:
         return float(np.cosh(w - TARGET).sum()), np.sinh(w - TARGET)
 
     seen = []
-    found = minimize(curved, np.zeros(3), -FREE, FREE, l1=l1, on_iteration=lambda w: seen.append(w.copy()))
+    optimum = minimize(curved, np.zeros(3), -FREE, FREE, l1=l1, on_iteration=lambda w: seen.append(w.copy()))
     assert len(seen) == 1
-    assert found == pytest.approx(seen[0])
-    assert np.abs(found - TARGET).max() > 1e-3
+    assert optimum == pytest.approx(seen[0])
+    assert np.abs(optimum - TARGET).max() > 1e-3

@@ -86,8 +86,8 @@ def test_an_anchor_is_in_the_units_of_the_weights() -> None:
     anchor, start = dict(zip(names, (0.5, -0.25, 1.0), strict=True)), dict.fromkeys(names, 0.1)
     for scaling in ("none", "dense"):
         learner = hf.Rampion(scaling=scaling, eta=1e-6, C=1e5, cccp=40)
-        found = learner.fit_towards(anchor, pool, start).weights
-        assert [found[name] for name in names] == pytest.approx([0.5, -0.25, 1.0], abs=0.01)
+        result = learner.fit_towards(anchor, pool, start).weights
+        assert [result[name] for name in names] == pytest.approx([0.5, -0.25, 1.0], abs=0.01)
         assert [learner.fit(pool, start).weights[name] for name in names] == pytest.approx([0.1] * 3, abs=0.01)
 
 

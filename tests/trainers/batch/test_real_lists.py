@@ -42,5 +42,5 @@ def test_mert_is_at_least_as_good_as_moses(pool: hf.Pool, seed: int, restarts: i
 
 @pytest.mark.parametrize("trainer", [each for each in BATCH if each is not hf.Mert], ids=lambda each: each.__name__)
 def test_every_other_trainer_improves(pool: hf.Pool, start: dict[str, float], trainer: type[BatchTrainer]) -> None:
-    found = trainer(**FEW.get(trainer.name, {})).fit(pool, start)
-    assert found.score > found.initial_score
+    result = trainer(**FEW.get(trainer.name, {})).fit(pool, start)
+    assert result.score > result.initial_score

@@ -28,27 +28,27 @@ def pool() -> hf.Pool:
 @every_batch_trainer
 @pytest.mark.parametrize("scaling", ["none", "std"])
 def test_frozen_weights_stay(trainer: Kind, scaling: str, pool: hf.Pool) -> None:
-    found = make(trainer, frozen="lm,tm*", scaling=scaling).fit(pool, INITIAL)
+    result = make(trainer, frozen="lm,tm*", scaling=scaling).fit(pool, INITIAL)
     for feature in pool.feature_names:
         if feature == "lm" or feature.startswith("tm"):
-            assert found.weights[feature] == pytest.approx(INITIAL.get(feature, 0.0), rel=1e-15)
-    assert found.weights["wordpenalty"] != INITIAL["wordpenalty"]
+            assert result.weights[feature] == pytest.approx(INITIAL.get(feature, 0.0), rel=1e-15)
+    assert result.weights["wordpenalty"] != INITIAL["wordpenalty"]
 
 
 @every_batch_trainer
 def test_bounds_hold(trainer: Kind, pool: hf.Pool) -> None:
-    found = make(trainer, bounds="lm:0.05:0.1,wordpenalty:-inf:0").fit(pool, INITIAL)
-    assert 0.05 <= found.weights["lm"] <= 0.1
-    assert found.weights["wordpenalty"] <= 0
+    result = make(trainer, bounds="lm:0.05:0.1,wordpenalty:-inf:0").fit(pool, INITIAL)
+    assert 0.05 <= result.weights["lm"] <= 0.1
+    assert result.weights["wordpenalty"] <= 0
 
 
 @every_batch_trainer
 @pytest.mark.parametrize("scaling", ["none", "std", "dense"])
 def test_groups_share_a_weight(trainer: Kind, scaling: str, pool: hf.Pool) -> None:
-    found = make(trainer, groups="tm=tm*", scaling=scaling).fit(pool, {"tm0": 0.3})
-    tied = {value for feature, value in found.weights.items() if feature.startswith("tm")}
+    result = make(trainer, groups="tm=tm*", scaling=scaling).fit(pool, {"tm0": 0.3})
+    tied = {value for feature, value in result.weights.items() if feature.startswith("tm")}
     assert len(tied) == 1
-    assert len(set(found.weights.values())) > 2
+    assert len(set(result.weights.values())) > 2
 
 
 def complaint(trainer: Kind, pool: hf.Pool, *, initial: dict[str, float] | None = None, **options: Any) -> str:
@@ -78,17 +78,19 @@ def test_scores_are_the_same_in_the_space_that_is_learnt() -> None:
     """w'.h' = w.h for whatever weights are learnt, when features are scaled and tied."""
     pool = random_pool(3, features=4, sparse=3)
     trainer = hf.Kbmira(scaling="std", groups="g=f000+f002", frozen="f001", bounds="s*:-1:1")
-    found = Parameters.of(trainer, pool, pool, {"f000": 0.3, "f001": 0.2}, 0.0)
-    w = np.random.default_rng(1).normal(size=len(found.initial))
-    weights = found.weights(w)
+    parameters = Parameters.of(trainer, pool, pool, {"f000": 0.3, "f001": 0.2}, 0.0)
+    w = np.random.default_rng(1).normal(size=len(parameters.initial))
+    weights = parameters.weights(w)
     original = np.array([weights[name] for name in pool.feature_names])
     for i in range(len(pool)):
-        assert found.pool[i].scores(w) == pytest.approx(pool[i].scores(original))
-    assert weights["f000"] / weights["f002"] == pytest.approx(found.factors[0] / found.factors[2])
-    frozen = found.lower == found.upper
+        assert parameters.pool[i].scores(w) == pytest.approx(pool[i].scores(original))
+    assert weights["f000"] / weights["f002"] == pytest.approx(parameters.factors[0] / parameters.factors[2])
+    frozen = parameters.lower == parameters.upper
     assert frozen.sum() == 1
-    assert found.weights(found.initial)["f001"] == pytest.approx(0.2)
-    assert np.isinf(found.lower).sum() == np.isinf(found.upper).sum() == 2  # the tie and the dense feature left
+    assert parameters.weights(parameters.initial)["f001"] == pytest.approx(0.2)
+    assert (
+        np.isinf(parameters.lower).sum() == np.isinf(parameters.upper).sum() == 2
+    )  # the tie and the dense feature left
 
 
 def test_scaling_of_dense_features_leaves_sparse_ones_alone() -> None:
@@ -100,10 +102,10 @@ def test_scaling_of_dense_features_leaves_sparse_ones_alone() -> None:
 
 def test_nothing_changed_is_the_pool_itself() -> None:
     pool = random_pool(3)
-    found = Parameters.of(hf.Kbmira(), pool, pool, None, 0.25)
-    assert found.pool is pool
-    assert found.initial.tolist() == [0.25] * 3
-    assert found.weights(np.arange(3.0)) == {"f000": 0.0, "f001": 1.0, "f002": 2.0}
+    parameters = Parameters.of(hf.Kbmira(), pool, pool, None, 0.25)
+    assert parameters.pool is pool
+    assert parameters.initial.tolist() == [0.25] * 3
+    assert parameters.weights(np.arange(3.0)) == {"f000": 0.0, "f001": 1.0, "f002": 2.0}
 
 
 @pytest.mark.parametrize("trainer", [hf.Mert, hf.Minrisk, hf.Logloss])

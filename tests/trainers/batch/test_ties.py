@@ -32,14 +32,14 @@ def score(pool: hf.Pool, weights: dict[str, float]) -> float:
 @pytest.mark.parametrize("initial", [None, {"f000": 0.0}])
 def test_spelling_does_not_matter(trainer: type[BatchTrainer], initial: dict[str, float] | None) -> None:
     for order in ([1] * 20, [0, 1] * 10):
-        found = [make(trainer).fit(marked(good, bad, order), initial) for good, bad in SPELLINGS]
-        for each, (good, bad) in zip(found, SPELLINGS, strict=True):
+        result = [make(trainer).fit(marked(good, bad, order), initial) for good, bad in SPELLINGS]
+        for each, (good, bad) in zip(result, SPELLINGS, strict=True):
             pool = marked(good, bad, order)
             assert each.weights["f000"] > 0
             assert each.score == pytest.approx(score(pool, dict(each.weights)))
             assert each.score == pytest.approx(100)
-        assert found[0].weights == pytest.approx(found[1].weights)
-        assert [r["score"] for r in found[0].history] == pytest.approx([r["score"] for r in found[1].history])
+        assert result[0].weights == pytest.approx(result[1].weights)
+        assert [r["score"] for r in result[0].history] == pytest.approx([r["score"] for r in result[1].history])
 
 
 @pytest.mark.parametrize("trainer", [hf.Kbmira, hf.Cmira], ids=lambda each: each.__name__)

@@ -178,11 +178,11 @@ def test_threads_change_nothing_and_batches_little(tmp_path: Path) -> None:
             case.sgd.run(0.01, l2, batch, k, jobs)
         return case.sgd.weights(case.sgd.keys()), case.sgd.objective() / before
 
-    one, left = trained(8, 1)
-    assert one.tobytes() == trained(8, 3)[0].tobytes()
+    serial, left = trained(8, 1)
+    assert serial.tobytes() == trained(8, 3)[0].tobytes()
     assert left < 0.1
     assert trained(1, 1)[1] < 0.1
-    assert np.abs(trained(8, 1, l2=0.05)[0]).sum() < np.abs(one).sum()
+    assert np.abs(trained(8, 1, l2=0.05)[0]).sum() < np.abs(serial).sum()
 
 
 def test_weights_are_written_by_name(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def rows(pool: hf.Pool) -> list[tuple[np.ndarray, np.ndarray]]:
     """h and b of the candidates of each sentence."""
     begin, stats = pool.row_begin(), hf.Bleu().stats(pool)
     width = len(pool.feature_names)
-    found = []
+    table = []
     for i in range(len(pool)):
         h = np.zeros((begin[i + 1] - begin[i], width))
         forest = pool[i]
@@ -54,8 +54,8 @@ def rows(pool: hf.Pool) -> list[tuple[np.ndarray, np.ndarray]]:
             for e in range(len(h)):
                 among = slice(forest.sparse_begin[e], forest.sparse_begin[e + 1])
                 h[e, forest.sparse_ids[among]] = forest.sparse_values[among]
-        found.append((h, stats[begin[i] : begin[i + 1]]))
-    return found
+        table.append((h, stats[begin[i] : begin[i + 1]]))
+    return table
 
 
 def run(learner: _core.Learner, pool: hf.Pool, mu: float = -1.0, passes: int = 2) -> list[_core.Learnt]:

@@ -35,7 +35,7 @@ def test_learners_on_two_nodes(decoder: Hiero, task: Path, cluster: str, paralle
         return Mira(epochs=2, learners=Learners(parallel, 2, cluster=where)).fit(data)
 
     trained = run(cluster)
-    assert [one["sentences"] for one in trained.history[1:]] == [24, 24]
+    assert [record["sentences"] for record in trained.history[1:]] == [24, 24]
     assert trained.score > trained.history[0]["score"]
     if parallel == "async":
         assert trained.history[1]["heard"] > 0

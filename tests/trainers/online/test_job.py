@@ -59,13 +59,15 @@ def chosen(decoder: Hiero, task: Path) -> Task:
     return Task(decoder, corpus(task, "tune"), corpus(task, "dev"))
 
 
-@pytest.mark.parametrize("trainer", [each for each in TRAINERS if issubclass(each, Online)], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "trainer", [each for each in TRAINERS if issubclass(each, Online)], ids=lambda record: record.name
+)
 def test_every_trainer_learns(tune: Task, trainer: type[Online]) -> None:
     """It translates what it learns from better than before; two dozen sentences promise no more."""
     trained = trainer(epochs=2).fit(replace(tune, dev=tune.corpus), {"lm": 0.2, "phrase_ef": 0.2})
     before, *after = trained.history
     assert before["epoch"] == 0
-    assert [one["epoch"] for one in after] == [1, 2]
+    assert [record["epoch"] for record in after] == [1, 2]
     assert trained.score == after[-1]["score"] > before["score"]
     assert after[-1]["sentences"] == 24
     assert any(name.startswith("lex(") for name in trained.weights)
@@ -86,9 +88,9 @@ def test_it_begins_where_the_model_stands_and_never_ends_below(tune: Task) -> No
 
 @every_way
 def test_threads_do_not_matter(tune: Task, way: Learners) -> None:
-    found = [Mira(epochs=2, jobs=jobs, learners=way).fit(tune) for jobs in (1, 3)]
-    assert found[0].weights == found[1].weights
-    assert found[0].epoch == 2  # without development data the last epoch is the one
+    result = [Mira(epochs=2, jobs=jobs, learners=way).fit(tune) for jobs in (1, 3)]
+    assert result[0].weights == result[1].weights
+    assert result[0].epoch == 2  # without development data the last epoch is the one
 
 
 @every_way
@@ -106,7 +108,7 @@ def test_a_job_that_was_killed_ends_with_the_same_weights(
         run(tmp_path, listen=killer(after))
     whole, resumed = run(None), run(tmp_path)
     assert resumed.weights == whole.weights
-    assert [one["score"] for one in resumed.history] == [one["score"] for one in whole.history]
+    assert [record["score"] for record in resumed.history] == [record["score"] for record in whole.history]
 
 
 def test_one_simulated_learner_is_the_sequential_one(tune: Task) -> None:
@@ -116,14 +118,14 @@ def test_one_simulated_learner_is_the_sequential_one(tune: Task) -> None:
 
 
 def test_more_learners_learn_something_else(tune: Task) -> None:
-    found = [Mira(epochs=1, learners=way).fit(tune).weights for way in WAYS]
-    assert all(one != other for k, one in enumerate(found) for other in found[:k])
+    result = [Mira(epochs=1, learners=way).fit(tune).weights for way in WAYS]
+    assert all(one != other for k, one in enumerate(result) for other in result[:k])
 
 
-@pytest.mark.parametrize("trainer", [Mira, Arow, Sgd], ids=lambda one: one.name)
+@pytest.mark.parametrize("trainer", [Mira, Arow, Sgd], ids=lambda record: record.name)
 def test_processes_do_every_sentence_once(chosen: Task, trainer: type[Online]) -> None:
     trained = trainer(epochs=2, learners=Learners("async", 2)).fit(chosen)
-    assert [one["sentences"] for one in trained.history[1:]] == [24, 24]
+    assert [record["sentences"] for record in trained.history[1:]] == [24, 24]
     assert trained.score > trained.history[0]["score"]
     assert trained.history[1]["heard"] > 0
     assert 0 < trained.history[1]["message_bytes"] < 50_000
@@ -137,7 +139,7 @@ def test_processes_resume(tune: Task, tmp_path: Path) -> None:
     done = states.load(tmp_path / "learners.npz")
     assert done is not None
     trained = trainer.fit(tune, run=Session(folder=tmp_path, checkpoint_every=0.0))
-    assert [one["sentences"] for one in trained.history] == [24, 24]
+    assert [record["sentences"] for record in trained.history] == [24, 24]
 
 
 def test_a_full_disk_costs_no_more_than_a_checkpoint(
@@ -212,5 +214,5 @@ def test_candidates_stay_on_one_machine() -> None:
 
 def test_a_listener_may_stop_it_before_the_first_epoch(chosen: Task) -> None:
     stopped = Mira().fit(chosen, run=Session(lambda event: False))
-    assert [one["epoch"] for one in stopped.history] == [0]
+    assert [record["epoch"] for record in stopped.history] == [0]
     assert (stopped.epoch, stopped.weights, stopped.score) == (0, stopped.initial, stopped.initial_score)

@@ -68,14 +68,14 @@ def test_working_sets_of_others_join_the_program() -> None:
     def slack(z: np.ndarray, i: int) -> np.ndarray:
         return z[4 + i] - (loss[i] - x[i] @ z[:4])
 
-    found = minimize(
+    optimum = minimize(
         lambda z: float(((z[:4] - w) ** 2).sum() / (2 * 0.2) + z[4:].sum()),
         np.concatenate([w, np.full(3, 3.0)]),
         method="SLSQP",
         constraints=[{"type": "ineq", "fun": slack, "args": (i,)} for i in range(3)],
         options={"ftol": 1e-12, "maxiter": 1000},
     )
-    assert primal(learner.weights) == pytest.approx(primal(found.x[:4]), abs=1e-6)
+    assert primal(learner.weights) == pytest.approx(primal(optimum.x[:4]), abs=1e-6)
     assert primal(learner.weights) < primal(w) - 0.01
 
 
@@ -98,7 +98,7 @@ def test_cutting_planes_are_algorithm_2(flavour: str, around: float) -> None:
         twin = Learner(w, np.full(4, options["eta"]), options.get("lambda_", 0.0))
         learnt = run(learner, pool, passes=1)
         planes = [len(twin.learn(h, b)[1]) for h, b in rows(pool)]
-        assert [one.constraints for one in learnt] == planes
+        assert [step.constraints for step in learnt] == planes
         assert learner.weights == pytest.approx(twin.w, abs=1e-4)
         most = max(most, *planes)
     assert most > 3
@@ -119,7 +119,7 @@ def test_sets_of_others_are_algorithm_4(flavour: str, around: float) -> None:
         for first in range(0, len(lists), 2):
             sets = [twins[k].learn(*lists[first + k], heard=heard[k]) for k in range(2)]
             learnt = _core.learn(learners, examples, [[first], [first + 1]], -1.0, 1)
-            assert [one[0].constraints for one in learnt] == [len(loss) for _, loss in sets]
+            assert [step[0].constraints for step in learnt] == [len(loss) for _, loss in sets]
             heard = [[sets[1]], [sets[0]]]
             messages = [learner.take_messages() for learner in learners]
             for k in range(2):

@@ -22,21 +22,23 @@ def snapshot(seed: int) -> Snapshot:
     return Snapshot(w, u, sigma, document, seed, [b"", b"ab\0c"][:seed])
 
 
-def same(one: Snapshot, other: Snapshot) -> bool:
-    arrays = all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in ("w", "u", "sigma"))
+def same(first: Snapshot, other: Snapshot) -> bool:
+    arrays = all(getattr(first, name).tobytes() == getattr(other, name).tobytes() for name in ("w", "u", "sigma"))
     return (
-        arrays and one.document.tobytes() == other.document.tobytes() and (one.t, one.inbox) == (other.t, other.inbox)
+        arrays
+        and first.document.tobytes() == other.document.tobytes()
+        and (first.t, first.inbox) == (other.t, other.inbox)
     )
 
 
 def test_states_are_read_as_they_were_saved(tmp_path: Path) -> None:
     learners, about = [snapshot(0), snapshot(2)], {"epoch": 3, "history": [{"score": 0.1 + 0.2}]}
     states.save(tmp_path / "learners.npz", about, learners, {"best": np.arange(3.0)})
-    found = states.load(tmp_path / "learners.npz")
-    assert found is not None
-    assert found[0] == about
-    assert all(same(one, other) for one, other in zip(found[1], learners, strict=True))
-    assert {name: array.tolist() for name, array in found[2].items()} == {"best": [0.0, 1.0, 2.0]}
+    states_read = states.load(tmp_path / "learners.npz")
+    assert states_read is not None
+    assert states_read[0] == about
+    assert all(same(first, other) for first, other in zip(states_read[1], learners, strict=True))
+    assert {name: array.tolist() for name, array in states_read[2].items()} == {"best": [0.0, 1.0, 2.0]}
     assert states.load(tmp_path / "none") is None
 
 

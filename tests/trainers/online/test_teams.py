@@ -47,7 +47,7 @@ def test_a_learner_that_is_killed_is_replaced(decoder: Hiero, task: Path, parall
         assert len(victims) == 2
         why = "killed by signal 9; is the memory enough?"
         assert sorted(warnings) == [f"learner {k} died and was replaced: {why}" for k in (1, 2)]
-        assert sum(one.t for one in crew.snapshots()) <= len(tuning)
+        assert sum(snapshot.t for snapshot in crew.snapshots()) <= len(tuning)
     finally:
         crew.close()
 
@@ -60,9 +60,9 @@ def test_parts_of_the_sentences() -> None:
 
 def test_the_average_of_learners_counts_examples() -> None:
     w = np.ones(2)
-    one = Snapshot(3 * w, 0 * w, w[:0], w, 1)
+    serial = Snapshot(3 * w, 0 * w, w[:0], w, 1)
     other = Snapshot(6 * w, 0 * w, w[:0], w, 2)
-    assert averaged([one, other]).tolist() == [5, 5]
+    assert averaged([serial, other]).tolist() == [5, 5]
 
 
 def test_a_tally_survives_a_checkpoint() -> None:
