@@ -30,7 +30,7 @@ def forest(words: Sequence[str] = ("the", "old", "house", "home")) -> hf.Forest:
         vocab.add(word)
     features.add("lm")
 
-    def ints(*values: int) -> np.ndarray:  # type: ignore[type-arg]
+    def ints(*values: int) -> np.ndarray:
         return np.array(values, dtype=np.int32)
 
     return hf.Forest.from_arrays(
@@ -60,7 +60,7 @@ def cells(markup: str) -> list[list[str]]:
 
 
 def test_a_pool_shows_its_first_sentences() -> None:
-    shown = lists(sentences=7)._repr_html_()
+    shown = lists(sentences=7)._repr_html_()  # type: ignore[attr-defined]
     rows = cells(shown)
     assert rows[0] == ["id", "candidates", "first candidate", "reference"]
     assert rows[1] == [f"{EVIL}0", "2", f"word0 {EVIL} &amp; x", "a <b> c"]
@@ -70,18 +70,18 @@ def test_a_pool_shows_its_first_sentences() -> None:
 
 
 def test_an_empty_pool() -> None:
-    assert len(cells(hf.Pool()._repr_html_())) == 1
+    assert len(cells(hf.Pool()._repr_html_())) == 1  # type: ignore[attr-defined]
 
 
 def test_a_list_shows_its_candidates() -> None:
-    shown = lists(candidates=12)[0]._repr_html_()
+    shown = lists(candidates=12)[0]._repr_html_()  # type: ignore[attr-defined]
     assert [row[0] for row in cells(shown)[1:]] == [str(i) for i in range(10)]
     assert "2 more candidates" in shown
     assert EVIL not in shown
 
 
 def test_a_forest_shows_its_edges_from_the_goal_down() -> None:
-    shown = forest()._repr_html_()
+    shown = forest()._repr_html_()  # type: ignore[attr-defined]
     assert "2 nodes, 4 edges, 4 derivations" in shown
     assert cells(shown)[1:] == [
         ["1", "0 to 2", "the [0]"],
@@ -93,14 +93,14 @@ def test_a_forest_shows_its_edges_from_the_goal_down() -> None:
 
 def test_a_derivation_is_a_tree() -> None:
     best = forest().viterbi({"lm": 1.0})
-    root = parsed(best._repr_svg_())
+    root = parsed(best._repr_svg_())  # type: ignore[attr-defined]
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == [f"score {best.score:.4g}", "the [0]", "house"]
     assert len([*root.iter("{http://www.w3.org/2000/svg}line")]) == 1
 
 
 def test_words_of_a_derivation_are_escaped() -> None:
-    shown = forest([f"{EVIL}{i}" for i in range(4)]).viterbi({"lm": 1.0})._repr_svg_()
+    shown = forest([f"{EVIL}{i}" for i in range(4)]).viterbi({"lm": 1.0})._repr_svg_()  # type: ignore[attr-defined]
     parsed(shown)
     assert "<script" not in shown
 
@@ -120,7 +120,7 @@ def test_a_result_shows_scores_weights_and_the_curve() -> None:
 
 def test_a_fit_shows_itself() -> None:
     pytest.importorskip("IPython")
-    from IPython.core.formatters import format_display_data  # type: ignore[attr-defined]
+    from IPython.core.formatters import format_display_data
 
     pool = lists(sentences=20)
     result = hf.Perceptron(seed=1).fit(pool)

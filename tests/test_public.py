@@ -17,10 +17,10 @@ def test_the_stub_has_the_same_names() -> None:
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     stub = {alias.name: node.module for node in imports for alias in node.names}
     assert all(alias.asname == alias.name for node in imports for alias in node.names)
-    assert stub == hopefear._PUBLIC
+    assert stub == hopefear._PUBLIC  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", hopefear._PUBLIC)
+@pytest.mark.parametrize("name", hopefear._PUBLIC)  # type: ignore[attr-defined]
 def test_every_name_is_there(name: str) -> None:
     assert getattr(hopefear, name) is not None and name in dir(hopefear)
 
@@ -28,9 +28,9 @@ def test_every_name_is_there(name: str) -> None:
 def test_no_name_is_that_of_a_module() -> None:
     """Importing the module would replace the name."""
     modules = {path.stem for path in FOLDER.iterdir()}
-    assert not modules & {*hopefear._PUBLIC}
+    assert not modules & {*hopefear._PUBLIC}  # type: ignore[attr-defined]
 
 
 def test_there_are_no_other_names() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        hopefear.nonsense  # noqa: B018
+        hopefear.nonsense  # type: ignore[attr-defined]  # noqa: B018

@@ -101,4 +101,4 @@ def test_frames_name_the_weights(data: Data) -> None:
 def test_complaints(data: Data, how: dict[str, object], finding: str) -> None:
     X, y, groups = data
     with pytest.raises(ValueError, match=finding):
-        Weigher(**how).fit(X, y, None if "group_column" in how else groups)  # type: ignore[arg-type]
+        Weigher(**how).fit(X, y, None if "group_column" in how else groups)

@@ -57,7 +57,7 @@ def test_bad_input_is_one_line_and_exit_2(
 ) -> None:
     (folder / "short").write_text("a\n")
     (folder / "empty").write_text("\n")
-    given = {"--source": "f", "--target": "e", "--out": "bad", **dict([arguments])}  # type: ignore[dict-item]
+    given = {"--source": "f", "--target": "e", "--out": "bad", **dict([arguments])}
     paths = {key: value if key in ("--kind", "--max-words") else folder / value for key, value in given.items()}
     assert run("build", *(item for pair in paths.items() for item in pair), "--quiet") == 2
     out, err = capsys.readouterr()

@@ -10,7 +10,7 @@ Said = pytest.CaptureFixture[str]
 
 def test_plain_lines_come_now_and_then(capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1000, 4))
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     with Console().progress("tune", 6) as progress:
         for _ in range(6):
             progress.update(text="bleu 40.0")

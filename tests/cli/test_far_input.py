@@ -61,7 +61,7 @@ COMMANDS = [
 ]
 
 
-class Store(fsspec.AbstractFileSystem):  # type: ignore[misc]
+class Store(fsspec.AbstractFileSystem):  # type: ignore[misc,name-defined]
     """The files of this machine, with a fault after the first half."""
 
     protocol = "breaking"

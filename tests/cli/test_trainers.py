@@ -4,7 +4,8 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.trainers import TRAINERS, Trainer
-from hopefear.trainers.registry import ELSEWHERE, by_name, settable
+from hopefear.trainers.base import ELSEWHERE
+from hopefear.trainers.registry import by_name, settable
 from tests.trainers.every import every_trainer
 
 Said = pytest.CaptureFixture[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.reference import blocks as twin
 KINDS = {"7": "n"}
 
 
-def random_case(seed: int, folder: Path, lm: bool = False):
+def random_case(seed: int, folder: Path, lm: bool = False) -> Any:
     """A decoder without limits, a sentence, and every sequence with its features."""
     rng = random.Random(seed)
     features = rng.choice(["none", "phrase", "word", "both"])
@@ -45,7 +46,7 @@ def random_case(seed: int, folder: Path, lm: bool = False):
     return decoder, words, wanted
 
 
-def dot(weights, h) -> float:
+def dot(weights: Any, h: Any) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in h.items())
 
 
@@ -59,7 +60,7 @@ def test_without_limits_the_lattice_is_every_sequence(seed: int, tmp_path: Path)
     ranked = sorted((dot(decoder.weights, h) for _, h, _ in wanted), reverse=True)
     assert [d.score for d in got] == pytest.approx(ranked, abs=1e-9)
 
-    def plain(h):
+    def plain(h: Any) -> Any:
         return tuple(sorted((name, round(value, 6)) for name, value in h.items() if abs(value) > 1e-9))
 
     translations = sorted((d.text, plain(d.features)) for d in got)
@@ -151,7 +152,7 @@ def test_the_kind_of_the_model_chooses_the_decoder(tmp_path: Path) -> None:
         ({"lm": 1.0}, "none", "swap"),
     ],
 )
-def test_weights_tell_what_there_is(weights, features, reordering, tmp_path: Path) -> None:
+def test_weights_tell_what_there_is(weights: Any, features: Any, reordering: Any, tmp_path: Path) -> None:
     decoder = Blocks(block_model(tmp_path, random_pairs(random.Random(1), 5)), weights)
     assert (decoder.features, decoder.reordering) == (features, reordering)
 

@@ -34,7 +34,7 @@ def write(path: Path, lists: Lists, ids: list[str] | None = None) -> Path:
 def combined(tmp_path: Path, *lists: Lists, **options: object) -> list[list[tuple[str, dict[str, float]]]]:
     paths = [write(tmp_path / f"{k}.jsonl", own) for k, own in enumerate(lists)]
     names = [f"n{k}" for k in range(len(lists))]
-    hf.combine(lists=paths, names=names, out=tmp_path / "out.jsonl", **options)  # type: ignore[arg-type]
+    hf.combine(lists=paths, names=names, out=tmp_path / "out.jsonl", **options)
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [record["source"] for record in records] == [f"s {i}" for i in range(len(records))]
     assert all(record["references"] == ["a b"] for record in records)
@@ -146,5 +146,5 @@ def test_lists_that_do_not_fit(tmp_path: Path) -> None:
         hf.combine(lists=[a, b], out=tmp_path / "out.jsonl")
     for options in ({"lists": [a]}, {"lists": [a, b], "names": ["x"]}, {"lists": [a, b], "names": ["x", "x"]}):
         with pytest.raises(OptionError):
-            hf.combine(out=tmp_path / "out.jsonl", **options)  # type: ignore[arg-type]
+            hf.combine(out=tmp_path / "out.jsonl", **options)
     assert not (tmp_path / "out.jsonl").exists()

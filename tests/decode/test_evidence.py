@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_expected_gains_are_those_of_all_pairs(metric: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("metric", "linear"), [("bleu", twin.linear_bleu), ("chrf", twin.linear_chrf)])
-def test_above_the_limit_expected_counts_are_the_reference(metric: str, linear, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_above_the_limit_expected_counts_are_the_reference(metric: str, linear: Any, tmp_path: Path) -> None:
     lists = random_lists(2, 8, 9)
     got = expected_gains(pool_of(lists, folder=tmp_path), metric, np.array([1.0]), 0.8, 0)
     wanted = [gain for texts in lists for gain in linear(texts, probabilities(texts, 0.8))]
@@ -142,7 +143,7 @@ def test_word_translations_in_both_directions(tmp_path: Path) -> None:
         (("b",), ("v",), {"lexical_ef": math.log(0.25), "lexical_fe": math.log(0.0078125)}),
         (("a", "b"), ("u",), {"lexical_ef": math.log(0.5), "lexical_fe": math.log(0.5)}),
     ]
-    grammar = model_of(tmp_path, rules, []).grammar  # type: ignore[arg-type]
+    grammar = model_of(tmp_path, rules, []).grammar
     ef = {("a", "u"): 0.5, ("a", "v"): 0.125, ("b", "v"): 0.25, ("?", "?"): 1.0}
     fe = {("a", "u"): 0.25, ("a", "v"): 0.5, ("b", "v"): 0.0078125, ("?", "?"): 1.0}
     source, texts, floor = ["b", "a", "?"], ["u v", "v v w ?", ""], 1e-4

@@ -36,7 +36,7 @@ words of the source that it covers, and the score feature by feature.
 
 def test_explanation_names_every_rule(tmp_path: Path) -> None:
     rules = [(("a", "[X]"), (1, "x"), {"phrase_ef": -1.0}), (("b",), ("y",), {"phrase_ef": -2.0})]
-    model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
+    model = model_of(tmp_path, rules, [])
     weights = dict.fromkeys(SMALL, 0.0) | {"phrase_ef": 0.5, "identity": -3.0, "unknown": -3.0}
     assert Hiero(model, weights).explain("a b ?") == EXPLAINED
     assert Hiero(model, weights).explain("") == "source       \ntranslation  \nscore        0.000"

@@ -43,7 +43,7 @@ def test_features_are_those_of_the_derivation(tmp_path: Path) -> None:
         (("b",), ("v",), {"phrase_ef": -0.25}),
         (("c",), ("w", "w"), {"phrase_fe": -2.0}),
     ]
-    model = model_of(tmp_path, rules, [], weights={"phrase_ef": 1.0})  # type: ignore[arg-type]
+    model = model_of(tmp_path, rules, [], weights={"phrase_ef": 1.0})
     decoder = Forced(model)
     rows = decoder.columns(pool_of([["v u w w ?", "v z w w"]], folder=tmp_path), ["a b c ?"])
     names = decoder.names

@@ -120,7 +120,7 @@ def test_pop_limit_bounds_the_edges_of_a_span(tmp_path: Path) -> None:
 
 def test_best_options_of_a_source_side_are_kept(tmp_path: Path) -> None:
     rules = [(("a",), (letter,), {"phrase_ef": -float(k)}) for k, letter in enumerate("uvwxyz")]
-    model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
+    model = model_of(tmp_path, rules, [])
     weights = dict.fromkeys(SMALL, 0.0) | {"phrase_ef": -1.0}
     lists = Hiero(model, weights, max_options=2).kbest(["a"], 10)
     assert [lists.text(0, j) for j in range(lists[0].edge_count)] == ["z", "y"]
@@ -209,7 +209,7 @@ def test_a_sentence_does_not_depend_on_those_before(tmp_path: Path) -> None:
 
 
 def test_features_without_a_weight_are_on_the_edges_if_asked_for(tmp_path: Path) -> None:
-    plain = model_of(tmp_path, [(("a",), ("u",), {"phrase_ef": -1.0})], [])  # type: ignore[arg-type]
+    plain = model_of(tmp_path, [(("a",), ("u",), {"phrase_ef": -1.0})], [])
     model = replace(plain, sparse_names=("unigram(u)",))
     best = Hiero(model, {"phrase_ef": 1.0}, templates=("unigram",)).decode(["a"])[0].viterbi({"phrase_ef": 1.0})
     assert best.features["unigram(u)"] == 1.0

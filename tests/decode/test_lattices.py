@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,8 +86,8 @@ def test_text_is_a_lattice_with_one_path(tmp_path: Path) -> None:
 
 
 def test_limits_are_by_the_shortest_path(tmp_path: Path) -> None:
-    rules = [(("a", "[X]", "a"), ("u", 1, "v"), {}), (("b",), ("x",), {})]
-    model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
+    rules: Any = [(("a", "[X]", "a"), ("u", 1, "v"), {}), (("b",), ("x",), {})]
+    model = model_of(tmp_path, rules, [])
     weights = {"identity": -9.0, "unknown": -9.0, "Feature_0": 1.0}
     decoder = Hiero(model, weights, max_span=3, arcs=("Feature_0",))
     lattice = "((('a',0,1),),(('b',0,1),('b',0,2),),(('b',1,1),),(('a',0,1),),)"
@@ -95,7 +96,7 @@ def test_limits_are_by_the_shortest_path(tmp_path: Path) -> None:
 
 def test_features_and_words_of_lattices(tmp_path: Path) -> None:
     rules = [(("a",), ("u",), {"phrase_ef": -1.0})]
-    model = replace(model_of(tmp_path, rules, []), sparse_names=("unigram(u)",))  # type: ignore[arg-type]
+    model = replace(model_of(tmp_path, rules, []), sparse_names=("unigram(u)",))
     weights = {"unigram(u)": 0.25, "Feature_0": 2.0, "Feature_1": -1.0}
     decoder = Hiero(model, weights, arcs=("Feature_0", "Feature_1"))
     lattices = plf_lattices(["((('a',1,2,1),('b',3,0,1),),)"], "x")
@@ -109,7 +110,7 @@ def test_features_and_words_of_lattices(tmp_path: Path) -> None:
 
 
 def test_forests_are_no_lattices(tmp_path: Path) -> None:
-    model = model_of(tmp_path, [(("a",), ("u",), {})], [])  # type: ignore[arg-type]
+    model = model_of(tmp_path, [(("a",), ("u",), {})], [])
     decoder = Hiero(model)
     forests: Pool = decoder.decode(["a a"])
     with pytest.raises(InputError, match="no lattice of words"):
@@ -117,7 +118,7 @@ def test_forests_are_no_lattices(tmp_path: Path) -> None:
 
 
 def test_a_lattice_that_is_too_large(tmp_path: Path) -> None:
-    model = model_of(tmp_path, [(("a",), ("u",), {})], [])  # type: ignore[arg-type]
+    model = model_of(tmp_path, [(("a",), ("u",), {})], [])
     columns: list[list[Arc]] = [[("a", 0.0, 1)] for _ in range(10000)]
     columns[0].append(("a", 0.0, 10000))
     with pytest.raises(
@@ -127,7 +128,7 @@ def test_a_lattice_that_is_too_large(tmp_path: Path) -> None:
 
 
 def test_many_empty_arcs_in_a_row(tmp_path: Path) -> None:
-    model = model_of(tmp_path, [(("a",), ("u",), {})], [])  # type: ignore[arg-type]
+    model = model_of(tmp_path, [(("a",), ("u",), {})], [])
     columns: list[list[Arc]] = [[("*EPS*", 0.0, 1), ("*EPS*", 1.0, 1)] for _ in range(40)]
     with pytest.raises(InputError, match="too many arcs without words"):
         Hiero(model, arcs=("Feature_0",)).decode(plf_lattices([plf(columns)], "x"))

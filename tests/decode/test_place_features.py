@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,11 +51,11 @@ def random_case(
     return Case(decoder, rules)
 
 
-def applications(case: Case, words: list[str]) -> Counter[tuple]:
+def applications(case: Case, words: list[str]) -> Counter[tuple[Any, ...]]:
     """Every rule application over the words: spans of it and of its nonterminals, its target side, its features."""
     alone = {source[0] for source, _, _ in case.rules if len(source) == 1}
-    counts: Counter[tuple] = Counter()
-    filled = set()
+    counts: Counter[tuple[Any, ...]] = Counter()
+    filled: set[Any] = set()
     for i, j in sorted(itertools.combinations(range(len(words) + 1), 2), key=lambda span: span[1] - span[0]):
         own = [(source, target, spans) for source, target, _ in case.rules for spans in matches(source, words, i, j)]
         if j == i + 1 and words[i] not in alone:
@@ -67,9 +68,9 @@ def applications(case: Case, words: list[str]) -> Counter[tuple]:
     return counts
 
 
-def edges(forest: Forest, names: list[str]) -> Counter[tuple]:
+def edges(forest: Forest, names: list[str]) -> Counter[tuple[Any, ...]]:
     """The same of a forest without language models, less glue and the goal."""
-    counts: Counter[tuple] = Counter()
+    counts: Counter[tuple[Any, ...]] = Counter()
     heads = np.repeat(np.arange(forest.node_count), np.diff(forest.edge_begin))
     glue, rule, copied = (names.index(name) for name in ("glue", "rule", "word"))
     for e in range(forest.edge_count):
@@ -184,14 +185,14 @@ def test_lists_and_features_of_neighbouring_words_keep_them(tmp_path: Path) -> N
 
 
 def test_widths_on_lattices_are_of_the_fewest_words(tmp_path: Path) -> None:
-    rules = [
+    rules: Any = [
         (("b", "[X]"), ("v", 1), {}),
         (("[X]", "b", "[X]"), (2, 1), {}),
         (("a",), ("u",), {}),
         (("a", "a"), ("w",), {}),
     ]
     sparse = tuple(distance_features())
-    model = replace(model_of(tmp_path, rules, []), sparse_names=sparse)  # type: ignore[arg-type]
+    model = replace(model_of(tmp_path, rules, []), sparse_names=sparse)
     weights = dict.fromkeys(sparse, 0.5) | {"glue": -1.0, "rule": -0.1, "Feature_0": 1.0}
     decoder = Hiero(model, weights, pop_limit=0, max_options=0, arcs=("Feature_0",))
     chain = "".join(f"(('{word}',0,1),)," for word in "abaaba")

@@ -113,7 +113,7 @@ def test_lists_stay_whole(tmp_path: Path) -> None:
 
 def test_pairs_look_at_the_source_words_of_the_edge(tmp_path: Path) -> None:
     rules = [(("a", "[X]"), (1, "u"), {"phrase_ef": -1.0}), (("b",), ("v", "u"), {"phrase_ef": -2.0})]
-    model = model_of(tmp_path, rules, [])  # type: ignore[arg-type]
+    model = model_of(tmp_path, rules, [])
     weights = {"phrase_ef": 1.0, "identity": -9.0}
     decoder = Hiero(model, weights)
     pool = decoder.decode(["a b a b"])
@@ -138,10 +138,10 @@ def test_the_decoder_takes_features_of_neighbouring_words(seed: int, tmp_path: P
     weights = random_weights(rng) | {name: rng.gauss(0, 1) for name in names}
     line = " ".join(rng.choices("abc?", k=3))
     exact = {"pop_limit": 0, "max_options": 0, "max_span": 3, "rescore_edges": 0, "rescore_limit": 0}
-    decoder = Hiero(model, weights, **exact)  # type: ignore[arg-type]
+    decoder = Hiero(model, weights, **exact)
     assert set(decoder.templates or ()) == {"unigram", "bigram", "trigram", "trigger"}
     wanted = []
-    base = Hiero(plain, weights, **exact).decode([line])[0]  # type: ignore[arg-type]
+    base = Hiero(plain, weights, **exact).decode([line])[0]
     for score, text in found(base, weights):
         more = extended_features.of_string(text.split(), names)
         wanted.append(score + sum(weights[name] * value for name, value in more.items()))

@@ -68,7 +68,7 @@ def test_minimum_bayes_risk_is_reranking_of_forests(path: Path, monkeypatch: pyt
 def test_minimum_bayes_risk_goes_with_plain_output(path: Path) -> None:
     for more in ({"nbest": 2}, {"forests": "f"}, {"explain": True}):
         with pytest.raises(OptionError, match="--mbr goes with neither --nbest nor --forests nor --explain"):
-            Translate(model=str(path / "model"), mbr="bleu", **more)  # type: ignore[arg-type]
+            Translate(model=str(path / "model"), mbr="bleu", **more)
     with pytest.raises(OptionError, match="--scale goes with --mbr only"):
         Translate(model=str(path / "model"), scale=0.5)
     with pytest.raises(InputError, match="mbr: 'wer' is not known"):

@@ -59,42 +59,42 @@ def learnt(healthy: hf.Pool) -> dict[str, float]:
     return dict(hf.Kbmira().fit(healthy, DATA.initial).weights)
 
 
-def test_nothing_is_said_about_healthy_weights(healthy, learnt) -> None:
+def test_nothing_is_said_about_healthy_weights(healthy: Any, learnt: Any) -> None:
     holdout = healthy.subset(np.arange(8))
     history = [{"score": 60.0}, {"score": 66.0}, {"score": 65.0}]
     assert diagnose(healthy, hf.Bleu(), learnt, DATA.initial, holdout=holdout, history=history) == []
 
 
 @pytest.mark.parametrize("metric", [hf.Chrf(), hf.Ter(), hf.External("quality", scale=100.0)])
-def test_nor_with_another_metric(healthy, metric) -> None:
+def test_nor_with_another_metric(healthy: Any, metric: Any) -> None:
     weights = hf.Kbmira(metric=metric).fit(healthy, DATA.initial).weights
     assert diagnose(healthy, metric, weights, DATA.initial) == []
 
 
-def test_zero_weights(healthy) -> None:
+def test_zero_weights(healthy: Any) -> None:
     assert "zero-weights" in codes(diagnose(healthy, hf.Bleu(), dict.fromkeys(DATA.dense_names, 0.0)))
 
 
 @pytest.mark.parametrize("scale", [1e-39, 1e40])
-def test_extreme_weights(healthy, learnt, scale) -> None:
+def test_extreme_weights(healthy: Any, learnt: Any, scale: Any) -> None:
     weights = {name: scale * weight for name, weight in learnt.items()}
     assert codes(diagnose(healthy, hf.Bleu(), weights, DATA.initial)) == {"extreme-weights"}
 
 
-def test_diverged(healthy, learnt) -> None:
+def test_diverged(healthy: Any, learnt: Any) -> None:
     findings = diagnose(healthy, hf.Bleu(), {**learnt, "lm": float("nan")}, DATA.initial)
     assert codes(findings) == {"diverged"} and "lm" in findings[0].text
 
 
-def test_runaway_weight(healthy, learnt) -> None:
+def test_runaway_weight(healthy: Any, learnt: Any) -> None:
     findings = [
         f for f in diagnose(healthy, hf.Bleu(), {**learnt, "tm1": 1e6}, DATA.initial) if f.code == "runaway-weight"
     ]
     assert len(findings) == 1 and findings[0].text.startswith("tm1 ")
 
 
-def test_a_rare_feature_that_outweighs_all_else(tmp_path, learnt) -> None:
-    def add(i, k, candidate):
+def test_a_rare_feature_that_outweighs_all_else(tmp_path: Path, learnt: Any) -> None:
+    def add(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"]["seldom"] = float(i == 3 and k < 5)
 
     pool = pool_of(tmp_path, add)
@@ -104,16 +104,16 @@ def test_a_rare_feature_that_outweighs_all_else(tmp_path, learnt) -> None:
     assert "rare-feature" not in codes(diagnose(pool, hf.Bleu(), {**learnt, "seldom": 1.0}, DATA.initial))
 
 
-def test_a_large_weight_of_a_small_feature_did_not_run_away(tmp_path, learnt) -> None:
-    def shrink(i, k, candidate):
+def test_a_large_weight_of_a_small_feature_did_not_run_away(tmp_path: Path, learnt: Any) -> None:
+    def shrink(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"]["tm1"] *= 1e-6
 
     weights = {**learnt, "tm1": learnt["tm1"] * 1e6}
     assert diagnose(pool_of(tmp_path, shrink), hf.Bleu(), weights, DATA.initial) == []
 
 
-def test_silent_and_constant_features(tmp_path, learnt) -> None:
-    def add(i, k, candidate):
+def test_silent_and_constant_features(tmp_path: Path, learnt: Any) -> None:
+    def add(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"] |= {"mute": 0.0, "sentence": 0.1 * i + 1}
 
     findings = diagnose(pool_of(tmp_path, add), hf.Bleu(), {**learnt, "mute": 1.0, "sentence": 1.0}, DATA.initial)
@@ -122,37 +122,37 @@ def test_silent_and_constant_features(tmp_path, learnt) -> None:
     assert "mute" in text["silent-feature"] and "sentence" in text["constant-feature"]
 
 
-def test_sparse_features_may_be_silent(tmp_path, learnt) -> None:
-    def add(i, k, candidate):
+def test_sparse_features_may_be_silent(tmp_path: Path, learnt: Any) -> None:
+    def add(i: Any, k: Any, candidate: Any) -> None:
         if i == 3:
             candidate["features"]["rare"] = float(k % 2)
 
     assert diagnose(pool_of(tmp_path, add), hf.Bleu(), learnt, DATA.initial) == []
 
 
-def test_initial_weights_of_something_else(healthy, learnt) -> None:
+def test_initial_weights_of_something_else(healthy: Any, learnt: Any) -> None:
     findings = diagnose(healthy, hf.Bleu(), learnt, {**DATA.initial, "LM0": 0.5})
     assert codes(findings) == {"unknown-feature"} and "LM0" in findings[0].text
 
 
-def test_collinear_features(tmp_path, learnt) -> None:
-    def double(i, k, candidate):
+def test_collinear_features(tmp_path: Path, learnt: Any) -> None:
+    def double(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"]["twin"] = 3 - 2 * candidate["features"]["lm"]
 
     findings = diagnose(pool_of(tmp_path, double), hf.Bleu(), learnt, DATA.initial)
     assert codes(findings) == {"collinear-features"} and "lm and twin" in findings[0].text
 
 
-def test_no_headroom_and_same_candidates(tmp_path) -> None:
+def test_no_headroom_and_same_candidates(tmp_path: Path) -> None:
     first: dict[int, str] = {}
 
-    def same(i, k, candidate):
+    def same(i: Any, k: Any, candidate: Any) -> None:
         candidate["text"] = first.setdefault(i, candidate["text"])
 
     findings = codes(diagnose(pool_of(tmp_path, same), hf.Bleu(), DATA.initial, DATA.initial))
     assert {"no-headroom", "same-candidates"} <= findings
 
-    def few(i, k, candidate):  # two candidates differ in a few sentences only
+    def few(i: Any, k: Any, candidate: Any) -> None:  # two candidates differ in a few sentences only
         if i % 4:
             same(i, k, candidate)
 
@@ -160,9 +160,9 @@ def test_no_headroom_and_same_candidates(tmp_path) -> None:
     assert "same-candidates" in findings and "no-headroom" not in findings
 
 
-def test_headroom_without_same_candidates(tmp_path) -> None:
+def test_headroom_without_same_candidates(tmp_path: Path) -> None:
     # The first choice is the oracle everywhere: nothing to win, although all candidates differ.
-    def sorted_by_truth(i, k, candidate):
+    def sorted_by_truth(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"] = {"order": float(-k)}
 
     made = pool_of(tmp_path, sorted_by_truth)
@@ -170,7 +170,7 @@ def test_headroom_without_same_candidates(tmp_path) -> None:
     gains = hf.Bleu().sentence_gains(stats)
     begin = made.row_begin()
 
-    def by_gain(i, k, candidate):
+    def by_gain(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"] = {"order": float(gains[begin[i] + k])}
 
     findings = codes(diagnose(pool_of(tmp_path, by_gain), hf.Bleu(), {"order": 1.0}, {"order": 1.0}))
@@ -178,8 +178,8 @@ def test_headroom_without_same_candidates(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("words", "what"), [(slice(0, 3), "short"), (slice(0, None), "long")])
-def test_length_ratio(tmp_path, learnt, words, what) -> None:
-    def cut_or_double(i, k, candidate):
+def test_length_ratio(tmp_path: Path, learnt: Any, words: Any, what: Any) -> None:
+    def cut_or_double(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"]["cut"] = float(k % 2)
         if k % 2:
             tokens = candidate["text"].split()
@@ -194,13 +194,13 @@ def test_length_ratio(tmp_path, learnt, words, what) -> None:
     assert "length-ratio" not in codes(diagnose(pool, hf.Bleu(), cut, cut))
 
 
-def test_other_metrics_fall(tmp_path) -> None:
+def test_other_metrics_fall(tmp_path: Path) -> None:
     # A judge who likes what BLEU does not: the metric is gamed.
     made = pool_of(tmp_path)
     gains = hf.Bleu().sentence_gains(hf.Bleu().stats(made))
     begin = made.row_begin()
 
-    def perverse(i, k, candidate):
+    def perverse(i: Any, k: Any, candidate: Any) -> None:
         candidate["metrics"]["quality"] = 100 * (1 - float(gains[begin[i] + k]))
         candidate["features"]["bleu"] = float(gains[begin[i] + k])
 
@@ -210,7 +210,7 @@ def test_other_metrics_fall(tmp_path) -> None:
     assert "bleu (p" in text and "chrf (p" in text and "ter (p" in text
 
 
-def test_gain_in_noise_and_no_gain(healthy, learnt) -> None:
+def test_gain_in_noise_and_no_gain(healthy: Any, learnt: Any) -> None:
     few = healthy.subset(np.arange(5))
     nearly = {name: 0.9 * DATA.initial[name] + 0.1 * learnt[name] for name in learnt}
     findings = codes(diagnose(few, hf.Bleu(), learnt, nearly))
@@ -219,7 +219,7 @@ def test_gain_in_noise_and_no_gain(healthy, learnt) -> None:
     assert "no-gain" in codes(diagnose(healthy, hf.Bleu(), learnt, learnt))
 
 
-def test_gain_in_noise(tmp_path) -> None:
+def test_gain_in_noise(tmp_path: Path) -> None:
     # One sentence of 80 gains.
     made = pool_of(tmp_path)
     gains = hf.Bleu().sentence_gains(hf.Bleu().stats(made))
@@ -227,28 +227,28 @@ def test_gain_in_noise(tmp_path) -> None:
     best = int(gains[begin[0] : begin[1]].argmax())
     assert best > 0
 
-    def one(i, k, candidate):
+    def one(i: Any, k: Any, candidate: Any) -> None:
         candidate["features"] = {"first": float(k == 0), "better": float(i == 0 and k == best)}
 
     findings = diagnose(pool_of(tmp_path, one), hf.Bleu(), {"first": 1.0, "better": 2.0}, {"first": 1.0})
     assert "gain-in-noise" in codes(findings)
 
 
-def test_holdout_worse(healthy, learnt) -> None:
+def test_holdout_worse(healthy: Any, learnt: Any) -> None:
     holdout = healthy.subset(np.arange(40))
     findings = diagnose(healthy, hf.Bleu(), DATA.initial, learnt, holdout=holdout)
     assert "holdout-worse" in codes(findings)
     assert "holdout-worse" not in codes(diagnose(healthy, hf.Bleu(), learnt, DATA.initial, holdout=holdout))
 
 
-def test_unsettled(healthy, learnt) -> None:
+def test_unsettled(healthy: Any, learnt: Any) -> None:
     wild = [{"epoch": 1, "score": 60.0}, {"epoch": 2, "score": 20.0}]
     assert codes(diagnose(healthy, hf.Bleu(), learnt, DATA.initial, history=wild)) == {"unsettled"}
     assert codes(diagnose(healthy, hf.Ter(), learnt, DATA.initial, history=wild)) == set()
     assert codes(diagnose(healthy, hf.Ter(), learnt, DATA.initial, history=wild[::-1])) == {"unsettled"}
 
 
-def test_texts_end_with_the_code(healthy) -> None:
+def test_texts_end_with_the_code(healthy: Any) -> None:
     finding = Finding("zero-weights", "all weights are 0")
     assert str(finding) == "all weights are 0 [zero-weights]"
 

@@ -1,5 +1,7 @@
 """The part of the data that is kept aside."""
 
+from typing import Any
+
 import pytest
 
 from hopefear import read_nbest
@@ -16,7 +18,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 @pytest.mark.parametrize(("share", "aside"), [(0.0, 0), (0.01, 0), (0.1, 2), (0.5, 12), (0.99, 0)])
-def test_every_sentence_is_in_one_part(pool, share: float, aside: int) -> None:  # type: ignore[no-untyped-def]
+def test_every_sentence_is_in_one_part(pool: Any, share: float, aside: int) -> None:
     learn, kept = split(pool, share, seed=1)
     assert (0 if kept is None else len(kept)) == aside
     ids = [*learn.ids, *([] if kept is None else kept.ids)]
@@ -27,12 +29,12 @@ def test_every_sentence_is_in_one_part(pool, share: float, aside: int) -> None: 
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
-def test_a_share_is_a_share(pool, share: float) -> None:  # type: ignore[no-untyped-def]
+def test_a_share_is_a_share(pool: Any, share: float) -> None:
     with pytest.raises(InputError, match="the held-out share is"):
         split(pool, share, seed=1)
 
 
-def test_lists_corpora_and_loops_keep_the_same_sentences_aside(pool) -> None:  # type: ignore[no-untyped-def]
+def test_lists_corpora_and_loops_keep_the_same_sentences_aside(pool: Any) -> None:
     lines = [str(i) for i in range(len(pool))]
     learn, kept = split(Corpus(lines, [lines]), 0.2, seed=3)
     assert kept is not None and kept.references == [kept.lines]

@@ -1,4 +1,5 @@
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hopefear.evaluation import significance
 from hopefear.evaluation.significance import approximate_randomization, confidence_interval, paired_bootstrap
 
 
-def system(rng, lengths, precision):
+def system(rng: Any, lengths: Any, precision: Any) -> Any:
     """BLEU statistics of a system that gets each word right with the precision that the sentence allows."""
     n = np.maximum(4, lengths + rng.integers(-2, 3, len(lengths)))
     rows, right = [], n
@@ -18,12 +19,12 @@ def system(rng, lengths, precision):
     return np.stack([*rows, *(n - k for k in range(4)), lengths], axis=1).astype(float)
 
 
-def sentences(rng, count=300):
+def sentences(rng: Any, count: Any = 300) -> Any:
     return rng.integers(5, 40, count), rng.beta(6, 4, count)
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
-def test_calibrated(test):
+def test_calibrated(test: Any) -> None:
     """Of 200 pairs of systems with no difference, about 5 % have p < .05; the band has 99.9 % of the binomial."""
     rng = np.random.default_rng(1)
     p = []
@@ -35,7 +36,7 @@ def test_calibrated(test):
     assert 78 <= (p < 0.5).sum() <= 122
 
 
-def test_calibrated_with_runs():
+def test_calibrated_with_runs() -> None:
     """The same where the runs of a system differ more than chance in the test set explains."""
     rng = np.random.default_rng(1)
     p = []
@@ -50,7 +51,7 @@ def test_calibrated_with_runs():
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
-def test_clear_differences_and_none(test):
+def test_clear_differences_and_none(test: Any) -> None:
     rng = np.random.default_rng(2)
     lengths, precision = sentences(rng)
     a, b = system(rng, lengths, np.minimum(1, precision + 0.15)), system(rng, lengths, precision)
@@ -64,7 +65,7 @@ def test_clear_differences_and_none(test):
     assert better.runs_a == (better.score_a,) and better.score_a == pytest.approx(hf.Bleu().score(a.sum(axis=0)))
 
 
-def test_same_seed_same_result_whatever_jobs():
+def test_same_seed_same_result_whatever_jobs() -> None:
     rng = np.random.default_rng(3)
     case = sentences(rng, 50)
     a, b = system(rng, *case), system(rng, *case)
@@ -75,7 +76,7 @@ def test_same_seed_same_result_whatever_jobs():
         test(a, b, hf.Bleu(), samples=10, seed=-1)
 
 
-def test_randomisation_equals_all_ways_to_change_sides():
+def test_randomisation_equals_all_ways_to_change_sides() -> None:
     rng = np.random.default_rng(4)
     values = rng.normal(size=(2, 10, 1))
     a, b = (np.concatenate([v, np.ones((10, 1))], axis=1) for v in values)
@@ -86,7 +87,7 @@ def test_randomisation_equals_all_ways_to_change_sides():
     assert approximate_randomization(a, b, metric, samples=20000).p == pytest.approx(exact, abs=0.015)
 
 
-def test_bootstrap_of_a_mean_has_its_standard_error():
+def test_bootstrap_of_a_mean_has_its_standard_error() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(size=400)
     stats = np.stack([values, np.ones(400)], axis=1)
@@ -104,7 +105,7 @@ def test_bootstrap_of_a_mean_has_its_standard_error():
     assert interval.runs == pytest.approx(levels)
 
 
-def test_several_runs():
+def test_several_runs() -> None:
     rng = np.random.default_rng(6)
     lengths, precision = sentences(rng, 100)
     a = np.stack([system(rng, lengths, precision) for _ in range(3)])
@@ -121,7 +122,7 @@ def test_several_runs():
     assert three.p == one.p
 
 
-def test_messages():
+def test_messages() -> None:
     stats = np.ones((4, 9))
     with pytest.raises(hf.InputError, match="one has 4 and one 3"):
         paired_bootstrap(stats, stats[:3], hf.Bleu())

@@ -1,12 +1,13 @@
 import re
 from pathlib import Path
+from typing import Any
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "forests.md"
 
 
-def test_the_examples_of_the_page_run_and_say_what_it_says():
+def test_the_examples_of_the_page_run_and_say_what_it_says() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     best = names["best"]

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,12 @@ from tests.strategies import build, weighted_forests, weights
 
 
 @st.composite
-def cases(draw, **options):
+def cases(draw: Any, **options: Any) -> Any:
     forest, w = draw(weighted_forests(**options))
     return forest, w, draw(weights(forest))
 
 
-def check(envelope, forest, w, direction, lines, x):
+def check(envelope: Any, forest: Any, w: Any, direction: Any, lines: Any, x: Any) -> None:
     assert envelope.x[0] == -np.inf and (np.diff(envelope.x[1:]) > 0).all()
     assert [(Fraction(b), Fraction(a)) for b, a in zip(envelope.slope, envelope.intercept, strict=True)] == lines
     np.testing.assert_allclose(envelope.x[1:], [float(crossing) for crossing in x], rtol=1e-12)
@@ -29,7 +30,7 @@ def check(envelope, forest, w, direction, lines, x):
 
 
 @given(cases())
-def test_forest_equals_the_semiring_and_the_enumeration(case):
+def test_forest_equals_the_semiring_and_the_enumeration(case: Any) -> None:
     forest, w, direction = case
     lines, x = envelope_semiring.envelope(forest, w, direction)
     everything = slow.derivations(forest)
@@ -39,13 +40,13 @@ def test_forest_equals_the_semiring_and_the_enumeration(case):
 
 
 @given(cases(shape="lattice", max_nodes=8))
-def test_lattice(case):
+def test_lattice(case: Any) -> None:
     forest, w, direction = case
     check(forest.envelope(w, direction), forest, w, direction, *envelope_semiring.envelope(forest, w, direction))
 
 
 @given(cases(shape="list"))
-def test_list(case):
+def test_list(case: Any) -> None:
     forest, w, direction = case
     envelope = forest.envelope(w, direction)
     check(envelope, forest, w, direction, *envelope_semiring.envelope(forest, w, direction))
@@ -57,7 +58,7 @@ def test_list(case):
 
 @pytest.mark.parametrize("size", [7, 8, 9, 11, 30, 203])
 @pytest.mark.parametrize("values", ["small integers", "integers", "numbers"])
-def test_long_lists_of_which_most_lines_are_below_the_others(size, values):
+def test_long_lists_of_which_most_lines_are_below_the_others(size: Any, values: Any) -> None:
     rng = np.random.default_rng(size)
     for _ in range(20):
         spread = {"small integers": 3, "integers": 50, "numbers": 1}[values]
@@ -77,7 +78,7 @@ def test_long_lists_of_which_most_lines_are_below_the_others(size, values):
 
 
 @pytest.mark.parametrize("sparse", [0, 50])
-def test_equals_viterbi_at_1000_points(sparse):
+def test_equals_viterbi_at_1000_points(sparse: Any) -> None:
     forest = synthetic_forests.forest(2000, source_length=12, sparse=sparse, seed=3)
     rng = np.random.default_rng(4)
     w, direction = rng.normal(size=(2, len(forest.features)))
@@ -93,7 +94,7 @@ def test_equals_viterbi_at_1000_points(sparse):
         assert middle.edges.tolist() == envelope[envelope.at((x + y) / 2)].edges.tolist()
 
 
-def test_direction_that_changes_nothing_gives_one_segment():
+def test_direction_that_changes_nothing_gives_one_segment() -> None:
     forest = synthetic_forests.forest(500, seed=1)
     w = np.ones(14)
     envelope = forest.envelope(w, np.zeros(14))
@@ -102,14 +103,14 @@ def test_direction_that_changes_nothing_gives_one_segment():
 
 
 @given(cases(), st.sampled_from([2.0**-20, 2.0**14, 2.0**27]))
-def test_scale_of_weights_and_direction_only_scales_x(case, scale):
+def test_scale_of_weights_and_direction_only_scales_x(case: Any, scale: Any) -> None:
     forest, w, direction = case
     plain, scaled = forest.envelope(w, direction), forest.envelope(w * scale, direction)
     assert len(plain) == len(scaled)
     assert (plain.x * scale).tolist() == scaled.x.tolist()
 
 
-def test_pool_in_parallel():
+def test_pool_in_parallel() -> None:
     pool = random_pool(25)
     w, direction = np.array([1.0, 0.5, -1.0]), np.array([0.3, -1.0, 2.0])
     serial, many = pool.envelope(w, direction, jobs=1), pool.envelope(w, direction, jobs=3)
@@ -120,7 +121,7 @@ def test_pool_in_parallel():
             assert [envelope[j].text for j in range(len(envelope))] == [single[j].text for j in range(len(single))]
 
 
-def test_no_derivation():
+def test_no_derivation() -> None:
     with pytest.raises(hf.InputError, match="no candidate"):
         build([[]], dense_names=["a"]).envelope([1.0], [1.0])
     with pytest.raises(hf.InputError, match="no derivation"):

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -10,7 +12,7 @@ from tests.strategies import build, values, weighted_forests
 
 
 @st.composite
-def cases(draw):
+def cases(draw: Any) -> Any:
     forest, w = draw(weighted_forests())
     gains = np.array([draw(values) for _ in range(forest.edge_count)], dtype=np.float64)
     temperature = draw(st.sampled_from([0.5, 1.0, 3.0]))
@@ -18,7 +20,7 @@ def cases(draw):
     return forest, w, gains, temperature, mu
 
 
-def brute_force(forest, w, gains, temperature, mu):
+def brute_force(forest: Any, w: Any, gains: Any, temperature: Any, mu: Any) -> Any:
     everything = slow.derivations(forest)
     B = np.array([gains[list(d)].sum() for d in everything])
     s = (slow.scores(forest, w, everything) + mu * B) / temperature
@@ -30,7 +32,7 @@ def brute_force(forest, w, gains, temperature, mu):
 
 
 @given(cases())
-def test_expectations_equal_those_over_all_derivations(case):
+def test_expectations_equal_those_over_all_derivations(case: Any) -> None:
     forest, w, gains, temperature, mu = case
     log_z, p, B, h, uses = brute_force(*case)
     x = forest.expectations(w, gains, temperature, mu)
@@ -48,7 +50,7 @@ def test_expectations_equal_those_over_all_derivations(case):
 
 
 @given(cases())
-def test_scalars_per_edge_equal_the_second_order_semiring(case):
+def test_scalars_per_edge_equal_the_second_order_semiring(case: Any) -> None:
     forest, w, gains, temperature, mu = case
     scores = (forest.scores(w) + mu * gains) / temperature
     log_z, gain, features, gain_features = second_order(forest, scores, gains)
@@ -58,7 +60,7 @@ def test_scalars_per_edge_equal_the_second_order_semiring(case):
 
 
 @given(weighted_forests())
-def test_inside_times_outside(case):
+def test_inside_times_outside(case: Any) -> None:
     forest, w = case
     below = slow.below(forest)
     inside, outside = forest.inside(w), forest.outside(w)
@@ -77,7 +79,7 @@ def test_inside_times_outside(case):
     np.testing.assert_allclose(x.nodes, nodes, atol=1e-12)
 
 
-def central_difference(function, w, step=1e-5):
+def central_difference(function: Any, w: Any, step: float = 1e-5) -> Any:
     gradient = []
     for j in range(len(w)):
         up, down = w.copy(), w.copy()
@@ -88,7 +90,7 @@ def central_difference(function, w, step=1e-5):
 
 
 @given(cases())
-def test_gradients_by_finite_differences(case):
+def test_gradients_by_finite_differences(case: Any) -> None:
     forest, w, gains, temperature, mu = case
     x = forest.expectations(w, gains, temperature, mu)
     by_log_z = central_difference(lambda u: forest.expectations(u, gains, temperature, mu).log_z, w)
@@ -101,7 +103,7 @@ def test_gradients_by_finite_differences(case):
 
 
 @given(cases(), st.sampled_from([1e4, 1e5]))
-def test_no_overflow_and_nothing_lost_at_large_scores(case, scale):
+def test_no_overflow_and_nothing_lost_at_large_scores(case: Any, scale: Any) -> None:
     forest, w, gains, _, _ = case
     _, p, B, h, _ = brute_force(forest, w * scale, gains, 1.0, 0.0)
     x = forest.expectations(w * scale, gains)
@@ -110,7 +112,7 @@ def test_no_overflow_and_nothing_lost_at_large_scores(case, scale):
     np.testing.assert_allclose(x.gradient, (p * B) @ h - (p @ B) * (p @ h), rtol=1e-9, atol=1e-9)
 
 
-def test_an_edge_that_uses_a_node_twice_counts_it_by_position():
+def test_an_edge_that_uses_a_node_twice_counts_it_by_position() -> None:
     leaf = [{"words": [0], "dense": [1.0]}, {"words": [1], "dense": [0.0]}]
     forest = build([leaf, [{"tails": [0, 0], "words": [-1, -2]}]], dense_names=["a"])
     nodes, edges = forest.posteriors([0.0])
@@ -119,7 +121,7 @@ def test_an_edge_that_uses_a_node_twice_counts_it_by_position():
     assert forest.count_derivations() == 4
 
 
-def test_pool_sums_do_not_depend_on_jobs():
+def test_pool_sums_do_not_depend_on_jobs() -> None:
     pool = random_pool(150)
     w = np.array([0.5, -1.0, 2.0])
     rng = np.random.default_rng(1)
@@ -138,7 +140,7 @@ def test_pool_sums_do_not_depend_on_jobs():
     np.testing.assert_allclose(plain.log_z, [pool[i].log_z(w) for i in range(len(pool))])
 
 
-def test_bad_arguments_are_refused():
+def test_bad_arguments_are_refused() -> None:
     pool = random_pool(2)
     w = np.ones(3)
     for temperature in (0.0, -1.0, float("nan"), float("inf")):

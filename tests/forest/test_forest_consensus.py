@@ -1,6 +1,7 @@
 """Consensus over whole forests against all derivations, one by one."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.reference.consensus import expected_gains, linear_bleu
 
 
 @given(cases())
-def test_expected_counts_are_those_of_all_derivations(case):
+def test_expected_counts_are_those_of_all_derivations(case: Any) -> None:
     forest, w, _, _ = case
     for scale in (0.0, 0.7):
         w_of = {name: float(value) for name, value in zip(forest.features.names(), w, strict=True)}
@@ -33,7 +34,7 @@ def test_expected_counts_are_those_of_all_derivations(case):
             assert gain == pytest.approx(wanted[text], abs=1e-9)
 
 
-def test_the_best_of_forests():
+def test_the_best_of_forests() -> None:
     pool = random_pool(5)
     weights = {"a": 0.4, "b": -0.3, "sparse": 0.2}
     w = np.array([weights[name] for name in pool.feature_names])
@@ -43,7 +44,7 @@ def test_the_best_of_forests():
     for metric in ("chrf", "ter"):  # of the k best strings
         for forest, best in zip(pool, best_by_consensus(pool, weights, metric, 0.5, candidates=9), strict=True):
             translations = forest.kbest(weights, 9, True)
-            p = [math.exp(0.5 * (translation.score - translations[0].score)) for translation in translations]
-            texts = [translation.text for translation in translations]
+            p = [math.exp(0.5 * (translation.score - translations[0].score)) for translation in translations]  # type: ignore[attr-defined]
+            texts = [translation.text for translation in translations]  # type: ignore[attr-defined]
             gains = dict(zip(texts, expected_gains(metric, texts, p), strict=True))
             assert gains[best] == pytest.approx(max(gains.values()), abs=1e-9)

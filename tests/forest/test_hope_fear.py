@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -12,7 +14,7 @@ REFERENCE = "Australia is one of the few countries that have diplomatic relation
 
 
 @st.composite
-def cases(draw, **options):
+def cases(draw: Any, **options: Any) -> Any:
     forest, w = draw(weighted_forests(max_derivations=150, **options))
     K = draw(st.sampled_from([1, 2, 3, 4, 4, 5]))
     references = draw(st.lists(st.lists(st.integers(0, len(WORDS)), min_size=1, max_size=7), min_size=1, max_size=3))
@@ -23,16 +25,16 @@ def cases(draw, **options):
     return forest, w, references, document
 
 
-def texts(references):
+def texts(references: Any) -> Any:
     return [" ".join([*WORDS, "unheard"][i] for i in reference) for reference in references]
 
 
-def ids(references):
+def ids(references: Any) -> Any:
     return [[i if i < len(WORDS) else -1 for i in reference] for reference in references]
 
 
 @given(cases(with_spans=True), st.sampled_from([-2.0, -1.0, -0.5, 0.5, 1.0]))
-def test_forest_reranking_equals_the_twin_that_works_on_strings(case, mu):
+def test_forest_reranking_equals_the_twin_that_works_on_strings(case: Any, mu: Any) -> None:
     forest, w, references, document = case
     if forest.is_list:
         return
@@ -46,7 +48,7 @@ def test_forest_reranking_equals_the_twin_that_works_on_strings(case, mu):
 
 
 @given(cases(with_spans=False))
-def test_without_spans_a_node_has_the_share_of_its_words(case):
+def test_without_spans_a_node_has_the_share_of_its_words(case: Any) -> None:
     forest, w, references, document = case
     if forest.is_list:
         return
@@ -61,7 +63,7 @@ def test_without_spans_a_node_has_the_share_of_its_words(case):
 
 
 @given(cases())
-def test_what_is_found_is_rated_by_its_exact_statistics(case):
+def test_what_is_found_is_rated_by_its_exact_statistics(case: Any) -> None:
     forest, w, references, document = case
     for approximation in ("forest", "linear", "kbest"):
         for choice in (
@@ -75,7 +77,7 @@ def test_what_is_found_is_rated_by_its_exact_statistics(case):
             assert choice.score == slow.scores(forest, w, [tuple(choice.edges)])[0]
 
 
-def exact(forest, w, references, document, model, gain):
+def exact(forest: Any, w: Any, references: Any, document: Any, model: Any, gain: Any) -> Any:
     """The highest phi over all derivations, with the exact b."""
     everything = slow.derivations(forest)
     B = [document.B(twin.clipped(slow.yielded(forest, d), ids(references), document.max_order)) for d in everything]
@@ -83,7 +85,7 @@ def exact(forest, w, references, document, model, gain):
 
 
 @given(cases(), st.sampled_from([-1.0, -0.25, 1.0]))
-def test_kbest_with_k_large_enough_is_exact(case, mu):
+def test_kbest_with_k_large_enough_is_exact(case: Any, mu: Any) -> None:
     forest, w, references, document = case
     choice = forest.hope(w, texts(references), document, mu, approximation="kbest", k=10_000)
     assert choice.score - mu * choice.gain == pytest.approx(exact(*case, 1.0, -mu), abs=1e-9)
@@ -94,7 +96,7 @@ def test_kbest_with_k_large_enough_is_exact(case, mu):
 
 
 @given(cases(shape="list"), st.sampled_from([-1.0, -0.25, 1.0]))
-def test_a_list_is_searched_exactly(case, mu):
+def test_a_list_is_searched_exactly(case: Any, mu: Any) -> None:
     forest, w, references, document = case
     choice = forest.hope(w, texts(references), document, mu)
     assert choice.score - mu * choice.gain == pytest.approx(exact(*case, 1.0, -mu), abs=1e-9)
@@ -102,7 +104,7 @@ def test_a_list_is_searched_exactly(case, mu):
 
 
 @given(cases())
-def test_mu_of_zero_is_viterbi(case):
+def test_mu_of_zero_is_viterbi(case: Any) -> None:
     forest, w, references, document = case
     assert tuple(forest.hope(w, texts(references), document, 0.0).edges) == tuple(forest.viterbi(w).edges)
 
@@ -117,8 +119,8 @@ def small_document(K: int) -> OracleDocument:
 def words_forest(nodes: list[list[tuple[list[int], str]]], lengths: list[int]) -> hf.Forest:
     """Edges as (tails, words), slots written [0] and [1]."""
     vocab = hf.Vocab()
-    for word in REFERENCE.split():
-        vocab.add(word)
+    for text in REFERENCE.split():
+        vocab.add(text)
 
     def word(text: str) -> int:
         return -1 - int(text[1:-1]) if text.startswith("[") else vocab.add(text)
@@ -127,7 +129,7 @@ def words_forest(nodes: list[list[tuple[list[int], str]]], lengths: list[int]) -
     return build(edges, dense_names=["a"], vocab=vocab, spans=[(0, n) for n in lengths])
 
 
-def test_clipping_is_seen_only_after_the_search():
+def test_clipping_is_seen_only_after_the_search() -> None:
     forest = words_forest(
         [[([], "the few")], [([], "the countries")], [([0, 1], "[0] [1]"), ([0], "[0] is")]], [1, 1, 2]
     )
@@ -139,7 +141,7 @@ def test_clipping_is_seen_only_after_the_search():
     assert choice.stats.tolist() == [3, 4, 14]
 
 
-def test_forest_reranking_misses_the_optimum_as_in_the_paper():
+def test_forest_reranking_misses_the_optimum_as_in_the_paper() -> None:
     # (20), with "to a" for the printed "with the": the paper counts four matches; and (21)
     twenty = "one of the few nations which maintain ties to a DPRK has been"
     twenty_one = "North Korea with relations diplomatic have that countries few the of one is"
@@ -153,7 +155,7 @@ def test_forest_reranking_misses_the_optimum_as_in_the_paper():
 
 
 @pytest.mark.parametrize("K", [1, 2, 4, 9, 16])
-def test_statistics_have_the_size_of_the_document(K):
+def test_statistics_have_the_size_of_the_document(K: Any) -> None:
     forest = synthetic_forests.forest(300, source_length=6, seed=2)
     reference = forest.viterbi(np.ones(14)).text
     document = OracleDocument(K)
@@ -163,7 +165,7 @@ def test_statistics_have_the_size_of_the_document(K):
         assert np.isfinite(choice.stats).all() and 0 <= document.bleu(choice.stats) <= 1
 
 
-def test_pool_in_parallel_and_hope_above_best_above_fear():
+def test_pool_in_parallel_and_hope_above_best_above_fear() -> None:
     pool = synthetic_forests.forest_pool(12, 400, source_length=8, references=2, seed=5)
     w = np.random.default_rng(6).normal(size=14) * 0.1
     document = OracleDocument()
@@ -188,7 +190,7 @@ def test_pool_in_parallel_and_hope_above_best_above_fear():
     assert np.mean([b.gain for b in best]) > np.mean([t.hope.gain for t in serial])
 
 
-def test_forests_find_better_hope_and_fear_than_lists():
+def test_forests_find_better_hope_and_fear_than_lists() -> None:
     """Figure 1: on average phi of what is found in the forest is above that of the 100-best list."""
     pool = synthetic_forests.forest_pool(20, 3000, source_length=15, references=2, seed=7)
     w = np.random.default_rng(8).normal(size=14) * 0.1
@@ -204,7 +206,7 @@ def test_forests_find_better_hope_and_fear_than_lists():
         assert searched > listed
 
 
-def test_errors():
+def test_errors() -> None:
     forest = words_forest([[([], "the few")]], [2])
     document = OracleDocument()
     with pytest.raises(hf.InputError, match="approximation must be forest, linear or kbest, not x"):

@@ -1,4 +1,5 @@
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.strategies import build, forests, values, weighted_forests
 
 
 @given(weighted_forests(), st.integers(0, 500))
-def test_is_the_head_of_the_sorted_enumeration(case, k):
+def test_is_the_head_of_the_sorted_enumeration(case: Any, k: Any) -> None:
     forest, w = case
     everything = slow.derivations(forest)
     translations = forest.kbest(w, k)
@@ -23,7 +24,7 @@ def test_is_the_head_of_the_sorted_enumeration(case, k):
 
 
 @given(weighted_forests(), st.integers(0, 500))
-def test_distinct_gives_each_string_its_best_derivation(case, k):
+def test_distinct_gives_each_string_its_best_derivation(case: Any, k: Any) -> None:
     forest, w = case
     everything = slow.derivations(forest)
     best: dict[tuple[int, ...], float] = {}
@@ -38,7 +39,7 @@ def test_distinct_gives_each_string_its_best_derivation(case, k):
 
 
 @given(weighted_forests())
-def test_first_is_viterbi_and_the_iterator_agrees_with_the_list(case):
+def test_first_is_viterbi_and_the_iterator_agrees_with_the_list(case: Any) -> None:
     forest, w = case
     everything = forest.kbest(w, 10_000)
     assert tuple(everything[0].edges) == tuple(forest.viterbi(w).edges)
@@ -50,7 +51,7 @@ def test_first_is_viterbi_and_the_iterator_agrees_with_the_list(case):
 
 
 @given(weighted_forests(), st.sampled_from([-1.0, 0.5]), st.data())
-def test_gains_are_added_to_the_scores(case, scale, data):
+def test_gains_are_added_to_the_scores(case: Any, scale: Any, data: Any) -> None:
     forest, w = case
     gains = np.array([data.draw(values) for _ in range(forest.edge_count)], dtype=np.float64)
     everything = slow.derivations(forest)
@@ -64,12 +65,12 @@ def test_gains_are_added_to_the_scores(case, scale, data):
 
 
 @given(forests(shape="list"))
-def test_a_list_with_ties_stays_in_its_order(forest):
+def test_a_list_with_ties_stays_in_its_order(forest: Any) -> None:
     translations = forest.kbest(np.zeros(len(forest.features)), 100)
     assert [int(d.edges[0]) for d in translations] == list(range(forest.edge_count))
 
 
-def test_iterator_of_a_huge_forest_stops_early():
+def test_iterator_of_a_huge_forest_stops_early() -> None:
     nodes = [[{"words": [i], "dense": [float(i)]} for i in range(3)]]
     for v in range(60):
         nodes.append([{"tails": [v, v], "words": [-1, -2]}, {"tails": [v], "words": [-1, 0], "dense": [-1.0]}])
@@ -79,7 +80,7 @@ def test_iterator_of_a_huge_forest_stops_early():
     assert scores == sorted(scores, reverse=True) and len(scores) == 200
 
 
-def test_pool_becomes_a_pool_of_lists_whatever_the_jobs():
+def test_pool_becomes_a_pool_of_lists_whatever_the_jobs() -> None:
     pool = random_pool(20)
     w = np.array([1.0, -0.5, 0.25])
     for distinct in (False, True):
@@ -99,7 +100,7 @@ def test_pool_becomes_a_pool_of_lists_whatever_the_jobs():
                 np.testing.assert_array_equal(getattr(lists[i], name), getattr(again[i], name))
 
 
-def test_numbers_of_a_list_follow_their_candidates():
+def test_numbers_of_a_list_follow_their_candidates() -> None:
     pool = hf.Pool()
     pool.features.add("a")
     pool.vocab.add("the")

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,13 +12,13 @@ from tests.reference import enumeration as slow, forest_reranking as twin
 from tests.strategies import build
 
 
-def linear(words, references, document):
+def linear(words: Any, references: Any, document: Any) -> Any:
     """lambda.b with b counted on the words, without the term of rho."""
     return document.linear()[:-1] @ twin.unclipped(words, ids(references), document.max_order)
 
 
 @given(cases())
-def test_gains_of_edges_sum_to_linear_bleu_of_the_words_wherever_they_are_exact(case):
+def test_gains_of_edges_sum_to_linear_bleu_of_the_words_wherever_they_are_exact(case: Any) -> None:
     forest, w, references, document = case
     gains, exact = forest.linear_gains(w, texts(references), document)
     assert len(gains) == forest.edge_count
@@ -29,7 +31,7 @@ def test_gains_of_edges_sum_to_linear_bleu_of_the_words_wherever_they_are_exact(
 
 
 @given(cases())
-def test_splitting_keeps_the_derivations_and_makes_gains_exact(case):
+def test_splitting_keeps_the_derivations_and_makes_gains_exact(case: Any) -> None:
     forest, w, references, document = case
     split, origin = forest.split_by_ngrams(texts(references), document.max_order)
     assert split.count_derivations() == forest.count_derivations()
@@ -50,7 +52,7 @@ def test_splitting_keeps_the_derivations_and_makes_gains_exact(case):
 
 
 @given(cases())
-def test_hope_by_linear_bleu_is_exact_on_a_split_forest(case):
+def test_hope_by_linear_bleu_is_exact_on_a_split_forest(case: Any) -> None:
     forest, w, references, document = case
     split, _ = forest.split_by_ngrams(texts(references), document.max_order)
     hope = split.hope(w, texts(references), document, approximation="linear")
@@ -61,7 +63,7 @@ def test_hope_by_linear_bleu_is_exact_on_a_split_forest(case):
 
 
 @given(cases(shape="list"))
-def test_lists_need_no_splitting(case):
+def test_lists_need_no_splitting(case: Any) -> None:
     forest, w, references, document = case
     gains, exact = forest.linear_gains(w, texts(references), document)
     assert exact
@@ -71,7 +73,7 @@ def test_lists_need_no_splitting(case):
     assert split.is_list and origin.tolist() == list(range(forest.edge_count))
 
 
-def test_a_decoders_nodes_fix_what_matters():
+def test_a_decoders_nodes_fix_what_matters() -> None:
     # two nodes for "x a" and "y a" would be one to a bigram model: b follows either
     edges = [{"words": [0, 2]}, {"words": [1, 2]}]
     forest = build([edges, [{"tails": [0], "words": [-1, 3]}]], dense_names=["a"])
@@ -82,7 +84,7 @@ def test_a_decoders_nodes_fix_what_matters():
     assert forest.linear_gains([0.0], ["countries that", "the few"], trigrams)[1]
 
 
-def test_pool():
+def test_pool() -> None:
     pool = synthetic_forests.forest_pool(5, 200, source_length=5, seed=1)
     w = np.random.default_rng(1).normal(size=14)
     document = OracleDocument()

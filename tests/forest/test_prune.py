@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -8,19 +10,19 @@ from tests.reference import enumeration as slow
 from tests.strategies import build, weighted_forests
 
 
-def described(forest, edges):
+def described(forest: Any, edges: Any) -> Any:
     """A derivation by what its edges are, not by their numbers."""
     return tuple(
         (tuple(slow.words(forest, e)), tuple(slow.edge_features(forest, e)), len(slow.tails(forest, e))) for e in edges
     )
 
 
-def all_described(forest):
+def all_described(forest: Any) -> Any:
     return sorted(described(forest, d) for d in slow.derivations(forest))
 
 
 @given(weighted_forests())
-def test_reachable_drops_only_what_is_in_no_derivation(case):
+def test_reachable_drops_only_what_is_in_no_derivation(case: Any) -> None:
     forest, w = case
     clean = forest.reachable()
     everything = slow.derivations(forest)
@@ -32,7 +34,7 @@ def test_reachable_drops_only_what_is_in_no_derivation(case):
 
 
 @given(weighted_forests(), st.sampled_from([0.0, 0.25, 1.0, 3.0, 100.0]))
-def test_beam_keeps_the_edges_of_all_derivations_within_it(case, beam):
+def test_beam_keeps_the_edges_of_all_derivations_within_it(case: Any, beam: Any) -> None:
     forest, w = case
     everything = slow.derivations(forest)
     scores = slow.scores(forest, w, everything)
@@ -48,7 +50,7 @@ def test_beam_keeps_the_edges_of_all_derivations_within_it(case, beam):
 
 
 @given(weighted_forests(), st.sampled_from([0.0, 0.01, 0.2, 0.6, 2.0]))
-def test_posterior(case, threshold):
+def test_posterior(case: Any, threshold: Any) -> None:
     forest, w = case
     _, posterior = forest.posteriors(w)
     small = forest.pruned(w, posterior=threshold)
@@ -61,7 +63,7 @@ def test_posterior(case, threshold):
 
 
 @given(weighted_forests(), st.integers(0, 12))
-def test_max_edges(case, most):
+def test_max_edges(case: Any, most: Any) -> None:
     forest, w = case
     best = forest.viterbi(w)
     small = forest.pruned(w, max_edges=most)
@@ -69,7 +71,7 @@ def test_max_edges(case, most):
     assert described(small, small.viterbi(w).edges) == described(forest, best.edges)
 
 
-def test_a_large_forest_and_a_pool():
+def test_a_large_forest_and_a_pool() -> None:
     pool = synthetic_forests.forest_pool(3, 3000, seed=1)
     w = np.random.default_rng(1).normal(size=14)
     for small in (pool.pruned(w, beam=4.0), pool.pruned(w, posterior=1e-3), pool.pruned(w, max_edges=500, jobs=1)):
@@ -80,7 +82,7 @@ def test_a_large_forest_and_a_pool():
     assert pool.pruned(w, max_edges=500)[0].edge_count > 450
 
 
-def test_nothing_to_keep():
+def test_nothing_to_keep() -> None:
     dead = build([[], [{"tails": [0], "words": [-1]}]], dense_names=["a"])
     assert (dead.reachable().node_count, dead.reachable().edge_count) == (1, 0)
     with pytest.raises(hf.InputError, match="no derivation"):

@@ -1,4 +1,5 @@
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.strategies import build, weighted_forests
 
 @given(weighted_forests(max_derivations=30))
 @settings(max_examples=20)
-def test_frequencies_are_those_of_the_model(case):
+def test_frequencies_are_those_of_the_model(case: Any) -> None:
     forest, w = case
     everything = slow.derivations(forest)
     for temperature in (1.0, 3.0):
@@ -26,7 +27,7 @@ def test_frequencies_are_those_of_the_model(case):
         assert all(d.score == slow.scores(forest, w, [tuple(d.edges)])[0] for d in drawn[:20])
 
 
-def test_seeds_and_streams():
+def test_seeds_and_streams() -> None:
     pool = random_pool(6)
     w = np.array([0.3, 0.2, -0.1])
     serial, again, other = (pool.sample(w, 50, seed=seed, jobs=jobs) for seed, jobs in ((1, 1), (1, 3), (2, 1)))
@@ -37,7 +38,7 @@ def test_seeds_and_streams():
     assert [d.text for d in pool[0].sample(w, 50, seed=1)] == [serial.text(0, j) for j in range(50)]
 
 
-def test_errors():
+def test_errors() -> None:
     forest = build([[{"words": [0]}]], dense_names=["a"])
     assert forest.sample([1.0], 0, seed=1) == []
     for wrong in ({"count": -1}, {"count": 1, "temperature": 0.0}):

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from tests.strategies import build, forests, weighted_forests
 
 
 @given(weighted_forests())
-def test_is_the_best_of_all_derivations(case):
+def test_is_the_best_of_all_derivations(case: Any) -> None:
     forest, w = case
     everything = slow.derivations(forest)
     best = forest.viterbi(w)
@@ -18,7 +20,7 @@ def test_is_the_best_of_all_derivations(case):
 
 
 @given(weighted_forests())
-def test_a_derivation_knows_its_words_features_and_tree(case):
+def test_a_derivation_knows_its_words_features_and_tree(case: Any) -> None:
     forest, w = case
     for derivation in forest.kbest(w, 20):
         edges = tuple(int(e) for e in derivation.edges)
@@ -42,7 +44,7 @@ def test_a_derivation_knows_its_words_features_and_tree(case):
 
 
 @given(forests())
-def test_ties_go_to_the_lowest_edge_index_at_every_node(forest):
+def test_ties_go_to_the_lowest_edge_index_at_every_node(forest: Any) -> None:
     best = forest.viterbi(np.zeros(len(forest.features)))
     alive = [bool(trees) for trees in slow.below(forest)]
     for edge in best.edges:
@@ -55,7 +57,7 @@ def test_ties_go_to_the_lowest_edge_index_at_every_node(forest):
         assert edge == min(candidates)
 
 
-def test_weights_by_name_or_by_id():
+def test_weights_by_name_or_by_id() -> None:
     forest = build([[{"words": [0], "dense": [1, 0]}, {"words": [1], "dense": [0, 1]}]], dense_names=["a", "b"])
     assert forest.viterbi({"b": 2.0, "a": 1.0, "unknown": 9.0}).text == "few"
     assert forest.viterbi([1.0, 2.0]).text == "few"
@@ -68,7 +70,7 @@ def test_weights_by_name_or_by_id():
         forest.viterbi("weights")
 
 
-def test_a_forest_without_a_derivation_says_so():
+def test_a_forest_without_a_derivation_says_so() -> None:
     dead = build([[], [{"tails": [0], "words": [-1]}]], dense_names=["a"])
     with pytest.raises(hf.InputError, match="no derivation"):
         dead.viterbi([1.0])
@@ -86,7 +88,7 @@ def doubling(steps: int) -> hf.Forest:
     return build(nodes, dense_names=["a"])
 
 
-def test_a_derivation_that_would_fill_the_memory_is_refused():
+def test_a_derivation_that_would_fill_the_memory_is_refused() -> None:
     assert len(doubling(10).viterbi([1.0]).words) == 1024
     for ask in (doubling(80).viterbi, lambda w: doubling(80).kbest(w, 1)):
         with pytest.raises(hf.InputError, match="Prune"):
@@ -94,7 +96,7 @@ def test_a_derivation_that_would_fill_the_memory_is_refused():
     assert doubling(2000).count_derivations() == 1
 
 
-def test_scores_beyond_the_range_of_numbers_are_refused():
+def test_scores_beyond_the_range_of_numbers_are_refused() -> None:
     with pytest.raises(hf.InputError, match="scale the weights down"):
         doubling(1030).viterbi([2.0])
 
@@ -106,7 +108,7 @@ def chain(length: int) -> hf.Forest:
     return build(nodes, dense_names=["a"])
 
 
-def test_a_lattice_of_many_nodes_needs_no_deep_recursion():
+def test_a_lattice_of_many_nodes_needs_no_deep_recursion() -> None:
     forest = chain(50_000)
     assert len(forest.viterbi([1.0]).edges) == 50_001
     third = forest.kbest([1.0], 3, distinct=True)[2]
@@ -114,7 +116,7 @@ def test_a_lattice_of_many_nodes_needs_no_deep_recursion():
     assert forest.log_z([0.0]) == pytest.approx(50_000 * np.log(2))
 
 
-def test_pool_gives_each_sentence_its_best_and_names_the_one_that_has_none():
+def test_pool_gives_each_sentence_its_best_and_names_the_one_that_has_none() -> None:
     pool = hf.Pool()
     pool.vocab.add("the")
     for name in "ab":

@@ -93,7 +93,7 @@ def test_numbers_are_exact_and_a_mark_of_utf8_is_passed_over() -> None:
     assert chunks == [values]
     late = columns("x\n1\n2\nmany\n", 100, [0])
     assert late == [["1", "2", "many"]]
-    assert math.isinf(columns("x\n1e999\n", 100, [0])[0][0])  # type: ignore[arg-type,index]
+    assert math.isinf(columns("x\n1e999\n", 100, [0])[0][0])
 
 
 def test_equal_texts_in_a_row_are_one_object() -> None:

@@ -51,7 +51,7 @@ def table_readers() -> dict[str, Callable[[Path], object]]:
     def ending(suffix: str) -> Callable[[Path], object]:
         def read(path: Path) -> object:
             path.with_suffix(suffix).symlink_to(path)
-            return (read_letor if suffix in ENDINGS else read_table)(path.with_suffix(suffix))  # type: ignore[operator]
+            return (read_letor if suffix in ENDINGS else read_table)(path.with_suffix(suffix))
 
         return read
 

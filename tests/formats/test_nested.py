@@ -75,7 +75,7 @@ def test_weigh_reads_both(kind: str, flat: Path, nested: Path) -> None:
 
 def test_lists_of_dicts_shuffled_rows_and_iterators(flat: Path) -> None:
     rows = rows_of(json.loads(line) for line in flat.read_text().splitlines())
-    RANDOM.shuffle(rows)  # type: ignore[arg-type]
+    RANDOM.shuffle(rows)
     how: dict[str, Any] = {
         "group": "prompt",
         "features": ["logprob", "reward_a"],

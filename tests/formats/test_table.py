@@ -64,7 +64,7 @@ def expected() -> list[Any]:
     groups: dict[str, list[Any]] = {}
     for row in ROWS:
         groups.setdefault(row[0], []).append(row)
-    lists = [
+    lists: Any = [
         (
             name,
             [" ".join(row[1].split()) for row in rows],
@@ -307,7 +307,7 @@ def test_what_is_no_table() -> None:
     with pytest.raises(hf.InputError, match=r"missing is 'ignore'. Choose one of error, zero, mean, drop, indicator"):
         hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, group="g", missing="ignore")
     with pytest.raises(hf.InputError, match=r"Pool.from_table"):
-        hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, grup="g")  # type: ignore[call-arg]
+        hf.Pool.from_table({"g": [1, 2], "a": [1, 2]}, grup="g")
 
 
 def test_without_pyarrow_parquet_says_what_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Random texts, real texts and pools for the metrics."""
 
 import lzma
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,14 +22,14 @@ words = st.lists(st.sampled_from(WORDS), max_size=12)
 
 
 @st.composite
-def lines(draw, alphabet=None, max_size=10, spaces=True):
+def lines(draw: Any, alphabet: Any = None, max_size: Any = 10, spaces: bool = True) -> Any:
     tokens = draw(st.lists(st.sampled_from(WORDS) if alphabet is None else alphabet, max_size=max_size))
     blank = st.sampled_from(SPACES) if spaces else st.just(" ")
     return "".join(token + draw(blank) for token in tokens)
 
 
 @st.composite
-def corpora(draw, line=None, max_sentences=5, max_references=4):
+def corpora(draw: Any, line: Any = None, max_sentences: Any = 5, max_references: Any = 4) -> Any:
     """Hypotheses, and references with some lines missing."""
     line = lines() if line is None else line
     n = draw(st.integers(1, max_sentences))
@@ -38,7 +39,7 @@ def corpora(draw, line=None, max_sentences=5, max_references=4):
     return hypotheses, references
 
 
-def as_sacrebleu_wants(references):
+def as_sacrebleu_wants(references: Any) -> Any:
     """Empty references become None, which sacreBLEU skips, unless all references of a line are empty."""
     out = [list(lines) for lines in references]
     for i in range(len(references[0])):
@@ -51,7 +52,7 @@ def as_sacrebleu_wants(references):
     return out
 
 
-def list_pool(lists, references):
+def list_pool(lists: Any, references: Any) -> Any:
     """A pool of candidate lists from texts: lists[i] are the candidates of sentence i, references[i] its references."""
     pool = hf.Pool()
     for i, (candidates, refs) in enumerate(zip(lists, references, strict=True)):
@@ -71,14 +72,14 @@ def list_pool(lists, references):
     return pool
 
 
-def shared_lines(name):
+def shared_lines(name: Any) -> Any:
     path = SHARED / "data" / name
     opener = lzma.open if path.suffix == ".xz" else open
     with opener(path, "rt", encoding="utf-8", newline="\n") as file:
         return file.read().split("\n")[:-1]
 
 
-def real_documents(limit):
+def real_documents(limit: Any) -> Any:
     """Hypotheses and references from the shared data, for parametrize: 1, 3 and 4 references, some of them missing."""
     if SHARED is None:
         return [pytest.param([], [], marks=pytest.mark.skip(reason="shared data is not here"))]
@@ -86,7 +87,7 @@ def real_documents(limit):
         [shared_lines(f"{name}.{i}")[:limit] for i in range(4)]
         for name in ("es-en-fisher/dev.en", "ur-en-indian/raw/dev.en")
     )
-    first = {}  # the first candidate of each list of a real decoder
+    first: dict[Any, Any] = {}  # the first candidate of each list of a real decoder
     for line in shared_lines("es-en-kbest/dev.nbest.xz") if limit else []:
         number, text, *_ = line.split(" ||| ")
         if int(number) >= limit:

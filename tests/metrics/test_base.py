@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def made(name: str) -> Metric:
 
 
 @pytest.mark.parametrize("name", FROM_TEXT)
-def test_statistics_are_rows_and_scores_are_of_sums(name):
+def test_statistics_are_rows_and_scores_are_of_sums(name: Any) -> None:
     metric = by_name(name)
     stats = metric.corpus_stats(HYPS, REFS)
     assert stats.shape == (len(HYPS), metric.size) and stats.dtype == np.float64
@@ -42,7 +43,7 @@ def test_statistics_are_rows_and_scores_are_of_sums(name):
 
 
 @pytest.mark.parametrize("name", FROM_TEXT)
-def test_a_copy_of_the_reference_is_best(name):
+def test_a_copy_of_the_reference_is_best(name: Any) -> None:
     metric = by_name(name)
     copy, other = metric.corpus_stats([REFS[0][0], HYPS[1]], [[REFS[0][0]] * 2])
     assert metric.gain(copy) == 1 and metric.core.sentence_gain(copy) == 1
@@ -51,7 +52,7 @@ def test_a_copy_of_the_reference_is_best(name):
 
 
 @pytest.mark.parametrize("name", FROM_TEXT)
-def test_lists_equal_documents(name):
+def test_lists_equal_documents(name: Any) -> None:
     metric = by_name(name)
     refs = [[r[i] for r in REFS] for i in range(len(HYPS))]
     pool = list_pool([[hyp, "x", hyp] for hyp in HYPS], refs)
@@ -61,7 +62,7 @@ def test_lists_equal_documents(name):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_signature_names_the_version(name):
+def test_signature_names_the_version(name: Any) -> None:
     metric = made(name)
     assert metric.signature(2).startswith("nrefs:2|")
     assert metric.signature().endswith(f"version:hopefear-{hf.__version__}")
@@ -70,12 +71,12 @@ def test_signature_names_the_version(name):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_metric_travels_to_other_processes(name):
+def test_a_metric_travels_to_other_processes(name: Any) -> None:
     metric = made(name)
     there = pickle.loads(pickle.dumps(metric))
     assert there == metric and there.core.size == metric.core.size
 
 
-def test_submodules_are_attributes():
+def test_submodules_are_attributes() -> None:
     code = "import hopefear as hf; print(hf.metrics.by_name('chrf').name)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "chrf\n"

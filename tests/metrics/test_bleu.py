@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,17 +15,17 @@ from tests.shared_data import SHARED
 REFERENCE = "Australia is one of the few countries that have diplomatic relations with North Korea"  # (14)
 
 
-def stats_of(text, *references, **options):
+def stats_of(text: Any, *references: Any, **options: Any) -> Any:
     return hf.Bleu(**options).corpus_stats([text], [[r] for r in references])[0]
 
 
-def test_clipping_examples_of_chiang_2012():
+def test_clipping_examples_of_chiang_2012() -> None:
     assert stats_of("the few", REFERENCE)[0] == 2  # (15)
     assert stats_of("the countries", REFERENCE)[0] == 2  # (16)
     assert stats_of("the few the countries", REFERENCE)[0] == 3  # (17)
 
 
-def test_bleu2_counter_example_of_chiang_2012():
+def test_bleu2_counter_example_of_chiang_2012() -> None:
     # (20) as printed has "ties with", a fifth unigram match, where the text counts four; "ties to" is what it means.
     one_of = "one of the few nations which maintain ties to the DPRK has been"  # (20)
     north = "North Korea with relations diplomatic have that countries few the of one is"  # (21)
@@ -44,7 +45,7 @@ def test_bleu2_counter_example_of_chiang_2012():
     st.integers(1, 6),
     st.sampled_from(["closest", "shortest", "average"]),
 )
-def test_statistics_equal_the_formulas(corpus, K, length):
+def test_statistics_equal_the_formulas(corpus: Any, K: Any, length: Any) -> None:
     hyps, refs = corpus
     metric = hf.Bleu(max_order=K, reference_length=length)
     expected = [bleu_stats(hyp.split(), [r[i].split() for r in refs], K, length) for i, hyp in enumerate(hyps)]
@@ -58,7 +59,7 @@ def test_statistics_equal_the_formulas(corpus, K, length):
 
 @settings(max_examples=300, derandomize=True, deadline=None)
 @given(corpora(), st.booleans(), st.sampled_from(["none", "13a", "intl", "char", "zh"]), st.integers(1, 5))
-def test_corpus_score_equals_sacrebleu(corpus, lowercase, tokenize, K):
+def test_corpus_score_equals_sacrebleu(corpus: Any, lowercase: Any, tokenize: Any, K: Any) -> None:
     hyps, refs = corpus
     theirs = sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, max_ngram_order=K, force=True)
     expected = theirs.corpus_score(hyps, as_sacrebleu_wants(refs)).score
@@ -73,14 +74,14 @@ def test_corpus_score_equals_sacrebleu(corpus, lowercase, tokenize, K):
     st.booleans(),
     st.sampled_from(["none", "13a"]),
 )
-def test_word_by_word_is_the_same_as_whole_lines(line, lowercase, tokenize):
+def test_word_by_word_is_the_same_as_whole_lines(line: Any, lowercase: Any, tokenize: Any) -> None:
     whole = line.lower() if lowercase else line
     whole = tokenizers.line_tokenizer("13a")(whole).split() if tokenize == "13a" else whole.split()
     pool = tokenizers.corpus_pool([line], [[line]], tokenizers.preparation(tokenize, lowercase))
     assert pool.references(0)[0].split(" ") == (whole or [""])
 
 
-def test_list_and_corpus_agree_under_every_tokenizer():
+def test_list_and_corpus_agree_under_every_tokenizer() -> None:
     hyps = ["The U.S. (1,000) x", "", "中文 a b", "a\u00a0b c"]
     refs = ["the U.S. is 1,000 .", "a b", "中 文 a", "a b c"]
     pool = list_pool([[hyp, ref] for hyp, ref in zip(hyps, refs, strict=True)], [[ref] for ref in refs])
@@ -91,12 +92,12 @@ def test_list_and_corpus_agree_under_every_tokenizer():
         np.testing.assert_array_equal(rows[1::2], metric.corpus_stats(refs, [refs]))
 
 
-def test_jobs_do_not_change_statistics():
+def test_jobs_do_not_change_statistics() -> None:
     pool = list_pool([["a b c", "b c", ""]] * 50, [["a b c d", "b"]] * 50)
     np.testing.assert_array_equal(hf.Bleu().stats(pool, jobs=1), hf.Bleu().stats(pool, jobs=3))
 
 
-def test_degenerate_documents():
+def test_degenerate_documents() -> None:
     metric = hf.Bleu()
     assert metric.corpus_score([""], [["a b c d e"]]) == 0
     assert metric.corpus_score(["a"], [["a"]]) == 0  # as sacreBLEU: there are no 4-grams
@@ -112,7 +113,7 @@ def test_degenerate_documents():
     ]
 
 
-def test_messages():
+def test_messages() -> None:
     with pytest.raises(hf.InputError, match="reference 1 has 2 lines, but there are 1 hypotheses"):
         hf.Bleu().corpus_stats(["a"], [["a"], ["a", "b"]])
     with pytest.raises(hf.InputError, match="there are no references"):
@@ -139,14 +140,14 @@ def test_messages():
         hf.metrics.by_name("bleu", color=1)
 
 
-def test_signature():
+def test_signature() -> None:
     assert hf.Bleu().signature(4) == f"nrefs:4|case:mixed|eff:no|tok:none|smooth:exp|version:hopefear-{hf.__version__}"
     assert "order:2|length:shortest" in hf.Bleu(max_order=2, reference_length="shortest", lowercase=True).signature()
 
 
 @pytest.mark.parametrize("hyps,refs", real_documents(limit=600))
 @pytest.mark.parametrize("tokenize,lowercase", [("none", False), ("13a", True)])
-def test_real_documents_equal_sacrebleu(hyps, refs, tokenize, lowercase):
+def test_real_documents_equal_sacrebleu(hyps: Any, refs: Any, tokenize: Any, lowercase: Any) -> None:
     theirs = sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
     expected = theirs.corpus_score(hyps, as_sacrebleu_wants(refs)).score
     ours = hf.Bleu(lowercase=lowercase, tokenize=tokenize)
@@ -154,7 +155,7 @@ def test_real_documents_equal_sacrebleu(hyps, refs, tokenize, lowercase):
 
 
 @pytest.mark.skipif(SHARED is None, reason="shared data is not here")
-def test_13a_word_by_word_on_real_text():
+def test_13a_word_by_word_on_real_text() -> None:
     line13a = tokenizers.line_tokenizer("13a")
     for data in ["es-en-fisher/dev.en.0", "ur-en-indian/raw/dev.en.0", "ur-en-indian/raw/dev.ur"]:
         text = shared_lines(data)

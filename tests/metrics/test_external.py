@@ -1,10 +1,12 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 import hopefear as hf
 
 
-def pool_with_numbers(values, name="comet"):
+def pool_with_numbers(values: Any, name: str = "comet") -> Any:
     """One candidate list; NaN where a number is missing."""
     k = len(values)
     pool = hf.Pool()
@@ -23,7 +25,7 @@ def pool_with_numbers(values, name="comet"):
     return pool
 
 
-def test_messages():
+def test_messages() -> None:
     pool = pool_with_numbers([0.5, 0.7])
     with pytest.raises(hf.InputError, match="sentence s1: the candidates have no number called comet, nor any other"):
         hf.External("comet").stats(pool)
@@ -33,7 +35,7 @@ def test_messages():
         hf.External("comet", scale=0)
 
 
-def test_score_and_gain():
+def test_score_and_gain() -> None:
     stats = np.array([[0.5, 1], [0.7, 1]])
     assert hf.External("comet").score(stats.sum(axis=0)) == pytest.approx(0.6)
     assert hf.External("comet", scale=2).gain(stats.sum(axis=0)) == pytest.approx(0.3)

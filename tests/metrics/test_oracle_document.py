@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from tests.reference.bleu import bleu
 
 
 @st.composite
-def documents(draw):
+def documents(draw: Any) -> Any:
     """An oracle document that has seen some sentences, and one more sentence."""
     K = draw(st.integers(1, 6))
     document = OracleDocument(K, draw(st.sampled_from([0.5, 0.9, 0.999, 1.0])))
@@ -20,7 +21,7 @@ def documents(draw):
 
 
 @st.composite
-def sentences(draw, K):
+def sentences(draw: Any, K: Any) -> Any:
     n1 = draw(st.integers(0, 30))
     n = [max(0, n1 - k) for k in range(K)]
     m = [draw(st.integers(0, x)) for x in n]
@@ -29,7 +30,7 @@ def sentences(draw, K):
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(documents())
-def test_b_and_update_equal_the_formulas(case):
+def test_b_and_update_equal_the_formulas(case: Any) -> None:
     document, b = case
     K, bar = document.max_order, document.counts
     assert document.bleu() == pytest.approx(bleu(bar), abs=1e-12)
@@ -45,7 +46,7 @@ def test_b_and_update_equal_the_formulas(case):
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(documents())
-def test_linear_bleu_is_the_gradient(case):
+def test_linear_bleu_is_the_gradient(case: Any) -> None:
     document, _ = case
     K, bar, weights = document.max_order, document.counts, document.linear()
     if math.isclose(bar[K], bar[2 * K]):  # the corner of the brevity penalty: one-sided, towards a longer reference
@@ -58,12 +59,12 @@ def test_linear_bleu_is_the_gradient(case):
         assert weights[i] == pytest.approx(bar[K] * slope, rel=1e-4, abs=1e-7)
 
 
-def test_linear_bleu_at_the_corner_counts_the_brevity_penalty():
+def test_linear_bleu_at_the_corner_counts_the_brevity_penalty() -> None:
     document = OracleDocument(2)  # n_1 = rho = 2, BLEU 1
     assert document.linear().tolist() == [0.5, 1.0, -0.5 + 1.0, -1.0, -1.0]
 
 
-def test_start_and_messages():
+def test_start_and_messages() -> None:
     assert OracleDocument().counts.tolist() == [4, 3, 2, 1, 4, 3, 2, 1, 4]
     assert OracleDocument().bleu() == 1
     document = OracleDocument()

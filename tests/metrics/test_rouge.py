@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -8,7 +10,7 @@ from tests.reference.rouge import rouge_s
 
 @settings(max_examples=150, derandomize=True, deadline=None)
 @given(corpora(lines(spaces=False)), st.integers(0, 5), st.sampled_from([0.5, 1, 1.5]))
-def test_f_equals_the_definition(corpus, skip, beta):
+def test_f_equals_the_definition(corpus: Any, skip: Any, beta: Any) -> None:
     hyps, refs = corpus
     metric = hf.RougeS(skip, beta)
     stats = metric.corpus_stats(hyps, refs)
@@ -20,7 +22,7 @@ def test_f_equals_the_definition(corpus, skip, beta):
     assert metric.score(stats.sum(axis=0)) == pytest.approx(100 * sum(expected) / len(expected))
 
 
-def test_by_hand():
+def test_by_hand() -> None:
     # Lin and Och 2004, section 4: three of six pairs, two of six
     reference = "police killed the gunman"
     metric = hf.RougeS(skip=4)
@@ -35,7 +37,7 @@ def test_by_hand():
     assert metric.corpus_score(["a", "a", ""], [["a", "b", "b"]]) == pytest.approx(100 / 3)
 
 
-def test_messages():
+def test_messages() -> None:
     with pytest.raises(hf.InputError, match="skip"):
         hf.RougeS(skip=-1)
     with pytest.raises(hf.InputError, match="beta"):

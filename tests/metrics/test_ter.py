@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from tests.reference.edit_distance import edit_distance
 
 @settings(max_examples=120, derandomize=True, deadline=None)
 @given(corpora(max_references=8), *[st.booleans()] * 4)
-def test_corpus_score_equals_sacrebleu(corpus, normalized, no_punct, asian_support, case_sensitive):
+def test_corpus_score_equals_sacrebleu(
+    corpus: Any, normalized: Any, no_punct: Any, asian_support: Any, case_sensitive: Any
+) -> None:
     hyps, refs = corpus
     options = {
         "normalized": normalized,
@@ -24,7 +27,7 @@ def test_corpus_score_equals_sacrebleu(corpus, normalized, no_punct, asian_suppo
     assert hf.Ter(**options).corpus_score(hyps, refs) == pytest.approx(theirs.score, abs=1e-6)
 
 
-def moved_blocks(rng, words, vocabulary, edits):
+def moved_blocks(rng: Any, words: Any, vocabulary: Any, edits: Any) -> Any:
     """A copy with words changed, lost, added, and blocks moved."""
     words = list(words)
     for _ in range(edits):
@@ -45,7 +48,7 @@ def moved_blocks(rng, words, vocabulary, edits):
 
 
 @pytest.mark.parametrize("length,size,pairs", [(8, 4, 60), (25, 12, 25), (60, 40, 3), (90, 2000, 2), (30, 2, 2)])
-def test_shifts_in_long_sentences_equal_sacrebleu(length, size, pairs):
+def test_shifts_in_long_sentences_equal_sacrebleu(length: Any, size: Any, pairs: Any) -> None:
     """Beyond the beam, beyond 64 words, beyond the limit of shifts tried."""
     rng = random.Random(length)
     vocabulary = [f"w{i}" for i in range(size)]
@@ -63,12 +66,12 @@ def test_shifts_in_long_sentences_equal_sacrebleu(length, size, pairs):
 
 
 @pytest.mark.parametrize("hyps,refs", real_documents(limit=60))
-def test_real_documents_equal_sacrebleu(hyps, refs):
+def test_real_documents_equal_sacrebleu(hyps: Any, refs: Any) -> None:
     theirs = sacrebleu.TER().corpus_score(hyps, as_sacrebleu_wants(refs))
     assert hf.Ter().corpus_score(hyps, refs) == pytest.approx(theirs.score, abs=1e-6)
 
 
-def test_ter_by_hand():
+def test_ter_by_hand() -> None:
     metric = hf.Ter()
     stats = metric.corpus_stats(["c d a b", "A b", "", "x"], [["a b c d", "a b", "a b", "a"], ["", "a", "", "a b c"]])
     assert stats.tolist() == [[1, 4], [0, 1.5], [2, 2], [1, 2]]  # one shift; case does not count; nearest, mean length
@@ -80,7 +83,7 @@ def test_ter_by_hand():
 
 @settings(max_examples=150, derandomize=True, deadline=None)
 @given(corpora(lines(spaces=False), max_references=4))
-def test_wer_equals_the_definition(corpus):
+def test_wer_equals_the_definition(corpus: Any) -> None:
     hyps, refs = corpus
     for i, (edits, length) in enumerate(hf.Wer().corpus_stats(hyps, refs)):
         here = [r[i].split() for r in refs if r[i].strip()] or [[]]
@@ -91,7 +94,7 @@ def test_wer_equals_the_definition(corpus):
         assert (edits, length) == min(rates)[1:]
 
 
-def test_wer_of_long_sentences():
+def test_wer_of_long_sentences() -> None:
     rng = random.Random(1)
     for length in (1, 63, 64, 65, 127, 128, 129, 300):
         ref = rng.choices(WORDS[:6], k=length)
@@ -100,13 +103,13 @@ def test_wer_of_long_sentences():
         assert stats.tolist() == [edit_distance(hyp, ref), length]
 
 
-def test_candidates_do_not_disturb_each_other():
+def test_candidates_do_not_disturb_each_other() -> None:
     texts = ["c d a b", "", "a b c d", "d c b a d c", "x", "c d a b"]
     for metric in (hf.Ter(), hf.Wer()):
         one_by_one = np.vstack([metric.corpus_stats([text], [["a b c d"], ["b"]]) for text in texts])
         np.testing.assert_array_equal(metric.stats(list_pool([texts], [["a b c d", "b"]])), one_by_one)
 
 
-def test_signature():
+def test_signature() -> None:
     assert "case:lc|tok:tercom|norm:no|punct:yes|asian:no|" in hf.Ter().signature()
     assert "case:mixed|tok:none|" in hf.Wer().signature()

@@ -1,5 +1,7 @@
 """How text becomes the words that a metric compares."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import sacrebleu
@@ -8,7 +10,7 @@ import hopefear as hf
 from hopefear.metrics.tokenizers import line_tokenizer, preparation
 
 
-def lattice():
+def lattice() -> Any:
     """Two ways, "The U.S. army" and "The U.S. ARMY!", as a forest of two nodes."""
     pool = hf.Pool()
     the, us, army, loud = (pool.vocab.add(word) for word in ("The", "U.S.", "army", "ARMY!"))
@@ -26,7 +28,7 @@ def lattice():
     return pool
 
 
-def test_forests_are_tokenised_edge_by_edge():
+def test_forests_are_tokenised_edge_by_edge() -> None:
     pool = hf.Bleu(tokenize="13a", lowercase=True).prepared(lattice())
     forest = pool[0]
     text = [
@@ -45,16 +47,16 @@ LINE = "The U.S. army, 1,000.5 men: \u4e2d\u6587 (really)!"
 
 
 @pytest.mark.parametrize("name", ["13a", "intl", "zh", "char"])
-def test_tokenizers_are_those_of_sacrebleu(name):
+def test_tokenizers_are_those_of_sacrebleu(name: Any) -> None:
     assert line_tokenizer(name)(LINE) == sacrebleu.BLEU(tokenize=name).tokenizer(LINE)
 
 
-def test_13a_may_be_applied_word_by_word():
+def test_13a_may_be_applied_word_by_word() -> None:
     words = preparation("13a", True)
     assert words.wordwise
     assert " ".join(words.apply(word) for word in LINE.split()) == line_tokenizer("13a")(LINE.lower())
 
 
-def test_a_tokenizer_that_there_is_not():
+def test_a_tokenizer_that_there_is_not() -> None:
     with pytest.raises(hf.InputError, match="tokenize: there is no moses"):
         line_tokenizer("moses")

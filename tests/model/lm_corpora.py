@@ -1,9 +1,10 @@
 """Random small corpora and models for the tests of the language model."""
 
 import random
+from typing import Any
 
 
-def zipf_sentences(seed, lines=60, types=12, longest=9):
+def zipf_sentences(seed: Any, lines: Any = 60, types: Any = 12, longest: Any = 9) -> Any:
     """Sentences over w0, w1, ... with frequencies that fall, so that all counts of counts occur."""
     generator = random.Random(seed)
     words = [f"w{i}" for i in range(types)]
@@ -11,7 +12,7 @@ def zipf_sentences(seed, lines=60, types=12, longest=9):
     return [generator.choices(words, weights, k=generator.randint(0, longest)) for _ in range(lines)]
 
 
-def backoff_arpa(seed, order=4, types=7, rate=0.5, closed=True):
+def backoff_arpa(seed: Any, order: Any = 4, types: Any = 7, rate: float = 0.5, closed: bool = True) -> Any:
     """A random model, not a distribution: {n-gram: log10 p}, {n-gram: log10 b}.
 
     Some n-grams have back-off weights though nothing follows them; closed=False leaves out beginnings and ends of
@@ -44,7 +45,7 @@ def backoff_arpa(seed, order=4, types=7, rate=0.5, closed=True):
     return p, b
 
 
-def arpa_text(p, b, order):
+def arpa_text(p: Any, b: Any, order: Any) -> Any:
     lines = ["\\data\\"]
     by_order = [[g for g in p if len(g) == n] for n in range(1, order + 1)]
     lines += [f"ngram {n}={len(grams)}" for n, grams in enumerate(by_order, 1)]

@@ -169,7 +169,7 @@ def test_out_must_be_free(corpus: Path, model_path: Path, tmp_path: Path) -> Non
 def test_bad_options(tmp_path: Path, options: dict[str, object], message: str) -> None:
     f = write(tmp_path / "f", ["a"])
     with pytest.raises(InputError, match=message):
-        build(f, f, tmp_path / "model", BuildOptions(**options))  # type: ignore[arg-type]
+        build(f, f, tmp_path / "model", BuildOptions(**options))
 
 
 def chinese_pairs(folder: Path) -> tuple[Path, Path]:

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hopefear import _core
-from hopefear._core import parse_feature
+from hopefear._core import FeatureTemplates, feature_name, parse_feature
 from hopefear.decode import Hiero
 from hopefear.errors import InputError
 from hopefear.model import features
 from hopefear.model.builder import build
 from hopefear.model.directory import Model
-from hopefear.model.features import NULL, UNK, FeatureTemplates, feature_name
+from hopefear.model.features import NULL, UNK
 from hopefear.model.grammar import Grammar
 from hopefear.model.inspection import inspect_model
 from hopefear.model.options import BuildOptions

@@ -37,7 +37,7 @@ def test_every_rule_is_found_under_its_source_side(table: _core.RuleTable, gramm
     assert len(grammar) == len(wanted) > 500
     for rule in iter_rules(grammar):
         gamma = tuple("[X]" if token.startswith("[X,") else token for token in rule.source.split())
-        scored = wanted.pop((gamma, tuple(rule.target.split())))  # type: ignore[arg-type]
+        scored = wanted.pop((gamma, tuple(rule.target.split())))
         assert list(rule.values.values()) == list(scored[:5])
         assert tuple(rule.links) == scored.links
         begin, end = grammar.find(rule.source)
@@ -197,7 +197,7 @@ def test_grammars_of_other_toolkits(tmp_path: Path) -> None:
         "[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| Glue=1\n"
         "[X] ||| de [X,1] ||| of [1] ||| 7 ||| 0-0\n"
     )
-    grammar = read_grammar(path, run=Session(lambda event: notes.append(event.text)))
+    grammar = read_grammar(path, run=Session(lambda event: notes.append(event.text)))  # type: ignore[attr-defined]
     rules = list(iter_rules(grammar))
     assert grammar.names == ["EgivenFCoherent", "IsSingletonF", "PhraseModel_0", "PhraseModel_1"]
     zeros = dict.fromkeys(grammar.names, 0.0)

@@ -3,6 +3,8 @@
 import math
 import random
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from tests.reference.language_model import BackoffTwin, kneser_ney
 KINDS = [(order, closed) for order in (1, 2, 3, 4, 6) for closed in (True, False)]
 
 
-def random_model(seed, order, closed, path):
+def random_model(seed: Any, order: Any, closed: Any, path: Any) -> Any:
     """A random model and its twin; about half of all n-grams of words are in it."""
     p, b = backoff_arpa(seed, order, types=4, rate=1.2, closed=closed)
     path.write_text(arpa_text(p, b, order))
@@ -25,13 +27,13 @@ def random_model(seed, order, closed, path):
     return LanguageModel.read_arpa(path), BackoffTwin(p, b, order)
 
 
-def random_sentences(seed, count=60, longest=8, words=("w0", "w1", "w2", "w3", "new")):
+def random_sentences(seed: Any, count: Any = 60, longest: Any = 8, words: Any = ("w0", "w1", "w2", "w3", "new")) -> Any:
     generator = random.Random(seed)
     return [generator.choices(words, k=generator.randint(0, longest)) for _ in range(count)]
 
 
 @pytest.mark.parametrize(("order", "closed"), KINDS)
-def test_equals_the_backoff_rule(order, closed, tmp_path):
+def test_equals_the_backoff_rule(order: Any, closed: Any, tmp_path: Path) -> None:
     for seed in range(4):
         model, twin = random_model(seed, order, closed, tmp_path / "a")
         for words in random_sentences(seed):
@@ -48,11 +50,11 @@ def test_equals_the_backoff_rule(order, closed, tmp_path):
 
 
 @pytest.mark.parametrize(("order", "closed"), KINDS)
-def test_a_minimised_context_is_as_good_as_the_whole(order, closed, tmp_path):
+def test_a_minimised_context_is_as_good_as_the_whole(order: Any, closed: Any, tmp_path: Path) -> None:
     for seed in range(4):
         model, twin = random_model(seed, order, closed, tmp_path / "a")
         core, minimised = model.core, 0
-        same = {}  # context -> scores of all next words
+        same: dict[Any, Any] = {}  # context -> scores of all next words
         for words in random_sentences(seed, 40):
             context = core.context(bos=False)
             for word in words:
@@ -70,7 +72,7 @@ def test_a_minimised_context_is_as_good_as_the_whole(order, closed, tmp_path):
 
 
 @pytest.mark.parametrize(("order", "closed"), KINDS)
-def test_chart_scores_of_random_trees_are_scores_of_strings(order, closed, tmp_path):
+def test_chart_scores_of_random_trees_are_scores_of_strings(order: Any, closed: Any, tmp_path: Path) -> None:
     for seed in range(4):
         model, twin = random_model(seed, order, closed, tmp_path / "a")
         sentences = random_sentences(seed, 50, 12)
@@ -85,7 +87,7 @@ def test_chart_scores_of_random_trees_are_scores_of_strings(order, closed, tmp_p
         np.testing.assert_allclose(scores, [twin.score(words) for words in sentences], rtol=0, atol=1e-5)
 
 
-def chart(core, words, generator):
+def chart(core: Any, words: Any, generator: Any) -> Any:
     """The score and state of words, by a random tree built here."""
     if len(words) < 2 or generator.random() < 0.2:
         return core.score_rule(words)
@@ -98,11 +100,11 @@ def chart(core, words, generator):
 
 
 @pytest.mark.parametrize(("order", "closed"), KINDS)
-def test_equal_chart_states_are_equal_in_every_context(order, closed, tmp_path):
+def test_equal_chart_states_are_equal_in_every_context(order: Any, closed: Any, tmp_path: Path) -> None:
     for seed in range(3):
         model, _ = random_model(seed, order, closed, tmp_path / "a")
         core, generator = model.core, random.Random(seed)
-        by_state = {}
+        by_state: dict[Any, Any] = {}
         for words in random_sentences(seed, 100, 7):
             words = [core.find(w) for w in words]
             score, state = chart(core, words, generator)
@@ -133,18 +135,18 @@ def test_equal_chart_states_are_equal_in_every_context(order, closed, tmp_path):
 class Seamed:
     """A random tree by both ways of scoring; some spans have no words, some rules none of their own."""
 
-    def __init__(self, core, generator):
+    def __init__(self, core: Any, generator: Any) -> None:
         self.core, self.seams, self.generator = core, LmSeams(core), generator
         self.item_of = {}  # state -> item
 
-    def span(self, words, depth=0):
+    def span(self, words: Any, depth: Any = 0) -> Any:
         if depth > 5 or self.generator.random() < 0.15:
             return self.rule([words])
         cuts = sorted(self.generator.choices(range(len(words) + 1), k=4))
         first, second = self.span(words[cuts[0] : cuts[1]], depth + 1), self.span(words[cuts[2] : cuts[3]], depth + 1)
         return self.rule([words[: cuts[0]], first, words[cuts[1] : cuts[2]], second, words[cuts[3] :]])
 
-    def rule(self, parts, begin_sentence=False):
+    def rule(self, parts: Any, begin_sentence: bool = False) -> Any:
         flat = []
         for part in parts:
             flat.extend(part if isinstance(part, list) else [part[0]])
@@ -158,7 +160,7 @@ class Seamed:
 
 
 @pytest.mark.parametrize(("order", "closed"), KINDS)
-def test_what_seams_remember_is_what_a_rule_gets(order, closed, tmp_path):
+def test_what_seams_remember_is_what_a_rule_gets(order: Any, closed: Any, tmp_path: Path) -> None:
     for seed in range(4):
         model, _ = random_model(seed, order, closed, tmp_path / "a")
         both = Seamed(model.core, random.Random(seed))
@@ -169,7 +171,7 @@ def test_what_seams_remember_is_what_a_rule_gets(order, closed, tmp_path):
         assert len(set(both.item_of.values())) == len(both.item_of) >= (1 if order == 1 else 4)
 
 
-def test_seams_know_their_words_and_items(tmp_path):
+def test_seams_know_their_words_and_items(tmp_path: Path) -> None:
     model, _ = random_model(1, 4, True, tmp_path / "a")
     seams = LmSeams(model.core)
     assert seams.score_rule([[], 0, [], 0]) == (0.0, 0)
@@ -178,7 +180,7 @@ def test_seams_know_their_words_and_items(tmp_path):
             seams.score_rule(parts)
 
 
-def test_an_empty_span_is_nothing(tmp_path):
+def test_an_empty_span_is_nothing(tmp_path: Path) -> None:
     model, _ = random_model(1, 4, True, tmp_path / "a")
     core = model.core
     score, empty = core.score_rule([])
@@ -187,7 +189,7 @@ def test_an_empty_span_is_nothing(tmp_path):
     assert core.score_rule([empty, 3], True) == core.score_rule([3], True)
 
 
-def test_states_of_another_model_are_refused(tmp_path):
+def test_states_of_another_model_are_refused(tmp_path: Path) -> None:
     model, _ = random_model(1, 3, True, tmp_path / "a")
     two, _ = random_model(2, 3, True, tmp_path / "a")
     _, state = model.core.score_rule([3, 4])
@@ -206,7 +208,7 @@ def test_states_of_another_model_are_refused(tmp_path):
             model.core.score_ids(np.array(words, np.uint32), np.array(begin, np.int64))
 
 
-def test_evaluation_and_perplexity(tmp_path):
+def test_evaluation_and_perplexity(tmp_path: Path) -> None:
     train = [" ".join(s) for s in zipf_sentences(1, 200)]
     test = [*train[:30], "w0 new w1", "", "new"]
     model = LanguageModel.estimate(train, 3)
@@ -225,7 +227,7 @@ def test_evaluation_and_perplexity(tmp_path):
     assert math.isnan(model.perplexity([]))
 
 
-def test_batched_ids_equal_sentences():
+def test_batched_ids_equal_sentences() -> None:
     model = LanguageModel.estimate([" ".join(s) for s in zipf_sentences(1, 200)], 4)
     sentences = random_sentences(3)
     ids = np.array([model.core.find(w) for words in sentences for w in words], np.uint32)
@@ -235,7 +237,7 @@ def test_batched_ids_equal_sentences():
     assert scores.tolist() == expected
 
 
-def test_vocabularies_are_mapped():
+def test_vocabularies_are_mapped() -> None:
     model = LanguageModel.estimate(["b a", "c"], 2)
     vocab = Vocab()
     for word in ("a", "zzz", "c", "<s>", "</s>", "<unk>", "b"):
@@ -246,7 +248,7 @@ def test_vocabularies_are_mapped():
     assert "a" in model and "<s>" in model and "<unk>" in model and "zzz" not in model and "" not in model
 
 
-def test_many_words_are_found():
+def test_many_words_are_found() -> None:
     words = [f"{i}{'x' * (i % 23)}" for i in range(5000)]
     model = LanguageModel.estimate([" ".join(words)], 2)
     assert model.vocab[3:] == words
@@ -254,7 +256,7 @@ def test_many_words_are_found():
     assert all(model.core.find(word + "y") == 0 for word in words)
 
 
-def test_save_and_open(tmp_path):
+def test_save_and_open(tmp_path: Path) -> None:
     for order in (1, 2, 5):
         model = LanguageModel.estimate([" ".join(s) for s in zipf_sentences(order)], order)
         model.save(tmp_path / "lm")
@@ -269,13 +271,13 @@ def test_save_and_open(tmp_path):
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_damaged_files_are_refused(tmp_path):
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "lm"
     LanguageModel.estimate(["a b c", "a b"], 3).save(path)
     whole = path.read_bytes()
     assert len(whole) % 64 == 0
 
-    def refused(content):
+    def refused(content: Any) -> Any:
         path.write_bytes(content)
         with pytest.raises(InputError) as error:
             LanguageModel.open(path)
@@ -300,7 +302,7 @@ def test_damaged_files_are_refused(tmp_path):
         LanguageModel.open(tmp_path)
 
 
-def test_a_damaged_table_that_nobody_checked_is_still_safe(tmp_path):
+def test_a_damaged_table_that_nobody_checked_is_still_safe(tmp_path: Path) -> None:
     path = tmp_path / "lm"
     model = LanguageModel.estimate([" ".join(s) for s in zipf_sentences(1)], 4)
     model.save(path)

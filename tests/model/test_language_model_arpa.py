@@ -1,5 +1,8 @@
 """ARPA files, ours and others'."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -39,12 +42,12 @@ anything may follow
 
 
 @pytest.fixture
-def elsewhere(tmp_path):
+def elsewhere(tmp_path: Path) -> Any:
     (tmp_path / "elsewhere.arpa").write_text(ELSEWHERE)
     return LanguageModel.read_arpa(tmp_path / "elsewhere.arpa")
 
 
-def test_a_file_made_elsewhere_gives_its_own_probabilities(elsewhere):
+def test_a_file_made_elsewhere_gives_its_own_probabilities(elsewhere: Any) -> None:
     assert elsewhere.order == 3
     assert elsewhere.counts == (6, 4, 2)
     assert elsewhere.full_scores("a b") == [(-0.5, 2, False), (-0.125, 3, False), (-0.0625, 3, False)]
@@ -59,12 +62,12 @@ def test_a_file_made_elsewhere_gives_its_own_probabilities(elsewhere):
     assert elsewhere.score("<s>", bos=False, eos=False) == elsewhere.score("</s>", bos=False, eos=False) == -1.25
 
 
-def test_crlf_and_a_byte_order_mark(elsewhere, tmp_path):
+def test_crlf_and_a_byte_order_mark(elsewhere: Any, tmp_path: Path) -> None:
     (tmp_path / "dos").write_bytes(b"\xef\xbb\xbf" + ELSEWHERE.replace("\n", "\r\n").encode())
     assert np.array_equal(LanguageModel.read_arpa(tmp_path / "dos").core.data, elsewhere.core.data)
 
 
-def test_what_a_file_leaves_out(tmp_path):
+def test_what_a_file_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tx\n-inf\ty\n\n\\end\\\n")
     model = LanguageModel.read_arpa(tmp_path / "a")
     assert model.vocab == ["<unk>", "<s>", "</s>", "x", "y"]
@@ -82,7 +85,7 @@ def test_what_a_file_leaves_out(tmp_path):
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5, 6])
-def test_round_trip_to_the_bit(order, tmp_path):
+def test_round_trip_to_the_bit(order: Any, tmp_path: Path) -> None:
     model = LanguageModel.estimate([" ".join(s) for s in zipf_sentences(order)], order, (0, 0, 1)[:order])
     for name in ("a.arpa", "a.arpa.gz", "a.arpa.xz", "a.arpa.zst"):
         model.write_arpa(tmp_path / name)
@@ -95,7 +98,7 @@ def test_round_trip_to_the_bit(order, tmp_path):
         assert [again.score(line) for line in lines] == [model.score(line) for line in lines]
 
 
-def test_round_trip_of_odd_values(tmp_path):
+def test_round_trip_of_odd_values(tmp_path: Path) -> None:
     p, b = backoff_arpa(4)
     (tmp_path / "a").write_text(arpa_text(p, b, 4))
     LanguageModel.read_arpa(tmp_path / "a").write_arpa(tmp_path / "b")
@@ -107,7 +110,7 @@ def test_round_trip_of_odd_values(tmp_path):
             assert np.float32(backoff[0] if backoff else 0) == np.float32(b.get(gram, 0))
 
 
-def replaced(old, new):
+def replaced(old: Any, new: Any) -> Any:
     assert ELSEWHERE.count(old) == 1, old
     return ELSEWHERE.replace(old, new)
 
@@ -143,7 +146,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("text", MALFORMED)
-def test_malformed(text, tmp_path):
+def test_malformed(text: Any, tmp_path: Path) -> None:
     path = tmp_path / "bad.arpa"
     path.write_text(text)
     with pytest.raises(InputError) as error:
@@ -152,13 +155,13 @@ def test_malformed(text, tmp_path):
     assert "\n" not in str(error.value)
 
 
-def test_latin1_is_named(tmp_path):
+def test_latin1_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(ELSEWHERE.encode("latin1"))
     with pytest.raises(InputError, match=r"a:14: not UTF-8\. Convert the file"):
         LanguageModel.read_arpa(tmp_path / "a")
 
 
-def test_every_cut_is_noticed(tmp_path):
+def test_every_cut_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "a"
     for size in range(ELSEWHERE.index("anything") - 2):
         path.write_bytes(ELSEWHERE.encode()[: size + 1])  # é takes two bytes
@@ -166,7 +169,7 @@ def test_every_cut_is_noticed(tmp_path):
             LanguageModel.read_arpa(path)
 
 
-def test_a_missing_file_and_a_missing_folder(tmp_path, elsewhere):
+def test_a_missing_file_and_a_missing_folder(tmp_path: Path, elsewhere: Any) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
         LanguageModel.read_arpa(tmp_path / "none")
     with pytest.raises(InputError, match="no such file or folder"):
@@ -174,14 +177,14 @@ def test_a_missing_file_and_a_missing_folder(tmp_path, elsewhere):
     assert [path.name for path in tmp_path.iterdir()] == ["elsewhere.arpa"]
 
 
-def test_numbers_too_small_for_a_float(tmp_path):
+def test_numbers_too_small_for_a_float(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(replaced("-1\ta a", "-1e-60\ta a\t-1e-70"))
     model = LanguageModel.read_arpa(tmp_path / "a")
     assert model.score("a a", False, False) == -1.5
 
 
 @pytest.mark.parametrize("number", ["-Infinity", "-1e999", "-INF", "-infinity"])
-def test_only_the_minus_infinity_that_toolkits_write_is_read(tmp_path, number):
+def test_only_the_minus_infinity_that_toolkits_write_is_read(tmp_path: Path, number: Any) -> None:
     (tmp_path / "a").write_text(f"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tx\n{number}\ty\n\n\\end\\\n")
     with pytest.raises(InputError, match=r"a:6: the log10 probability is not finite"):
         LanguageModel.read_arpa(tmp_path / "a")

@@ -5,6 +5,7 @@ import random
 import tempfile
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tests.reference.language_model import kneser_ney
 from tests.shared_data import SHARED
 
 
-def read_back(model, path):
+def read_back(model: Any, path: Any) -> Any:
     """{n-gram: (p, b)} through an ARPA file, read here by hand."""
     model.write_arpa(path)
     values = {}
@@ -27,7 +28,7 @@ def read_back(model, path):
     return values
 
 
-def assert_equals_twin(sentences, order, prune, path, fallback=(0.5, 1.0, 1.5)):
+def assert_equals_twin(sentences: Any, order: Any, prune: Any, path: Any, fallback: Any = (0.5, 1.0, 1.5)) -> Any:
     model = LanguageModel.estimate([" ".join(s) for s in sentences], order, prune, discount_fallback=fallback, jobs=1)
     p, b, discounts = kneser_ney(sentences, order, prune, fallback)
     got = read_back(model, path)
@@ -43,25 +44,25 @@ def assert_equals_twin(sentences, order, prune, path, fallback=(0.5, 1.0, 1.5)):
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5, 6])
-def test_every_order_equals_the_formulas(order, tmp_path):
+def test_every_order_equals_the_formulas(order: Any, tmp_path: Path) -> None:
     discounts = [assert_equals_twin(zipf_sentences(seed), order, (), tmp_path / "a") for seed in range(6)]
     assert order == 1 or any(not fallback for each in discounts for _, fallback in each)
 
 
 @pytest.mark.parametrize("prune", [(0, 1), (0, 0, 1), (0, 0, 1, 2, 3), (0, 2, 2, 5), (0, 1000)])
-def test_pruning_equals_the_formulas(prune, tmp_path):
+def test_pruning_equals_the_formulas(prune: Any, tmp_path: Path) -> None:
     for seed in range(4):
         assert_equals_twin(zipf_sentences(seed, 80), 5, prune, tmp_path / "a")
 
 
-def test_tiny_corpora_get_the_fallback_discounts(tmp_path):
+def test_tiny_corpora_get_the_fallback_discounts(tmp_path: Path) -> None:
     for sentences in ([["a"]], [[]], [["a", "b"], []], [["a"] * 30], [["a", "a"], ["b", "a"], ["b"]]):
         for fallback in ((0.5, 1.0, 1.5), (0.2, 0.3, 0.4)):
             discounts = assert_equals_twin(sentences, 4, (), tmp_path / "a", fallback)
             assert any(fell_back for _, fell_back in discounts)
 
 
-def test_wide_vocabulary_and_long_lines(tmp_path):
+def test_wide_vocabulary_and_long_lines(tmp_path: Path) -> None:
     generator = random.Random(3)
     # 5 words of more than 12 bits each: keys of more than 64 bits.
     sentences = [[f"x{generator.randrange(9000)}" for _ in range(1000)] for _ in range(6)]
@@ -71,7 +72,7 @@ def test_wide_vocabulary_and_long_lines(tmp_path):
 
 
 @pytest.mark.parametrize(("order", "prune"), [(2, ()), (5, (0, 0, 1)), (6, ())])
-def test_on_disk_as_in_memory(order, prune, tmp_path, monkeypatch):
+def test_on_disk_as_in_memory(order: Any, prune: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = random.Random(4)
     lines = [" ".join(f"x{int(9000 ** generator.random())}" for _ in range(20)) for _ in range(3000)]
     expected = LanguageModel.estimate(lines, order, prune).core.data.tobytes()
@@ -87,7 +88,7 @@ def test_on_disk_as_in_memory(order, prune, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("order", "prune"), [(1, ()), (2, ()), (4, (0, 0, 1, 2)), (6, ())])
-def test_slices_as_the_whole(order, prune):
+def test_slices_as_the_whole(order: Any, prune: Any) -> None:
     generator = random.Random(order)
     for types, slices, ranges in ((3, 2, 2), (300, 5, 7), (9000, 3, 40), (50, 90, 1)):  # keys of 64 and of 128 bits
         lines = [
@@ -110,7 +111,7 @@ def test_slices_as_the_whole(order, prune):
         assert interval.data.tobytes() == model.data.tobytes()
 
 
-def test_counts_that_are_cut_short():
+def test_counts_that_are_cut_short() -> None:
     text = _core.LmText()
     text.add(b"a b c\na b\n")
     spec, cuts = text.spec(3, []), text.ranges(1)
@@ -122,14 +123,14 @@ def test_counts_that_are_cut_short():
         _core.LanguageModel.estimate(text, 3, [], (0.5, 1.0, 1.5), 1, [merged[:-1]])
 
 
-def test_no_room_on_disk_is_said(tmp_path, monkeypatch):
+def test_no_room_on_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with pytest.raises(InputError, match="none: a temporary file cannot be made"):
         LanguageModel.estimate(["a b c d e f g h"] * 9000, memory=0)
 
 
 @pytest.mark.parametrize(("order", "prune"), [(1, ()), (2, ()), (3, (0, 0, 1)), (5, ()), (5, (0, 1, 2, 3, 4))])
-def test_probabilities_sum_to_one(order, prune):
+def test_probabilities_sum_to_one(order: Any, prune: Any) -> None:
     sentences = zipf_sentences(1, 80, types=6)
     core = LanguageModel.estimate([" ".join(s) for s in sentences], order, prune).core
     words = [i for i in range(len(core)) if i != core.find("<s>")]
@@ -145,7 +146,7 @@ def test_probabilities_sum_to_one(order, prune):
         assert sums == pytest.approx(1, abs=1e-5), context
 
 
-def test_the_number_of_jobs_changes_nothing():
+def test_the_number_of_jobs_changes_nothing() -> None:
     lines = [" ".join(s) for s in zipf_sentences(5, 60_000, types=300)]
     serial = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=1)
     three = LanguageModel.estimate(lines, 4, (0, 0, 1), jobs=3)
@@ -154,7 +155,7 @@ def test_the_number_of_jobs_changes_nothing():
     assert serial.vocab[:3] == ["<unk>", "<s>", "</s>"]
 
 
-def test_marks_in_the_text(tmp_path):
+def test_marks_in_the_text(tmp_path: Path) -> None:
     marked = LanguageModel.estimate(["<s> a b </s>", "a </s> b a", "<unk> a <unk>"], 3)
     plain = LanguageModel.estimate(["a b", "a b a", "<unk> a <unk>"], 3)
     assert np.array_equal(marked.core.data, plain.core.data)
@@ -163,13 +164,13 @@ def test_marks_in_the_text(tmp_path):
     assert plain.score("zzz", bos=False, eos=False) > without.score("zzz", bos=False, eos=False) + 0.1
 
 
-def test_words_are_split_at_ascii_white_space_only():
+def test_words_are_split_at_ascii_white_space_only() -> None:
     model = LanguageModel.estimate(["a\tb  c\r", "no\u00a0break \u2028x \x85y", "tail\x0bv\x0cf\0z"], 2)
     expected = ["a", "b", "c", "no\u00a0break", "\u2028x", "\x85y", "tail", "v", "f", "z"]
     assert model.vocab[3:] == expected
 
 
-def test_lines_files_and_packed_files_are_the_same(tmp_path):
+def test_lines_files_and_packed_files_are_the_same(tmp_path: Path) -> None:
     import gzip
     import lzma
 
@@ -193,7 +194,7 @@ def test_lines_files_and_packed_files_are_the_same(tmp_path):
     assert np.array_equal(LanguageModel.estimate((line + "\n" for line in lines), 3).core.data, expected)
 
 
-def test_errors(tmp_path):
+def test_errors(tmp_path: Path) -> None:
     lines = ["a b c"]
     for arguments, message in [
         (([],), "no text to estimate a language model from. Give at least one line"),
@@ -226,7 +227,7 @@ def test_errors(tmp_path):
 
 
 @pytest.mark.skipif(SHARED is None, reason="needs the shared data sets")
-def test_real_text_sums_to_one_and_predicts():
+def test_real_text_sums_to_one_and_predicts() -> None:
     data = SHARED / "data" / "es-en-fisher"
     model = LanguageModel.estimate(data / "train.callhome.en.xz", 5)
     assert not any(discounts.fallback for discounts in model.discounts)

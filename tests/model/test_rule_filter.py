@@ -47,7 +47,7 @@ def test_marks_must_be_as_many_as_rules() -> None:
 
 def test_blocks_are_filtered_unless_told_otherwise(corpus: Path, tmp_path: Path) -> None:
     def blocks(name: str, **options: float) -> dict[tuple[str, str], float]:
-        made = BuildOptions(tokenizer="none", kind="blocks", max_options=0, **options)  # type: ignore[arg-type]
+        made = BuildOptions(tokenizer="none", kind="blocks", max_options=0, **options)
         build(corpus / "f", corpus / "e", tmp_path / name, made)
         model = Model.open(tmp_path / name)
         assert model.info["options"]["min_probability"] == made.min_probability
@@ -64,7 +64,7 @@ def test_blocks_are_filtered_unless_told_otherwise(corpus: Path, tmp_path: Path)
 @pytest.mark.parametrize(("name", "value"), [("min_probability", 1.5), ("min_symmetric", -0.1), ("min_symmetric", 2.0)])
 def test_probabilities_lie_between_0_and_1(name: str, value: float) -> None:
     with pytest.raises(InputError, match=f"{name}: {value} is not between 0 and 1"):
-        BuildOptions(**{name: value})  # type: ignore[arg-type]
+        BuildOptions(**{name: value})
 
 
 def test_hierarchical_rules_are_all_kept_by_default() -> None:

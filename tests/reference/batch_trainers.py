@@ -4,6 +4,9 @@
 core reports: the score of the lists, and the weights it belongs to.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from tests.reference import quadratic
@@ -11,12 +14,12 @@ from tests.reference.losses import softmax
 from tests.reference.splitmix import SplitMix64
 
 
-def document(lists, stats, w):
+def document(lists: Any, stats: Any, w: Any) -> Any:
     """Statistics of the best candidates under w."""
     return sum(stats[i][np.argmax(h @ w)] for i, h in enumerate(lists))
 
 
-def bleu_in_context(context, row):
+def bleu_in_context(context: Any, row: Any) -> Any:
     """Chiang et al. (2008): BLEU of the context with the candidate added, scaled by the size of both."""
     b = context + row
     K = len(b) // 2
@@ -24,16 +27,16 @@ def bleu_in_context(context, row):
     return rho * np.prod(m / n) ** (1 / K) * np.exp(min(0, 1 - rho / n[0]))
 
 
-def plus1(lists, stats, metric):
+def plus1(lists: Any, stats: Any, metric: Any) -> Any:
     """The metric of each candidate as a document of its own, smoothed."""
     fixed = [metric.sentence_gains(rows) for rows in stats]
     return lambda w: fixed
 
 
-def linear(lists, stats, metric):
+def linear(lists: Any, stats: Any, metric: Any) -> Any:
     """B(D) + the derivative of B at D, document of the best candidates, in the direction of M such candidates."""
 
-    def at(w):
+    def at(w: Any) -> Any:
         D = document(lists, stats, w)
         B, t = metric.gain(D), 1e-6
         if metric.name == "bleu":  # no order without matches
@@ -41,7 +44,7 @@ def linear(lists, stats, metric):
             D = np.maximum(D, 1)
             D[:K] = [max(m, 0.3 / 2**k * n) for k, (m, n) in enumerate(zip(D[:K], D[K : 2 * K], strict=True))]
 
-        def slope(b):
+        def slope(b: Any) -> Any:
             return (metric.gain(D + t * b) - metric.gain(D - t * b)) / (2 * t)
 
         return [np.array([B + slope(len(lists) * row) for row in rows]) for rows in stats]
@@ -49,14 +52,14 @@ def linear(lists, stats, metric):
     return at
 
 
-def background(lists, stats, metric, decay=0.999):
+def background(lists: Any, stats: Any, metric: Any, decay: float = 0.999) -> Any:
     """The rise of BLEU by the candidate within a fading corpus of hopes, which goes on from call to call."""
     if metric.name != "bleu":
         return plus1(lists, stats, metric)
     words = np.mean([rows[0][-1] for rows in stats])  # of a reference
     b = np.ones(stats[0].shape[1])
 
-    def at(w):
+    def at(w: Any) -> Any:
         nonlocal b
         gains = []
         for h, rows in zip(lists, stats, strict=True):
@@ -71,7 +74,7 @@ def background(lists, stats, metric, decay=0.999):
 GAINS = {"plus1": plus1, "linear": linear, "background": background}
 
 
-def averaged(kind, seen, before):
+def averaged(kind: Any, seen: Any, before: Any) -> Any:
     """What a pass ends with, and what the next begins with; ``seen`` are the weights after each of its sentences."""
     now = np.array(seen)
     if kind == "none":
@@ -81,7 +84,21 @@ def averaged(kind, seen, before):
     return now.mean(axis=0), now.mean(axis=0) if kind == "running" else now[-1]
 
 
-def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, constraints=1, average="pass", around=None):
+def kbmira(
+    lists: Any,
+    stats: Any,
+    score: Any,
+    context_gain: Any,
+    w: Any,
+    *,
+    C: Any,
+    decay: Any,
+    passes: Any,
+    seed: Any,
+    constraints: Any = 1,
+    average: str = "pass",
+    around: Any = None,
+) -> Iterator[Any]:
     """Cherry and Foster (2012), algorithm 1; with more constraints Chiang et al. (2008).
 
     ``around(w)``: gains of all candidates in place of the background's, anew at the beginning of each pass.
@@ -89,7 +106,7 @@ def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, cons
     random, order = SplitMix64(seed), list(range(len(lists)))
     b = np.ones(stats[0].shape[1])
     w = w.copy()
-    before = []
+    before: list[Any] = []
     for _ in range(passes):
         random.shuffle(order)
         seen = []
@@ -115,27 +132,27 @@ def kbmira(lists, stats, score, context_gain, w, *, C, decay, passes, seed, cons
         yield score(document(lists, stats, end)), end
 
 
-def corpus(lists, stats, choice):
+def corpus(lists: Any, stats: Any, choice: Any) -> Any:
     """H (the mean of the features) and the statistics of a corpus hypothesis."""
     H = np.mean([lists[i][e] for i, e in enumerate(choice)], axis=0)
     return H, sum(stats[i][e] for i, e in enumerate(choice))
 
 
-def joined(lists, w, sentence_gains):
+def joined(lists: Any, w: Any, sentence_gains: Any) -> Any:
     """Tan et al. (2013), lines 3 to 8."""
     hope = [np.argmax(h @ w + b) for h, b in zip(lists, sentence_gains, strict=True)]
     fear = [np.argmax(h @ w - b) for h, b in zip(lists, sentence_gains, strict=True)]
     return hope, fear
 
 
-def beam(lists, stats, gain, w, sign, size):
+def beam(lists: Any, stats: Any, gain: Any, w: Any, sign: Any, size: Any) -> Any:
     """Section 4.3: the best prefixes of a corpus under w.H + sign B, B weighed by the share of the corpus it covers."""
     M = len(lists)
     stack = [()]
     for i in range(M):
         longer = [(*prefix, e) for prefix in stack for e in range(len(lists[i]))]
 
-        def value(prefix, i=i):
+        def value(prefix: Any, i: Any = i) -> Any:
             score = sum(lists[k][e] @ w for k, e in enumerate(prefix)) / M
             return score + sign * (i + 1) / M * gain(sum(stats[k][e] for k, e in enumerate(prefix)))
 
@@ -143,7 +160,19 @@ def beam(lists, stats, gain, w, sign, size):
     return stack
 
 
-def cmira(lists, stats, score, gain, sentence_gains, w, *, C, epochs, beam_size=0, constraints=1):
+def cmira(
+    lists: Any,
+    stats: Any,
+    score: Any,
+    gain: Any,
+    sentence_gains: Any,
+    w: Any,
+    *,
+    C: Any,
+    epochs: Any,
+    beam_size: Any = 0,
+    constraints: Any = 1,
+) -> Iterator[Any]:
     """Tan et al. (2013), algorithm 1, with Delta_H of lines 11 and 12 from fear to hope; sentence_gains(w) is b'."""
     weights = [w]
     for _ in range(epochs):
@@ -171,19 +200,19 @@ def cmira(lists, stats, score, gain, sentence_gains, w, *, C, epochs, beam_size=
         yield score(document(lists, stats, average)), average
 
 
-def soft(values):
+def soft(values: Any) -> Any:
     return np.exp(values - softmax(values))
 
 
-def one(values):
+def one(values: Any) -> Any:
     return np.eye(len(values))[np.argmax(values)]
 
 
-def oracle(s, c):
+def oracle(s: Any, c: Any) -> Any:
     return np.eye(len(c))[np.argmin(c)]
 
 
-def among(distribution, s, c):
+def among(distribution: Any, s: Any, c: Any) -> Any:
     """A distribution over the candidates of lowest cost only."""
     p = np.zeros(len(c))
     p[c == min(c)] = distribution(s[c == min(c)])
@@ -207,7 +236,21 @@ UP_AND_DOWN = {
 }
 
 
-def rampion(lists, stats, score, costs_at, theta_0, *, loss, eta, C, cccp, passes, order=None, start=None):
+def rampion(
+    lists: Any,
+    stats: Any,
+    score: Any,
+    costs_at: Any,
+    theta_0: Any,
+    *,
+    loss: Any,
+    eta: Any,
+    C: Any,
+    cccp: Any,
+    passes: Any,
+    order: Any = None,
+    start: Any = None,
+) -> Iterator[Any]:
     """Gimpel and Smith (2012), algorithm 1, lines 4 to 15. ``order(pass)`` gives the sentences of each pass.
 
     ``start``: theta of the decoding before; in the first one it is theta_0.
@@ -232,10 +275,21 @@ def rampion(lists, stats, score, costs_at, theta_0, *, loss, eta, C, cccp, passe
         yield score(document(lists, stats, theta)), theta
 
 
-def perceptron(lists, S_at, w, *, iterations, scaled=True, normalize=False, C=None, average="none", mean=None):
+def perceptron(
+    lists: Any,
+    S_at: Any,
+    w: Any,
+    *,
+    iterations: Any,
+    scaled: bool = True,
+    normalize: bool = False,
+    C: Any = None,
+    average: str = "none",
+    mean: Any = None,
+) -> Iterator[Any]:
     """Brown (2011), sections 3 to 5; passive-aggressive where C is given. ``S_at(w)`` is anew for each pass."""
     w = w.copy()
-    before = []
+    before: list[Any] = []
     for _ in range(iterations):
         S, seen = S_at(w), []
         for h, s in zip(lists, S, strict=True):
@@ -256,7 +310,7 @@ def perceptron(lists, S_at, w, *, iterations, scaled=True, normalize=False, C=No
         yield mean(end) if mean else np.mean([s[np.argmax(h @ end)] for h, s in zip(lists, S, strict=True)]), end
 
 
-def pro_pairs(lists, gains, *, samples, threshold, keep, seed):
+def pro_pairs(lists: Any, gains: Any, *, samples: Any, threshold: Any, keep: Any, seed: Any) -> Any:
     """Hopkins and May (2011), figure 4: rows h(better) - h(worse), and their differences in gain."""
     x, differences = [], []
     for i, (h, g) in enumerate(zip(lists, gains, strict=True)):
@@ -274,7 +328,7 @@ def pro_pairs(lists, gains, *, samples, threshold, keep, seed):
     return np.array(x), np.array(differences)
 
 
-def expected_gain(lists, stats, gain, gains, w, T, corpus):
+def expected_gain(lists: Any, stats: Any, gain: Any, gains: Any, w: Any, T: Any, corpus: Any) -> Any:
     """The metric of the expected statistics, or the mean of the expected sentence gains; and the mean entropy."""
     p = [soft(h @ w / T) for h in lists]
     entropy = np.mean([-(q[q > 0] @ np.log(q[q > 0])) for q in p])

@@ -2,17 +2,18 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 
-def ngrams(words, k):
+def ngrams(words: Any, k: Any) -> Any:
     return Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1))
 
 
-def bleu_stats(candidate, references, K=4, length="closest"):
+def bleu_stats(candidate: Any, references: Any, K: Any = 4, length: str = "closest") -> Any:
     references = [r for r in references if r] or [[]]
     m, n = [], []
     for k in range(1, K + 1):
-        union = Counter()
+        union: Any = Counter()
         for reference in references:
             union |= ngrams(reference, k)
         m.append((ngrams(candidate, k) & union).total())  # eq. (1)
@@ -26,7 +27,7 @@ def bleu_stats(candidate, references, K=4, length="closest"):
     return [*m, *n, rho]
 
 
-def bleu(stats):
+def bleu(stats: Any) -> Any:
     """The BLEU of section 2.3, not smoothed: 0 to 1."""
     K = len(stats) // 2
     m, n, rho = stats[:K], stats[K : 2 * K], stats[2 * K]
@@ -35,7 +36,7 @@ def bleu(stats):
     return math.exp(sum(math.log(m[k] / n[k]) for k in range(K)) / K + min(0, 1 - rho / n[0]))
 
 
-def bleu_plus_one(stats):
+def bleu_plus_one(stats: Any) -> Any:
     K = len(stats) // 2
     m, n, rho = stats[:K], stats[K : 2 * K], stats[2 * K]
     if n[0] == 0:

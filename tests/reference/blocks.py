@@ -2,9 +2,11 @@
 
 import functools
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 
-def blocks_of(words, kinds, pairs):
+def blocks_of(words: Any, kinds: Any, pairs: Any) -> Any:
     """(begin, end, source, target, copy or None) of every block; pairs are (source, target) tuples of words."""
     known = {word for source, _ in pairs for word in source}
     blocks = []
@@ -21,11 +23,11 @@ def blocks_of(words, kinds, pairs):
     return blocks
 
 
-def sequences(words, kinds, pairs, swap):
+def sequences(words: Any, kinds: Any, pairs: Any, swap: Any) -> Any:
     """Every sequence of blocks that covers the sentence from left to right, or with neighbours exchanged."""
     blocks = blocks_of(words, kinds, pairs)
 
-    def rest(covered):
+    def rest(covered: Any) -> Iterator[Any]:
         if covered == len(words):
             yield []
         for block in blocks:
@@ -41,17 +43,17 @@ def sequences(words, kinds, pairs, swap):
     return list(rest(0))
 
 
-def escaped(word):
+def escaped(word: Any) -> Any:
     return "".join(f"%{ord(c):02X}" if c in "(),%=| " else c for c in word)
 
 
-def name(template, *phrases):
+def name(template: Any, *phrases: Any) -> Any:
     return f"{template}({'|'.join(','.join(map(escaped, phrase)) for phrase in phrases)})"
 
 
-def features(sequence, phrase, word, swap, bag=False):
+def features(sequence: Any, phrase: Any, word: Any, swap: Any, bag: bool = False) -> Any:
     """F(z) by name, as in core/block_features.h."""
-    h = Counter()
+    h: Any = Counter()
     before = None
     history = ["<s>"]
     for block in sequence:
@@ -104,11 +106,11 @@ def features(sequence, phrase, word, swap, bag=False):
     return +h
 
 
-def yield_of(sequence):
+def yield_of(sequence: Any) -> Any:
     return [e for block in sequence for e in block[3]]
 
 
-def forced(words, kinds, pairs, candidate, weights):
+def forced(words: Any, kinds: Any, pairs: Any, candidate: Any, weights: Any) -> Any:
     """The best sequence that makes the candidate: words left out (the fewest) and score, all ways tried.
 
     A way takes blocks from left to right or two that are exchanged, and leaves words of both sides out before, between
@@ -116,17 +118,17 @@ def forced(words, kinds, pairs, candidate, weights):
     """
     blocks = blocks_of(words, kinds, pairs)
 
-    def score(sequence):
+    def score(sequence: Any) -> Any:
         h = features(sequence, False, False, True)
         h["phrase_ef"] = -0.5 * h["rule"]
         h["swap"] = 0
         return sum(weights.get(name, 0.0) * value for name, value in h.items())
 
-    def fits(block, k):
+    def fits(block: Any, k: Any) -> Any:
         return tuple(candidate[k : k + len(block[3])]) == block[3]
 
     @functools.cache
-    def best(i, k):
+    def best(i: Any, k: Any) -> Any:
         if i == len(words) and k == len(candidate):
             return (0, 0.0)
         steps = [(skipped + 1, minus) for skipped, minus in ([best(i + 1, k)] if i < len(words) else [])]

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from string import punctuation
+from typing import Any
 
 
-def words_of(text):
+def words_of(text: Any) -> Any:
     words = []
     for w in text.split():
         if len(w) > 1 and w[-1] in punctuation:
@@ -16,11 +17,11 @@ def words_of(text):
     return words
 
 
-def grams(symbols, k):
+def grams(symbols: Any, k: Any) -> Any:
     return Counter(tuple(symbols[i : i + k]) for i in range(len(symbols) - k + 1))
 
 
-def chrf(stats, beta=2):
+def chrf(stats: Any, beta: Any = 2) -> Any:
     pairs = [(match / hyp, match / ref) for hyp, ref, match in zip(*[iter(stats)] * 3, strict=True) if hyp and ref]
     if not pairs:
         return 0.0
@@ -30,7 +31,7 @@ def chrf(stats, beta=2):
     return 100 * (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
 
 
-def chrf_stats(candidate, references, char_order=6, word_order=0, beta=2):
+def chrf_stats(candidate: Any, references: Any, char_order: Any = 6, word_order: Any = 0, beta: Any = 2) -> Any:
     """Those of the reference that scores best."""
     options = []
     for reference in references:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import sacrebleu
 
@@ -12,7 +13,7 @@ _METRICS = {
 }
 
 
-def gain(metric, candidate, reference):
+def gain(metric: Any, candidate: Any, reference: Any) -> Any:
     """0 to 1, larger is better."""
     if metric == "ter" and candidate == reference:
         return 1.0  # sacreBLEU has 0 of 0 words too
@@ -20,23 +21,23 @@ def gain(metric, candidate, reference):
     return 1 - score if metric == "ter" else score
 
 
-def expected_gains(metric, texts, p):
+def expected_gains(metric: Any, texts: Any, p: Any) -> Any:
     return [sum(q * gain(metric, text, other) for other, q in zip(texts, p, strict=True)) for text in texts]
 
 
-def ngrams(symbols, n):
+def ngrams(symbols: Any, n: Any) -> Any:
     return Counter(tuple(symbols[i : i + n]) for i in range(len(symbols) - n + 1))
 
 
-def _expected(symbols, p, n):
-    total = Counter()
+def _expected(symbols: Any, p: Any, n: Any) -> Any:
+    total: Any = Counter()
     for own, q in zip(symbols, p, strict=True):
         for gram, count in ngrams(own, n).items():
             total[gram] += q * count
     return total
 
 
-def linear_bleu(texts, p):
+def linear_bleu(texts: Any, p: Any) -> Any:
     """BLEU against expected counts (DeNero et al. 2009)."""
     symbols = [text.split() for text in texts]
     length = sum(q * len(own) for own, q in zip(symbols, p, strict=True))
@@ -58,7 +59,7 @@ def linear_bleu(texts, p):
     return gains
 
 
-def linear_chrf(texts, p):
+def linear_chrf(texts: Any, p: Any) -> Any:
     symbols = [text.replace(" ", "") for text in texts]
     gains = []
     for own in symbols:
@@ -78,7 +79,7 @@ def linear_chrf(texts, p):
     return gains
 
 
-def edits(a, b):
+def edits(a: Any, b: Any) -> Any:
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         row, above = [i], row
@@ -87,7 +88,7 @@ def edits(a, b):
     return row[-1]
 
 
-def agreement(texts, p):
+def agreement(texts: Any, p: Any) -> Any:
     """posterior_1 to posterior_4, votes, centroid of each text."""
     symbols = [text.split() for text in texts]
     risk = [sum(q * edits(a, b) for b, q in zip(symbols, p, strict=True)) for a in symbols]

@@ -1,9 +1,10 @@
 """Eq. (3), (4) and (7) of Tillmann and Zhang 2006, over feature vectors by name."""
 
 from collections import Counter
+from typing import Any
 
 
-def phi(w, truths, alternatives):
+def phi(w: Any, truths: Any, alternatives: Any) -> Any:
     """1/K sum over truths of the largest psi; a sequence is (features, BLEU)."""
     total = 0.0
     for h, b in truths:
@@ -11,15 +12,15 @@ def phi(w, truths, alternatives):
     return total / len(truths)
 
 
-def psi(w, h, b, g, c):
+def psi(w: Any, h: Any, b: Any, g: Any, c: Any) -> Any:
     return max(0.0, b - c) * max(0.0, 1 - (dot(w, h) - dot(w, g))) ** 2
 
 
-def dot(w, h):
+def dot(w: Any, h: Any) -> Any:
     return sum(w.get(name, 0.0) * value for name, value in h.items())
 
 
-def sgd_sentence(w, truths, alternatives, eta, learnt):
+def sgd_sentence(w: Any, truths: Any, alternatives: Any, eta: Any, learnt: Any) -> None:
     """One sentence of eq. (7), in place; steps end at the margin."""
     for h, b in truths:
         worst = max(alternatives, key=lambda item: psi(w, h, b, *item), default=None)

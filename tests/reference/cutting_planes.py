@@ -1,12 +1,14 @@
 """UPDATEWEIGHTS of Chiang (2012), algorithms 2, 3 and 4, on candidate lists, each quadratic program solved exactly."""
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import minimize
 
 from tests.reference.online import Document
 
 
-def solve_sets(before, sigma, sets):
+def solve_sets(before: Any, sigma: Any, sets: Any) -> Any:
     """The w that minimises 1/2 (w - before)' Sigma^-1 (w - before) + sum over sets of max_d (loss_d - w.x_d).
 
     ``sets`` has pairs (x, loss), a row for each constraint; d_i itself (x = 0, loss 0) is in every set. Returns w and
@@ -43,17 +45,17 @@ def solve_sets(before, sigma, sets):
 class Learner:
     """One learner; ``lambda_`` above 0 is AROW. Working sets are pairs of arrays: x, and losses."""
 
-    def __init__(self, w, sigma, lambda_=0.0, epsilon=1e-6):
+    def __init__(self, w: Any, sigma: Any, lambda_: float = 0.0, epsilon: float = 1e-6) -> None:
         self.w, self.sigma = np.array(w, float), np.array(sigma, float)
         self.lambda_, self.epsilon, self.document = lambda_, epsilon, Document()
 
-    def learn(self, h, b, heard=(), mu=-1.0):
+    def learn(self, h: Any, b: Any, heard: Any = (), mu: Any = -1.0) -> Any:
         """``h`` and ``b``: features and statistics of the candidates. Returns S_i without d_i."""
         B = np.array([self.document.B(each) for each in b])
         best, hope = int(np.argmax(h @ self.w)), int(np.argmax(h @ self.w - mu * B))
         before, w, chosen, alphas = self.w, self.w, [], []
 
-        def violations(w):
+        def violations(w: Any) -> Any:
             return (B[hope] - B) - (h[hope] - h) @ w
 
         first = True

@@ -1,7 +1,9 @@
 """Levenshtein distance by its recurrence."""
 
+from typing import Any
 
-def edit_distance(a, b):
+
+def edit_distance(a: Any, b: Any) -> Any:
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         above, row = row, [i]

@@ -1,11 +1,12 @@
 """The features of Gimpel and Smith (2012, section 4.3), counted on strings."""
 
 from collections import Counter
+from typing import Any
 
 TRIGGER_DISTANCE = 3
 
 
-def of_string(words, names):
+def of_string(words: Any, names: Any) -> Any:
     """unigram, bigram, trigram and trigger features of a translation."""
     known, counts = set(names), Counter()
     for template, order in (("unigram", 1), ("bigram", 2), ("trigram", 3)):

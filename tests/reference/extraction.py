@@ -201,7 +201,7 @@ def score(pairs: Sequence[Pair], **options: int | bool) -> dict[Rule, Scored]:
     orientations: dict[Rule, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     seen: Counter[Rule] = Counter()
     for pair in pairs:
-        for instance in instances(pair, **options):  # type: ignore[arg-type]
+        for instance in instances(pair, **options):
             counts[instance.rule] += instance.weight
             alignments[instance.rule][instance.links] += instance.weight
             orientations[instance.rule][instance.orientation] += instance.weight

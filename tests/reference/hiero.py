@@ -4,9 +4,11 @@ import functools
 import itertools
 import math
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 
-def matches(pattern, words, i, j):
+def matches(pattern: Any, words: Any, i: Any, j: Any) -> Any:
     """The spans of the nonterminals for each way in which a source side covers words[i:j]."""
     if not pattern:
         return [()] if i == j else []
@@ -15,13 +17,13 @@ def matches(pattern, words, i, j):
     return [((i, k), *rest) for k in range(i + 1, j + 1) for rest in matches(pattern[1:], words, k, j)]
 
 
-def own_words(rule):
+def own_words(rule: Any) -> Any:
     """The places of the words that a rule of the sentence covers itself."""
     below = {place for begin, end in rule.gaps for place in range(begin, end)}
     return {*range(rule.begin, rule.end)} - below
 
 
-def parts(words, kinds, rules, max_span, at_place=None, own=()):
+def parts(words: Any, kinds: Any, rules: Any, max_span: Any, at_place: Any = None, own: Any = ()) -> Any:
     """A function of i and j: (target words, features) of every derivation of X over words[i:j].
 
     ``at_place(source, target, i, spans)`` has features of the place of a rule, or of a word that is copied. ``own``:
@@ -32,7 +34,7 @@ def parts(words, kinds, rules, max_span, at_place=None, own=()):
     alone = {source[0] for source, _, _ in rules if len(source) == 1}
 
     @functools.cache
-    def x(i, j):
+    def x(i: Any, j: Any) -> Any:
         pieces = []
         for source, target, values in rules:
             if j - i > max_span and "[X]" in source:
@@ -78,12 +80,12 @@ def parts(words, kinds, rules, max_span, at_place=None, own=()):
     return x
 
 
-def derivations(words, kinds, rules, max_span, at_place=None, own=()):
+def derivations(words: Any, kinds: Any, rules: Any, max_span: Any, at_place: Any = None, own: Any = ()) -> Any:
     """(target words, features) of every derivation; rules are (source, target, values), nonterminals [X] and 1, 2."""
     x = parts(words, kinds, rules, max_span, at_place, own)
 
     @functools.cache
-    def s(j):
+    def s(j: Any) -> Any:
         complete = list(x(0, j))
         for k in range(1, j):
             for (left, h), (right, g) in itertools.product(s(k), x(k, j)):
@@ -93,14 +95,14 @@ def derivations(words, kinds, rules, max_span, at_place=None, own=()):
     return s(len(words))
 
 
-def _sum(*parts):
-    total = Counter()
+def _sum(*parts: Any) -> Any:
+    total: Any = Counter()
     for part in parts:
         total.update(part)
     return total
 
 
-def with_language_models(trees, models):
+def with_language_models(trees: Any, models: Any) -> Iterator[Any]:
     """The same with the features lm and lm2."""
     for text, h in trees:
         for name, model in zip(("lm", "lm2"), models, strict=False):
@@ -108,15 +110,15 @@ def with_language_models(trees, models):
         yield text, h
 
 
-def forced(words, kinds, rules, max_span, candidate, weights):
+def forced(words: Any, kinds: Any, rules: Any, max_span: Any, candidate: Any, weights: Any) -> Any:
     """The best way to make the candidate: words left out of the source, of the candidate (the fewest in all), score."""
     x = parts(words, kinds, rules, max_span)
 
-    def score(h):
+    def score(h: Any) -> Any:
         return sum(weights.get(name, 0.0) * value for name, value in h.items())
 
     @functools.cache
-    def best(i, k, glued):
+    def best(i: Any, k: Any, glued: Any) -> Any:
         if i == len(words) and k == len(candidate):
             return (0, 0.0, 0, 0)  # words left out, -score, of the source, of the candidate
         matching = []

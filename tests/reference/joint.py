@@ -4,13 +4,14 @@ import functools
 import itertools
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from tests.reference.hiero import matches
 
 
-def score(model, source, at, history, word):
+def score(model: Any, source: Any, at: Any, history: Any, word: Any) -> Any:
     """log p of a word of the model; ``history`` has the word just before first; ``at`` may be the end of the source."""
     arrays = {name: np.asarray(array, np.float64) for name, array in model.arrays.items()}
     f = [model.source_words.index(w) if w in model.source_words[4:] else 0 for w in source]
@@ -20,7 +21,7 @@ def score(model, source, at, history, word):
     return float(arrays["output"][word] @ h + arrays["output_bias"][word])
 
 
-def text_score(model, source, words):
+def text_score(model: Any, source: Any, words: Any) -> Any:
     """The sum over (word, affiliated source word) pairs and the end of the sentence."""
     numbers = [model.target_words.index(w) if w in model.target_words[4:] else 0 for w, _ in words] + [2]
     places = [at for _, at in words] + [len(source)]
@@ -31,7 +32,7 @@ def text_score(model, source, words):
     )
 
 
-def affiliated(source, target, links, i, spans):
+def affiliated(source: Any, target: Any, links: Any, i: Any, spans: Any) -> Any:
     """The source word of each word of a target side where the rule applies at i, with nonterminals over ``spans``."""
     covers, holes, at = [], iter(spans), i
     for symbol in source:
@@ -39,7 +40,7 @@ def affiliated(source, target, links, i, spans):
         at = covers[-1][1]
     linked = {t: sorted(s for s, u in links if u == t) for t in range(len(target))}
 
-    def distance(t, u):
+    def distance(t: Any, u: Any) -> Any:
         return abs(t - u), u < t
 
     words_of = []
@@ -59,13 +60,13 @@ def affiliated(source, target, links, i, spans):
     return words_of
 
 
-def derivations(words, rules, max_span):
+def derivations(words: Any, rules: Any, max_span: Any) -> Any:
     """((target word, source word) pairs, features) of every derivation; rules are (source, target, values, links)."""
     known = {word for source, *_ in rules for word in source}
     alone = {source[0] for source, *_ in rules if len(source) == 1}
 
     @functools.cache
-    def x(i, j):
+    def x(i: Any, j: Any) -> Any:
         complete = []
         for source, target, values, links in rules:
             if j - i > max_span and "[X]" in source:
@@ -74,7 +75,7 @@ def derivations(words, rules, max_span):
                 places = affiliated(source, target, links, i, spans)
                 for parts in itertools.product(*[x(*span) for span in spans]):
                     own = iter(places)
-                    text = []
+                    text: list[Any] = []
                     for symbol in target:
                         text += parts[symbol - 1][0] if isinstance(symbol, int) else [(symbol, next(own))]
                     h = Counter({**values, "rule": 1, "word": len(places)})
@@ -87,7 +88,7 @@ def derivations(words, rules, max_span):
         return complete
 
     @functools.cache
-    def s(j):
+    def s(j: Any) -> Any:
         complete = list(x(0, j))
         for k in range(1, j):
             for (left, h), (right, g) in itertools.product(s(k), x(k, j)):
@@ -100,7 +101,7 @@ def derivations(words, rules, max_span):
     return s(len(words))
 
 
-def noise_contrastive(params, contexts, words, noise, log_kq):
+def noise_contrastive(params: Any, contexts: Any, words: Any, noise: Any, log_kq: Any) -> Any:
     """J, example by example."""
     total = 0.0
     for context, word in zip(contexts, words, strict=True):

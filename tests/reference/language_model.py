@@ -2,16 +2,17 @@
 
 import math
 from collections import Counter, defaultdict
+from typing import Any
 
 BOS, EOS, UNK = "<s>", "</s>", "<unk>"
 
 
-def kneser_ney(sentences, N, prune=(), fallback=(0.5, 1.0, 1.5)):
+def kneser_ney(sentences: Any, N: Any, prune: Any = (), fallback: Any = (0.5, 1.0, 1.5)) -> Any:
     """Chen and Goodman 1998, in the form of Heafield et al. 2013, section 3.
 
     Returns p and b, {n-gram: value}, and the discounts of each order."""
     thresholds = [*prune, *[prune[-1] if prune else 0] * N][:N]
-    c = Counter()
+    c: Any = Counter()
     for sentence in sentences:
         words = [BOS, *sentence, EOS]
         c.update(tuple(words[i : i + n]) for n in range(1, N + 1) for i in range(len(words) - n + 1))
@@ -19,7 +20,7 @@ def kneser_ney(sentences, N, prune=(), fallback=(0.5, 1.0, 1.5)):
     for gram in c:
         if len(gram) > 1:
             before[gram[1:]].add(gram[0])
-    a = [{} for _ in range(N + 1)]
+    a: Any = [{} for _ in range(N + 1)]
     for gram in c:
         a[len(gram)][gram] = c[gram] if len(gram) == N or gram[0] == BOS else len(before[gram])
     a[1][(BOS,)] = 0  # never predicted
@@ -54,14 +55,14 @@ def kneser_ney(sentences, N, prune=(), fallback=(0.5, 1.0, 1.5)):
 class BackoffTwin:
     """The back-off rule over {n-gram: log10 p} and {n-gram: log10 b}."""
 
-    def __init__(self, p, b, N):
+    def __init__(self, p: Any, b: Any, N: Any) -> None:
         self.p, self.b, self.N = p, b, N
 
     @classmethod
-    def from_probabilities(cls, p, b, N):
+    def from_probabilities(cls, p: Any, b: Any, N: Any) -> Any:
         return cls({g: math.log10(v) for g, v in p.items()}, {g: math.log10(v) for g, v in b.items() if g}, N)
 
-    def prob(self, context, word):
+    def prob(self, context: Any, word: Any) -> Any:
         """log10 p(word | context) and the length of the n-gram that it came from."""
         known = (word,) in self.p
         word = word if known else UNK
@@ -71,6 +72,6 @@ class BackoffTwin:
         shorter, length = self.prob(context[1:], word)
         return self.b.get(context, 0.0) + shorter, length
 
-    def score(self, words, bos=True, eos=True):
+    def score(self, words: Any, bos: bool = True, eos: bool = True) -> Any:
         words = [*([BOS] if bos else []), *words, *([EOS] if eos else [])]
         return sum(self.prob(words[max(0, i - self.N + 1) : i], words[i])[0] for i in range(bos, len(words)))

@@ -1,19 +1,21 @@
 """The losses of Gimpel and Smith (2012), one formula each, over one list: scores s, costs c, arrays."""
 
+from typing import Any
+
 import numpy as np
 
 
-def softmax(x):
+def softmax(x: Any) -> Any:
     """log sum exp, section 3.4."""
     return np.log(np.exp(x - x.max()).sum()) + x.max()
 
 
-def oracle(s, c):
+def oracle(s: Any, c: Any) -> Any:
     """The score of the first candidate of lowest cost, (10)."""
     return s[np.argmin(c)]
 
 
-def risk(s, c):
+def risk(s: Any, c: Any) -> Any:
     p = np.exp(s - softmax(s))
     return p @ c
 

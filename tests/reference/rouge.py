@@ -2,13 +2,14 @@
 
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
 
-def pairs(words, skip):
+def pairs(words: Any, skip: Any) -> Any:
     return Counter((words[i], words[j]) for i, j in combinations(range(len(words)), 2) if j - i - 1 <= skip)
 
 
-def rouge_s(candidate, references, skip, beta):
+def rouge_s(candidate: Any, references: Any, skip: Any, beta: Any) -> Any:
     """F, eq. (9) of Brown 2011; the best over the references."""
     best = 0.0
     for reference in references:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -14,23 +15,23 @@ from hopefear.train.coordinate_ascent import Ascended, CoordinateAscent, Paramet
 from hopefear.train.decoder_command import DecoderError
 
 
-def no_retune(setting, weights, number):
+def no_retune(setting: Any, weights: Any, number: Any) -> None:
     raise AssertionError("not to be called")
 
 
-def climb(parameters, function, retune=no_retune, weights=None, **options) -> Ascended:
+def climb(parameters: Any, function: Any, retune: Any = no_retune, weights: Any = None, **options: Any) -> Ascended:
     options = {"every": 0, "trials": 0, **options}
     return CoordinateAscent(**options).run(parameters, lambda s, w: function(s), retune, weights or {})
 
 
-def real(name, *values, smallest=0.01, **more) -> Parameter:
+def real(name: Any, *values: Any, smallest: float = 0.01, **more: Any) -> Parameter:
     return Parameter(name, tuple(values), values[len(values) // 2], smallest=smallest, **more)
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(st.tuples(st.integers(-10, 30), st.integers(-10, 30)), st.tuples(st.integers(1, 9), st.integers(1, 9)))
-def test_separable_integers_equal_the_search_over_the_whole_grid(peak, steep) -> None:
-    def quality(setting):
+def test_separable_integers_equal_the_search_over_the_whole_grid(peak: Any, steep: Any) -> None:
+    def quality(setting: Any) -> Any:
         return -sum(a * abs(setting[n] - p) for n, p, a in zip("xy", peak, steep, strict=True))
 
     grid = itertools.product(range(-30, 60), repeat=2)
@@ -44,9 +45,9 @@ def test_separable_integers_equal_the_search_over_the_whole_grid(peak, steep) ->
 
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(st.floats(-3, 4), st.floats(-3, 4))
-def test_real_optima_are_found_within_the_smallest_interval(a, b) -> None:
+def test_real_optima_are_found_within_the_smallest_interval(a: Any, b: Any) -> None:
     # A ridge: neither parameter can be set without the other, so one cycle is not enough.
-    def quality(setting):
+    def quality(setting: Any) -> Any:
         u, v = setting["a"] - a, setting["b"] - b
         return -(u * u + v * v + 0.5 * u * v)
 
@@ -58,7 +59,7 @@ def test_real_optima_are_found_within_the_smallest_interval(a, b) -> None:
 def test_a_setting_is_scored_once_only() -> None:
     asked = []
 
-    def quality(setting):
+    def quality(setting: Any) -> Any:
         asked.append(tuple(setting.values()))
         return -abs(setting["a"] - 0.3) - abs(setting["b"] - 0.8)
 
@@ -74,7 +75,7 @@ def test_a_parameter_without_effect_stays_where_it_is() -> None:
 def test_ranges_extend_to_hard_limits_and_not_beyond() -> None:
     asked = []
 
-    def quality(setting):
+    def quality(setting: Any) -> Any:
         asked.append(setting["a"])
         return setting["a"]
 
@@ -91,7 +92,7 @@ def test_endless_ranges_end() -> None:
 def test_the_limit_on_evaluations_holds_and_the_best_so_far_is_returned() -> None:
     scores = []
 
-    def quality(setting):
+    def quality(setting: Any) -> Any:
         scores.append(-abs(setting["a"] - 0.123) - abs(setting["b"] - 0.7))
         return scores[-1]
 
@@ -111,7 +112,7 @@ def test_smaller_is_better_for_error_rates() -> None:
 def test_trials_stay_close_and_the_best_of_them_is_the_start() -> None:
     asked = []
 
-    def quality(setting):
+    def quality(setting: Any) -> Any:
         asked.append(setting["a"])
         return setting["a"]
 
@@ -124,11 +125,11 @@ def test_weights_are_tuned_before_the_first_and_after_every_fourth_parameter() -
     events = []
     parameters = [Parameter(f"p{i}", (0, 1), 0, integer=True, least=0, most=1, smallest=1) for i in range(6)]
 
-    def evaluate(setting, weights):
+    def evaluate(setting: Any, weights: Any) -> Any:
         events.append(tuple(setting.values()))
         return sum(setting.values()) + weights["w"]
 
-    def retune(setting, weights, number):
+    def retune(setting: Any, weights: Any, number: Any) -> Any:
         events.append(f"tune {number}")
         return {"w": float(number)}, sum(setting.values()) + number
 
@@ -145,17 +146,17 @@ def test_weights_are_tuned_before_the_first_and_after_every_fourth_parameter() -
 
 @pytest.mark.parametrize(("factor", "kept"), [(0.979, False), (0.981, True), (1.1, True), (math.nan, False)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_roll_back_below_98_percent_of_the_best(factor, kept, sign) -> None:
+def test_roll_back_below_98_percent_of_the_best(factor: Any, kept: Any, sign: Any) -> None:
     # For an error rate, and for negative scores, 2 percent worse are 2 percent of the magnitude.
     seen = []
 
-    def evaluate(setting, weights):
+    def evaluate(setting: Any, weights: Any) -> Any:
         seen.append(weights["w"])
         return 50.0 * sign
 
     change = 50.0 * (factor - 1)
 
-    def retune(setting, weights, number):
+    def retune(setting: Any, weights: Any, number: Any) -> Any:
         return {"w": 1.0}, 50.0 * sign + change
 
     parameters = [Parameter("a", (0, 1), 0, integer=True, least=0, most=1, smallest=1)]
@@ -166,7 +167,7 @@ def test_roll_back_below_98_percent_of_the_best(factor, kept, sign) -> None:
 
 
 def test_a_refusal_outside_the_given_range_is_a_limit_and_inside_an_error() -> None:
-    def quality(setting):
+    def quality(setting: Any) -> Any:
         if setting["a"] < 0:
             raise DecoderError("must not be negative")
         return -setting["a"]
@@ -175,7 +176,7 @@ def test_a_refusal_outside_the_given_range_is_a_limit_and_inside_an_error() -> N
     assert outcome.setting == {"a": 0.0}
     assert any("must not be negative" in warning for warning in outcome.warnings)
 
-    def refuses(setting):
+    def refuses(setting: Any) -> None:
         raise DecoderError("no")
 
     with pytest.raises(DecoderError):
@@ -188,7 +189,7 @@ def parameters_of(tmp_path: Path, text: str) -> list[Parameter]:
     return read_parameters(file)
 
 
-def test_parameters_are_read(tmp_path) -> None:
+def test_parameters_are_read(tmp_path: Path) -> None:
     parameters = parameters_of(
         tmp_path,
         """
@@ -231,7 +232,7 @@ def test_parameters_are_read(tmp_path) -> None:
         ("[beam]\nvalues = [1]\ntype = 'text'", "integer"),
     ],
 )
-def test_faults_in_parameters_are_said_in_one_line(tmp_path, text, finding) -> None:
+def test_faults_in_parameters_are_said_in_one_line(tmp_path: Path, text: Any, finding: Any) -> None:
     with pytest.raises(InputError, match=r"params\.toml: ") as caught:
         parameters_of(tmp_path, text)
     assert finding in str(caught.value) and "\n" not in str(caught.value)

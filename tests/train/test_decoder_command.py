@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,14 +15,14 @@ from hopefear.train.decoder_command import DecoderCommand
 from tests.orphans import is_running, kill_while, wait_for
 
 
-def test_placeholders_are_filled_in_and_other_braces_stay(tmp_path) -> None:
+def test_placeholders_are_filled_in_and_other_braces_stay(tmp_path: Path) -> None:
     decoder = DecoderCommand("x {weights} {nbest} {iteration} {param:beam} {params} awk '{print}' ${HOME} {}")
     work = tmp_path / "a folder"
     line = decoder.line(work, 3, {"beam": 7, "width": 0.1})
     assert line == f"x '{work}/weights.txt' '{work}/nbest' 3 7 '{work}/params.txt' awk '{{print}}' ${{HOME}} {{}}"
 
 
-def test_parameters_reach_the_decoder(tmp_path) -> None:
+def test_parameters_reach_the_decoder(tmp_path: Path) -> None:
     decoder = DecoderCommand("cp {params} " + str(tmp_path / "seen") + "; echo {param:b} >&2; cat {weights}; exit 1")
     with pytest.raises(InputError, match=r"It said: 0\.25"):
         decoder.decode({"f": 1.0}, tmp_path / "w", parameters={"a": 3, "b": 0.25})
@@ -38,7 +39,7 @@ def test_parameters_reach_the_decoder(tmp_path) -> None:
         ("decode {weights} {sources}", [], "Give --sources"),
     ],
 )
-def test_placeholders_are_checked(command, parameters, finding) -> None:
+def test_placeholders_are_checked(command: Any, parameters: Any, finding: Any) -> None:
     with pytest.raises(InputError, match=finding):
         DecoderCommand(command).check(parameters)
 
@@ -64,7 +65,7 @@ LIST = "0 ||| a ||| f= 1 ||| 0\n1 ||| b ||| f= 1 ||| 0\n2 ||| c ||| f= 1 ||| 0\n
         ("cat LIST; echo '3 ||| d ||| f= 1 ||| 0'", r"too short: it has 3 lines, .*nbest has 4 sentences"),
     ],
 )
-def test_a_decoder_that_misbehaves_is_reported_in_one_line(tmp_path, command, finding) -> None:
+def test_a_decoder_that_misbehaves_is_reported_in_one_line(tmp_path: Path, command: Any, finding: Any) -> None:
     (tmp_path / "list").write_text(LIST)
     (tmp_path / "ref").write_text("a\nb\nc\n")
     decoder = DecoderCommand(f": {{weights}}; {command.replace('LIST', str(tmp_path / 'list'))}", (tmp_path / "ref",))
@@ -73,7 +74,7 @@ def test_a_decoder_that_misbehaves_is_reported_in_one_line(tmp_path, command, fi
     assert str(caught.value).startswith("decoder, iteration 4: ") and "\n" not in str(caught.value)
 
 
-def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path) -> None:
+def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path: Path) -> None:
     def written(*sentences: tuple[str, str]) -> str:
         lines = [
             f'{{"id": "{i}", "source": "{s}", "candidates": [{{"text": "a", "features": {{}}}}]}}' for i, s in sentences
@@ -94,7 +95,7 @@ def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path) -> Non
             decoder.decode({}, tmp_path / "w", like=first)
 
 
-def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path, monkeypatch) -> None:
+def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = f'echo $$ > {tmp_path}/child; trap "" TERM; sleep 60'
     command = f"trap '' TERM; sh -c '{child}' & echo stuck >&2; wait; : {{weights}}"
     monkeypatch.setattr(decoder_command, "_PATIENCE", 0.2)

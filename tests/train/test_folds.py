@@ -35,7 +35,7 @@ def config(task: Path, out: Path, **more: object) -> Train:
     refs = [str(task / f"tune.ref.{k}") for k in range(2)]
     common = {"model": str(task / "model"), "source": str(task / "tune.source"), "refs": refs, "trainer": "mira"}
     common |= {"set": {"epochs": 2}, "pop_limit": 20, "folds": FOLDS, "holdout": SHARE, "out": str(out)}
-    return Train(**(common | more))  # type: ignore[arg-type]
+    return Train(**(common | more))
 
 
 def test_the_parts_of_folds_share_no_sentence() -> None:
@@ -79,7 +79,7 @@ def test_held_out_parts_are_translated_once_for_each_weights(
 
     def counted(self: Hiero, texts: list[str], *args: object, **more: object) -> Pool:
         lines.append(len(texts))
-        return plain(self, texts, *args, **more)  # type: ignore[arg-type]
+        return plain(self, texts, *args, **more)
 
     monkeypatch.setattr(Hiero, "kbest", counted)
     whole = corpus(task, "tune")

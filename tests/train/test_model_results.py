@@ -12,7 +12,7 @@ import hopefear as hf
 from hopefear.decode import Hiero
 from hopefear.model.directory import Model
 from hopefear.runs import Run, read_run
-from hopefear.train import outcome
+from hopefear.train import model_results
 from hopefear.train.model_results import finish
 from hopefear.trainers.base import Result
 from hopefear.trainers.data import Task, Translations
@@ -31,7 +31,7 @@ def result() -> Result:
 
 
 def test_scores_examples_and_statistics(data: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcome, "EXAMPLES", 3)
+    monkeypatch.setattr(model_results, "EXAMPLES", 3)
     with Run.open(tmp_path / "run") as run:
         finish(run, run.session(), hf.Mira(jobs=1), data, data.corpus, result())
     record = read_run(tmp_path / "run")

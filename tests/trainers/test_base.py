@@ -32,7 +32,7 @@ def test_options_are_fields() -> None:
     assert Lazy(seed=3).options() == {"seed": 3, "jobs": 0, "eta": 0.5}
     assert Lazy().fit(None, {"a": 1.0}).weights == {"a": 1.0}
     with pytest.raises(TypeError, match="epochs"):
-        Lazy(epochs=2)  # type: ignore[call-arg]
+        Lazy(epochs=2)
 
 
 @pytest.mark.parametrize("value", [-0.1, math.nan, -math.inf])

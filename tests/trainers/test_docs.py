@@ -3,6 +3,7 @@
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "trainers.md").read_text(
 
 def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL):
         exec(compile(block, "docs/trainers.md", "exec"), names)
     assert names["result"].score > names["result"].initial_score

@@ -19,13 +19,13 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> hf.Pool:
 
 
 def test_a_metric_may_be_a_name(pool: hf.Pool) -> None:
-    assert hf.Mert(metric="bleu").metric == hf.Bleu()  # type: ignore[arg-type]
-    assert hf.Mert(metric="chrf:word_order=2").metric == hf.Chrf(word_order=2)  # type: ignore[arg-type]
-    assert hf.Kbmira(metric="bleu", passes=2).fit(pool).weights == hf.Kbmira(passes=2).fit(pool).weights  # type: ignore[arg-type]
+    assert hf.Mert(metric="bleu").metric == hf.Bleu()
+    assert hf.Mert(metric="chrf:word_order=2").metric == hf.Chrf(word_order=2)
+    assert hf.Kbmira(metric="bleu", passes=2).fit(pool).weights == hf.Kbmira(passes=2).fit(pool).weights
     with pytest.raises(hf.InputError, match=r"there is no metric 'blue'.* Did you mean 'bleu'\?"):
-        hf.Mert(metric="blue").fit(pool)  # type: ignore[arg-type]
+        hf.Mert(metric="blue").fit(pool)
     with pytest.raises(hf.InputError, match=r"trainer mert: the metric is int 3"):
-        hf.Mert(metric=3)  # type: ignore[arg-type]
+        hf.Mert(metric=3)
 
 
 @pytest.mark.parametrize(

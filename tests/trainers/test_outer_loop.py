@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ INITIAL = {"tm": 0.5, "lm": 0.5, "words": 0.2}
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toy")
     subprocess.run([sys.executable, TOY, "make", folder], check=True)
     for name in ("source.txt", "ref.txt"):  # a small set
@@ -30,12 +31,12 @@ def data(tmp_path_factory) -> Path:
     return folder
 
 
-def toy(data: Path, more: str = "", **options) -> DecoderCommand:
+def toy(data: Path, more: str = "", **options: Any) -> DecoderCommand:
     command = f"{sys.executable} {TOY} {data}/source.txt {{weights}} --beam 10 {more}"
     return DecoderCommand(command, (data / "ref.txt",), **options)
 
 
-def loop(decoder: DecoderCommand, **options) -> OuterLoop:
+def loop(decoder: DecoderCommand, **options: Any) -> OuterLoop:
     return OuterLoop(hf.Kbmira(jobs=1), decoder, **{"iterations": 3, **options})
 
 
@@ -45,12 +46,12 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(data, tmp_path_factory):
+def undisturbed(data: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("undisturbed") / "not" / "there" / "yet"
     return folder, loop(toy(data)).run(INITIAL, Session(folder=folder))
 
 
-def test_learns_and_returns_the_best_decoding(undisturbed) -> None:
+def test_learns_and_returns_the_best_decoding(undisturbed: Any) -> None:
     _, outcome = undisturbed
     scores = [decoding.scores["dev"] for decoding in outcome.decoded]
     assert outcome.best.scores["dev"] == max(scores) > scores[0] + 5
@@ -58,7 +59,7 @@ def test_learns_and_returns_the_best_decoding(undisturbed) -> None:
     assert outcome.decoded[0].weights == INITIAL
 
 
-def test_scores_are_those_of_the_decoders_first_translations(data, undisturbed, tmp_path) -> None:
+def test_scores_are_those_of_the_decoders_first_translations(data: Any, undisturbed: Any, tmp_path: Path) -> None:
     _, outcome = undisturbed
     hf.write_weights(outcome.weights, tmp_path / "w")
     command = [sys.executable, TOY, data / "source.txt", tmp_path / "w", "--beam", "10"]
@@ -71,7 +72,7 @@ def test_scores_are_those_of_the_decoders_first_translations(data, undisturbed, 
     assert hf.Bleu().corpus_score(list(best.values()), [references]) == pytest.approx(outcome.best.scores["dev"])
 
 
-def test_candidates_are_joined_without_duplicates(undisturbed) -> None:
+def test_candidates_are_joined_without_duplicates(undisturbed: Any) -> None:
     folder, outcome = undisturbed
     whole = OuterLoop(hf.Kbmira(), DecoderCommand("")).candidates(folder, len(outcome.decoded))
     distinct = set()
@@ -87,7 +88,7 @@ def test_candidates_are_joined_without_duplicates(undisturbed) -> None:
 
 
 @pytest.mark.parametrize("recent", [1, 2])
-def test_recent_lists_are_all_that_is_learnt_from(data, tmp_path, recent) -> None:
+def test_recent_lists_are_all_that_is_learnt_from(data: Any, tmp_path: Path, recent: Any) -> None:
     own = loop(toy(data), recent=recent)
     outcome = own.run(INITIAL, Session(folder=tmp_path))
     for number, decoding in enumerate(outcome.decoded, 1):
@@ -100,7 +101,9 @@ def test_recent_lists_are_all_that_is_learnt_from(data, tmp_path, recent) -> Non
 
 
 @pytest.mark.parametrize("lost", range(9))
-def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(data, undisturbed, tmp_path, lost) -> None:
+def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(
+    data: Any, undisturbed: Any, tmp_path: Path, lost: Any
+) -> None:
     # Killed before the last `lost` files were written, with the rubbish of a killed decoder left behind.
     folder, outcome = undisturbed
     order = []
@@ -119,12 +122,12 @@ def test_a_loop_that_was_killed_anywhere_ends_with_the_same_files(data, undistur
         assert files(tmp_path) == files(folder)
 
 
-def test_what_is_there_is_not_decoded_again(undisturbed) -> None:
+def test_what_is_there_is_not_decoded_again(undisturbed: Any) -> None:
     folder, outcome = undisturbed
     assert loop(DecoderCommand("exit 3 # {weights}")).run(INITIAL, Session(folder=folder)) == outcome
 
 
-def test_stops_when_a_decoding_brings_nothing_new(tmp_path) -> None:
+def test_stops_when_a_decoding_brings_nothing_new(tmp_path: Path) -> None:
     (tmp_path / "ref").write_text("a b c d e\n")
     (tmp_path / "list").write_text("0 ||| a b c d x ||| f= 1 ||| 0\n0 ||| a b c d e ||| f= 2 ||| 0\n")
     decoder = DecoderCommand(f"cat {tmp_path}/list # {{weights}}", (tmp_path / "ref",))
@@ -134,28 +137,28 @@ def test_stops_when_a_decoding_brings_nothing_new(tmp_path) -> None:
     assert outcome.best.number == 1  # this decoder does not listen
 
 
-def test_stops_when_the_weights_hardly_move(data, tmp_path) -> None:
+def test_stops_when_the_weights_hardly_move(data: Any, tmp_path: Path) -> None:
     outcome = loop(toy(data), tolerance=1e9).run(INITIAL, Session(folder=tmp_path))
     assert outcome.stopped == "the weights hardly move any more" and len(outcome.decoded) == 1
 
 
-def test_weights_of_features_that_no_candidate_has_are_kept(data, tmp_path) -> None:
+def test_weights_of_features_that_no_candidate_has_are_kept(data: Any, tmp_path: Path) -> None:
     outcome = loop(toy(data), iterations=1).run({**INITIAL, "decoder:secret": 7.0}, Session(folder=tmp_path))
     assert all(decoding.weights["decoder:secret"] == 7.0 for decoding in outcome.decoded)
 
 
-def test_initial_weights_of_another_decoder_are_refused(data, tmp_path) -> None:
+def test_initial_weights_of_another_decoder_are_refused(data: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of the initial weights"):
         loop(toy(data)).run({"LM0": 1.0}, Session(folder=tmp_path))
 
 
-def test_without_initial_weights_the_first_file_is_empty(data, tmp_path) -> None:
+def test_without_initial_weights_the_first_file_is_empty(data: Any, tmp_path: Path) -> None:
     outcome = loop(toy(data), iterations=1).run(None, Session(folder=tmp_path))
     assert (tmp_path / "iteration-1" / "weights.txt").read_text() == ""
     assert set(outcome.decoded[1].weights) == {"tm", "lm", "words"}
 
 
-def test_a_part_is_kept_aside(data, tmp_path) -> None:
+def test_a_part_is_kept_aside(data: Any, tmp_path: Path) -> None:
     it = loop(toy(data), iterations=1, holdout=0.25)
     parts = it.parts(12)
     assert len(parts["holdout"]) == 3 and sorted([*parts["dev"], *parts["holdout"]]) == list(range(12))
@@ -163,22 +166,22 @@ def test_a_part_is_kept_aside(data, tmp_path) -> None:
     assert set(outcome.best.scores) == {"dev", "holdout"}
 
 
-def test_learnt_only_leaves_the_first_weights_out(data, tmp_path, undisturbed) -> None:
+def test_learnt_only_leaves_the_first_weights_out(data: Any, tmp_path: Path, undisturbed: Any) -> None:
     best = undisturbed[1].weights
     outcome = loop(toy(data), iterations=1).run(best, Session(folder=tmp_path), learnt_only=True)
     assert len(outcome.decoded) == 1 or outcome.best.number > 1
 
 
-def test_folders_with_blanks_and_quotes_work(data, tmp_path) -> None:
+def test_folders_with_blanks_and_quotes_work(data: Any, tmp_path: Path) -> None:
     outcome = loop(toy(data, "> {nbest}"), iterations=1).run(INITIAL, Session(folder=tmp_path / 'it\'s a "folder"'))
     assert outcome.decoded[0].candidates > 12
 
 
-def test_warnings_of_the_trainer_are_passed_on(data, tmp_path, monkeypatch) -> None:
+def test_warnings_of_the_trainer_are_passed_on(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = loop(toy(data), iterations=2)
     fit = type(it.trainer).fit
 
-    def warns(self, pool, initial=None, *, run=None):
+    def warns(self: Any, pool: Any, initial: Any = None, *, run: Any = None) -> Any:
         return replace(fit(self, pool, initial, run=run), warnings=["weights diverged"])
 
     monkeypatch.setattr(type(it.trainer), "fit", warns)
@@ -186,11 +189,13 @@ def test_warnings_of_the_trainer_are_passed_on(data, tmp_path, monkeypatch) -> N
     assert it.run(INITIAL, Session(folder=tmp_path)).warnings == ["weights diverged"]  # from its memory
 
 
-def test_rampion_is_pulled_towards_the_weights_of_the_loop(data, tmp_path, monkeypatch) -> None:
+def test_rampion_is_pulled_towards_the_weights_of_the_loop(
+    data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Algorithm 1: theta_0 of line 1 is that of line 11 in every decoding, while theta goes on."""
     fit = hf.Rampion.fit_towards
 
-    def seen(self, anchor, pool, initial=None, *, run=None):
+    def seen(self: Any, anchor: Any, pool: Any, initial: Any = None, *, run: Any = None) -> Any:
         (tmp_path / f"seen-{self.seed}").write_text(repr((anchor, initial)))  # it is in a process of its own
         return fit(self, anchor, pool, initial, run=run)
 
@@ -202,11 +207,13 @@ def test_rampion_is_pulled_towards_the_weights_of_the_loop(data, tmp_path, monke
     assert outcome.decoded[1].weights != INITIAL
 
 
-def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkeypatch) -> None:
+def test_a_trainer_that_fails_later_keeps_the_best_so_far(
+    data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     it = loop(toy(data))
     fit = type(it.trainer).fit
 
-    def breaks(self, pool, initial=None, *, run=None):
+    def breaks(self: Any, pool: Any, initial: Any = None, *, run: Any = None) -> Any:
         if self.seed > 1:
             raise InputError("weights diverged")
         return fit(self, pool, initial, run=run)
@@ -217,9 +224,9 @@ def test_a_trainer_that_fails_later_keeps_the_best_so_far(data, tmp_path, monkey
     assert "the best weights so far are kept" in outcome.warnings[0]
 
 
-def test_what_is_told(data, tmp_path) -> None:
+def test_what_is_told(data: Any, tmp_path: Path) -> None:
     """Decodings, and the epochs of each fit with the iteration that they belong to; no progress of the fits."""
-    heard = []
+    heard: list[Any] = []
     outcome = OuterLoop(hf.Mert(jobs=1, restarts=1), toy(data), 2).run(INITIAL, Session(heard.append, tmp_path))
     assert all(isinstance(event, Epoch) for event in heard)
     decoded = [event for event in heard if isinstance(event, Decoded)]

@@ -6,9 +6,10 @@ import pytest
 
 import hopefear as hf
 from hopefear.errors import OptionError
+from hopefear.trainers.base import ELSEWHERE
 from hopefear.trainers.online.minrisk import OnlineMinrisk
 from hopefear.trainers.online.perceptron import OnlinePerceptron
-from hopefear.trainers.registry import ELSEWHERE, TRAINERS, by_name, find, find_batch, options_from, settable
+from hopefear.trainers.registry import TRAINERS, by_name, find, find_batch, options_from, settable
 from tests.trainers.every import every_trainer
 
 

@@ -86,7 +86,7 @@ def test_only_some_items_are_taken_ahead(nodes: Any) -> None:
     with cluster.joined(nodes.address):
         results = cluster.in_order(_squares, items())
         next(results)
-        results.close()
+        results.close()  # type: ignore[attr-defined]
     assert len(taken) < 20
 
 
@@ -190,7 +190,7 @@ def test_translations_while_workers_and_a_node_are_lost(
 def test_another_model_under_the_same_path_is_refused(nodes: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hopefear.decode import translation
 
-    honest = translation.partial
+    honest = translation.partial  # type: ignore[attr-defined]
 
     def lie(work: Any, *args: Any) -> Any:
         return honest(work, *(("0" * 16 if k == 1 and work is translation._far else a) for k, a in enumerate(args)))

@@ -77,7 +77,13 @@ class Lists:
         self.numbers = [1 / (1 + np.exp(-(h @ planted) - rng.normal(size=len(h)))) for h in self.dense]
         self.sparse = [[{f"s{rng.integers(3)}": float(rng.integers(1, 3))} for _ in range(k)] for k in sizes]
 
-    def pool(self, take=lambda k: range(k), dense=lambda h: h, names=("a", "b", "c", "d"), sparse=True) -> hf.Pool:
+    def pool(
+        self,
+        take: Any = lambda k: range(k),
+        dense: Any = lambda h: h,
+        names: Any = ("a", "b", "c", "d"),
+        sparse: bool = True,
+    ) -> hf.Pool:
         order = [list(take(len(h))) for h in self.dense]
         return list_pool(
             [dense(h[rows]) for h, rows in zip(self.dense, order, strict=True)],
@@ -93,7 +99,7 @@ LISTS = Lists()
 START = {"a": 0.2, "b": -0.1, "c": 0.1, "s1": 0.1}
 
 
-def fit(trainer: Kind, pool: hf.Pool, initial=START, **options: object) -> Result:
+def fit(trainer: Kind, pool: hf.Pool, initial: Any = START, **options: object) -> Result:
     return make(trainer, **(SHORT.get(trainer.name, {}) | options)).fit(pool, initial)
 
 

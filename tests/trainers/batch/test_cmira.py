@@ -1,4 +1,5 @@
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.trainers.twins import best_of, epochs, same, setting
 @pytest.mark.parametrize(
     ("gain", "sparse"), [("plus1", 0), ("plus1", 3), ("linear", 0), ("linear", 3), ("background", 0)]
 )
-def test_as_the_algorithm_is_printed(metric, gain, sparse) -> None:
+def test_as_the_algorithm_is_printed(metric: Any, gain: Any, sparse: Any) -> None:
     for seed in range(5):
         pool, stats, w, lower, upper = setting(seed, metric, sparse)
         ours, best = epochs(
@@ -29,7 +30,7 @@ def test_as_the_algorithm_is_printed(metric, gain, sparse) -> None:
 
 
 @pytest.mark.parametrize(("beam", "constraints"), [(1, 1), (4, 1), (5, 5), (3, 8)])
-def test_a_beam_over_the_corpus(beam, constraints) -> None:
+def test_a_beam_over_the_corpus(beam: Any, constraints: Any) -> None:
     bleu = hf.Bleu()
     for seed in range(2):
         pool, stats, w, lower, upper = setting(seed, bleu)

@@ -1,5 +1,7 @@
 """The expected gain of lists: values by enumeration, gradients by differences."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,12 +16,12 @@ METRICS = [hf.Bleu(), hf.Ter(), hf.Chrf(), hf.RougeS(), QUALITY]
 
 @pytest.mark.parametrize("corpus", [True, False], ids=["corpus", "sentence"])
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_value_entropy_and_gradient(metric, corpus) -> None:
+def test_value_entropy_and_gradient(metric: Any, corpus: Any) -> None:
     for seed, T in enumerate((1.0, 0.3, 4.0)):
         pool, stats, w, _, _ = setting(seed, metric, sparse=2)
         gains, lists, rows = metric.sentence_gains(stats), matrices(pool), split(pool, stats)
 
-        def twin(w, T=T, lists=lists, rows=rows, gains=gains, pool=pool):
+        def twin(w: Any, T: Any = T, lists: Any = lists, rows: Any = rows, gains: Any = gains, pool: Any = pool) -> Any:
             return batch_trainers.expected_gain(lists, rows, metric.gain, split(pool, gains), w, T, corpus)
 
         for theta in (0.0, 0.7):

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ AVERAGES = ("pass", "none", "running", "all")
 
 @pytest.mark.parametrize("sparse", [0, 3])
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter(), QUALITY], ids=lambda metric: metric.name)
-def test_as_the_algorithm_is_printed(metric, sparse) -> None:
+def test_as_the_algorithm_is_printed(metric: Any, sparse: Any) -> None:
     for seed in range(5):
         pool, stats, w, lower, upper = setting(seed, metric, sparse)
         options = {"C": 0.05, "decay": 0.95, "passes": 4, "seed": seed, "average": AVERAGES[seed % len(AVERAGES)]}
@@ -21,7 +23,7 @@ def test_as_the_algorithm_is_printed(metric, sparse) -> None:
             gain="background", constraints=1, epsilon=0.01, jobs=1, **options,
         )  # fmt: skip
 
-        def sentence_gain(context, row, metric=metric):
+        def sentence_gain(context: Any, row: Any, metric: Any = metric) -> Any:
             return metric.sentence_gains(row[None, :])[0]
 
         context_gain = batch_trainers.bleu_in_context if metric.name == "bleu" else sentence_gain
@@ -32,7 +34,7 @@ def test_as_the_algorithm_is_printed(metric, sparse) -> None:
 
 @pytest.mark.parametrize("gain", ["plus1", "linear"])
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter()], ids=lambda metric: metric.name)
-def test_other_gains_are_those_around_the_beginning_of_a_pass(metric, gain) -> None:
+def test_other_gains_are_those_around_the_beginning_of_a_pass(metric: Any, gain: Any) -> None:
     for seed in range(3):
         pool, stats, w, lower, upper = setting(seed, metric)
         options = {"C": 0.05, "decay": 0.95, "passes": 4, "seed": seed}
@@ -44,14 +46,14 @@ def test_other_gains_are_those_around_the_beginning_of_a_pass(metric, gain) -> N
         words = np.mean([each[0][-1] for each in rows]) if metric.name == "bleu" else 1.0
         gains_at = batch_trainers.GAINS[gain](lists, rows, metric)
 
-        def around(w, gains_at=gains_at, words=words):
+        def around(w: Any, gains_at: Any = gains_at, words: Any = words) -> Any:
             return [words * each for each in gains_at(w)]
 
         same(ours, batch_trainers.kbmira(lists, rows, metric.score, None, w, around=around, **options), 1e-6)
 
 
 @pytest.mark.parametrize("constraints", [2, 4])
-def test_many_constraints_by_a_general_solver(constraints) -> None:
+def test_many_constraints_by_a_general_solver(constraints: Any) -> None:
     bleu = hf.Bleu()
     for seed in range(2):
         pool, stats, w, lower, upper = setting(seed, bleu)

@@ -142,7 +142,7 @@ def test_units_are_the_users() -> None:
 def with_copy(pool: hf.Pool) -> hf.Pool:
     """The same forests with their first feature once more on every edge."""
     copied = hf.Pool()
-    for word in pool.vocab:
+    for word in pool.vocab:  # type: ignore[attr-defined]
         copied.vocab.add(word)
     for name in [*pool.feature_names, "copy"]:
         copied.features.add(name)

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def tied_pool(seed: int) -> hf.Pool:
     return list_pool(dense, numbers=[rng.integers(0, 8, k) / 8 for k in sizes], texts=texts, references=references)
 
 
-def brute_force(pool: hf.Pool, metric: hf.metrics.Metric, w: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, list]:
+def brute_force(pool: hf.Pool, metric: hf.metrics.Metric, w: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, list[Any]]:
     stats = metric.stats(pool, jobs=1)
     return stats, line_search.intervals(matrices(pool), split(pool, stats), metric.gain, w, d)
 
@@ -45,7 +46,7 @@ flags = st.booleans()  # along an axis, the order of slopes is known
 @pytest.mark.parametrize("name", METRICS)
 @settings(max_examples=80)
 @given(seed=seeds, w=st.tuples(half_integers, half_integers), d=st.tuples(half_integers, half_integers), axis=flags)
-def test_the_optimum_is_that_of_all_interval_midpoints(name, seed, w, d, axis):
+def test_the_optimum_is_that_of_all_interval_midpoints(name: Any, seed: Any, w: Any, d: Any, axis: Any) -> None:
     pool, metric = tied_pool(seed), METRICS[name]
     w, d = np.array(w), np.array(d)
     stats, pieces = brute_force(pool, metric, w, d)
@@ -59,9 +60,9 @@ def test_the_optimum_is_that_of_all_interval_midpoints(name, seed, w, d, axis):
     assert [gain_at_zero] == at_zero
 
 
-def merge(pieces):
+def merge(pieces: Any) -> Any:
     """Neighbours joined: where lines cross below the envelope, the search sees no border."""
-    out = []
+    out: list[Any] = []
     for left, right in pieces:
         if out and out[-1][1] == left:
             out[-1] = (out[-1][0], right)
@@ -72,7 +73,7 @@ def merge(pieces):
 
 @settings(max_examples=100)
 @given(seed=seeds, limits=st.tuples(st.integers(-6, 6), st.integers(-6, 6)))
-def test_the_optimum_between_two_limits(seed, limits):
+def test_the_optimum_between_two_limits(seed: Any, limits: Any) -> None:
     lower, upper = min(limits) / 4, max(limits) / 4
     pool, w, d = tied_pool(seed), np.array([1.0, -0.5]), np.array([0.5, 1.0])
     stats, pieces = brute_force(pool, QUALITY, w, d)
@@ -92,7 +93,7 @@ def test_the_optimum_between_two_limits(seed, limits):
 @pytest.mark.parametrize("name", METRICS)
 @settings(max_examples=60)
 @given(seed=seeds, w=st.tuples(half_integers, half_integers), axis=flags)
-def test_the_surface_is_the_gain_at_every_midpoint(name, seed, w, axis):
+def test_the_surface_is_the_gain_at_every_midpoint(name: Any, seed: Any, w: Any, axis: Any) -> None:
     pool, metric = tied_pool(seed), METRICS[name]
     w, d = np.array(w), np.array([1.0, 0.5])
     stats, pieces = brute_force(pool, metric, w, d)
@@ -112,7 +113,7 @@ def test_the_surface_is_the_gain_at_every_midpoint(name, seed, w, axis):
 
 @settings(max_examples=30)
 @given(seed=seeds, lines=st.integers(1, 40), axis=flags)
-def test_the_envelope_of_lines_against_a_thousand_points(seed, lines, axis):
+def test_the_envelope_of_lines_against_a_thousand_points(seed: Any, lines: Any, axis: Any) -> None:
     """One sentence, and a metric that tells which candidate was taken."""
     rng = np.random.default_rng(seed)
     h = rng.normal(size=(lines, 2))
@@ -127,7 +128,7 @@ def test_the_envelope_of_lines_against_a_thousand_points(seed, lines, axis):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_an_axis_gives_the_pieces_of_any_line(name):
+def test_an_axis_gives_the_pieces_of_any_line(name: Any) -> None:
     """Of long lists, with and without equal slopes, equal lines and many lines through one point."""
     rng, metric = np.random.default_rng(5), METRICS[name]
 
@@ -149,7 +150,7 @@ def test_an_axis_gives_the_pieces_of_any_line(name):
             ]
 
 
-def test_one_candidate_is_one_endless_piece():
+def test_one_candidate_is_one_endless_piece() -> None:
     pool = list_pool([np.ones((1, 2))], numbers=[[0.25]])
     x, gain = _core.error_surface(pool, QUALITY.stats(pool), QUALITY.core, np.ones(2), np.ones(2), axis=False)
     assert (x.tolist(), gain.tolist()) == ([-math.inf], [0.25])
@@ -158,7 +159,7 @@ def test_one_candidate_is_one_endless_piece():
     ] == (0.25, 0.25)
 
 
-def test_an_endless_piece_is_entered_but_not_far():
+def test_an_endless_piece_is_entered_but_not_far() -> None:
     h = np.array([[0.0, 0.0], [-100.0, 1.0], [-300.0, 2.0]])
     pool = list_pool([h], numbers=[[0.0, 0.5, 1.0]])
     w, d = np.array([1.0, 0.0]), np.array([0.0, 1.0])
@@ -167,7 +168,7 @@ def test_an_endless_piece_is_entered_but_not_far():
     assert 200 < x < 300
 
 
-def test_slopes_that_hardly_differ_do_no_harm():
+def test_slopes_that_hardly_differ_do_no_harm() -> None:
     h = np.array([[0.0, 1.0], [1.0, 1.0 + 1e-16], [0.5, math.nextafter(1.0, 2.0)], [1.0, 5e-324], [0.0, 0.0]])
     pool = list_pool([h], numbers=[[0.1, 0.2, 0.3, 0.4, 0.5]])
     stats = QUALITY.stats(pool)

@@ -1,5 +1,7 @@
 """Each declared loss is its formula, each gradient is the slope."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ def test_every_loss_is_declared() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_value_by_enumeration_and_the_slope_by_differences(loss) -> None:
+def test_the_value_by_enumeration_and_the_slope_by_differences(loss: Any) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         pool = list_pool([rng.normal(size=(rng.integers(1, 8), 3))])
@@ -35,7 +37,7 @@ def test_the_value_by_enumeration_and_the_slope_by_differences(loss) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_subgradient_where_the_loss_has_a_corner(loss) -> None:
+def test_a_subgradient_where_the_loss_has_a_corner(loss: Any) -> None:
     """At w = 0 with equal costs everything ties; convex losses lie above their tangent."""
     pool = list_pool([np.array([[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0]])])
     costs, zero = np.ones(3), np.zeros(2)
@@ -55,7 +57,7 @@ def test_large_scores_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_loss_of_a_pool_is_the_sum_over_its_lists(loss) -> None:
+def test_the_loss_of_a_pool_is_the_sum_over_its_lists(loss: Any) -> None:
     bleu = hf.Bleu()
     pool, stats, w, _, _ = setting(4, bleu, sparse=2)
     costs = 10 * (1 - bleu.sentence_gains(stats))

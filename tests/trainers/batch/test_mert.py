@@ -3,6 +3,7 @@ import os
 import signal
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_no_seed_is_far_below_what_many_starts_find_on_a_small_rough_list(data: 
         assert hf.Mert(seed=seed).fit(pool).score >= known - 1e-9
 
 
-def run(pool, stats, metric, initial, axes, lower, upper, **changed):
+def run(pool: Any, stats: Any, metric: Any, initial: Any, axes: Any, lower: Any, upper: Any, **changed: Any) -> Any:
     options = {
         "restarts": 4,
         "random_directions": 2,

@@ -1,5 +1,7 @@
 """Minimum risk: fits against a general optimiser."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -10,13 +12,13 @@ from tests.trainers.pools import QUALITY, matrices, random_pool, split
 
 
 @pytest.mark.parametrize("expectation", ["corpus", "sentence"])
-def test_minrisk_ends_at_a_local_optimum(expectation) -> None:
+def test_minrisk_ends_at_a_local_optimum(expectation: Any) -> None:
     pool = random_pool(6, sentences=10)
     trainer = hf.Minrisk(metric=QUALITY, expectation=expectation, l2=0.05, iterations=300)
     result = trainer.fit(pool)
     lists, stats = matrices(pool), split(pool, QUALITY.stats(pool))
 
-    def objective(w):
+    def objective(w: Any) -> Any:
         gain, _ = batch_trainers.expected_gain(lists, stats, QUALITY.gain, [s[:, 0] for s in stats], w, 1.0, False)
         return -gain + 0.025 * w @ w
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from tests.trainers.twins import epochs, same, setting
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("average", ["none", "pass", "running", "all"])
 @pytest.mark.parametrize(("scaled", "C"), [(True, None), (False, None), (False, 0.1), (False, 0.01)])
-def test_as_the_equations_say(scaled, C, average, normalize, sparse) -> None:
+def test_as_the_equations_say(scaled: Any, C: Any, average: Any, normalize: Any, sparse: Any) -> None:
     rouge = hf.RougeS(beta=1.5)
     for seed in range(5):
         pool, stats, w, lower, upper = setting(seed, rouge, sparse)
@@ -33,7 +35,7 @@ def test_as_the_equations_say(scaled, C, average, normalize, sparse) -> None:
 
 @pytest.mark.parametrize("gain", ["plus1", "linear", "background"])
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter()], ids=lambda metric: metric.name)
-def test_the_objective_may_be_a_gain_around_the_beginning_of_a_pass(metric, gain) -> None:
+def test_the_objective_may_be_a_gain_around_the_beginning_of_a_pass(metric: Any, gain: Any) -> None:
     for seed in range(3):
         pool, stats, w, lower, upper = setting(seed, metric)
         ours, _ = epochs(
@@ -43,7 +45,7 @@ def test_the_objective_may_be_a_gain_around_the_beginning_of_a_pass(metric, gain
         lists, rows = matrices(pool), split(pool, stats)
         gains_at = batch_trainers.GAINS[gain](lists, rows, metric)
 
-        def mean(w, rows=rows, lists=lists):
+        def mean(w: Any, rows: Any = rows, lists: Any = lists) -> Any:
             return metric.gain(batch_trainers.document(lists, rows, w))
 
         twin = batch_trainers.perceptron(

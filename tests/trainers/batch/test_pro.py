@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,7 +11,7 @@ from tests.trainers.pools import QUALITY, list_pool, matrices, planted_pool, ran
 
 
 @pytest.mark.parametrize("keep", [5, 1000])
-def test_pairs_are_sampled_as_the_paper_says(keep) -> None:
+def test_pairs_are_sampled_as_the_paper_says(keep: Any) -> None:
     bleu = hf.Bleu()
     for seed in range(3):
         pool = random_pool(seed, sentences=8, candidates=7, sparse=3)

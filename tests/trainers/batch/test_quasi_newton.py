@@ -1,5 +1,7 @@
 """L-BFGS with bounds, l1 and l2 against closed forms."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ TARGET = np.array([1.0, -2.0, 0.3])
 FREE = np.full(3, np.inf)
 
 
-def quadratic(w):
+def quadratic(w: Any) -> Any:
     return 0.5 * float((w - TARGET) @ (w - TARGET)), w - TARGET
 
 
@@ -31,15 +33,15 @@ def test_l1_is_soft_thresholding() -> None:
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.1])
-def test_bounds_hold(l1) -> None:
+def test_bounds_hold(l1: Any) -> None:
     lower, upper = np.array([-1.0, -0.5, 0.2]), np.array([0.5, 0.5, 0.2])
     optimum = minimize(quadratic, np.array([0.0, 0.0, 0.2]), lower, upper, l1=l1)
     assert optimum == pytest.approx([0.5, -0.5, 0.2], abs=1e-6)
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.1])
-def test_who_looks_on_may_stop_it(l1) -> None:
-    def curved(w):
+def test_who_looks_on_may_stop_it(l1: Any) -> None:
+    def curved(w: Any) -> Any:
         return float(np.cosh(w - TARGET).sum()), np.sinh(w - TARGET)
 
     seen = []

@@ -1,5 +1,7 @@
 """RAMPION is its algorithm, for every loss."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,9 @@ from tests.trainers.twins import epochs, same, setting
 SMOOTH = {name for name in LOSSES if name.startswith("soft")} | {"log", "latentlog", "risk", "jensen"}
 
 
-def settings(pool, stats, metric, loss, seed=1, shuffle=False, **changed):
+def settings(
+    pool: Any, stats: Any, metric: Any, loss: Any, seed: Any = 1, shuffle: bool = False, **changed: Any
+) -> Any:
     options = {"loss": loss, "eta": 0.01, "C": 1.0, "cccp": 3, "passes": 2} | changed
     costs = 10 * (1 - metric.sentence_gains(stats))
     rest = {"gain": "plus1", "decay": 0.999, "alpha": 10.0}
@@ -22,7 +26,7 @@ def settings(pool, stats, metric, loss, seed=1, shuffle=False, **changed):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_rampion_as_the_algorithm_is_printed(loss) -> None:
+def test_rampion_as_the_algorithm_is_printed(loss: Any) -> None:
     bleu = hf.Bleu()
     for seed in range(3):
         pool, stats, w, lower, upper = setting(seed, bleu)
@@ -38,7 +42,7 @@ def test_rampion_as_the_algorithm_is_printed(loss) -> None:
 
 @pytest.mark.parametrize("metric", [hf.Bleu(), hf.Ter()], ids=lambda metric: metric.name)
 @pytest.mark.parametrize("gain", ["plus1", "linear", "background"])
-def test_costs_are_those_around_the_beginning_of_an_iteration(gain, metric) -> None:
+def test_costs_are_those_around_the_beginning_of_an_iteration(gain: Any, metric: Any) -> None:
     for seed in range(3):
         pool, stats, w, lower, upper = setting(seed, metric)
         _, options, rest = settings(pool, stats, metric, "ramp3")
@@ -58,7 +62,7 @@ def test_costs_are_those_around_the_beginning_of_an_iteration(gain, metric) -> N
         lists, rows = matrices(pool), split(pool, stats)
         gains_at = batch_trainers.GAINS[gain](lists, rows, metric)
 
-        def costs_at(w, gains_at=gains_at):
+        def costs_at(w: Any, gains_at: Any = gains_at) -> Any:
             return [5 * (1 - each) for each in gains_at(w)]
 
         same(ours, batch_trainers.rampion(lists, rows, metric.score, costs_at, w, **options), 1e-9)
@@ -98,7 +102,7 @@ def test_rampion_in_random_order() -> None:
     ours, _ = epochs(_core.rampion, pool, stats, bleu.core, costs, w, w, lower, upper, **options, **rest)
     random, sentences = SplitMix64(7), list(range(len(pool)))
 
-    def order():
+    def order() -> Any:
         random.shuffle(sentences)
         return list(sentences)
 

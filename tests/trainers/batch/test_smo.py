@@ -1,5 +1,7 @@
 """A working set's quadratic program against a general solver, and against its own optimality conditions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from tests.reference import quadratic
 LIMITS = (1e-9, 100_000)  # epsilon, iterations
 
 
-def problem(seed: int, constraints: int, features: int, diagonal: bool, degenerate: bool):
+def problem(seed: int, constraints: int, features: int, diagonal: bool, degenerate: bool) -> Any:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(constraints, features))
     loss = rng.uniform(-0.2, 1, constraints)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ class Case:
 
     def __init__(
         self, folder: Path, seed: int, features: str = "both", swap: bool = True, lm: bool = False, n: int = 12
-    ):
+    ) -> None:
         rng = random.Random(seed)
         self.pairs = random_pairs(rng, 30)
         models = (random_lm(rng, 3),) if lm else ()
@@ -43,8 +44,8 @@ class Case:
         self.grammar = self.decoder.model.grammar
         model = core.model_id
         self.sgd = CostMargin(core, self.corpus, ["lm"] if lm else [])
-        self.truths: list[list[tuple[dict, float]]] = [[] for _ in self.lines]
-        self.alternatives: list[list[tuple[dict, float]]] = [[] for _ in self.lines]
+        self.truths: list[list[tuple[dict[Any, Any], float]]] = [[] for _ in self.lines]
+        self.alternatives: list[list[tuple[dict[Any, Any], float]]] = [[] for _ in self.lines]
         sets = [
             ("truths", core.oracle(self.corpus, 3, False, *self.decoder.limits)),
             ("bag", core.bags(self.corpus)),
@@ -78,21 +79,21 @@ class Case:
                     into = self.truths if name == "truths" else self.alternatives
                     into[i].append((h, float(sequences.bleu[z])))
 
-    def block(self, i: int, stored: tuple[int, int, int, int]):
+    def block(self, i: int, stored: tuple[int, int, int, int]) -> Any:
         rule, begin, length, copy = stored
         source = tuple(self.lines[i].split()[begin : begin + length])
         if copy:
             return begin, begin + 1, source, source, COPY[copy]
         return begin, begin + length, source, tuple(self.grammar.target(rule).split()), None
 
-    def seen(self) -> Counter:
+    def seen(self) -> Counter[Any]:
         """In how many sentences each feature is."""
-        count: Counter = Counter()
+        count: Counter[Any] = Counter()
         for truths, alternatives in zip(self.truths, self.alternatives, strict=True):
             count.update({name for h, _ in truths + alternatives for name in h})
         return count
 
-    def objective(self, w: dict) -> float:
+    def objective(self, w: dict[Any, Any]) -> float:
         sums = [costmargin.phi(w, t, a) for t, a in zip(self.truths, self.alternatives, strict=True)]
         return sum(sums) / len(sums)
 

@@ -31,8 +31,8 @@ def test_a_file_is_made_once(tmp_path: Path) -> None:
         raise AssertionError("not to be called")
 
     other = RelevantSets.over(ours, LINES, REFERENCES, tmp_path / "sets")
-    other.add("truths", again, truths=True)  # type: ignore[arg-type]
-    other.add("bags", again, bag=True)  # type: ignore[arg-type]
+    other.add("truths", again, truths=True)
+    other.add("bags", again, bag=True)
     assert {path: path.read_bytes() for path in (tmp_path / "sets").iterdir()} == before
 
 

@@ -22,7 +22,7 @@ def random_pool(
     lines, references = [], []
     for i in range(sentences):
         references.append(" ".join(rng.choice(WORDS, rng.integers(4, 9))))
-        seen = set()
+        seen: set[Any] = set()
         while len(seen) < candidates:
             words = " ".join(rng.choice(WORDS, rng.integers(3, 9)))
             if words in seen:

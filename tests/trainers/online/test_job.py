@@ -201,7 +201,7 @@ def test_a_task_without_sentences_and_data_of_no_kind(tune: Task) -> None:
     with pytest.raises(InputError, match="there are no sentences to learn from"):
         Mira().fit(replace(tune, corpus=Corpus([], [[]])))
     with pytest.raises(InputError, match="trainer mira learns from a Task or a Pool, not from Corpus"):
-        Mira().fit(tune.corpus)  # type: ignore[arg-type]
+        Mira().fit(tune.corpus)
 
 
 def test_candidates_stay_on_one_machine() -> None:

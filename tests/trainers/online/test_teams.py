@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def test_a_learner_that_is_killed_is_replaced(decoder: Hiero, task: Path, parall
     warnings: list[str] = []
     processes = Processes(lambda: Mira().learner(w, names, True), examples)
     crew = Crew(processes, [Snapshot.of(Mira().learner(w, names, True))] * 2, parallel, warnings.append)
-    victims = []
+    victims: list[Any] = []
 
     class Watch:
         def progress(self, tally: Tally) -> bool:
