@@ -55,6 +55,7 @@ def _iterations(lab: Lab, perceptron: bool) -> int:
 
 
 def mert_options(lab: Lab, printed: bool) -> dict[str, Any]:
+    """Options of MERT at the size of the lab; ``printed``: those that the paper prints."""
     starts: dict[str, Any] = lab.pick(
         tiny={"restarts": 0, "kicks": 0, "passes": 2}, small={"restarts": 10}, full={"restarts": 10}
     )
@@ -141,6 +142,7 @@ def _table(lab: Lab, on: Setup, runs: Mapping[str, Sequence[Trial]], paper: Mapp
 
 
 def faster_and_better(on: Setup, lab: Lab, mert: Sequence[Trial], pa: Sequence[Trial]) -> list[Claim]:
+    """The two claims about the perceptron against MERT: less time, a higher score."""
     comparison = compare(on, pa, mert, lab)
     fit, whole = (
         (spread([run[what] for run in pa])[0], spread([run[what] for run in mert])[0]) for what in ("cpu", "tuning")

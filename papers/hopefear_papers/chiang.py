@@ -146,6 +146,7 @@ ROWS: tuple[tuple[str, str, str, str, str, str, dict[str, Any], float | None, fl
 
 
 def learners(lab: Lab) -> int:
+    """How many learners the lab's size has."""
     return lab.pick(tiny=2, small=4, full=20)
 
 

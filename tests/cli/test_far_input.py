@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +116,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def store(monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec.register_implementation("breaking", Store, clobber=True)
     monkeypatch.setattr(Store, "fault", "")
     monkeypatch.setattr(Store, "etag", 1)
-    yield
 
 
 def arguments(command: str, folder: Path, tmp_path: Path) -> list[str]:

@@ -126,6 +126,7 @@ def _said(
 
 
 def vocabulary(words: int) -> Vocab:
+    """Words ``w0``, ``w1`` and so on."""
     vocab = Vocab()
     for i in range(words):
         vocab.add(f"w{i}")
@@ -133,6 +134,7 @@ def vocabulary(words: int) -> Vocab:
 
 
 def feature_names(dense: int, sparse: int) -> Vocab:
+    """Features ``f0``..."""
     names = Vocab()
     for j in range(dense):
         names.add(f"f{j}")

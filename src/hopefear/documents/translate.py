@@ -176,7 +176,7 @@ def _translations(segments: list[Segment], translate: Translate) -> tuple[list[S
                 translation, reasons[i] = None, " ".join(str(reason).split()) or type(reason).__name__
             new.append(translation)
         if len(reasons) == len(segments) > 1:  # not the fault of segments
-            raise error
+            raise error  # noqa: TRY201
     for i, translation in enumerate(new):
         if translation is None:
             reasons.setdefault(i, "it could not be translated")

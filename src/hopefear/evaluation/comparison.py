@@ -281,14 +281,14 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p value in a table: .64, .037, < .001"""
+    """A p value in a table: .64, .037, < .001."""
     if p < 0.001:
         return "< .001"
     return (f"{p:.2f}" if p >= 0.1 else f"{p:.2g}").removeprefix("0")
 
 
 def p_text(p: float) -> str:
-    """A p value in a sentence: p = .037"""
+    """A p value in a sentence: p = .037."""
     return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
 
 

@@ -69,6 +69,7 @@ def _generated(data: Input, line: int, answer: dict[str, Any], position: int) ->
 
 
 def candidate_of(data: Input, line: int, value: Any) -> Candidate:
+    """A candidate in any of the forms in which JSON has it: text, text and score, or an object."""
     if isinstance(value, list) and len(value) == 2:  # text and score, as NeMo has its beams
         value = {"text": value[0], "score": value[1]}
     fields = object_of(data, line, {"text": value} if isinstance(value, str) else value)

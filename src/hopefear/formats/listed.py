@@ -95,6 +95,7 @@ class Input:
 
 
 def shortened(value: Any) -> str:
+    """The beginning of a value, for a message."""
     return repr(str(value)[:40])
 
 
@@ -129,12 +130,14 @@ def scores_of(data: Input, line: int, value: Any, name: str = "score") -> dict[s
 
 
 def texts_of(data: Input, line: int, value: Any, what: str) -> list[str]:
+    """The value, if it is a list of texts."""
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         data.fail(line, f"{what} must be a list of strings. Is this the format that was named?")
     return list(value)
 
 
 def object_of(data: Input, line: int, value: Any) -> dict[str, Any]:
+    """The value, if it is a JSON object."""
     if not isinstance(value, dict):
         data.fail(line, f"expected an object, found {shortened(value)}. Is this the format that was named?")
     return value

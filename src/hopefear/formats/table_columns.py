@@ -19,12 +19,14 @@ TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def equal_values(a: Any, b: Any) -> bool:
+    """Whether two cells are equal, also where they hold lists."""
     if isinstance(a, np.ndarray | list) or isinstance(b, np.ndarray | list):
         return np.array_equal(a, b)
     return bool(a == b) or (is_missing(a) and is_missing(b))
 
 
 def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -72,6 +74,7 @@ def column_of(values: Iterable[Any]) -> Column:
 
 
 def array_of(values: Any, name: str) -> Column:
+    """The values of a column as an array."""
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
         raise InputError(f"table: column {name!r} is {type(values).__name__}. Give an array or a list of values")
     if not isinstance(values, np.ndarray):

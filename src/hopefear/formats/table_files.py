@@ -41,6 +41,7 @@ JSON_BLOCK = 1 << 22  # bytes that pyarrow takes at a time
 
 
 def is_path(source: Any) -> bool:
+    """Whether a table is given by its path."""
     return isinstance(source, str | os.PathLike)
 
 

@@ -261,4 +261,5 @@ def _dot(a: Numbers, b: Numbers) -> float:
 
 
 def stacked(columns: Sequence[Numbers], rows: int) -> Numbers:
+    """Columns as a matrix with so many rows."""
     return np.column_stack(columns) if columns else np.zeros((rows, 0))

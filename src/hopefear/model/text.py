@@ -93,6 +93,7 @@ def clean(line: str) -> str:
 
 
 def has_word_character(token: str) -> bool:
+    """Whether a token has a letter or a digit."""
     return any(c.isalnum() for c in token)
 
 

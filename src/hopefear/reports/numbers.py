@@ -108,6 +108,7 @@ def _compared(
 
 
 def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:
+    """Precisions, brevity penalty and lengths of BLEU from summed statistics."""
     K = metric.max_order
     precisions = [100.0 * float(sums[k] / sums[K + k]) if sums[K + k] else 0.0 for k in range(K)]
     ratio = float(sums[K] / sums[-1]) if sums[-1] else 0.0

@@ -46,6 +46,7 @@ class Section:
 
 
 def section(name: str, title: str, lead: str, *content: str, short: str = "") -> Section:
+    """A section of the page; ``short`` is its name in the contents."""
     return Section(name, title, lead, "".join(content), short or title)
 
 
@@ -108,6 +109,7 @@ def headed(alone: bool, title: str, content: str) -> str:
 
 
 def card(*content: str) -> str:
+    """A box around content."""
     return tag("div", inside="".join(content), class_="card")
 
 
@@ -199,10 +201,12 @@ def panels(name: str, label: str, names: Sequence[str], contents: Sequence[str],
 
 
 def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign, and a real minus."""
     return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
 def plain_number(value: float, digits: int = 2) -> str:
+    """A number with a real minus."""
     return f"{value:.{digits}f}".replace("-", MINUS)
 
 
@@ -212,6 +216,7 @@ def escape_metric(key: str) -> str:
 
 
 def small_number(value: float) -> str:
+    """Four significant digits, with a real minus."""
     return f"{value:.4g}".replace("-", MINUS)
 
 

@@ -48,10 +48,12 @@ def _start() -> str:
 
 
 def headed(group: Group, content: str) -> str:
+    """Content under the title of its group, unless there is only one group."""
     return page.headed(group.alone, group.title, content)
 
 
 def warnings(runs: Sequence[RunData]) -> Section:
+    """What the runs warned of."""
     parts = []
     for run in runs:
         texts = run.record.warnings
@@ -187,6 +189,7 @@ def _bucket_charts(group: Group, number: int, runs: Sequence[Examined], part: st
 
 
 def weights(groups: Sequence[Group]) -> Section:
+    """The weights of every group."""
     together = "".join(headed(group, all_shares(group)) for group in groups if len(group.found) > 1)
     found = [one for group in groups for one in group.found if one.run.weights]
     found.sort(key=lambda one: one.number)
@@ -215,6 +218,7 @@ def _moved(one: Examined, moved: Sequence[Moved], total: int) -> str:
 
 
 def surface(found: Sequence[Examined], jobs: int) -> Section:
+    """The metric as a function of each weight that moved much."""
     contents = []
     for one in found:
         few = SURFACES if one.run.parts[one.run.part].is_lists else SURFACES // 2
@@ -265,6 +269,7 @@ def _best_on_line(chart: Surface, digits: int) -> str:
 
 
 def lengths(found: Sequence[Examined]) -> Section:
+    """Lengths of translations next to those of the references."""
     contents, known = [], []
     for one in found:
         got = next((one.scored[part] for part in PARTS if part in one.scored and one.scored[part].bleu), None)
@@ -305,6 +310,7 @@ def _some_panels(name: str, found: Sequence[Examined], contents: Sequence[str]) 
 
 
 def candidates(found: Sequence[Examined]) -> Section:
+    """The candidates of single sentences, which the script of the page draws."""
     contents = [
         f'<div class="candidates" data-sentences="{k}"><div class="picker" role="group" aria-label="sentences"></div>'
         '<div class="stage"></div></div><noscript><p>This section needs JavaScript.</p></noscript>'
@@ -319,6 +325,7 @@ def candidates(found: Sequence[Examined]) -> Section:
 
 
 def made(runs: Sequence[RunData]) -> Section:
+    """Versions, commands, inputs and options of the runs."""
     lead = "Everything you need to reproduce the numbers."
     contents = [page.definitions(how(run.record, {run.trainer: run.options}, len(run.replicates))) for run in runs]
     return section("made", "How it was made", lead, panels("m", "run", [run.name for run in runs], contents))

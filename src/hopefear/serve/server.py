@@ -72,6 +72,7 @@ def require_packages() -> None:
 
 
 def address(settings: Settings) -> str:
+    """The address of the server, for people and programs."""
     name = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{name}:{settings.port}"
 

@@ -136,6 +136,7 @@ def host_of(url: str) -> str:
 
 
 def lower_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of hosts in lower case, without brackets."""
     return tuple(name.strip().strip("[]").lower() for name in names)
 
 

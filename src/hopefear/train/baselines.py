@@ -30,6 +30,7 @@ L2 = (1e-4, 1e-3, 1e-2, 1e-1)  # strengths that --cv compares, beside the traine
 
 
 def measured(stats: NDArray[np.float64], metric: Metric, seed: int, jobs: int) -> Measured:
+    """The score of the summed statistics, with its interval."""
     interval = confidence_interval(stats, metric, 1000, seed, jobs=jobs)
     return {"score": interval.score, "low": interval.low, "high": interval.high}
 

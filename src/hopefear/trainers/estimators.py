@@ -121,17 +121,21 @@ def _documents(pool: Pool, how: Fitting) -> Callable[[int, float], NDArray[np.fl
 
 
 def mert(pool: Pool, how: Fitting) -> Weights:
+    """MERT with restarts that suit small data."""
     learner = how.trainer(Mert, **(ORDERS if how.metric.whole_order else {"restarts": 6, "kicks": 0}))
     return dict(learner.fit(pool, equal(pool, how)).weights)
 
 
 def bagged(pool: Pool, how: Fitting) -> Weights:
+    """MERT, averaged over samples of the groups."""
     begin = equal(pool, how)
     learner = how.trainer(Mert, **(ORDERS if how.metric.whole_order else {"restarts": 1, "kicks": 0}))
     return mean_of_fits(pool, lambda drawn: learner.fit(drawn, begin).weights, how.metric, how.bag, how.seed, how.jobs)
 
 
 def minrisk(l2: float) -> Callable[[Pool, Fitting], Weights]:
+    """Minimum risk with this much regularisation."""
+
     def fit(pool: Pool, how: Fitting) -> Weights:
         return dict(how.trainer(Minrisk, scaling="std", l2=l2, iterations=40).fit(pool).weights)
 
@@ -139,6 +143,7 @@ def minrisk(l2: float) -> Callable[[Pool, Fitting], Weights]:
 
 
 def kbmira(pool: Pool, how: Fitting) -> Weights:
+    """Batch MIRA on standardised features."""
     return dict(how.trainer(Kbmira, scaling="std", passes=20).fit(pool).weights)
 
 

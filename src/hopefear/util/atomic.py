@@ -172,6 +172,7 @@ def _sync(path: Path) -> None:
 
 
 def umask() -> int:
+    """The umask of this process."""
     with suppress(OSError, ValueError, StopIteration):  # reading it leaves it alone, unlike os.umask
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)

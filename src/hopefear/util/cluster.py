@@ -177,6 +177,7 @@ def total_cores() -> float:
 
 
 def free_cores() -> float:
+    """How many cores of the cluster have nothing to do."""
     return _cores("available_resources")
 
 

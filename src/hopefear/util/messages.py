@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-NAMED = 5  # of many names that a message shows
+NAMED = 5  # as many of the names are shown
 
 
 def plural(number: int, noun: str) -> str:

@@ -37,6 +37,7 @@ def close_in_children(descriptor: int) -> None:
 
 
 def close_private(descriptor: int) -> None:
+    """Close a descriptor that children do not inherit."""
     _PRIVATE.discard(descriptor)
     with suppress(OSError):  # a lock ends at once, even if a forked process still has the file
         fcntl.flock(descriptor, fcntl.LOCK_UN)

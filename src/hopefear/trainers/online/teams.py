@@ -145,6 +145,7 @@ class Team(Protocol):
 
 
 def averaged(snapshots: Iterable[Snapshot]) -> Vector:
+    """The average of learners, each weighted by the examples it has seen."""
     snapshots = list(snapshots)
     totals = [state.total() for state in snapshots]
     t = sum(count for _, count in totals)

@@ -56,6 +56,7 @@ def pack(header: Header, pieces: Sequence[bytes]) -> bytes:
 
 
 def unpack(message: bytes) -> Reply:
+    """Header and pieces of a message."""
     at = 4 + int.from_bytes(message[:4], "little")
     header = json.loads(message[4:at])
     pieces = []
