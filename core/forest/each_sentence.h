@@ -9,11 +9,11 @@ namespace hopefear {
 
 /// body() with "sentence ID: " before the message of an InputError.
 template <class Body>
-auto naming(const Sentence& sentence, Body&& body) {
+auto naming(const std::string& id, Body&& body) {
   try {
     return body();
   } catch (const InputError& error) {
-    throw InputError("sentence " + sentence.id + ": " + error.what());
+    throw InputError("sentence " + id + ": " + error.what());
   }
 }
 
@@ -22,7 +22,7 @@ template <class Body>
 void each_sentence(const Pool& pool, int jobs, Body&& body) {
   parallel_for(pool.size(), jobs, [&](size_t i, int) {
     const Sentence& sentence = pool.sentences[i];
-    naming(sentence, [&] { body(i, sentence); });
+    naming(sentence.id, [&] { body(i, sentence); });
   });
 }
 

@@ -183,7 +183,7 @@ PoolExpectations expectations(const Pool& pool, const double* w, std::span<const
       const Forest& forest = pool.sentences[i].forest;
       const auto b = has_gains ? gains.subspan(edge_begin[i], edge_begin[i + 1] - edge_begin[i]) : gains;
       model_scores(forest, w, b, temperature, mu, scores);
-      naming(pool.sentences[i], [&] { has_gains ? expectations(forest, scores, b, x) : posteriors(forest, scores, x); });
+      naming(pool.sentences[i].id, [&] { has_gains ? expectations(forest, scores, b, x) : posteriors(forest, scores, x); });
       out.log_z[i] = x.log_z;
       if (has_gains) out.gain[i] = x.gain;
       add_expected_features(forest, x, features[block].data(), has_gains ? gradients[block].data() : nullptr);

@@ -42,7 +42,7 @@ std::vector<HieroSource> HieroDecoder::prepare(const std::vector<std::string>& i
 std::vector<HieroSource> HieroDecoder::prepare(const Pool& lattices, std::string_view kinds) {
   std::vector<HieroSource> sources;
   sources.reserve(lattices.size());
-  for (const Sentence& s : lattices.sentences) naming(s, [&] { sources.push_back(prepare(s.id, s.forest, kinds)); });
+  for (const Sentence& s : lattices.sentences) naming(s.id, [&] { sources.push_back(prepare(s.id, s.forest, kinds)); });
   return sources;
 }
 

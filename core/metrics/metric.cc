@@ -1,7 +1,6 @@
 #include "metrics/metric.h"
 
-#include "forest/pool.h"
-#include "util/parallel.h"
+#include "forest/each_sentence.h"
 
 namespace hopefear {
 
@@ -18,12 +17,8 @@ void Metric::list_stats(const Pool& pool, const Sentence& sentence, double* rows
 std::vector<double> pool_stats(const Metric& metric, const Pool& pool, int jobs) {
   const auto row_begin = pool.row_begin();
   std::vector<double> stats(static_cast<size_t>(row_begin.back()) * metric.size());
-  parallel_for(pool.size(), jobs, [&](size_t i, int) {
-    try {
-      metric.list_stats(pool, pool.sentences[i], stats.data() + row_begin[i] * metric.size());
-    } catch (const InputError& error) {
-      throw InputError("sentence " + pool.sentences[i].id + ": " + error.what());
-    }
+  each_sentence(pool, jobs, [&](size_t i, const Sentence& sentence) {
+    metric.list_stats(pool, sentence, stats.data() + row_begin[i] * metric.size());
   });
   return stats;
 }

@@ -35,7 +35,8 @@ class KeyMap {
 
   Id size() const { return static_cast<Id>(table_.size()); }
   bool empty() const { return table_.size() == 0; }
-  void clear() { table_.reset(); }
+  /// Without keys, and with room for `expected` of them.
+  void clear(size_t expected = 0) { table_.reset(expected); }
 
  private:
   struct Slot {

@@ -32,22 +32,25 @@ struct CostMargin::Local {
   std::vector<double> w, before;  // of each feature
   std::vector<double> scores, x;
 
-  std::vector<uint32_t> index;  // an open hash table of features; ~0: empty
-  std::vector<double> values;   // of the sequence at hand
+  KeyMap<uint32_t> features;   // numbers of keys
+  std::vector<double> values;  // of the sequence at hand
   std::vector<uint32_t> touched;
 
   void clear() {
+    features.clear(std::max<size_t>(2048, keys.size()));  // sentences are of similar size
     keys.clear();
     entries.clear();
     begin.assign(1, 0);
     bleu.clear();
     values.clear();
     truths = 0;
-    if (index.empty()) index.resize(4096);
-    std::fill(index.begin(), index.end(), ~uint32_t{0});
   }
   void add(uint64_t key, double value) {
-    const uint32_t feature = feature_of(key);
+    const uint32_t feature = features.add(key);
+    if (feature == keys.size()) {
+      keys.push_back(key);
+      values.push_back(0);
+    }
     if (values[feature] == 0) touched.push_back(feature);
     values[feature] += value;
   }
@@ -61,26 +64,6 @@ struct CostMargin::Local {
     bleu.push_back(b);
   }
   size_t sequences() const { return bleu.size(); }
-
- private:
-  uint32_t feature_of(uint64_t key) {
-    size_t slot = key & (index.size() - 1);
-    for (; index[slot] != ~uint32_t{0}; slot = (slot + 1) & (index.size() - 1))
-      if (keys[index[slot]] == key) return index[slot];
-    const auto feature = static_cast<uint32_t>(keys.size());
-    index[slot] = feature;
-    keys.push_back(key);
-    values.push_back(0);
-    if (keys.size() * 2 > index.size()) {
-      index.assign(index.size() * 2, ~uint32_t{0});
-      for (uint32_t f = 0; f < keys.size(); ++f) {
-        size_t s = keys[f] & (index.size() - 1);
-        while (index[s] != ~uint32_t{0}) s = (s + 1) & (index.size() - 1);
-        index[s] = f;
-      }
-    }
-    return feature;
-  }
 };
 
 CostMargin::CostMargin(const BlockDecoder& decoder, const std::vector<BlockSource>& sources, const std::vector<bool>& reals)

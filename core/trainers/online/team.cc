@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "util/error.h"
-#include "util/parallel.h"
+#include "forest/each_sentence.h"
 
 namespace hopefear {
 
@@ -12,12 +11,9 @@ std::vector<std::vector<Learnt>> learn(std::span<Learner* const> learners, const
                                        const std::vector<std::vector<int64_t>>& work, double mu, int jobs) {
   std::vector<std::vector<Learnt>> all(learners.size());
   parallel_for(learners.size(), jobs, [&](size_t k, int) {
-    for (int64_t i : work[k]) {
-      try {
-        all[k].push_back(learners[k]->learn(examples, static_cast<size_t>(i), mu));
-      } catch (const InputError& error) {
-        throw InputError("sentence " + examples.id(static_cast<size_t>(i)) + ": " + error.what());
-      }
+    for (int64_t number : work[k]) {
+      const auto i = static_cast<size_t>(number);
+      all[k].push_back(naming(examples.id(i), [&] { return learners[k]->learn(examples, i, mu); }));
     }
   });
   return all;

@@ -306,11 +306,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
 
 def _lengths(before: Pool, after: Pool, jobs: int) -> Iterator[Finding]:
     bleu = Bleu()
-    ratios = []
-    for pool in (before, after):
-        sums = bleu.stats(pool, jobs).sum(axis=0)
-        ratios.append(float(sums[bleu.max_order] / sums[-1]) if sums[-1] > 0 else 1.0)  # n_1 / rho
-    was, now = ratios
+    was, now = (bleu.length_ratio(bleu.stats(pool, jobs).sum(axis=0)) for pool in (before, after))
     if not LENGTHS[0] <= now <= LENGTHS[1] and (now == 0 or _off(now) > _off(was) + MOVED):
         what = "short" if now < 1 else "long"
         yield Finding(

@@ -13,6 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hopefear import _core
 from hopefear.metrics.base import Metric
 
@@ -27,6 +30,10 @@ class Bleu(Metric):
     tokenize: str = "none"  # a tokeniser of sacreBLEU; the default takes the words as they are
     max_order: int = 4  # K
     reference_length: str = "closest"  # rho: closest (ties: the shorter), shortest, average
+
+    def length_ratio(self, sums: NDArray[np.float64]) -> float:
+        """n_1 / rho of summed statistics: how long translations are for their references; 1 without references."""
+        return float(sums[self.max_order] / sums[-1]) if sums[-1] else 1.0
 
     def _make_core(self) -> _core.Metric:
         return _core.Bleu(self.max_order, self.reference_length)

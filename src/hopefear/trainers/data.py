@@ -132,5 +132,4 @@ class Translations:
 
     @property
     def length_ratio(self) -> float:
-        sums = self.stats.sum(axis=0)
-        return float(sums[4] / sums[8]) if sums[8] else 1.0
+        return Bleu().length_ratio(self.stats.sum(axis=0))

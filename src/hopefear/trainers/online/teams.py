@@ -177,13 +177,13 @@ class Threads:
     ) -> None:
         assert parallel in ("none", "average", "mix", "simulate")
         count = 1 if parallel == "none" else learners
-        self.examples, self.parallel, self.jobs = examples, parallel, jobs
-        self.learners = [trainer.learner(w, names, parallel == "simulate" and count > 1) for _ in range(count)]
+        self.examples, self.parallel, self.jobs = examples, parallel if count > 1 else "none", jobs
+        self.learners = [trainer.learner(w, names, self.parallel == "simulate") for _ in range(count)]
 
     def epoch(self, order: Sequence[int], mu: float, tally: Tally, watch: Watch) -> None:
         count = len(self.learners)
         known = set(tally.done)
-        if self.parallel == "simulate" or count == 1:
+        if self.parallel == "simulate":
             left = [i for i in order if i not in known]
             for at in range(0, len(left), CHUNK * count):
                 piece = left[at : at + CHUNK * count]
