@@ -1,5 +1,6 @@
-#include "common.h"
 #include "formats/csv_columns.h"
+
+#include "common.h"
 
 namespace hopefear {
 namespace {
