@@ -1,4 +1,4 @@
-// How a grammar's file begins: a header and a table of sections. What the sections hold is said in grammar.h.
+// How a grammar's file begins: a header and a table of sections. grammar.h says what the sections hold.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -7,7 +7,7 @@
 //   S -> <X, X> | <S X, S X>   glue; it begins with <s>, and the goal adds </s>
 //
 // The source is a lattice, and text a lattice with one path (hiero_source.h). A node of the forest is a nonterminal over a span with the
-// states of the language models on both sides; an edge is a rule application that survived. Which target sides take part is said in
+// states of the language models on both sides; an edge is a rule application that survived. Which target sides take part: see
 // rule_options.h, and how cube pruning differs from the paper in search/cube_pruning.h. Equal scores: what came first wins. So
 // the result depends on nothing but model, weights, options and sentence.
 //
@@ -63,7 +63,7 @@ class HieroDecoder {
   std::vector<int32_t> reference(const std::vector<std::string>& words);
 
   /// Everything below is constant: threads share one decoder. The forest of one sentence. The work space and what was
-  /// looked up for a source side are kept for the next sentence; nothing here takes time by the number of weights.
+  /// looked up for a source side are kept for the next sentence; no cost here depends on the number of weights.
   Forest decode(const HieroSource& source, const double* w, const HieroOptions& options) const;
   /// The forests of many, in order.
   Pool decode(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int jobs) const;

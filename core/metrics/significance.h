@@ -1,7 +1,7 @@
 // Resampling tests over statistics matrices: paired bootstrap (Koehn 2004), approximate randomisation (Riezler and
 // Maxwell 2005), both for single outputs and for several runs of each system (Clark et al. 2011).
 //
-// These functions return the resampled scores or differences; what is a p-value is said where it is computed, in
+// These functions return the resampled scores or differences; what a p-value is stands where it is computed, in
 // hopefear.metrics.significance. Sample number b has its own stream of random numbers, so jobs change nothing.
 #pragma once
 #include <cstdint>

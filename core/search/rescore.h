@@ -2,7 +2,7 @@
 // Smith 2012, section 4.3, who keep the 100 best of each node).
 //
 // Every node of the forest becomes as many nodes as there are states of the features among its best partial derivations. The
-// features of old edges stay as they are, and what is new comes beside them, so that w.h(d) is the score under all of them.
+// features of old edges stay as they are, and new features are added, so that w.h(d) is the score under all of them.
 // Edges without tails always stay, for they cost nothing: a k-best list stays whole. With no limit the result has every
 // derivation of the forest.
 #pragma once

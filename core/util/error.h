@@ -1,4 +1,4 @@
-// Errors that a user can mend: the message names the place, the finding and the cure.
+// Errors that a user can fix: the message names the place, the finding and the cure.
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -92,12 +92,12 @@ def tasks(lab: Lab) -> list[TranslationTask]:
             lab.data,
             None,
             "has neither es-en-fisher nor de-en-multi30k, nor a task of its own (train.source, train.target, "
-            "dev.source, dev.ref.0, test.source, test.ref.0). Mend the path",
+            "dev.source, dev.ref.0, test.source, test.ref.0). Fix the path",
         )
     for task in generated:
         for path in task.files:
             if not path.is_file():
-                raise input_error(path, None, "no such file, and the experiment needs it. Mend --data")
+                raise input_error(path, None, "no such file, and the experiment needs it. Fix --data")
     return generated
 
 

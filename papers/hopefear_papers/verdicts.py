@@ -71,7 +71,7 @@ class Gap:
         delta = mean(ours) - mean(theirs)
         parts = [(variance(one) / len(one), len(one)) for one in (ours, theirs) if len(one) > 1]
         total = sum(part for part, _ in parts)
-        if total < 1e-18:  # one replicate, or methods that know no chance
+        if total < 1e-18:  # one replicate, or deterministic methods
             return cls(delta, float(abs(delta) < 1e-9), (delta, delta)) if len(parts) == 2 else cls(delta, 1.0)
         freedom = total**2 / sum(part**2 / (count - 1) for part, count in parts)
         error = math.sqrt(total)

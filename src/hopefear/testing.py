@@ -118,7 +118,7 @@ def it_stops_when_asked(trainer: CandidateTrainer) -> None:
 
 
 def nothing_to_learn_is_an_error(trainer: CandidateTrainer) -> None:
-    """Lists with one candidate each, and no lists at all, are refused in one line."""
+    """Lists with one candidate each, and no lists at all, each give an error of one line."""
     for pool in (lists(candidates=1), Pool()):
         try:
             trainer.fit(pool)

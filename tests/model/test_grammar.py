@@ -117,7 +117,7 @@ def test_nonsense_with_right_checksums_is_refused(tmp_path: Path) -> None:
 
 
 def rewrite(data: bytearray, section: str, place: int, value: int) -> None:
-    """Change one number of a section and mend the checksums the way the core computes them."""
+    """Change one number of a section and fix the checksums the way the core computes them."""
     header, entry = 48, 40
     for i in range(14):
         at = header + entry * i

@@ -66,7 +66,7 @@ def die(say: Say) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("task", "error", "message"),
     [
-        (fail(InputError("dev: bad. Mend it")), InputError, "dev: bad. Mend it"),
+        (fail(InputError("dev: bad. Fix it")), InputError, "dev: bad. Fix it"),
         (fail(ZeroDivisionError("oh")), TaskError, "ZeroDivisionError: oh"),
         (die, InputError, "task 2 was killed by signal 9"),
         (fail(MemoryError("much")), MemoryError, "much"),

@@ -199,7 +199,7 @@ class Mert {
   int threads() const { return static_cast<int>(sources_.size()); }
   /// Lists so small that their surface is rough, and an ascent costs little.
   bool small() const { return cheap() && lists_.rows() < kManyRows / 4; }
-  /// A line takes time by its rows; of forests and whole orders it takes more.
+  /// The time of a line grows with its rows; forests and whole orders take more.
   bool cheap() const { return options_.thorough && lists_.stats && !dynamic_cast<const RankMetric*>(&lists_.metric); }
   Ascent ascent(MertStart& start, int thread, uint64_t stream) {
     const int random_lines = options_.random_directions + (small() ? static_cast<int>(axes_.size()) : 0);

@@ -75,7 +75,7 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 
 def talk_options() -> list[click.Option]:
-    """How much is said; these go before the command's name, too."""
+    """How much is printed; these also go before the command's name."""
     return [
         click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
         click.Option(["-v", "--verbose"], is_flag=True, help="Print a line for each epoch."),

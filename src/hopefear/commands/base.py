@@ -126,7 +126,7 @@ class Command(Generic[R_co]):
         """Complain about options that do not go together; ``needs`` of the fields is checked already."""
 
     def run(self, session: Session) -> R_co:
-        """Do the work. What is said meanwhile goes to the session; the result prints itself."""
+        """Do the work. Messages go to the session; the result prints itself."""
         raise NotImplementedError
 
     def as_json(self, result: Any) -> Any:

@@ -68,7 +68,7 @@ def split(
     dev: bool = True,
     size: int | None = None,
 ) -> Split:
-    """The parts of a corpus. ``test``: a part for tests of your own; ``test_lines``: more texts that are kept out.
+    """The parts of a corpus. ``test``: a part for your own tests; ``test_lines``: more texts that are kept out.
 
     ``dev``: whether there is a part to learn weights from. ``size``: sentences of each part, in place of what
     :func:`part_size` says.

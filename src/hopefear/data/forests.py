@@ -81,9 +81,9 @@ def forest(
 def _tails(
     rng: np.random.Generator, span_index: Counts, per_span: int, arity: Counts, width: Counts, start: Counts
 ) -> tuple[Counts, Counts, NDArray[np.bool_]]:
-    """Two nodes for each edge, of which it uses as many as it has gaps; the words beside one gap; if they follow it.
+    """Two nodes for each edge, of which it uses as many as it has gaps; the words next to one gap; if they follow it.
 
-    A rule with one gap translates one or two words beside it; one with two gaps joins them.
+    A rule with one gap translates one or two words next to it; one with two gaps joins them.
     """
     count = len(arity)
 

@@ -2,7 +2,7 @@
 
     combine([System("neural", "neural.jsonl"), System("hiero", "hiero.jsonl")], "both.jsonl")
 
-A candidate stands once, whoever proposed it, with the features of all systems side by side:
+A candidate stands once, however many systems proposed it, with the features of all systems side by side:
 
     A.NAME       feature NAME of system A
     A.missing    1 if A did not propose it

@@ -29,7 +29,7 @@ DWARFS = 100.0  # a contribution this many times the next largest: the others on
 RARE, OUTWEIGHS = 0.02, 10.0  # a feature in so few lists has no evidence for an influence so many times the largest
 TINY, HUGE = 1e-30, 1e30  # weights beyond these get lost in the arithmetic of some decoder
 HEADROOM = 0.01  # gain of the oracle over the first choice: below one point there is nothing to win
-SAME = 0.5  # share of the sentences whose candidates all score alike
+SAME = 0.5  # share of the sentences whose candidates all have one score
 LENGTHS = (0.9, 1.1)  # hypothesis to reference: within it, the brevity penalty is a matter of taste
 MOVED = 0.01  # and how far training must have moved the ratio away from 1 to be blamed
 ASIDE = 0.3  # p below which a loss on the held-out part is worth a word: it is too small for much less
@@ -64,7 +64,7 @@ def diagnose(
     """All findings about weights that were learnt from the lists of a pool.
 
     Without ``initial``, before means the first candidate of each list; of forests nothing is known then, and so nothing
-    is said of gains. ``history`` has a record with a ``score`` for
+    is reported about gains. ``history`` has a record with a ``score`` for
     each epoch of a trainer that goes on from epoch to epoch; leave it out for one that does not (mert). Of forests,
     only the weights and the outcome are examined.
     """
@@ -94,7 +94,7 @@ def _chosen(pool: Pool, w: Vector, jobs: int) -> Pool:
 def examine_lists(
     pool: Pool, metric: Metric, initial: Mapping[str, float] | None = None, jobs: int = 0
 ) -> Iterator[Finding]:
-    """Constant, silent and collinear features; lists without headroom, or whose candidates all score alike."""
+    """Constant, silent and collinear features; lists without headroom, or whose candidates all have one score."""
     names = pool.feature_names
     largest = _largest(pool)
     fires = largest > 0
@@ -103,7 +103,7 @@ def examine_lists(
     silent = [names[j] for j in np.flatnonzero(dense & ~fires)]
     if silent:
         yield Finding(
-            "silent-feature", f"{_count(silent)} 0 in every candidate: {some(silent)}. Leave them out, or mend them"
+            "silent-feature", f"{_count(silent)} 0 in every candidate: {some(silent)}. Leave them out, or fix them"
         )
     scale = np.maximum(largest, 1e-300)
     constant = [names[j] for j in np.flatnonzero(dense & fires & (deviation <= 1e-12 * scale))]

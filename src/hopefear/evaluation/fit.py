@@ -5,7 +5,7 @@
 
 The words that a line shares with its reference, weighed by how rare they are, are compared with those that it shares
 with the lines after and before, with the lines in reverse order, and with lines at random. A finding needs two things:
-enough lines, and a difference that chance hardly makes. Outputs that are bad say little, and then nothing is said.
+enough lines, and a difference that chance hardly makes. Bad outputs tell little: then there is no warning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 
-LEAST = 20  # lines; with fewer nothing is said
+LEAST = 20  # lines; fewer tell nothing
 SAMPLE = 1000  # lines that are looked at
 ENOUGH = 100  # lines from which references in no order at all are noticed
 SHIFTS = (1, -1, 2, -2)

@@ -1,4 +1,4 @@
-"""The part of the data that is kept aside: drawn by the seed, reported, never learnt from."""
+"""The part of the data that is held out: drawn by the seed, reported, never learnt from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ S = TypeVar("S", bound=Sentences)
 
 
 def held_out(sentences: int, share: float, seed: int, fold: int = 0) -> tuple[Indices, Indices | None]:
-    """The sentences to learn from, and a share of them kept aside; nothing, when that would be none or all.
+    """The sentences to learn from, and a share of them held out; nothing, when that would be none or all.
 
     Other folds under the same seed have other parts, and share no sentence as long as (fold + 1) * share <= 1.
     """
@@ -40,6 +40,6 @@ def held_out(sentences: int, share: float, seed: int, fold: int = 0) -> tuple[In
 
 
 def split(data: S, share: float, seed: int, fold: int = 0) -> tuple[S, S | None]:
-    """Sentences to learn from, and the part of them kept aside."""
+    """Sentences to learn from, and the part of them that is held out."""
     learn, aside = held_out(len(data), share, seed, fold)
     return (data, None) if aside is None else (data.subset(learn), data.subset(aside))

@@ -19,7 +19,7 @@ from hopefear.formats.listed import (
     token_features,
     whole_number,
 )
-from hopefear.formats.nested import beside, is_score
+from hopefear.formats.nested import is_score, with_parallel
 
 #: Where programs that generate text have the candidates of a prompt, their text and their tokens' log probabilities.
 LISTS = ("candidates", "choices", "outputs", "hypotheses", "generations", "beams")
@@ -53,7 +53,7 @@ def _by_custom_id(listed: list[Listed]) -> list[Listed]:
 
 def _generated(data: Input, line: int, answer: dict[str, Any], position: int) -> Listed:
     key = next((name for name in LISTS if isinstance(answer.get(name), list)), None)
-    listed = beside(answer, key) if key else []
+    listed = with_parallel(answer, key) if key else []
     candidates = [candidate_of(data, line, each) for each in listed] if key else _parallel(data, line, answer)
     if not candidates:
         data.fail(line, "there are no candidates. Give each sentence at least one")

@@ -59,7 +59,7 @@ def read_letor(path: str | Path) -> Table:
             except InputError:
                 raise
             except ValueError:
-                raise input_error(name, number, "not a finite number where one should be. Mend the line") from None
+                raise input_error(name, number, "not a finite number where one should be. Fix the line") from None
             queries.append(words[1].removeprefix("qid:"))
     if not queries:
         raise input_error(name, None, "the file is empty")

@@ -1,7 +1,7 @@
 """What becomes of scores that are not there: one policy for lists, tables, and weights whose features nobody has.
 
 A score that a candidate lacks must not count as 0 unasked: 0 is better than any log probability. So it is an error
-(``error``), unless it is said to be 0 (``zero``) or what the other candidates of its sentence or group have on average
+(``error``), unless ``zero`` makes it 0 or what the other candidates of its sentence or group have on average
 (``mean``). Tables can also leave the candidate out (``drop``) or add a feature that says so (``indicator``).
 
 In lists, features may be sparse: a candidate that does not name one has 0, and nothing is missing. Which features are

@@ -53,7 +53,7 @@ def rows_of(records: Iterable[Any], name: str = "data") -> list[Row]:
         shared |= _references(record)
         if shared.get("id") is None:
             shared["id"] = str(number)
-        rows += [{**shared, **_candidate(each, name, number)} for each in beside(record, key)]
+        rows += [{**shared, **_candidate(each, name, number)} for each in with_parallel(record, key)]
     return rows
 
 
@@ -63,10 +63,10 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def beside(record: Mapping[str, Any], key: str) -> list[Any]:
-    """The candidates of an object; texts with what stands in lists beside them.
+def with_parallel(record: Mapping[str, Any], key: str) -> list[Any]:
+    """The candidates of an object; texts with the values of parallel lists.
 
-    >>> beside({"candidates": ["a", "b"], "comet": [0.8, 0.7]}, "candidates")
+    >>> with_parallel({"candidates": ["a", "b"], "comet": [0.8, 0.7]}, "candidates")
     [{'text': 'a', 'comet': 0.8}, {'text': 'b', 'comet': 0.7}]
     """
     candidates: list[Any] = record[key]

@@ -131,7 +131,7 @@ class Table:
         number = as_number(value)
         if number is None:
             finding = f"{name} is {str(value)[:40]!r}, which is not a number"
-            raise self.error(row, f"{finding}. Mend it, or name the columns to use with --features")
+            raise self.error(row, f"{finding}. Fix it, or name the columns to use with --features")
         return number
 
     def texts(self, name: str, what: str) -> list[str]:

@@ -234,7 +234,7 @@ def _records(file: IO[str], delimiter: str, name: str) -> Iterator[tuple[int, li
                 yield begin, row
             begin = reader.line_num + 1
     except csv.Error as error:
-        raise input_error(name, begin, f"not CSV ({printable(str(error))}). Mend the quotes") from None
+        raise input_error(name, begin, f"not CSV ({printable(str(error))}). Fix the quotes") from None
     except UnicodeDecodeError:
         finding = "the text is not UTF-8. Convert the file: iconv -f ISO-8859-1 -t UTF-8"
         raise input_error(name, None, finding) from None
@@ -373,7 +373,7 @@ def _batches(path: PathLike, opened: Any) -> Any:
 
 
 def _read_parquet(path: PathLike) -> Any:
-    """Column by column: all at once would hold the packed file in memory beside what is in it."""
+    """Column by column: all at once would hold the packed file in memory in addition to what is in it."""
     pyarrow: Any = _pyarrow()
     import pyarrow.parquet as parquet
 

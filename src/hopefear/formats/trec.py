@@ -77,7 +77,7 @@ def _number(text: str, name: str, line: int, what: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise input_error(name, line, f"{what} {text!r} is not a finite number. Mend it")
+        raise input_error(name, line, f"{what} {text!r} is not a finite number. Fix it")
     return value
 
 

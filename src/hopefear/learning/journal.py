@@ -6,7 +6,7 @@
 
 A line is confirmed once it is on the disk (``fsync``). What a kill leaves of a line has no line end: it does not count,
 and the next line takes its place. ``check`` is a checksum of the line and of all before it, so that a damaged journal
-is noticed. One process writes at a time, which the file ``lock`` beside the journal sees to; forked workers of it may
+is noticed. One process writes at a time, which the file ``lock`` next to the journal sees to; forked workers of it may
 write too. Any number of processes may read.
 """
 

@@ -163,7 +163,7 @@ def metric_for(text: str, lowercase: bool = False, tokenize: str | None = None, 
         finding = (
             f"there is no metric {name!r}, and the candidates have no columns of numbers.{suggestion(name, names())}"
         )
-        cure = 'Scores of your own come as "metrics" in JSON lines, or with --table and --outcome'
+        cure = 'Your own scores come as "metrics" in JSON lines, or with --table and --outcome'
         raise OptionError(f"{finding} {cure}.")
     metric = from_text(text, lowercase, tokenize, columns)
     if pool is not None and metric.name == "external" and "scale=" not in rest:

@@ -121,7 +121,7 @@ def align_directed(
                 step()
         links = np.frombuffer(worker.stdout.read(), np.int32)
     if message == _MISSING:
-        raise InputError("word alignment needs the package sil-thot. Install it, or give alignments of your own")
+        raise InputError("word alignment needs the package sil-thot. Install it, or give your own alignments")
     words = sum(line.count(" ") + 1 for line in target)
     if worker.returncode or message != _DONE or len(links) != words:
         code = worker.returncode

@@ -70,7 +70,7 @@ def build(
 ) -> BuildReport:
     """Build a model directory from parallel files.
 
-    ``align``: word alignments of your own in Pharaoh format, one file per source file. ``lm_text``: more text of the
+    ``align``: your own word alignments in Pharaoh format, one file per source file. ``lm_text``: more text of the
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
     ``memory``: GB that rules, or n-grams, may take before they go to disk. ``cluster``: do what can be spread on a Ray
     cluster (auto, local, or its address). Neither changes the model.

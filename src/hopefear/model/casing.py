@@ -1,7 +1,7 @@
 """Capitals for the output of a model that was built without them.
 
 Models are built in lower case, which shares the evidence of "The" and "the". What the text of the target language does
-with capitals is learnt beside: a trigram model of the text as it is spelled, in which the first word of a sentence has
+with capitals is learnt as well: a trigram model of the text as it is spelled, in which the first word of a sentence has
 the spelling that it mostly has inside sentences, and how often sentences begin with a capital. A translation
 gets the most probable spelling under this model (a beam search over the spellings of each word), then the capitals of
 its sentence beginnings. Words that the text does not have, such as copied names, are spelled as the source does.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hopefear.model.directory import Model
 
 LINES = 200  # that are looked at
-LEAST = 30  # words; with fewer nothing is said
+LEAST = 30  # words; fewer tell nothing
 STRANGE = 0.1  # share of known words below which the text is not the model's
 SWAPPED = 0.3  # by which the target side must know more
 

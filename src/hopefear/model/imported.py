@@ -151,7 +151,7 @@ def _bracketed(line: str, prefix: str, sign: float) -> TextRule:
         if not equals:
             name, unnamed = f"{prefix}{unnamed}", unnamed + 1
         if not name or name in values:
-            raise ValueError(f"the feature {word[:40]!r} has no name, or occurs twice. Mend it")
+            raise ValueError(f"the feature {word[:40]!r} has no name, or occurs twice. Fix it")
         values[name] = _number(value) * (1.0 if equals else sign)
     return TextRule(fields[0][1:-1], fields[1].split(), fields[2].split(), values, fields[4])
 
@@ -183,7 +183,7 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"the value {text[:40]!r} is not a finite number. Mend it")
+        raise ValueError(f"the value {text[:40]!r} is not a finite number. Fix it")
     return value
 
 

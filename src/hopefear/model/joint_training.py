@@ -238,7 +238,7 @@ def perplexity(params: Params, data: Examples, which: NDArray[np.intp]) -> tuple
 
 
 def held_out(text: ParallelText, options: JointOptions) -> NDArray[np.bool_]:
-    """Of each pair, whether it is kept aside: by a checksum of its target side."""
+    """Of each pair, whether it is held out: by a checksum of its target side."""
     begin, words = text.target_begin, text.target.astype(np.int32)
     share = min(options.held_out / max(1, len(words)), 0.05)
     sums = [zlib.crc32(words[begin[n] : begin[n + 1]].tobytes()) for n in range(len(text))]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAMPLE = 2000  # pairs that are looked at, in a row
-LEAST = 200  # pairs; with fewer nothing is said
+LEAST = 200  # pairs; fewer tell nothing
 WORDS = 40  # of a longer line, those that are looked at
 ROUNDS = 5  # of expectation maximisation
 SHIFTS = (1, -1, 2, -2)

@@ -133,7 +133,7 @@ class Run:
                     listen(Warned(text))
             return listen(event)
 
-        if self.finished:  # what was said then is said again
+        if self.finished:  # repeat its warnings
             for text in self.record.warnings:
                 listen(Warned(text))
         return Session(tell, self.path / "checkpoint", checkpoint_every)

@@ -1,7 +1,7 @@
-"""What weights are worth, on sentences that they were not learnt from, beside what needs no learning.
+"""What weights are worth, on sentences that they were not learnt from, compared with what needs no learning.
 
 Equal weights on standardised features, the best single feature and the initial weights are the baselines of every
-``hopefear tune``: on the part kept aside, and with ``--cv K`` in the same folds as the trainer. Groups are never split.
+``hopefear tune``: on the held-out part, and with ``--cv K`` in the same folds as the trainer. Groups are never split.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hopefear.util.cluster import spread
 
 Measured = dict[str, Any]
 MANY = 50  # features of which each alone would take too long
-L2 = (1e-4, 1e-3, 1e-2, 1e-1)  # strengths that --cv compares, beside the trainer's default
+L2 = (1e-4, 1e-3, 1e-2, 1e-1)  # strengths that --cv compares, in addition to the trainer's default
 
 
 def measured(stats: NDArray[np.float64], metric: Metric, seed: int, jobs: int) -> Measured:
@@ -51,7 +51,7 @@ def baselines(
     seed: int,
     jobs: int,
 ) -> dict[str, Measured]:
-    """Scores with intervals on the part kept aside: after, initial, equal, best_single."""
+    """Scores with intervals on the held-out part: after, initial, equal, best_single."""
     how = Fitting(metric, seed, jobs)
     ways: dict[str, Mapping[str, float]] = {"after": weights}
     if initial is not None:
@@ -72,7 +72,7 @@ def cross_validated(
     run: Session,
     on_cluster: bool = False,
 ) -> tuple[CandidateTrainer, dict[str, Any]]:
-    """The trainer in cross-validation beside the baselines, all on groups that they did not learn from.
+    """The trainer in cross-validation, with the baselines, all on groups that they did not learn from.
 
     With ``choose_l2`` its l2 is the one that does best. That one's score is then a little too good: the record has all.
     ``on_cluster``: each fit is a task of the one that was joined.

@@ -12,7 +12,7 @@ setting is one decoding and its score, and the value that scores best is kept:
 - it begins with ``trials`` (20) random settings that differ from the given one by up to ``perturbation`` (2 percent).
 
 Open in the paper, settled here: an extension goes one interval further, each further extension in a row twice as far,
-twenty of a parameter at most; values that score alike leave a parameter where it is; at a hard limit (``least``,
+twenty of a parameter at most; values with equal scores leave a parameter where it is; at a hard limit (``least``,
 ``most``) only the inner interval is halved; a setting outside the range the user gave that the decoder refuses counts
 as worse than all others.
 
@@ -70,7 +70,7 @@ def read_parameters(path: PathLike) -> list[Parameter]:
     try:
         tables = tomllib.loads(b"".join(iter_bytes(path)).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise input_error(name, None, f"not TOML ({' '.join(str(error).split())}). Mend it") from None
+        raise input_error(name, None, f"not TOML ({' '.join(str(error).split())}). Fix it") from None
     except OSError as error:
         raise input_error(name, None, f"{(error.strerror or str(error)).lower()}. Check the path") from None
     if not tables:

@@ -117,10 +117,10 @@ class DecoderCommand:
     def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
         line = self.line(work, iteration, parameters)
         empty = (work / "weights.txt").stat().st_size == 0
-        cure = "It may need weights to begin with: give --initial" if empty else "Mend it, then go on with --resume"
+        cure = "It may need weights to begin with: give --initial" if empty else "Fix it, then go on with --resume"
         run_command(line, work, "stdout" if "{nbest}" in self.command else "nbest", self.timeout, who, cure)
         if not (work / "nbest").exists():
-            raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Mend it{last_words(work)}")
+            raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Fix it{last_words(work)}")
 
     def _read(self, work: Path, who: str, like: Pool | None) -> Pool:
         file = work / "nbest"

@@ -289,7 +289,7 @@ def fit_replicates(
     """Learn from ``parts["dev"]`` (or ``parts["train"]`` where there is one) under N seeds, and score all parts.
 
     Before means the initial weights, or the first candidate of each list; of forests without initial weights nothing
-    is known. ``others`` are metrics to report beside the trainer's own. Replicate k has the trainer's seed + k. With a
+    is known. ``others`` are more metrics to report. Replicate k has the trainer's seed + k. With a
     folder, replicates that were finished already are taken from it. ``on_cluster``: the one that was joined does the
     replicates, or the fits that each is the mean of.
     """

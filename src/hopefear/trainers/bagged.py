@@ -2,8 +2,8 @@
 
 Each of ``bag`` fits learns from as many sentences as there are, drawn with replacement by the seed, and begins with the
 same weights. Fits are brought to length 1 in units of each feature's standard deviation within a list before their mean
-is taken: only the proportions of weights matter. A draw in which all candidates of each sentence score alike is left
-out.
+is taken: only the proportions of weights matter. A draw in which all candidates of each sentence have one score is
+left out.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ class OuterLoop:
         return {part: self.metric.score(stats[which].sum(axis=0)) for part, which in self.parts(len(best)).items()}
 
     def parts(self, sentences: int) -> dict[str, NDArray[np.int64]]:
-        """The sentences that are learnt from (dev) and those kept aside (holdout)."""
+        """The sentences that are learnt from (dev) and those held out (holdout)."""
         learn, aside = held_out(sentences, self.holdout, self.seed)
         return {"dev": learn} if aside is None else {"dev": learn, "holdout": aside}
 

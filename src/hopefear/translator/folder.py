@@ -6,7 +6,7 @@
 ==================  ================================================================================================
 ``name``            what it is called
 ``source, target``  codes of its languages, such as ``de`` or ``pt-BR``
-``licence``         of the translator, in the words of whoever made it
+``licence``         of the translator, in the words of its maker
 ``made_from``       a list: what went into it
 ``scores``          what it reached, by name
 ``recipe``          how it decodes: ``mbr`` (bleu, chrf, ter or null), ``scale`` of it, ``pop_limit``, ``max_options``,
@@ -114,7 +114,7 @@ def open_translator(path: PathLike, jobs: int = 0) -> tuple[Model, dict[str, Any
 
 
 def corrections_of(path: PathLike) -> Path:
-    """Where the corrections of a translator are: in its folder, or beside the file that it is."""
+    """Where the corrections of a translator are: in its folder, or next to the file that it is."""
     return Path(f"{path}.corrections") if is_packed(path) else Path(path) / CORRECTIONS
 
 

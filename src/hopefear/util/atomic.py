@@ -1,6 +1,6 @@
 """Files and folders that appear whole or not at all, whatever happens meanwhile.
 
-What is being written lies in a hidden file or folder beside its place, and is locked: what a killed process left behind
+Unfinished output is a hidden file or folder next to its place, and is locked: what a killed process left behind
 is not, and the next process that writes to the same folder removes it.
 """
 
@@ -26,7 +26,7 @@ PathLike = str | os.PathLike[str]
 def atomic_write(path: PathLike, mode: str = "w") -> Iterator[IO[Any]]:
     """A file to write (``"w"``: UTF-8 text, ``"wb"``: bytes) that takes the place of ``path`` when the block ends well.
 
-    Until then it is a hidden file beside ``path``; after an error it is gone and ``path`` is as it was.
+    Until then it is a hidden file next to ``path``; after an error it is gone and ``path`` is as it was.
     """
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     path = Path(path)
@@ -56,7 +56,7 @@ def atomic_file(path: PathLike) -> Iterator[Path]:
 def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lambda folder: ()) -> Iterator[Path]:
     """A folder to fill that takes the place of ``path`` when the block ends well.
 
-    Until then it is in a hidden folder beside ``path``; after an error it is gone and ``path`` is as it was. Of a
+    Until then it is in a hidden folder next to ``path``; after an error it is gone and ``path`` is as it was. Of a
     folder that was there only the entries that ``ours`` names are removed; others are found in the new one.
     """
     path = Path(os.path.realpath(path))
@@ -75,7 +75,7 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
 
 @contextmanager
 def scratch_folder(path: PathLike) -> Iterator[Path]:
-    """A hidden folder beside ``path`` for what is needed while it is made; gone afterwards, also after a kill."""
+    """A hidden folder next to ``path`` for what is needed while it is made; gone afterwards, also after a kill."""
     with _aside(Path(os.path.realpath(path)), tempfile.mkdtemp) as (aside, _):
         yield aside
 
@@ -106,7 +106,7 @@ def _swapped(first: Path, other: Path) -> bool:
 
 @contextmanager
 def _aside(path: Path, make: Callable[..., str]) -> Iterator[tuple[Path, LeftOver]]:
-    """A file or folder beside ``path``, locked while it is written, and gone afterwards."""
+    """A file or folder next to ``path``, locked while it is written, and gone afterwards."""
     with _named(path):
         sweep(path.parent)
         try:

@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 RETRIES = 20  # of an item whose worker was lost
-PATIENCE = 60.0  # seconds without any result before a word is said
+PATIENCE = 60.0  # seconds without any result before a warning
 LONG_PATIENCE = 3600.0  # where each task is long
 _AHEAD = 2  # items per core that are under way or wait to be taken
 _TASK: dict[str, Any] = {"num_cpus": 1, "max_retries": RETRIES}
@@ -39,7 +39,7 @@ class Each(Protocol):
 
 
 def connect(address: str, cpus: int = 0) -> bool:
-    """Join the cluster at an address. Whether Ray was started here, so that whoever asked for it should end it.
+    """Join the cluster at an address. Whether Ray was started here, so that the caller should end it.
 
     ``auto``: the cluster that this machine belongs to, or else as ``local``: one of this machine alone.
     """

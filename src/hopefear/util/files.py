@@ -69,8 +69,8 @@ def os_error(path: PathLike, error: OSError) -> InputError:
 def iter_bytes(path: PathLike, longest: int | None = None, utf16: bool = False) -> Iterator[bytes]:
     """The bytes of a file (``-``: standard input), unpacked, in pieces of bounded size.
 
-    Whoever reads text keeps the beginning of a line until its end has come. So a line of more than ``longest`` bytes
-    (64 MB if nothing is said) is an error; say ``UNLIMITED`` for what has no lines, or is not kept. UTF-16 is an error
+    A reader of text keeps the beginning of a line until its end has come. So a line of more than ``longest`` bytes
+    (64 MB by default) is an error; say ``UNLIMITED`` for what has no lines, or is not kept. UTF-16 is an error
     unless it is welcome.
     """
     longest = LONGEST if longest is None else longest

@@ -1,8 +1,8 @@
 """Independent tasks in processes of their own, on one machine.
 
 A task is forked, so it sees everything that was loaded before, pools and memory maps included, without a copy. What it
-says (progress) and what it returns travel as JSON through a pipe. Results come in the order of the tasks, whoever
-finishes first. A single task is forked too: then Ctrl-C is heard while it is deep inside the compiled core.
+says (progress) and what it returns travel as JSON through a pipe. Results come in the order of the tasks, not in
+that in which they end. A single task is forked too: then Ctrl-C is heard while it is deep inside the compiled core.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PRIVATE: set[int] = set()  # open files that forked processes do not keep
 
 
 def close_in_children(descriptor: int) -> None:
-    """Forked processes close this file when they begin; whoever opened it closes it by :func:`close_private`."""
+    """Forked processes close this file when they begin; the opener closes it by :func:`close_private`."""
     _PRIVATE.add(descriptor)
 
 
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def die_with(parent: int) -> None:
-    """This process is killed when its parent is: then nothing goes on in the dark. Linux only."""
+    """Kill this process when its parent dies, so that no orphan goes on working. Linux only."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:
@@ -69,7 +69,7 @@ def guarded() -> Iterator[Callable[[], object] | None]:
 
         with guarded() as first, Popen(command, start_new_session=True, preexec_fn=first) as process: ...
 
-    A small process waits beside us. The new process tells it its number before it does anything else, so that there is
+    A small process waits. The new process tells it its number before it does anything else, so that there is
     no moment at which it has no guard. Where processes cannot be forked there is none.
     """
     if not FORKS:

@@ -179,7 +179,7 @@ def line_chart(
 ) -> str:
     """Lines with error bars, and clouds of points. What lies beyond ``span`` is cut off, if there is one.
 
-    On a page, ``name`` is the chart's own, and its legend is beside it (``page.chart``); elsewhere it is in the chart.
+    On a page, ``name`` is the chart's own, and its legend is next to it (``page.chart``); elsewhere it is in the chart.
     """
     drawn = numbered(curves)
     xs = [x for _, curve in drawn if not curve.level for x in curve.x] or [0.0, 1.0]

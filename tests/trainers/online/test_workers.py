@@ -119,7 +119,7 @@ def test_a_stopped_learner_is_named_and_then_replaced(
         return answer(self, header, pieces)
 
     monkeypatch.setattr(workers_module.Server, "answer", stop)
-    monkeypatch.setattr(teams, "MURMUR", 0.5)
+    monkeypatch.setattr(teams, "WARN_AFTER", 0.5)
     monkeypatch.setattr(teams, "PATIENCE", 1.5)
     trained = Mira(epochs=1, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
     assert trained.history[0]["sentences"] == 24

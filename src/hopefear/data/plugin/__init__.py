@@ -1,4 +1,4 @@
-"""A package of one's own: what ``hopefear new-plugin`` writes. The files beside this one are its templates."""
+"""A package of one's own: what ``hopefear new-plugin`` writes. The other files of this folder are its templates."""
 
 from __future__ import annotations
 

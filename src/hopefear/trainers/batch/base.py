@@ -346,7 +346,7 @@ class BatchTrainer(CandidateTrainer):
 
 
 class _History:
-    """The epochs of one fit: their records, told to whoever listens, and the best weights so far."""
+    """The epochs of one fit: their records, told to the listener, and the best weights so far."""
 
     def __init__(self, trainer: BatchTrainer, run: Session) -> None:
         self.trainer, self.run = trainer, run

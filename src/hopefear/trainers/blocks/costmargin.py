@@ -16,7 +16,7 @@ Where the paper is silent, or we differ:
 
 - BLEU of a sentence is BLEU+1; the bag of blocks, which has no order, has BLEU 0.
 - Of sequences with equal BLEU those with fewer blocks are taken (``ties``): training with the others is slower.
-- Beside the bag of blocks, ``random`` block sequences drawn at random are alternatives from the start. The bag alone
+- ``random`` block sequences drawn at random are alternatives from the start, as the bag of blocks is. The bag alone
   says nothing of how long a translation is or how many blocks it has, and it takes some ten iterations until decoding
   no longer swings between far too many words and far too few.
 - SGD goes on from the weights of the iteration before, ``passes`` times over the sentences in random order; the step
@@ -213,7 +213,7 @@ class _Training:
             updates += moved
             progress(iteration - 1, text=f"iteration {iteration} pass {k + 1} loss {loss:.4f}")
         if not np.isfinite(losses[-1]):
-            raise InputError("the weights ran away: the loss is no finite number. Lower eta")
+            raise InputError("the weights diverged: the loss is no finite number. Lower eta")
         state = state.after(learner, iteration if options.average else 1)
         learner.set_weights(state.keys, state.means)
         weights = sets.weights(self.jobs)

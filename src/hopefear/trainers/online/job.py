@@ -282,17 +282,17 @@ class _Job:
         record |= tally.figures()
         record["moved"] = {self.data.names[j]: float(average[j] - before[j]) for j in _largest(average - before)}
         self.history.append(record)
-        against = self.best_epoch if self.choosy else 0
+        against = self.best_epoch if self.chooses_best else 0
         if now is None or self.trainer.keep == "learnt" or record["score"] > self._score_of(against):
             self.best, self.best_epoch = average, epoch
-        elif not self.choosy:
+        elif not self.chooses_best:
             self.best, self.best_epoch = None, 0
         self.last = average
         return self._tell(record)
 
     @property
-    def choosy(self) -> bool:
-        """Whether the best epoch is looked for. Fixed candidates are scored without chance: there it is."""
+    def chooses_best(self) -> bool:
+        """Whether the best epoch is chosen. It is with fixed candidates, whose scores are deterministic."""
         return self.trainer.keep == "best" or isinstance(self.data, Candidates)
 
     def _score_of(self, epoch: int) -> float:
@@ -302,8 +302,8 @@ class _Job:
         """Warn of training that did not help."""
         if any(record["epoch"] == 0 for record in self.history):
             if self.best_epoch == 0 and len(self.history) > 1:
-                which = "no epoch is" if self.choosy else "what was learnt is not"
-                chance = "" if self.choosy else f". {CHANCE}"
+                which = "no epoch is" if self.chooses_best else "what was learnt is not"
+                chance = "" if self.chooses_best else f". {CHANCE}"
                 self.warn(f"{which} better than the weights it began with ({self._score_of(0):.2f}); {KEPT}{chance}")
         elif self.best is not None:
             before, after = (self.data.train_score(record, self.trainer.jobs) for record in (self.initial, w))

@@ -12,7 +12,7 @@ simulate   asynchronous learners (6.2) in logical time: in a round each takes th
            exchange working sets
 
 ``Crew`` leads learners that live elsewhere, in processes (``hopefear.trainers.online.workers``) or on a cluster
-(``hopefear.trainers.online.cluster``), in the ways average, mix and async: whoever is idle gets the next sentence
+(``hopefear.trainers.online.cluster``), in the ways average, mix and async: an idle learner gets the next sentence
 together with the working sets of the others since its last one. A learner that dies is replaced by one that knows what
 another knows; its sentence goes back to the pool, and what it had added to the average up to the last time it was
 asked is kept. Sentences that a learner died of are tried again one at a time, and one that kills three learners is left
@@ -44,7 +44,7 @@ CHUNK = 8  # sentences a learner does between two looks at the outside world
 POISON = 3  # learners that one sentence may kill
 STARTS = 3  # attempts to start a learner
 LEFT_OUT = 0.05  # share of the sentences that may be left out
-MURMUR = 60.0  # seconds without an answer of a learner after which that is said
+WARN_AFTER = 60.0  # seconds without an answer of a learner
 PATIENCE = 600.0  # seconds after which a learner that does not answer counts as dead
 
 Warn = Callable[[str], None]
@@ -61,7 +61,7 @@ class Learners:
 
 
 class Watch(Protocol):
-    """Who looks on."""
+    """What a job is told while its learners work."""
 
     def progress(self, tally: Tally) -> bool:
         """Between pieces of work. Whether a checkpoint is due."""
@@ -311,7 +311,7 @@ class Crew:
     def _answers(self) -> list[tuple[int, Reply | None]]:
         """The next answers; None from a learner that died and was replaced. It is idle when it has answered."""
         answers: list[tuple[int, Reply | None]] = []
-        for k, reply in self.workers.wait(MURMUR) or self._silent():
+        for k, reply in self.workers.wait(WARN_AFTER) or self._silent():
             self.asked.pop(k, None)
             if isinstance(reply, Died):
                 begun = not self.starting[k]
@@ -326,14 +326,14 @@ class Crew:
         return answers
 
     def _silent(self) -> list[tuple[int, Reply | Died]]:
-        """Nobody answers: that is said, and who has not answered for too long counts as dead."""
+        """Nobody answers: warn, and count learners that have not answered for too long as dead."""
         now = time.monotonic()
         dead: list[tuple[int, Reply | Died]] = []
         for k, since in self.asked.items():
             if now - since >= PATIENCE:
                 dead.append((k, Died(f"no answer for {PATIENCE:.0f} seconds ({self.workers.state(k)})")))
-            elif now - since >= MURMUR:
-                self.warn(f"learner {k + 1} has not answered for {MURMUR:.0f} seconds: {self.workers.state(k)}")
+            elif now - since >= WARN_AFTER:
+                self.warn(f"learner {k + 1} has not answered for {WARN_AFTER:.0f} seconds: {self.workers.state(k)}")
         return dead
 
     def _all(self, header: Header, pieces: Sequence[bytes] = ()) -> list[Reply]:
@@ -419,5 +419,5 @@ class Crew:
         self.left_out.add(sentence)
         if len(self.left_out) > max(1, LEFT_OUT * total):
             many = f"{len(self.left_out)} of {total} sentences killed {POISON} learners each"
-            raise InputError(f"{many}: is the memory enough? Mend it, then go on with --resume")
+            raise InputError(f"{many}: is the memory enough? Fix it, then go on with --resume")
         return []
