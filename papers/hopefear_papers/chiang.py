@@ -118,8 +118,8 @@ def fig1(lab: Lab) -> Outcome:
             Claim("with trained weights, the fear lies outside the 100-best box", outside["MIRA's"] > 50,
                   ", ".join(f"weights {label}: in {value:.0f} %" for label, value in outside.items())),
         ],
-        notes=["The larger the weights against the loss, the closer hope and fear are to the best derivation: the table "
-               "has the weights that a model is built with, a quarter of them, and those of three epochs of MIRA."],
+        notes=["The larger the weights against the loss, the closer hope and fear are to the best derivation: the "
+               "table has the weights a model is built with, a quarter of them, and those of three epochs of MIRA."],
         figures=[Figure("chiang-fig1", "derivations of one sentence", "model score", "BLEU+1 of the sentence", curves)],
     )  # fmt: skip
 
