@@ -110,7 +110,7 @@ def test_usage_errors_take_one_line(
 @pytest.mark.parametrize(
     ("error", "code", "output"),
     [
-        (InputError("dev:12: found 3 fields.\nMend it"), 2, "hopefear: dev:12: found 3 fields. Fix it\n"),
+        (InputError("dev:12: found 3 fields.\nFix it"), 2, "hopefear: dev:12: found 3 fields. Fix it\n"),
         (FileNotFoundError(2, "No such file", "nowhere/dev"), 2, "nowhere/dev: no such file"),
         (IsADirectoryError(21, "Is a directory", "dev"), 2, "dev: is a directory"),
         (PermissionError(13, "Permission denied", "dev"), 2, "dev: permission denied"),

@@ -48,7 +48,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([*LISTS, "--trainer", "KBMIRA"], "there is no trainer 'KBMIRA'. Did you mean 'kbmira'?"),
         (
             [*LISTS, "--metric", "comet"],
-            "there is no metric 'comet', and the candidates have no columns of numbers. Scores of your own come as "
+            "there is no metric 'comet', and the candidates have no columns of numbers. Your own scores come as "
             '"metrics" in JSON lines, or with --table and --outcome.',
         ),
         ([*LISTS, "--metric", "blue"], "Did you mean 'bleu'?"),

@@ -17,5 +17,5 @@ def test_ids_are_dense_and_strings_come_back() -> None:
 
 
 def test_lists_are_written_while_another_thread_adds_words(tmp_path: Path) -> None:
-    core = ["formats/write_nbest", "formats/json", "forest/forest", "forest/kept", "util/array_store"]
+    core = ["formats/write_nbest", "formats/json", "forest/forest", "forest/stored_forest", "util/array_store"]
     run_with_threads("vocab_threads", core, tmp_path)
