@@ -35,7 +35,7 @@ def _cache(folder: Path) -> dict[str, Any]:
     """Results by name, without the seconds that they took."""
     record = {path.name: json.loads(path.read_text()) for path in sorted((folder / "cache").iterdir())}
     for one in record.values():
-        for seconds in ("cpu", "tuning"):
+        for seconds in ("cpu", "tuning", "decoding"):
             one["result"].pop(seconds, None)
     return record
 
