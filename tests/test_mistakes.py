@@ -39,6 +39,11 @@ def changed(name: str, change: Callable[[list[str]], list[str]]) -> Callable[[],
     return make
 
 
+def replaced(name: str, other: str) -> Callable[[], None]:
+    """One file in the place of another."""
+    return lambda: shutil.copy(other, name) and None
+
+
 def shifted(lines: list[str]) -> list[str]:
     return lines[1:] + lines[:1]
 
@@ -92,11 +97,27 @@ def stranger() -> None:
     Path("w").write_text(Path("l/initial.txt").read_text() + "another_model 0.5\n")
 
 
+def two_files() -> None:
+    """The second pair of files is a line off."""
+    changed("e2", shifted)()
+
+
+def decoder() -> None:
+    """A decoder that always writes the same lists."""
+    Path("decode.sh").write_text('cat l/nbest.txt > "$1"\n')
+    changed("l/ref.0", shifted)()
+
+
 def nothing() -> None: ...
 
 
 TABLE = ["--group", "q", "--outcome", "y"]
+COMPARE = ["--trainers", "kbmira", "--seeds", "1", "--out", "x"]
+DECODER = ["--decoder-command", "sh decode.sh {nbest} {weights}", "--initial", "l/initial.txt", "--iterations", "1"]
+MIRA = ["--trainer", "mira", "--set", "epochs=1", "--out", "r"]
+TRAIN = ["--source", "f", "--refs", "e", *MIRA]
 GEN = ["--nbest", "gen", "--format", "fairseq"]
+ALIGNED = ["build", "--tokenizer", "none", "--lm-order", "2", "--out", "x"]
 Row = tuple[str, Callable[[], None], Sequence[str], str]
 ROWS: list[Row] = [
     # references
@@ -104,6 +125,36 @@ ROWS: list[Row] = [
     ("of the next line", changed("l/ref.1", shifted), ["tune", *LISTS, *REFS, *TUNE], "fits line i+1 better"),
     ("in no order", changed("l/ref.0", shuffled), ["score", "out", *REFS], "no better than lines at random"),
     ("in no order", changed("l/ref.0", shuffled), ["tune", *LISTS, *REFS, *TUNE], "no better than lines at random"),
+    (
+        "of the next line",
+        changed("l/ref.1", shifted),
+        ["compare", *LISTS, *REFS, *COMPARE],
+        "l/ref.1 fits line i+1 better",
+    ),
+    (
+        "of the next line",
+        changed("l/ref.0", shifted),
+        ["compare", *LISTS, "--refs", "right", "--test-nbest", NBEST, "--test-refs", "l/ref.0", *COMPARE],
+        "l/ref.0 fits line i+1 better",
+    ),
+    (
+        "of the next line",
+        changed("l/ref.0", shifted),
+        ["tune", *LISTS, "--refs", "right", "--dev-nbest", NBEST, "--dev-refs", "l/ref.0", *TUNE],
+        "l/ref.0 fits line i+1 better",
+    ),
+    ("of the next line", decoder, ["tune", *DECODER, "--refs", "l/ref.0", *TUNE], "fits line i+1 better"),
+    ("of the next line", changed("e", shifted), ["train", "m", *TRAIN], "e fits line i+1 better"),
+    ("of the line before", changed("e", lambda lines: lines[-1:] + lines[:-1]), ["train", "m", *TRAIN], "line i-1"),
+    ("in reverse order", changed("e", lambda lines: lines[::-1]), ["train", "m", *TRAIN], "in reverse order better"),
+    ("in no order", changed("e", shuffled), ["train", "m", *TRAIN], "no better than lines at random"),
+    (
+        "of the next line",
+        changed("e", shifted),
+        ["train", "m", "--source", "f", "--refs", "e.right", "--dev-source", "f", "--dev-refs", "e", *MIRA],
+        "e fits line i+1 better",
+    ),
+    ("in no order", changed("l/ref.0", shuffled), ["compare", *LISTS, *REFS, *COMPARE], "no better than lines at"),
     ("one too few", changed("l/ref.0", shorter), ["score", "out", *REFS], "lines"),
     ("one too few", changed("l/ref.0", shorter), ["tune", *LISTS, *REFS, *TUNE], "has 120 lines"),
     ("one too few", changed("l/ref.0", shorter), ["convert", NBEST, "x.jsonl", *REFS], "lines"),
@@ -142,6 +193,16 @@ ROWS: list[Row] = [
     # parallel text and models
     ("one file for both sides", nothing, [*BUILD, "--source", "f", "--target", "f"], "equal in 100 %"),
     ("a line off", changed("e", shifted), [*BUILD, *SIDES], "1 line ahead of the source"),
+    (
+        "a line off in the second file",
+        two_files,
+        [*ALIGNED, "--source", "f", "f2", "--target", "e", "e2"],
+        "e2: the target seems to be 1 line ahead",
+    ),
+    ("a line off", changed("e", shifted), ["learn", "m", *SIDES], "e fits line i+1 better"),
+    ("in no order", changed("e", shuffled), ["learn", "m", *SIDES], "no better than lines at random"),
+    ("one line too few", changed("e", shorter), ["learn", "m", *SIDES], "Give the correction of each line"),
+    ("one file for both sides", replaced("e", "f"), ["learn", "m", *SIDES], "no better than lines at random"),
     ("in no order", changed("e", shuffled), [*BUILD, *SIDES], "translations of each other"),
     ("one line too few", changed("e", shorter), [*BUILD, *SIDES], "same number"),
     ("input of the target language", changed("stdin", foreign), ["translate", "m"], "source and target swapped"),
@@ -167,6 +228,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         firsts.setdefault(line.split(" ||| ")[0], line.split(" ||| ")[1])
     for name, lines in (("f", source), ("e", foreign(target)), ("a", links), ("out", list(firsts.values()))):
         (folder / name).write_text("".join(line + "\n" for line in lines))
+    for name, copy in (("f", "f2"), ("e", "e2"), ("e", "e.right"), ("l/ref.0", "right")):
+        shutil.copy(folder / name, folder / copy)
     (folder / "stdin").write_text("".join(line + "\n" for line in source[:20]))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -217,6 +280,9 @@ GOOD: dict[str, Sequence[str]] = {
     "combine": ["combine", NBEST, NBEST, "--names", "a", "b", "--out", "x.jsonl"],
     "build": [*BUILD, *SIDES],
     "translate": ["translate", "m"],
+    "train": ["train", "m", *TRAIN],
+    "learn": ["learn", "m", *SIDES],
+    "compare": ["compare", *LISTS, *REFS, *COMPARE],
 }
 
 

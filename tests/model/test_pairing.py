@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.model import BuildOptions, build
-from hopefear.model.pairing import pairing
+from hopefear.model.pairing import findings, pairing
 from hopefear.runs.events import Event, Warned
 from hopefear.runs.session import Session
 from hopefear.util.files import read_lines
@@ -41,6 +41,16 @@ def test_a_target_that_is_a_line_off(count: int) -> None:
     behind = pairing(source, [*target[-2:], *target[:-2]]).warning()
     assert behind is not None and behind.startswith("the target seems to be 2 lines behind the source (+")
     assert "nats per word so, " in behind and behind.endswith("as given). Are lines missing in one file?")
+
+
+def test_each_file_and_its_parts() -> None:
+    """A line that was lost in the middle misplaces those that follow; the file and the pairs are named."""
+    source, target = text(6000)
+    (message,) = findings(source, [*target[:2500], *target[2501:], target[0]], [("e", 6000)])
+    assert message.startswith("pairs 2,001 to 4,000: the target seems to be 1 line ahead of the source (+")
+    (message,) = findings(source, [*target[:5000], *target[5001:], target[0]], [("d", 4500), ("e", 6000)])
+    assert message.startswith("e: the target seems to be 1 line ahead")
+    assert findings(source, target, [("d", 1000), ("e", 1100), ("f", 6000)]) == []
 
 
 def test_no_order_at_all() -> None:

@@ -130,6 +130,15 @@ def read_lists(
     return CandidateFiles(nbest, refs=refs, sources=sources, format=format).read(session)
 
 
+def warn_of_references(pool: Pool, refs: Sequence[str], session: Session) -> None:
+    """A warning for each of these files whose lines seem to be references of other sentences."""
+    from hopefear.evaluation.diagnosis import wrong_references
+    from hopefear.util.files import path_name
+
+    for finding in wrong_references(pool, [path_name(path) for path in refs]):
+        session.warn(str(finding))
+
+
 def start_weights(path: str | None, pool: Pool, session: Session) -> Mapping[str, float] | None:
     """The weights of ``--initial``, by the names of these candidates' features."""
     from hopefear.formats import read_weights

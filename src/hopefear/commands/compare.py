@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import Candidates, read_lists, start_weights
+from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
 from hopefear.errors import OptionError
 from hopefear.util.messages import digits_for
 
@@ -242,9 +242,11 @@ class _Task:
         name = (tuple(command.metric) or tuple(command.outcome) or ("bleu",))[0]
         metric = metric_for(name, command.lowercase, command.tokenize, pool)
         need_references(pool, metric)
+        warn_of_references(pool, command.refs, session)
         if command.test_nbest:
             test = read_lists(command.test_nbest, command.test_refs, session)
             need_references(test, metric, "--test-refs")
+            warn_of_references(test, command.test_refs, session)
             parts = {"dev": pool, "test": test}
         else:
             learn, aside = split(pool, command.holdout, command.seed)

@@ -68,7 +68,9 @@ class Learn(Command[Iterator[str]]):
             session.note(f"{self.export}: {count} corrections")
             return iter(())
         if self.target is not None:
-            return self._learn(translator, self._pairs(translator, session), session)
+            pairs = self._pairs(translator, session)
+            self._check_order(translator, pairs, session)
+            return self._learn(translator, pairs, session)
         undone = corrections.undo_since(self.since) if self.since is not None else corrections.undo(*self.undo)
         corrections.close()
         return (f"{name} undone\n" for name in undone)
@@ -95,6 +97,21 @@ class Learn(Command[Iterator[str]]):
         if UNKNOWN in (translator.source, translator.target):
             finding = f"its languages have no codes, which TMX needs. Name source and target in its {CARD}"
             raise InputError(f"{self.translator}: {finding}")
+
+    def _check_order(self, translator: Translator, pairs: Sequence[tuple[str, str]], session: Session) -> None:
+        """Corrections that seem to be those of other lines: refused in plain files, mentioned in a memory."""
+        from hopefear.evaluation.fit import translated_fit
+
+        corrections = [correction for _, correction in pairs]
+        for finding in translated_fit(
+            lambda rows: translator([pairs[row][0] for row in rows]),
+            [corrections],
+            [str(self.target)],
+            what="corrections",
+        ):
+            if self.source is not None:
+                raise InputError(f"{finding}. Nothing was learnt")
+            session.warn(finding)
 
     def _learn(self, translator: Translator, pairs: Sequence[tuple[str, str]], session: Session) -> Iterator[str]:
         step = session.progress("learn", len(pairs))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import Candidates, read_lists, start_weights
+from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -298,6 +298,7 @@ def _parts(command: Tune, pool: Pool, metric: Metric, session: Session) -> dict[
         form = command.format if command.nbest else None
         parts = {"train": learn, "dev": read_lists(command.dev_nbest, command.dev_refs, session, format=form)}
         need_references(parts["dev"], metric, "--dev-refs")
+        warn_of_references(parts["dev"], command.dev_refs, session)
     if aside is not None:
         parts["holdout"] = aside
     elif command.holdout:

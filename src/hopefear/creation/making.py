@@ -25,9 +25,12 @@ from hopefear.creation.recipe import Recipe, choose_recipe
 from hopefear.creation.scoring import learning_curve, score_all, verdict
 from hopefear.creation.terms import choose_term_weight
 from hopefear.creation.work import Work, folder_of, remove
+from hopefear.decode import Hiero
 from hopefear.formats.weights import read_weights
 from hopefear.model.directory import INFO, Model, check_out, put_weights
 from hopefear.runs.session import SILENT, Session
+from hopefear.train.model_data import misplaced_references
+from hopefear.trainers.data import Corpus
 from hopefear.translator.folder import CARD, GLOSSARY, write_card
 from hopefear.translator.glossary import read_glossary
 from hopefear.util.files import atomic_folder, atomic_write, same_file
@@ -71,6 +74,7 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     stages["build"] = work.stage("build", lambda: build_model(data, recipe, folder, folder / "model", seed, jobs, run))
     model = Model.open(folder / "model", verify=False, jobs=options.jobs)
     dev, test = (read_part(folder, part, data["references"][part]) for part in ("dev", "test"))
+    _warn_of_references(options, model, {"dev": dev, "test": test}, run)
     weights = folder / "weights.txt"
     to_learn, to_choose = parts(dev, recipe)
     training = Session(run.listen, folder / "training")
@@ -90,6 +94,15 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
             "curve", lambda: learning_curve(folder, data, recipe, model, test, seed, jobs, language, run)
         )
     return _finish(options, recipe, stages, scored, work)
+
+
+def _warn_of_references(options: CreateOptions, model: Model, parts: Mapping[str, Corpus], run: Session) -> None:
+    """Warn about the user's own references that seem to be those of other sentences."""
+    for part, corpus in parts.items():
+        if getattr(options, f"{part}_source") is not None:
+            decoder, names = Hiero(model, model.weights), getattr(options, f"{part}_refs")
+            for finding in misplaced_references(decoder, corpus, names, model.weights, options.jobs):
+                run.warn(finding)
 
 
 def _finish(

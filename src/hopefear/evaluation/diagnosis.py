@@ -69,8 +69,8 @@ def diagnose(
     only the weights and the outcome are examined.
     """
     w = weight_vector(weights, pool.feature_names)
-    if misplaced := [Finding("wrong-references", text) for text in pool_fit(pool, seed=seed)]:
-        return misplaced  # whatever else there is to say comes from them
+    if wrong := wrong_references(pool, seed=seed):
+        return wrong  # whatever else there is to say comes from them
     findings = list(examine_lists(pool, metric, initial, jobs)) if pool.is_lists else []
     findings += [*examine_weights(pool, w), *_history(history, metric)]
     if not np.all(np.isfinite(w)):
@@ -84,6 +84,11 @@ def diagnose(
         before, after = (_chosen(holdout, x, jobs) for x in both)
         findings += compare_holdout(before, after, metric, seed, jobs)
     return findings
+
+
+def wrong_references(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[Finding]:
+    """Findings about references that seem to be those of other sentences; ``names`` are those of their files."""
+    return [Finding("wrong-references", text) for text in pool_fit(pool, names, seed)]
 
 
 def _chosen(pool: Pool, w: Vector, jobs: int) -> Pool:

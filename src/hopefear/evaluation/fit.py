@@ -29,19 +29,44 @@ SHIFTS = (1, -1, 2, -2)
 CERTAIN = 5.0  # standard errors by which another order must be better
 CHANCE = 2.0  # standard errors below which the order given is no better than a random one
 TYPES = 50  # different words that text must have to be told apart
+TRANSLATED = 120  # lines at least that are translated to be compared, of a longer text
 CANDIDATES = 10  # of a list, whose words are taken together
 
 
 def references_fit(
-    outputs: Sequence[str], references: Sequence[Sequence[str]], names: Sequence[str], seed: int = 1
+    outputs: Sequence[str],
+    references: Sequence[Sequence[str]],
+    names: Sequence[str],
+    seed: int = 1,
+    what: str = "references",
 ) -> list[str]:
     """What speaks against these references, which have a line for each output: one line for each, or nothing.
 
-    ``names`` are those of the files. Several references are also compared with each other.
+    ``names`` are those of the files. Several references are also compared with each other. ``what`` they are called.
     """
     if any(len(lines) != len(outputs) for lines in references):
         return []
-    return _findings(outputs.__getitem__, [lines.__getitem__ for lines in references], len(outputs), names, seed)
+    get = [lines.__getitem__ for lines in references]
+    return _findings(outputs.__getitem__, get, len(outputs), names, seed, what)
+
+
+def translated_fit(
+    translate: Callable[[list[int]], Sequence[str]],
+    references: Sequence[Sequence[str]],
+    names: Sequence[str],
+    seed: int = 1,
+    what: str = "references",
+) -> list[str]:
+    """The same for sentences without an output: ``translate`` is given the numbers of some lines."""
+    count = len(references[0]) if references else 0
+    if count < LEAST:
+        return []
+    step = _spaced(count).step
+    rows = list(range(0, count, step * max(1, count // step // TRANSLATED)))
+    outputs = [""] * count
+    for row, text in zip(rows, translate(rows), strict=True):
+        outputs[row] = text
+    return references_fit(outputs, references, names, seed, what)
 
 
 def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
@@ -55,7 +80,9 @@ def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
 Get = Callable[[int], str]
 
 
-def _findings(outputs: Get, references: Sequence[Get], count: int, names: Sequence[str], seed: int) -> list[str]:
+def _findings(
+    outputs: Get, references: Sequence[Get], count: int, names: Sequence[str], seed: int, what: str = "references"
+) -> list[str]:
     if count < LEAST or not references:
         return []
     start = range(min(count, LEAST))
@@ -65,7 +92,7 @@ def _findings(outputs: Get, references: Sequence[Get], count: int, names: Sequen
     if not any(finding for _, finding in findings):  # the output may say little: they must fit each other
         others = zip(names[1:], given[1:], strict=False)
         findings = [(f"{name}, compared with {names[0]},", _Fit(given[0], own, seed).finding()) for name, own in others]
-    opening = "references do not seem to belong to these sentences"
+    opening = f"{what} do not seem to belong to these sentences"
     return [f"{opening}: {name} {finding}" for name, finding in findings if finding]
 
 

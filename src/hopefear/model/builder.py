@@ -19,7 +19,7 @@ from hopefear.model.joint import JointModel
 from hopefear.model.joint_training import train_joint
 from hopefear.model.language_model import LanguageModel
 from hopefear.model.options import BuildOptions
-from hopefear.model.pairing import pairing
+from hopefear.model.pairing import findings
 from hopefear.model.rules import Rules, extract
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.cluster import joined
@@ -84,7 +84,7 @@ def build(
     with report.step("read"):
         bitext = read_bitext(path_list(source), path_list(target), source_text, target_text, options.max_words, align)
         sentences = read_text(filter_to, source_text)
-    _tell(bitext, seed, run)
+    _tell(bitext, path_list(target), seed, run)
     report.model.parent.mkdir(parents=True, exist_ok=True)
     with joined(cluster) if cluster else nullcontext(), scratch_folder(report.model) as folder:
         steps = _Steps(options, report, folder, memory, bool(cluster), seed, jobs, run)
@@ -112,10 +112,11 @@ def build(
     return report
 
 
-def _tell(bitext: Bitext, seed: int, run: Session) -> None:
+def _tell(bitext: Bitext, files: Sequence[PathLike], seed: int, run: Session) -> None:
     """Warn about text that is not parallel, and say what was left out."""
-    if warning := pairing(bitext.source, bitext.target, seed).warning():
-        run.warn(warning)
+    ends = zip((Path(file).name for file in files), bitext.ends, strict=True)
+    for finding in findings(bitext.source, bitext.target, list(ends), seed):
+        run.warn(finding)
     for reason, count in bitext.skipped.items():
         run.note(f"{count:,} of {bitext.lines:,} pairs left out: {reason}")
 

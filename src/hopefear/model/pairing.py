@@ -7,12 +7,15 @@ In a parallel text the pairs given are far likelier than those at random, and no
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+PARTS = 3  # of a long file
+LONG = 1000  # pairs that a part has at least
 SAMPLE = 2000  # pairs that are looked at, in a row
 LEAST = 200  # pairs; fewer tell nothing
 WORDS = 40  # of a longer line, those that are looked at
@@ -54,6 +57,28 @@ class Pairing:
             cure = "Are these the right files?"
             return f"source and target do not seem to be translations of each other ({figures}). {cure}"
         return None
+
+
+def findings(
+    source: Sequence[str], target: Sequence[str], files: Sequence[tuple[str, int]], seed: int = 1
+) -> list[str]:
+    """What speaks against parallel files joined into one text: the first finding of each file, or nothing.
+
+    ``files``: the name of each, and the number of pairs up to its end. A line that is missing in the middle misplaces
+    those that follow, so the beginning, the middle and the end of a long file are measured.
+    """
+    warnings, begin = [], 0
+    for name, end in files:
+        parts = min(PARTS, max(1, (end - begin) // LONG))
+        edges = [begin + (end - begin) * part // parts for part in range(parts + 1)]
+        for first, last in itertools.pairwise(edges):
+            if warning := pairing(source[first:last], target[first:last], seed).warning():
+                place = f"pairs {first - begin + 1:,} to {last - begin:,}" if parts > 1 else ""
+                where = ", ".join(each for each in (name if len(files) > 1 else "", place) if each)
+                warnings.append(f"{where}: {warning}" if where else warning)
+                break
+        begin = end
+    return warnings
 
 
 def pairing(source: Sequence[str], target: Sequence[str], seed: int = 1) -> Pairing:

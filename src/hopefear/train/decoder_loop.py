@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
-from hopefear.evaluation.diagnosis import Finding, compare_holdout, examine_lists, examine_outcome, examine_weights
+from hopefear.evaluation.diagnosis import (
+    Finding,
+    compare_holdout,
+    examine_lists,
+    examine_outcome,
+    examine_weights,
+    wrong_references,
+)
 from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
@@ -167,6 +174,8 @@ def _parts(loop: OuterLoop, pool: Pool) -> tuple[dict[str, int], list[str]]:
 
 def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: Pool, after: Pool) -> list[Finding]:
     """Findings about the lists that were learnt from, the weights, and the decoder's translations before and after."""
+    if wrong := wrong_references(before, seed=loop.seed):
+        return wrong
     metric, jobs = loop.metric, loop.trainer.jobs
     parts = loop.parts(len(before))
     learnt = pool.subset(parts["dev"])

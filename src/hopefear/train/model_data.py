@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.errors import InputError
+from hopefear.evaluation.fit import translated_fit
 from hopefear.evaluation.held_out import Difference
 from hopefear.evaluation.holdout import split
 from hopefear.formats.forests import plf_lattices
@@ -16,9 +17,9 @@ from hopefear.model.directory import Model
 from hopefear.runs.events import Epoch, Event, Listener
 from hopefear.runs.session import Session
 from hopefear.trainers.base import Result
-from hopefear.trainers.data import Corpus, Task
+from hopefear.trainers.data import Corpus, Decoder, Task
 from hopefear.trainers.online.base import paper_weights
-from hopefear.util.files import read_lines
+from hopefear.util.files import PathLike, path_name, read_lines
 from hopefear.util.messages import plural, table
 
 if TYPE_CHECKING:
@@ -88,12 +89,31 @@ def read_inputs(command: Train, trainer: ModelTrainer, session: Session) -> Inpu
     corpus = Corpus.read(command.source, command.refs)
     dev = Corpus.read(command.dev_source, command.dev_refs) if command.dev_source else None
     test = Corpus.read(command.test_source, command.test_refs) if command.test_source else None
+    if decoder.model.kind == "hiero" and command.input != "plf":  # the weights of blocks begin at 0
+        start = decoder.model.weights if weights is None else weights
+        for part, refs in ((corpus, command.refs), (dev, command.dev_refs), (test, command.test_refs)):
+            for finding in misplaced_references(decoder, part, refs, start, command.jobs) if part is not None else ():
+                session.warn(f"{finding} [wrong-references]")
     if dev is None and trainer.holds_out:
         corpus, dev = split(corpus, command.holdout, command.seed)
     corpus = _with_words(command.source, corpus, model, session, command.input == "plf")
     task = Task(decoder, corpus, dev, bool(command.cluster) and trainer.decodes_on_cluster)
     trainer.check(task, session)
     return Inputs(model, task, test, weights, initial)
+
+
+def misplaced_references(
+    decoder: Decoder, corpus: Corpus, names: Sequence[PathLike], weights: Mapping[str, float], jobs: int
+) -> list[str]:
+    """What speaks against the references of a corpus, by translations of some of its lines."""
+
+    def translate(rows: list[int]) -> list[str]:
+        pool = decoder.kbest([corpus.lines[i] for i in rows], 1, weights=weights, jobs=jobs)
+        return [pool.text(i, 0) for i in range(len(pool))]
+
+    text = decoder.model.target_text.text
+    references = [[text(line) for line in lines] for lines in corpus.references]
+    return translated_fit(translate, references, [path_name(name) for name in names])
 
 
 def _initial(command: Train) -> tuple[dict[str, float] | None, str | None]:
