@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -216,22 +215,6 @@ def test_ten_lines_of_any_language_can_score(tmp_path: Path) -> None:
     weights = json.loads(path.read_text())["weights"]
     row = {"a": 3.0, "b": 1.0}
     assert sum(weights[name] * row[name] for name in weights) == hf.load(path).predict(row)[0]
-
-
-def test_threads_share_a_reranker() -> None:
-    reranker = hf.Reranker({f"f{k}": float(k) for k in range(8)})
-    rows = np.random.default_rng(1).normal(-20, 5, (1000, 8))
-    expected, different = reranker.predict(rows), []
-
-    def work() -> None:
-        different.extend(1 for _ in range(20) if not np.array_equal(reranker.predict(rows), expected))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not different
 
 
 @pytest.mark.parametrize(

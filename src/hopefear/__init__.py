@@ -22,6 +22,7 @@ _MODULES = {
     "hopefear.decode.consensus": "best_by_consensus",
     "hopefear.decode.evidence": "Evidence",
     "hopefear.decode.forced": "Forced",
+    "hopefear.decode.functions": "Edge with_functions",
     "hopefear.errors": "InputError",
     "hopefear.formats": (
         "iter_nbest read_forests read_nbest read_references read_weights write_forests write_nbest write_weights"

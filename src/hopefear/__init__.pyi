@@ -23,6 +23,7 @@ from hopefear.decode import Blocks as Blocks, Hiero as Hiero, rescore as rescore
 from hopefear.decode.consensus import best_by_consensus as best_by_consensus
 from hopefear.decode.evidence import Evidence as Evidence
 from hopefear.decode.forced import Forced as Forced
+from hopefear.decode.functions import Edge as Edge, with_functions as with_functions
 from hopefear.errors import InputError as InputError
 from hopefear.formats import (
     iter_nbest as iter_nbest,
