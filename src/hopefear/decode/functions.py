@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import pickle
+import re
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ def _identity(name: str, function: Any) -> bytes:
     """What decides the values of a function, as far as Python shows it."""
     try:
         return b"\1".join(_parts(function, set()))
-    except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         finding = f"{name}: what the function uses cannot be compared with another run ({error})"
         raise InputError(f"{finding}. Load it inside the function, or leave out cache") from None
 
@@ -196,12 +197,24 @@ def _parts(function: Any, seen: set[int]) -> Iterator[bytes]:
         if isinstance(value, types.FunctionType):
             yield from _parts(value, seen)
         elif not isinstance(value, types.ModuleType | type | types.BuiltinFunctionType):
-            yield pickle.dumps(_ordered(value), protocol=4)
+            yield _content(value)
 
 
-def _ordered(value: Any) -> Any:
-    """Sets have no order of their own: another run has another."""
-    return sorted(map(repr, value)) if isinstance(value, set | frozenset) else value
+def _content(value: Any) -> bytes:
+    """Plain values and arrays as bytes that are the same in every run."""
+    if isinstance(value, dict):
+        return b"{" + b",".join(_content(key) + b":" + _content(each) for key, each in value.items()) + b"}"
+    if isinstance(value, set | frozenset):  # in an order of their own: sets have another in each run
+        return b"<" + b",".join(sorted(_content(each) for each in value)) + b">"
+    if isinstance(value, list | tuple):
+        return b"[" + b",".join(_content(each) for each in value) + b"]"
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return repr((value.dtype.str, value.shape)).encode() + value.tobytes()
+    if value is None or isinstance(
+        value, str | bytes | bool | int | float | complex | np.generic | Path | re.Pattern | EllipsisType
+    ):
+        return repr(value).encode()
+    raise TypeError(f"{type(value).__name__} {value!r:.60}")
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -214,7 +227,5 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _code(code: types.CodeType) -> bytes:
     """The byte code with its constants and names; functions within have code of their own."""
-    constants = [
-        _code(each) if isinstance(each, types.CodeType) else repr(_ordered(each)).encode() for each in code.co_consts
-    ]
+    constants = [_code(each) if isinstance(each, types.CodeType) else _content(each) for each in code.co_consts]
     return b"\0".join([code.co_code, repr(code.co_names).encode(), *constants])
