@@ -280,7 +280,14 @@ void bind_seams(nb::module_& m) {
           },
           "parts"_a, "begin_sentence"_a = false,
           "What a rule adds to the scores of its children (runs of word ids, and items by number), and its item. Item 0 is "
-          "empty.");
+          "empty.")
+      .def(
+          "rest",
+          [](const Seams& s, int64_t item) {
+            if (item < 0 || item >= static_cast<int64_t>(s.items.size())) throw nb::index_error("no such item");
+            return s.seams.rest(s.items[static_cast<size_t>(item)]);
+          },
+          "item"_a, "What the first words of an item are expected to gain once it is known what stands before them.");
 }
 
 void bind_text_scores(nb::class_<LanguageModel>& model) {

@@ -249,11 +249,20 @@ inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t 
     place_joint_.push_back(joint_score(option, of, tails, place_joint_state_.emplace_back()));
     sum += w_joint_ * place_joint_.back();
   }
+  place_scores_.push_back(sum);
+  return sum + rest(state);
+}
+
+/// What language models are expected to add when it is known what stands before a span.
+inline double HieroSearch::rest(const LmItem* state) const {
+  double sum = 0;
+  for (size_t l = 0; l < models_; ++l) sum += w_lm_[l] * kLn10 * seams_[l].rest(state[l]);
   return sum;
 }
 
-inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
+inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double) {
   const Cube& of = cubes_[cube];
+  const double score = place_scores_[place];
   const int32_t v = node_of(place_state_.data() + place * models_, m_.joint ? &place_joint_state_[place] : nullptr);
   chart_.scores[v] = std::max(chart_.scores[v], score);
   HieroEdge& edge = chart_.edges.emplace_back();
@@ -345,6 +354,7 @@ inline int32_t HieroSearch::node_of(const LmItem* state, const JointState* joint
 int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   if (cubes_.empty()) return -1;
   const int32_t first = chart_.nodes(), cell = static_cast<int32_t>(chart_.cells.size());
+  place_scores_.clear();
   place_lm_.clear();
   place_state_.clear();
   place_joint_.clear();
@@ -356,7 +366,11 @@ int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   }
   known_.start(first, std::clamp<int64_t>(pop_limit / 2, 128, 2048));
   pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit);
-  chart_.cells.push_back({sort_nodes(first, chart_.nodes(), chart_.sorted, [&](int32_t v) { return chart_.scores[v]; }), i, j});
+  estimates_.clear();
+  for (int32_t v = first; v < chart_.nodes(); ++v)
+    estimates_.push_back(chart_.scores[v] + rest(chart_.states.data() + v * models_));
+  chart_.cells.push_back(
+      {sort_nodes(first, chart_.nodes(), chart_.sorted, [&](int32_t v) { return estimates_[v - first]; }), i, j});
   return cell;
 }
 

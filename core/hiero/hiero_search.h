@@ -76,6 +76,7 @@ class HieroSearch {
   int32_t fill(int32_t i, int32_t j, int64_t pop_limit);
   int32_t tail(const Cube& cube, const uint32_t* ranks, int t) const;
   double lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmItem& state);
+  double rest(const LmItem* state) const;
   double joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state);
   [[gnu::noinline]] double place_score(const Cube& cube, uint32_t rank);  // most models have none: keeps score() small
   RulePlace place(int32_t i, const int32_t* cell) const;
@@ -106,11 +107,13 @@ class HieroSearch {
 
   // of one cell
   std::vector<Cube> cubes_;
-  std::vector<double> place_lm_;  // what each language model says of each place, and the state behind it
+  std::vector<double> place_scores_;  // without rest costs, which are for the order of places and nodes only
+  std::vector<double> place_lm_;      // what each language model says of each place, and the state behind it
   std::vector<LmItem> place_state_;
   std::vector<double> place_joint_;  // and the joint model, if there is one
   std::vector<JointState> place_joint_state_;
   std::vector<double> option_places_;  // w.h of the place features of each cube's options, if there are any; NaN: not known yet
+  std::vector<double> estimates_;      // of its nodes: scores with rest costs
   int32_t begin_ = 0;                  // of the span
   CubePruning<3> pruning_;
   Recombination known_;

@@ -27,6 +27,7 @@ struct NgramList {
   KeptVector<uint32_t> suffix;  // index of w_2..w_n in the list one order below (0 for unigrams)
   KeptVector<float> prob;       // log10 p(w_n | w_1..w_{n-1})
   KeptVector<float> backoff;    // log10 b(w_1..w_n); empty in the highest order
+  KeptVector<float> rest;       // log10 p by a model of order n; empty in the highest order, and where it is not known
   size_t size() const { return word.size(); }
 };
 

@@ -11,7 +11,7 @@ namespace hopefear {
 namespace {
 
 constexpr char kMagic[16] = "hopefear-lm\n";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kPlain = 1, kWithRests = 2;  // formats: without and with rest costs
 constexpr uint32_t kByteOrder = 0x01020304;
 constexpr double kLoad = 0.75;  // of the buckets: most look-ups then end in their first cache line
 
@@ -60,12 +60,13 @@ struct LanguageModel::Header {
   uint64_t text_bytes, word_slots;
   uint64_t file_bytes;
   uint64_t payload_checksum;
-  uint64_t unused[37];
+  uint64_t unused[37];       // zeros
   uint64_t header_checksum;  // of all bytes before it, and zeros in its own place
 
   struct Offsets {
-    uint64_t unigrams, tables[kMaxLmOrder], text_begin, text, word_slots, end;
+    uint64_t unigrams, tables[kMaxLmOrder], text_begin, text, word_slots, rests[kMaxLmOrder], end;
   };
+  uint64_t slots(uint32_t n) const { return n == 1 ? vocab_size : buckets[n - 1] * Bucket::kWays; }  // below the highest order
   Offsets offsets() const {
     Offsets at{};
     uint64_t end = sizeof(Header);
@@ -75,6 +76,7 @@ struct LanguageModel::Header {
     at.text_begin = take((vocab_size + 1ULL) * sizeof(uint64_t));
     at.text = take(text_bytes);
     at.word_slots = take(word_slots * sizeof(uint64_t));
+    for (uint32_t n = 1; version == kWithRests && n < order; ++n) at.rests[n - 1] = take(slots(n) * sizeof(float));
     at.end = end;
     return at;
   }
@@ -93,10 +95,11 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
   std::memcpy(&h, memory->data(), sizeof h);
   if (std::memcmp(h.magic, kMagic, sizeof kMagic) != 0)
     throw input_error(name, 0, "not a language model of hopefear. An ARPA file is read by LanguageModel.read_arpa");
-  if (h.version != kVersion || h.byte_order != kByteOrder)
+  if ((h.version != kPlain && h.version != kWithRests) || h.byte_order != kByteOrder)
     throw input_error(name, 0,
-                      "a language model of format " + std::to_string(h.version) + ", where this program reads format " +
-                          std::to_string(kVersion) + " of this machine's byte order." + cure);
+                      "a language model of format " + std::to_string(h.version) + ", where this program reads formats " +
+                          std::to_string(kPlain) + " and " + std::to_string(kWithRests) + " of this machine's byte order." +
+                          cure);
   if (h.own_checksum() != h.header_checksum) throw input_error(name, 0, "the header is damaged (checksum differs)." + cure);
   if (h.file_bytes != memory->size())
     throw input_error(name, 0,
@@ -121,6 +124,8 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
   std::copy(std::begin(h.counts), std::end(h.counts), m.counts_.begin());
   m.unigrams_ = reinterpret_cast<const Unigram*>(data + at.unigrams);
   for (uint32_t n = 2; n <= h.order; ++n) m.tables_[n - 2] = {data + at.tables[n - 1], h.buckets[n - 1], h.max_probe[n - 1]};
+  for (uint32_t n = 1; h.version == kWithRests && n < h.order; ++n)
+    m.rests_[n - 1] = reinterpret_cast<const float*>(data + at.rests[n - 1]);
   m.text_begin_ = reinterpret_cast<const uint64_t*>(data + at.text_begin);
   m.text_ = reinterpret_cast<const char*>(data + at.text);
   m.word_slots_ = reinterpret_cast<const uint64_t*>(data + at.word_slots);
@@ -163,7 +168,7 @@ class LanguageModel::Builder {
   void make_room() {
     Header& h = header_;
     std::memcpy(h.magic, kMagic, sizeof kMagic);
-    h.version = kVersion;
+    h.version = order_ > 1 && !list(1).rest.empty() ? kWithRests : kPlain;
     h.byte_order = kByteOrder;
     h.order = static_cast<uint32_t>(order_);
     h.vocab_size = static_cast<uint32_t>(model_.vocab->size());
@@ -212,6 +217,14 @@ class LanguageModel::Builder {
       hash_[i] = hash_word(static_cast<uint32_t>(i));
       slot_[i] = static_cast<uint32_t>(i);
     }
+    write_rests(1);
+  }
+
+  /// Where slot_ says.
+  void write_rests(int n) {
+    if (header_.version != kWithRests || n == order_) return;
+    auto* rests = reinterpret_cast<float*>(data_ + at_.rests[n - 1]);
+    for (size_t i = 0; i < list(n).size(); ++i) rests[slot_[i]] = list(n).rest[i];
   }
 
   /// The table of one order above 1; put(bucket, way, i) writes the values of n-gram i.
@@ -245,6 +258,7 @@ class LanguageModel::Builder {
     }
     hash_.swap(next_hash);
     slot_.swap(next_slot);
+    write_rests(n);
     list(n - 1) = {};  // no longer needed: this order has its keys
   }
 

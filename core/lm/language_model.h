@@ -103,7 +103,7 @@ class LanguageModel {
   static LanguageModel build(BackoffModel&& model);
   /// Maps a file that was written from bytes(). verify: compare the checksum of everything, not of the header only.
   static LanguageModel open(const std::string& path, bool verify);
-  /// The lists back again, in the order of the words of the n-grams.
+  /// The lists back again, in the order of the words of the n-grams, without rest costs.
   BackoffModel lists() const;
   /// The file: header, tables, vocabulary.
   std::span<const std::byte> bytes() const { return {memory_->data(), memory_->size()}; }
@@ -111,6 +111,8 @@ class LanguageModel {
   int order() const { return order_; }
   uint32_t words() const { return vocab_size_; }
   uint64_t count(int order) const { return counts_[order - 1]; }  // n-grams
+  /// Whether there are rest costs: the model was estimated here, not read from an ARPA file.
+  bool has_rests() const { return rests_[0] != nullptr; }
   std::string_view word(uint32_t id) const { return {text_ + text_begin_[id], text_begin_[id + 1] - text_begin_[id]}; }
   /// The id of a word, kUnk when the model does not know it.
   uint32_t find(std::string_view word) const;
@@ -154,6 +156,16 @@ class LanguageModel {
     double prob = look.prob;
     for (int i = matched - 1; i < available; ++i) prob += in.backoff[i];
     return {prob, matched, word == kUnk, matched == available + 1 && look.extends, look.slot};
+  }
+
+  /// What the first words of a span lack, log10, estimated: they were scored as if the model were sure that nothing stands before them. Models
+  /// of order 1, 2, ... know nothing before them either, and are right on average (Heafield et al. 2012, "Language model rest costs and
+  /// space-efficient storage"). 0 without rest costs.
+  double rest(const LmLeft& left) const {
+    double sum = 0;
+    for (int n = 1; has_rests() && n <= left.length; ++n)
+      sum += static_cast<double>(rests_[n - 1][left.slot[n - 1]]) - prob(n, left.slot[n - 1]);
+    return sum;
   }
 
   /// Running text: log10 probability of the words (and of </s>); `each` (or null) gets one entry per word.
@@ -230,6 +242,10 @@ class LanguageModel {
     const Unigram& u = unigrams_[word];
     return {word, -std::fabs(u.prob), u.backoff, !std::signbit(u.prob)};
   }
+  const Value& value(int n, uint32_t slot) const {
+    return reinterpret_cast<const Bucket*>(tables_[n - 2].buckets)[slot / Bucket::kWays].value[slot % Bucket::kWays];
+  }
+  double prob(int n, uint32_t slot) const { return -std::fabs(n == 1 ? unigrams_[slot].prob : value(n, slot).prob); }
   /// The n-gram of length `have` by one word to its left, in `line`; false, and no change, when the model has none.
   bool extend(Look& look, int have, uint32_t word, const std::byte* line) const {
     const uint64_t key = key_of(look.slot, word);
@@ -265,8 +281,9 @@ class LanguageModel {
   uint32_t vocab_size_ = 0;
   std::array<uint64_t, kMaxLmOrder> counts_{};
   const Unigram* unigrams_ = nullptr;
-  std::array<Table, kMaxLmContext> tables_;  // tables_[n - 2] has order n
-  const uint64_t* text_begin_ = nullptr;     // words() + 1 offsets into text_
+  std::array<Table, kMaxLmContext> tables_;          // tables_[n - 2] has order n
+  std::array<const float*, kMaxLmContext> rests_{};  // rests_[n - 1][slot]: log10 p by a model of order n; null: not known
+  const uint64_t* text_begin_ = nullptr;             // words() + 1 offsets into text_
   const char* text_ = nullptr;
   const uint64_t* word_slots_ = nullptr;  // hash << 32 | id + 1, or 0: linear probing
   uint64_t word_mask_ = 0;
@@ -375,9 +392,7 @@ class RuleScore {
     model_.fetch(hash, n, in.word, use, line);
     if (n == 1) return model_.at_unigram(left.word[0]);
     const uint32_t slot = left.slot[n - 1];
-    const auto* bucket =
-        reinterpret_cast<const LanguageModel::Bucket*>(model_.tables_[n - 2].buckets) + slot / LanguageModel::Bucket::kWays;
-    const auto& value = bucket->value[slot % LanguageModel::Bucket::kWays];
+    const LanguageModel::Value& value = model_.value(n, slot);
     return {slot, -std::fabs(value.prob), value.backoff, true};
   }
 

@@ -89,9 +89,9 @@ std::span<const uint32_t> LmText::slice(size_t k, size_t count) const {
 
 namespace {
 
-LmDiscounts discounts_of(const Counted& list, const std::array<double, 3>& fallback) {
+LmDiscounts discounts_of(const KeptVector<uint32_t>& counts, const std::array<double, 3>& fallback) {
   std::array<double, 5> t{};
-  for (uint32_t a : list.adjusted)
+  for (uint32_t a : counts)
     if (a >= 1 && a <= 4) ++t[a];
   LmDiscounts result;
   for (int k = 1; k <= 3; ++k) {
@@ -123,6 +123,19 @@ struct Sums {
   }
 };
 
+/// One order by adjusted or by plain counts.
+struct Smoothing {
+  LmDiscounts discounts;
+  KeptVector<Sums> sums;  // of each context
+
+  double backoff(size_t context) const { return sums[context].total ? sums[context].backoff(discounts) : 1.0; }
+  /// u(w_n | w_1^{n-1}) of an n-gram with this count.
+  double own_share(uint32_t count, uint32_t context) const {
+    const uint32_t total = sums[context].total;
+    return total ? (count - discount(discounts, count)) / total : 0.0;
+  }
+};
+
 constexpr uint32_t kDropped = 0xffffffff;
 
 float log10_of(double p) { return static_cast<float>(std::log(p) * 0.43429448190325182765); }
@@ -143,32 +156,40 @@ class Estimator {
         context_(find_contexts(counted_, jobs)),
         prune_(prune),
         jobs_(jobs),
-        discounts_(counted_.size()),
-        sums_(counted_.size()) {
-    parallel_for(counted_.size(), jobs, [&](size_t k, int) {
-      const Counted& list = counted_[k];
-      discounts_[k] = discounts_of(list, fallback);
-      sums_[k].resize(k == 0 ? 1 : counted_[k - 1].word.size());
-      for (size_t i = 0; i < list.adjusted.size(); ++i) sums_[k][context_[k][i]].add(list.adjusted[i], keeps(k, i));
+        adjusted_(counted_.size()),
+        plain_(counted_.size() - 1) {
+    parallel_for(adjusted_.size() + plain_.size(), jobs, [&](size_t task, int) {
+      const bool plain = task >= adjusted_.size();
+      const size_t k = plain ? task - adjusted_.size() : task;
+      const auto& counts = plain ? counted_[k].raw : counted_[k].adjusted;
+      Smoothing& smoothing = plain ? plain_[k] : adjusted_[k];
+      smoothing.discounts = discounts_of(counts, fallback);
+      smoothing.sums.resize(k == 0 ? 1 : counted_[k - 1].word.size());
+      for (size_t i = 0; i < counts.size(); ++i) smoothing.sums[context_[k][i]].add(counts[i], keeps(k, i));
     });
   }
 
-  const std::vector<LmDiscounts>& discounts() const { return discounts_; }
+  std::vector<LmDiscounts> discounts() const {
+    std::vector<LmDiscounts> discounts;
+    for (const Smoothing& smoothing : adjusted_) discounts.push_back(smoothing.discounts);
+    return discounts;
+  }
 
   BackoffModel run(std::shared_ptr<Vocab> vocab) {
     BackoffModel model;
     model.vocab = std::move(vocab);
     model.lists.resize(counted_.size());
-    const double uniform = 1.0 / (model.vocab->size() - 1);  // without <s>
+    uniform_ = 1.0 / (model.vocab->size() - 1);  // without <s>
     for (size_t k = 0; k < counted_.size(); ++k) {
-      KeptVector<double> b(sums_[k].size());
-      in_blocks(b.size(), jobs_, [&](size_t c) { b[c] = sums_[k][c].total ? sums_[k][c].backoff(discounts_[k]) : 1.0; });
+      const KeptVector<double> b = backoffs(adjusted_[k]);
       if (k > 0) write_backoffs(k, b, model.lists[k - 1]);
-      interpolate(k, b, uniform);
-      write_probabilities(k, model.lists[k]);
+      interpolate(k, adjusted_[k], b, counted_[k].adjusted, p_);
+      if (k < plain_.size()) interpolate(k, plain_[k], backoffs(plain_[k]), counted_[k].raw, rest_);
+      write(k, model.lists[k]);
       counted_[k] = {};
       context_[k] = {};
-      sums_[k] = {};
+      adjusted_[k].sums = {};
+      if (k < plain_.size()) plain_[k].sums = {};
       lower_.swap(p_);
       lower_index_.swap(index_);
     }
@@ -177,7 +198,13 @@ class Estimator {
 
  private:
   /// Of order k + 1.
-  bool keeps(size_t k, size_t i) const { return counted_[k].raw.empty() || counted_[k].raw[i] > prune_[k]; }
+  bool keeps(size_t k, size_t i) const { return prune_[k] == 0 || counted_[k].raw[i] > prune_[k]; }
+
+  KeptVector<double> backoffs(const Smoothing& smoothing) const {
+    KeptVector<double> b(smoothing.sums.size());
+    in_blocks(b.size(), jobs_, [&](size_t c) { b[c] = smoothing.backoff(c); });
+    return b;
+  }
 
   /// Those of the order below, whose contexts the n-grams of this order are.
   void write_backoffs(size_t k, const KeptVector<double>& b, NgramList& below) const {
@@ -192,22 +219,19 @@ class Estimator {
     });
   }
 
-  void interpolate(size_t k, const KeptVector<double>& b, double uniform) {
-    const Counted& list = counted_[k];
-    p_.resize(list.word.size());
-    in_blocks(p_.size(), jobs_, [&](size_t i) {
+  void interpolate(size_t k, const Smoothing& smoothing, const KeptVector<double>& b, const KeptVector<uint32_t>& counts,
+                   KeptVector<double>& p) const {
+    p.resize(counts.size());
+    in_blocks(p.size(), jobs_, [&](size_t i) {
       const uint32_t context = context_[k][i];
-      const Sums& s = sums_[k][context];
-      const uint32_t a = list.adjusted[i];
-      const double u = s.total ? (a - discount(discounts_[k], a)) / s.total : 0.0;
-      p_[i] = u + b[context] * (k == 0 ? uniform : lower_[list.suffix[i]]);
+      p[i] = smoothing.own_share(counts[i], context) + b[context] * (k == 0 ? uniform_ : lower_[counted_[k].suffix[i]]);
     });
   }
 
   void drop_pruned(size_t k) {
     Counted& list = counted_[k];
     index_.clear();
-    if (list.raw.empty()) return;
+    if (prune_[k] == 0) return;
     const size_t size = list.word.size();
     index_.resize(size);
     uint32_t kept = 0;
@@ -222,27 +246,33 @@ class Estimator {
     list.suffix.resize(kept);
   }
 
-  void write_probabilities(size_t k, NgramList& result) {
+  void write(size_t k, NgramList& result) {
     drop_pruned(k);
     result.word = std::move(counted_[k].word);
     result.suffix = std::move(counted_[k].suffix);
-    result.prob.resize(result.word.size());
-    in_blocks(p_.size(), jobs_, [&](size_t i) {
-      if (index_.empty())
-        result.prob[i] = log10_of(p_[i]);
-      else if (index_[i] != kDropped)
-        result.prob[index_[i]] = log10_of(p_[i]);
-    });
+    write_logs(p_, result.size(), result.prob);
     if (k == 0) result.prob[kBos] = kNeverPredicted;
+    if (k < plain_.size()) write_logs(rest_, result.size(), result.rest);
+  }
+
+  void write_logs(const KeptVector<double>& p, size_t kept, KeptVector<float>& logs) const {
+    logs.resize(kept);
+    in_blocks(p.size(), jobs_, [&](size_t i) {
+      if (index_.empty())
+        logs[i] = log10_of(p[i]);
+      else if (index_[i] != kDropped)
+        logs[index_[i]] = log10_of(p[i]);
+    });
   }
 
   CountedOrders counted_;
   std::vector<KeptVector<uint32_t>> context_;  // of each n-gram, in the list one order below
   const std::vector<uint64_t>& prune_;
   const int jobs_;
-  std::vector<LmDiscounts> discounts_;
-  std::vector<KeptVector<Sums>> sums_;        // sums_[n - 1][context] for n-grams
+  std::vector<Smoothing> adjusted_, plain_;  // of each order; plain counts: below the highest, for models of their own order
+  double uniform_ = 0;
   KeptVector<double> p_, lower_;              // p(w_n | w_1..w_{n-1}) of this order and of the one below
+  KeptVector<double> rest_;                   // of a model of this order
   KeptVector<uint32_t> index_, lower_index_;  // where a kept n-gram goes; empty: all stay where they are
 };
 

@@ -50,6 +50,7 @@ void LmSeams::start() {
   context_numbers_.reset(kExpected);
   lefts_.clear();
   right_of_.clear();
+  rest_of_.clear();
   left_numbers_.reset(kExpected);
   number(LmContext());
   number(LmLeft());
@@ -78,6 +79,7 @@ uint32_t LmSeams::number(const LmLeft& left) {
     slot->number = static_cast<uint32_t>(lefts_.size());
     lefts_.push_back(left);
     right_of_.push_back(0);
+    rest_of_.push_back(model_->rest(left));
   }
   return slot->number << 1 | left.full;
 }

@@ -49,6 +49,9 @@ class LmSeams {
   /// What the words of a run get with no context.
   double alone(uint32_t run) const { return alone_[run]; }
 
+  /// What the first words of an item lack, log10, estimated (LanguageModel::rest).
+  double rest(LmItem item) const { return rest_of_[item.left >> 1]; }
+
   /// The item without words. To a model of order 1 all items are alike.
   LmItem empty() const { return {model_->order() == 1 ? kNoLeft : 0, 0}; }
 
@@ -93,6 +96,7 @@ class LmSeams {
   HashTable<Slot> context_numbers_;
   std::vector<LmLeft> lefts_;       // the first is empty, the second kNoLeft
   std::vector<uint32_t> right_of_;  // the context behind first words that are all words
+  std::vector<double> rest_of_;
   HashTable<Slot> left_numbers_;
   uint32_t begin_ = 0;  // the context at the begin of a sentence
 

@@ -160,7 +160,7 @@ class Lister {
       list.word.resize(size);
       list.suffix.resize(size);
       list.adjusted.resize(size);
-      if (spec_.prune[n - 1] > 0) list.raw.resize(size);
+      if (spec_.needs_raw(n)) list.raw.resize(size);
     }
     for (size_t w = 0; w < seen_.words(); ++w) lists_[0].word[w] = static_cast<uint32_t>(seen_.first + w);
   }
@@ -177,8 +177,8 @@ class Lister {
         ++lists_[n - 2].adjusted[now[n - 2]];  // one more v before w_2..w_n
       }
       lists_[length - 1].adjusted[now[length - 1]] += count;  // n = N or w_1 = <s>: occurrences
-      for (int n = 2; n <= length; ++n)
-        if (spec_.prune[n - 1] > 0) lists_[n - 1].raw[now[n - 1]] += count;
+      for (int n = 1; n <= length; ++n)
+        if (spec_.needs_raw(n)) lists_[n - 1].raw[now[n - 1]] += count;
     });
   }
 
@@ -363,7 +363,7 @@ CountedOrders join_ranges(const std::vector<std::span<const uint8_t>>& ranges, c
     lists[n].word.resize(total[n]);
     lists[n].suffix.resize(total[n]);
     lists[n].adjusted.resize(total[n]);
-    if (spec.prune[n] > 0) lists[n].raw.resize(total[n]);
+    if (spec.needs_raw(n + 1)) lists[n].raw.resize(total[n]);
   }
   for (const auto& bytes : ranges) {
     ByteReader in(bytes);

@@ -16,14 +16,17 @@ namespace hopefear {
 struct NgramSpec {
   uint32_t vocab;
   int order;
-  std::vector<uint64_t> prune;  // per order: above 0, plain counts are needed too
+  std::vector<uint64_t> prune;  // per order
+
+  /// In the highest order, they are adjusted counts.
+  bool needs_raw(int n) const { return n < order || prune[n - 1] > 0; }
 };
 
 /// The distinct n-grams of one order, sorted by last word, then the word before it, and so on. Unigrams are all words.
 struct Counted {
   KeptVector<uint32_t> word, suffix;  // as in NgramList
   KeptVector<uint32_t> adjusted;      // a(w_1^n) of lm_estimate.h
-  KeptVector<uint32_t> raw;           // c(w_1^n), only where this order is pruned
+  KeptVector<uint32_t> raw;           // c(w_1^n), if the order needs_raw()
 };
 using CountedOrders = std::vector<Counted>;
 

@@ -9,6 +9,9 @@
 // Where this differs from the paper:
 // - A place gets its exact score before it waits. Scoring only those that reach the front under an estimate was no faster and found
 //   less.
+// - Only the first places of a cube wait as soon as one of their predecessors is accepted. A place far from the corner waits for the
+//   one with its last rank that is not 0 lowered: so nobody has to remember which of them wait, and fewer do. A search with a low limit
+//   does not get that far.
 // - A cube without dimensions is a single place. It does not count as a pop, and it is accepted even when the limit is reached.
 // Equal scores: what began to wait first is popped first. So the result depends on nothing but scores and the order of the cubes.
 //
@@ -45,7 +48,7 @@ class CubePruning {
     count_ = 0;
     queue_.clear();
     front_done_ = false;
-    seen_.reset(std::clamp<int64_t>(pop_limit, 64, 1024));
+    seen_.assign(count, 0);
     size_t free = 0;  // places without dimensions that wait
     for (uint32_t cube = 0; cube < count; ++cube) {
       free += dimensions(cubes, cube) == 0;
@@ -75,10 +78,12 @@ class CubePruning {
   size_t capacity() const { return places_.capacity() / stride(); }
 
  private:
-  struct Slot {
-    uint32_t place = std::numeric_limits<uint32_t>::max();
-    bool empty() const { return place == std::numeric_limits<uint32_t>::max(); }
-  };
+  // Places near the corner of a cube are numbered, so that 64 bits tell which of them have begun to wait.
+  static constexpr size_t kNearDimensions = std::min<size_t>(Dimensions, 3);
+  static constexpr uint32_t kNear = kNearDimensions == 3 ? 4 : 8;  // ranks in each of these dimensions
+  static constexpr uint32_t kFar = ~uint32_t{0};
+  static constexpr uint32_t step(size_t k) { return k == 0 ? 1 : kNear * step(k - 1); }
+
   struct Waiting {
     double score;
     uint32_t place;
@@ -99,39 +104,40 @@ class CubePruning {
     return row(count_++);
   }
 
-  /// One rank more in one dimension. A place with one rank that is not 0 has one predecessor; others may have been reached before.
+  /// One rank more in one dimension.
   template <class Cubes>
   void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t place) {
     const size_t count = dimensions(cubes, cube);
-    size_t raised = 0;  // ranks that are not 0
-    for (size_t k = 0; k < count; ++k) raised += row(place)[1 + k] > 0;
+    size_t last = 0;  // dimension behind which all ranks are 0
+    for (size_t k = 0; k < count; ++k)
+      if (row(place)[1 + k] > 0) last = k;
+    const uint32_t near = near_corner(row(place) + 1, count);
 #pragma GCC unroll 4  // the count is a constant in the inner loops of decoders
     for (size_t k = 0; k < count; ++k) {
       const uint32_t rank = row(place)[1 + k] + 1;
       if (rank >= cubes.size(cube, k)) continue;
+      if (near != kFar && rank < kNear && k < kNearDimensions) {
+        const uint64_t bit = uint64_t{1} << (near + step(k));
+        if (seen_[cube] & bit) continue;
+        seen_[cube] |= bit;
+      } else if (k < last) {
+        continue;
+      }
       uint32_t* next = add_row();
       std::copy_n(row(place), stride(), next);
       next[1 + k] = rank;
-      if (raised > (rank > 1 ? 1 : 0) && !unseen())
-        --count_;
-      else
-        push(cubes);
+      push(cubes);
     }
   }
 
-  /// Whether the last place is new among those that have several predecessors.
-  bool unseen() {
-    const uint32_t last = count_ - 1;
-    const auto hash = [&](uint32_t place) {
-      uint64_t h = 0;
-      for (size_t k = 0; k < stride(); ++k) h = hash_key(h ^ row(place)[k]);
-      return h;
-    };
-    const auto [slot, added] = seen_.insert(
-        hash(last), [&](Slot s) { return std::equal(row(last), row(last) + stride(), row(s.place)); },
-        [&](Slot s) { return hash(s.place); });
-    if (added) slot->place = last;
-    return added;
+  /// The number of a place near the corner of its cube, or kFar.
+  static uint32_t near_corner(const uint32_t* ranks, size_t count) {
+    uint32_t number = 0;
+    for (size_t k = 0; k < count; ++k) {
+      if (ranks[k] >= (k < kNearDimensions ? kNear : 1)) return kFar;
+      if (k < kNearDimensions) number += ranks[k] * step(k);
+    }
+    return number;
   }
 
   /// Scores the last place and lets it wait.
@@ -167,7 +173,7 @@ class CubePruning {
   std::vector<uint32_t> places_;  // their rows: the cube, then a rank for each dimension
   std::vector<Waiting> queue_;    // a heap
   bool front_done_ = false;       // what is at its front was popped, and may be replaced
-  HashTable<Slot> seen_;
+  std::vector<uint64_t> seen_;    // of each cube, the places near its corner that have begun to wait
 };
 
 /// Nodes of a cell, as numbers of places in a list of nodes.

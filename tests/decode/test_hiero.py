@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from dataclasses import replace
@@ -14,7 +15,7 @@ from hopefear.decode import Hiero
 from hopefear.errors import InputError
 from hopefear.model.features import SMALL
 from hopefear.model.grammar import read_grammar
-from tests.decode.models import model_of, random_lm, random_rules, random_weights
+from tests.decode.models import Rule, model_of, random_lm, random_rules, random_weights
 from tests.reference.hiero import derivations, with_language_models
 
 
@@ -105,6 +106,23 @@ def test_a_higher_pop_limit_finds_no_worse_and_no_limit_the_best(tmp_path: Path)
         scores.append(sum(d.score for d in decoder.decode(lines).viterbi(decoder.weights)))
     assert scores[0] <= scores[2] + 1e-9 and scores[1] <= scores[2] + 1e-9
     assert scores[0] <= scores[1] + 1e-9
+
+
+def test_without_limits_cubes_are_searched_to_their_far_corners(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    rules: list[Rule] = [((f,), (e,), {"phrase_ef": -rng.random()}) for f in "ab" for e in "uvwxyz"]
+    for e, f in [*itertools.product("uvw", "xyz")][:7]:
+        rules.append((("[X]", "c", "[X]"), (e, 2, f, 1), {"phrase_ef": -rng.random()}))
+    decoder = Hiero(
+        model_of(tmp_path, rules, [random_lm(rng, 3)]),
+        {"lm": 1.0, "phrase_ef": 1.0, "identity": -100.0},
+        pop_limit=0,
+        max_options=0,
+    )
+    forest = decoder.decode(["a c b"])[0]
+    assert forest.count_derivations() == 7 * 6 * 6 + 6 * 6  # c in a rule or copied
+    texts = [d.text for d in forest.kbest(decoder.weights, 1000)]
+    assert len(set(texts)) == len(texts) == 7 * 6 * 6 + 6 * 6
 
 
 def test_pop_limit_bounds_the_edges_of_a_span(tmp_path: Path) -> None:

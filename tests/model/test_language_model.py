@@ -295,7 +295,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     assert "not a language model of hopefear" in refused(b"\\data\\\n" * 100)
     other = bytearray(whole)
     other[16] = 9
-    assert "format 9, where this program reads format 1" in refused(bytes(other))
+    assert "format 9, where this program reads formats 1 and 2" in refused(bytes(other))
     with pytest.raises(InputError, match="cannot be read"):
         LanguageModel.open(tmp_path / "none")
     with pytest.raises(InputError, match="not a regular file"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hopefear import InputError, _core
+from hopefear._core import LmSeams
 from hopefear.model.language_model import LanguageModel
 from tests.model.lm_corpora import zipf_sentences
 from tests.reference.language_model import kneser_ney
@@ -53,6 +54,46 @@ def test_every_order_equals_the_formulas(order: Any, tmp_path: Path) -> None:
 def test_pruning_equals_the_formulas(prune: Any, tmp_path: Path) -> None:
     for seed in range(4):
         assert_equals_twin(zipf_sentences(seed, 80), 5, prune, tmp_path / "a")
+
+
+@pytest.mark.parametrize(("order", "prune"), [(1, ()), (2, ()), (4, ()), (6, ()), (4, (0, 0, 1)), (5, (0, 1, 1, 2))])
+def test_rest_costs_are_those_of_models_of_each_order(order: Any, prune: Any, tmp_path: Path) -> None:
+    for seed in range(3):
+        sentences = zipf_sentences(seed, 80)
+        lines = [" ".join(s) for s in sentences]
+        model = LanguageModel.estimate(lines, order, prune)
+        model.save(tmp_path / "lm")
+        by_order = [LanguageModel.estimate(lines, n, prune[:n]) for n in range(1, order)]
+        for each in (model, LanguageModel.open(tmp_path / "lm")):
+            seams = LmSeams(each.core)
+            priced = 0
+            for words in zipf_sentences(seed + 10, 40, types=14):
+                _, state = each.core.score_rule([each.core.find(w) for w in words])
+                _, item = seams.score_rule([[each.core.find(w) for w in words]])
+                first = words[: len(state.left)]
+                priced += len(first)
+                expected = sum(
+                    model_of_order.full_scores(" ".join(first[:n]), bos=False, eos=False)[-1].log10_prob
+                    - each.full_scores(" ".join(first[:n]), bos=False, eos=False)[-1].log10_prob
+                    for n, model_of_order in enumerate(by_order[: len(first)], 1)
+                )
+                assert seams.rest(item) == pytest.approx(expected, abs=1e-5)
+            assert order == 1 or priced > 0
+
+
+def test_a_model_without_rest_costs_has_the_older_format(tmp_path: Path) -> None:
+    model = LanguageModel.estimate([" ".join(s) for s in zipf_sentences(1)], 3)
+    model.save(tmp_path / "new")
+    model.write_arpa(tmp_path / "arpa")
+    imported = LanguageModel.read_arpa(tmp_path / "arpa")
+    imported.save(tmp_path / "old")
+    assert [(tmp_path / name).read_bytes()[16] for name in ("new", "old")] == [2, 1]
+    again = LanguageModel.open(tmp_path / "old")
+    assert again.score("w0 w1 w2") == model.score("w0 w1 w2")
+    seams = LmSeams(again.core)
+    assert seams.rest(seams.score_rule([[3, 4, 5]])[1]) == 0
+    with pytest.raises(IndexError):
+        seams.rest(-1)
 
 
 def test_tiny_corpora_get_the_fallback_discounts(tmp_path: Path) -> None:
