@@ -51,8 +51,8 @@ class Setup:
         return {
             "task": self.task.name,
             "model": self.model.info["checksum"],
-            "dev": len(self.dev),
-            "test": len(self.test),
+            "dev": self.dev.digest,
+            "test": self.test.digest,
             **({"limits": dict(self.limits)} if self.limits else {}),
         }
 

@@ -27,6 +27,12 @@ def test_a_model_is_built_once_and_said_to_be(tmp_path: Path) -> None:
     assert given.model.path == first.model.path
 
 
+def test_other_references_are_another_task_to_the_cache(lab: Lab) -> None:
+    on = main_setup(lab)
+    turned = replace(on.test, raw=[column[::-1] for column in on.test.raw])
+    assert replace(on, test=turned).key != on.key == replace(on, test=replace(on.test)).key
+
+
 def test_what_a_killed_build_left_is_removed_when_the_model_is_opened(
     tmp_path: Path, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
