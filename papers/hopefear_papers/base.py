@@ -21,7 +21,18 @@ from hopefear.util.svg import Curve, line_chart
 from hopefear.util.values import plain
 from hopefear_papers.code import code_digest
 from hopefear_papers.on_cluster import NotYetError, Trials
-from hopefear_papers.verdicts import RATE, Difference, beats, controlled, in_bleu, in_interval, level, level_p
+from hopefear_papers.verdicts import (
+    RATE,
+    Difference,
+    beats,
+    controlled,
+    in_bleu,
+    in_interval,
+    level,
+    level_p,
+    no_better,
+    no_better_p,
+)
 
 T = TypeVar("T")
 #: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.
@@ -71,6 +82,14 @@ class Claim:
 def better(text: str, difference: Difference, evidence: str = "") -> Claim:
     """The claim that this difference is above 0."""
     return Claim(text, beats(difference.delta, difference.p), evidence or in_bleu(difference), difference.p)
+
+
+def not_better(text: str, difference: Difference, evidence: str = "") -> Claim:
+    """The claim that this gains nothing."""
+    evidence = f"{evidence}; " if evidence else ""
+    verdict = no_better(difference)
+    p = difference.p if verdict is False else no_better_p(difference)
+    return Claim(text, verdict, evidence + in_interval(difference), p)
 
 
 def levelled(text: str, difference: Difference, evidence: str = "") -> Claim:

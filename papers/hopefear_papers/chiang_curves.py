@@ -14,7 +14,7 @@ from hopefear_papers.base import Claim, Figure, Lab, Outcome, Table, better, exp
 from hopefear_papers.chiang import NOTE, PAPER, learners, mert_options
 from hopefear_papers.loop import Trial
 from hopefear_papers.online import curve, trained
-from hopefear_papers.verdicts import Gap, all_of, beats, in_interval, no_better
+from hopefear_papers.verdicts import Gap, all_of, beats, in_interval, no_better, no_better_p
 
 
 def _replicates(lab: Lab, name: str, **settings: Any) -> list[Trial]:
@@ -202,7 +202,8 @@ def fig4(lab: Lab) -> Outcome:
                   max(gap.p for gap in more.values())),
             Claim(f"async with {many} is not", all_of([no_better(fewer[m]) for m in models]),
                   "; ".join(f"{few} over {many}, {m} {in_interval(fewer[m])}" for m in models)
-                  + " (mean over epochs)"),
+                  + " (mean over epochs)",
+                  max(no_better_p(fewer[m]) for m in models)),
             better("asynchronous SGD is better with a smaller learning rate", careful, f"0.001 over 0.01 {careful}"),
         ],
         notes=[NOTE],

@@ -6,6 +6,7 @@ It is the outer loop of ``hopefear tune --decoder-command`` around a decoder in 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import shutil
 import time
@@ -30,7 +31,7 @@ Weights = Mapping[str, float]
 #: MERT as the papers have it: Och's ascents along the features from random points.
 OCH: dict[str, Any] = {"axes": "coordinates", "kicks": 0, "thorough": False}
 #: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, largest (weight, by decoding),
-#: and CPU seconds: cpu (learning once), decoding (once), tuning (all).
+#: swings (of the weights, between decodings), and CPU seconds: cpu (learning once), decoding (once), tuning (all).
 Trial = Mapping[str, Any]
 
 
@@ -104,6 +105,18 @@ def mass(weights: Weights) -> tuple[float, str]:
     sizes = {name: abs(value) for name, value in weights.items()}
     largest = max(sizes, key=lambda name: sizes[name])
     return sizes[largest] / max(sum(sizes.values()), 1e-300), largest
+
+
+def swings(decoded: Sequence[Weights]) -> list[float]:
+    """How far the weights move between decodings: the sum of changes, each vector scaled to magnitudes of sum 1."""
+    scaled = []
+    for weights in decoded:
+        sum_of_magnitudes = sum(map(abs, weights.values())) or 1.0
+        scaled.append({name: value / sum_of_magnitudes for name, value in weights.items()})
+    return [
+        sum(abs(after.get(name, 0.0) - before.get(name, 0.0)) for name in before.keys() | after.keys())
+        for before, after in itertools.pairwise(scaled)
+    ]
 
 
 #: The weights that a loop begins with, by what a trainer does before it.
@@ -197,6 +210,7 @@ def looped(
             "warnings": outcome.warnings,
             "measured": measured,
             "largest": [mass(decoding.weights) for decoding in outcome.decoded],
+            "swings": swings([decoding.weights for decoding in outcome.decoded]),
             "cpu": cpu,
             "decoding": float(np.mean(decoder.seconds)) if decoder.seconds else 0.0,
             "tuning": tuning,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hopefear_papers.base import Claim, Lab, Outcome, Table, better, experiment, spread, with_spread
+from hopefear_papers.base import Claim, Lab, Outcome, Table, better, experiment, not_better, spread, with_spread
 from hopefear_papers.loop import Trial, compare
 from hopefear_papers.setups import main_setup
 from hopefear_papers.tan import AS_PRINTED, NOTE, PAPER, runs_of
-from hopefear_papers.verdicts import all_of, beats, in_bleu, in_interval, no_better
+from hopefear_papers.verdicts import all_of, beats, in_bleu
 
 
 @experiment("tan-text", "longer training, a beam over the corpus, more constraints", f"{PAPER}, sections 4.1 and 4.3")
@@ -39,15 +39,14 @@ def text(lab: Lab) -> Outcome:
         [Table(f"8 features, {on.task.name}; beam of {beam}, {many} constraints, {long} epochs",
                ["method", "dev", "test", "CPU s per fit"], rows)],
         [
-            Claim("the beam is not better", no_better(beamed), in_interval(beamed)),
+            not_better("the beam is not better", beamed),
             Claim("and takes ten times as long", cpu["c-MIRA, beam"] > 10 * cpu["c-MIRA"],
                   f"{cpu['c-MIRA, beam']:.2f} against {cpu['c-MIRA']:.2f} CPU s per fit"),
             Claim("more constraints overfit",
                   all_of([dev["c-MIRA, beam, constraints"] > dev["c-MIRA"], beats(-fitted.delta, fitted.p)]),
                   f"dev {dev['c-MIRA, beam, constraints']:.2f} against {dev['c-MIRA']:.2f}; test {in_bleu(fitted)}",
                   fitted.p),
-            *(Claim(f"{name} does not gain from {long} epochs", no_better(one), in_interval(one))
-              for name, one in longer.items()),
+            *(not_better(f"{name} does not gain from {long} epochs", gain) for name, gain in longer.items()),
             better("c-MIRA is better than MIRA_2 with 8 features", compare(on, runs["c-MIRA"], runs["MIRA_2"], lab)),
         ],
         ["c-MIRA as printed, to save time with 8 features; the paper does not say with how many.", NOTE],

@@ -120,6 +120,15 @@ def no_better(difference: Difference) -> bool | None:
     return False if difference.p < RATE and difference.delta > 0 else None
 
 
+def no_better_p(difference: Difference) -> float:
+    """The p of the one-sided test that this gains half a point or more."""
+    error = _error(difference)
+    away = MARGIN - difference.delta
+    if not error > 0:
+        return float(away <= 0)
+    return 1 - NormalDist().cdf(away / error) if math.isfinite(error) else 1.0
+
+
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:
     """Of a claim with several parts."""
     return False if False in verdicts else None if None in verdicts else True

@@ -13,7 +13,7 @@ from hopefear.evaluation.significance import Comparison
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.batch.minrisk import Minrisk
 from hopefear_papers import Lab
-from hopefear_papers.loop import HieroInLoop, Trial, compare, looped, mark, trainer
+from hopefear_papers.loop import HieroInLoop, Trial, compare, looped, mark, swings, trainer
 from hopefear_papers.setups import main_setup
 
 
@@ -77,6 +77,11 @@ def test_the_weights_are_those_of_the_best_decoding_or_of_the_last(lab: Lab) -> 
     assert best["iteration"] == 1 + int(np.argmax(scores)) and best["dev"] == max(scores)
     assert last["iteration"] == 2 and last["dev"] == scores[-1]
     assert long["iteration"] == 1 + int(np.argmax(long["measured"]))
+
+
+def test_weights_that_only_grow_do_not_swing() -> None:
+    assert swings([{"lm": 1.0, "word": -1.0}, {"lm": 3.0, "word": -3.0}]) == [0.0]
+    assert swings([{"lm": 1.0}, {"word": 2.0}, {"word": 2.0}]) == [2.0, 0.0]
 
 
 def test_a_recipe_is_level_with_itself(lab: Lab) -> None:

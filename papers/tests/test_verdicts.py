@@ -15,7 +15,18 @@ from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import External
 from hopefear_papers import Claim, Experiment, Lab, Outcome
 from hopefear_papers.base import better, levelled, write_outcome
-from hopefear_papers.verdicts import Gap, Pooled, all_of, beats, controlled, level, level_p, no_better, rejected
+from hopefear_papers.verdicts import (
+    Gap,
+    Pooled,
+    all_of,
+    beats,
+    controlled,
+    level,
+    level_p,
+    no_better,
+    no_better_p,
+    rejected,
+)
 
 
 def gap(delta: float, p: float, low: float, high: float) -> Gap:
@@ -41,6 +52,10 @@ def test_no_gain_needs_evidence() -> None:
     assert no_better(gap(0.1, 0.6, -0.2, 0.4)) is True
     assert no_better(gap(0.1, 0.9, -0.9, 1.1)) is None
     assert no_better(gap(1.0, 0.01, 0.4, 1.6)) is False
+    assert no_better_p(gap(-2.0, 0.01, -3.0, -1.0)) < 0.001
+    assert no_better_p(gap(0.1, 0.6, -0.2, 0.4)) < 0.05 < no_better_p(gap(0.1, 0.9, -0.9, 1.1))
+    assert no_better_p(gap(0.5, 0.01, 0.4, 0.6)) == pytest.approx(0.5)
+    assert no_better_p(gap(1.0, 0.01, 0.4, 1.6)) > 0.9
 
 
 def test_equivalence_is_two_tests() -> None:
