@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 import hopefear  # noqa: E402
 from hopefear import _MODULES, commands  # noqa: E402
-from hopefear.commands.base import about, default_text, flag_of, many, options, required  # noqa: E402
+from hopefear.commands.base import about, default_text, flag_of, many, options, placeholder, required  # noqa: E402
 
 
 def commands_page() -> str:
@@ -35,7 +35,7 @@ def command_section(name: str) -> list[str]:
             continue
         word = said.metavar or ("FILE" if said.file else each.name.upper())
         value = "" if each.type == "bool" else f" {word}{' ...' if many(each) else ''}"
-        flag = word if said.positional else f"{flag_of(each.name)}{value}"
+        flag = placeholder(each) if said.positional else f"{flag_of(each.name)}{value}"
         choices = f" One of {', '.join(said.choices)}." if said.choices else ""
         need = " Required." if required(each) else ""
         help = f"{said.help}{choices}{default_text(each)}{need}".replace("|", "\\|").replace("<", "&lt;")

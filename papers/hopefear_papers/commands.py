@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 class Experiment(Command[Iterator[str]]):
     names: Sequence[str] = arg(
-        "The tables and figures to repeat; all for all.", default=(), positional=True, metavar="[NAME...]"
+        "The tables and figures to repeat; all for all.", default=(), positional=True, metavar="NAME"
     )
     data: Any = arg(
         "A folder with es-en-fisher, de-en-multi30k, ur-en-indian or es-en-kbest (lists), or your own task.",

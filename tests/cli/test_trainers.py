@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -31,6 +32,20 @@ def test_the_options_of_one(trainer: type[Trainer], capsys: Said) -> None:
     assert set(rows).isdisjoint(ELSEWHERE)
     for name, field in settable(trainer).items():
         assert field.metadata["help"] in rows[name]
+
+
+@every_trainer
+def test_the_text_is_for_users(trainer: type[Trainer], capsys: Said) -> None:
+    """No marks of code, and no names of our source files, which an installed package lacks."""
+    assert main(["trainers", trainer.name]) == 0
+    out = capsys.readouterr().out
+    assert "``" not in out
+    assert not re.findall(r"\w{3,}\.(?:py|h|cc|md)\b", out)
+
+
+def test_what_online_trainers_share_is_shown(capsys: Said) -> None:
+    assert main(["trainers", "mira"]) == 0
+    assert "keep=best" in capsys.readouterr().out.partition("Works on:")[0]
 
 
 def test_json(capsys: Said) -> None:

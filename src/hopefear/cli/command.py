@@ -19,7 +19,7 @@ from click.types import StringParamType
 
 from hopefear.cli.console import Console, coloured, emphasised
 from hopefear.cli.options import InputFile, Many, Number, Positional, Whole, read_config, spread
-from hopefear.commands.base import Command, about, default_text, flag_of, many, options, required
+from hopefear.commands.base import Command, about, default_text, flag_of, many, options, placeholder, required
 
 EVERY = {"--seed", "--jobs", "--quiet", "--verbose", "--config", "--help"}
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -53,11 +53,8 @@ def click_option(each: dataclasses.Field[Any]) -> click.Parameter:
     metavar = declared.metavar or ("N" if words.startswith("int") else None)
     default = each.default if isinstance(each.default, int | float | str) else None
     if declared.positional:
-        several = many(each)
-        placeholder = declared.metavar or each.name.upper()
-        return Positional(
-            [each.name], required=required(each), type=kind, metavar=placeholder, nargs=-1 if several else 1
-        )
+        how = {"required": required(each), "type": kind, "nargs": -1 if many(each) else 1}
+        return Positional([each.name], words=declared.help, metavar=placeholder(each), **how)
     if each.type == "bool":
         return click.Option([flag, each.name], is_flag=True, default=bool(default), help=declared.help)
     option = Many if many(each) and not declared.repeated else click.Option
@@ -137,9 +134,12 @@ class ClickCommand(click.Command):
         return items or [CompletionItem(incomplete, type="file")]  # further values of an option that takes many
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        records = [(not EVERY.isdisjoint(param.opts), param.get_help_record(ctx)) for param in self.get_params(ctx)]
-        for title, every in (("Options", False), ("Options of every command", True)):
-            rows = [record for shared, record in records if record and shared is every]
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Options of every command": []}
+        for param in self.get_params(ctx):
+            shared = "Options" if EVERY.isdisjoint(param.opts) else "Options of every command"
+            title = "Arguments" if isinstance(param, Positional) else shared
+            sections[title] += [record] if (record := param.get_help_record(ctx)) else []
+        for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

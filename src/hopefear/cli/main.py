@@ -29,7 +29,9 @@ EXAMPLES = """\
 hopefear quickstart
 hopefear tune --nbest dev.nbest --refs ref.0 ref.1 --trainer kbmira --out run
 hopefear rerank --nbest test.nbest --weights run/weights.txt > best.txt
-hopefear score best.txt --refs test.ref
+hopefear weigh scores.csv --group prompt --outcome reward --out weighed
+hopefear create memory.tmx --from de --to en --out translator
+hopefear translate translator page.html --out translated
 """
 
 
@@ -71,7 +73,7 @@ class Group(click.Group):
         write_examples(formatter, EXAMPLES.rstrip("\n"))
         formatter.write_paragraph()
         formatter.write_text(
-            "hopefear COMMAND --help has the options and more examples; hopefear --version the version."
+            "hopefear COMMAND --help lists the options and more examples; hopefear --version prints the version."
         )
 
 
@@ -90,10 +92,13 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version)
 def cli(quiet: bool, verbose: bool) -> None:
-    """Learn the weights of a translation model from candidates of any origin.
+    """Learn the weights of linear models, and build translators from parallel text.
 
-    Give it candidate lists (or lattices or forests) with feature scores, and references: it finds the weights whose
-    best candidates score highest in BLEU, chrF, TER or your own metric.
+    Weights: from candidates with scores (lists, tables, lattices, forests) and references or outcomes, hopefear learns
+    the weights whose best candidates score highest in BLEU, chrF, TER or your own metric.
+
+    Translators: from a translation memory or parallel text, hopefear builds a translator, trains it and tests it, on
+    the CPU; then it translates documents, serves them and learns from corrections.
     """
 
 

@@ -90,7 +90,14 @@ class Many(click.Option):
 
 
 class Positional(click.Argument):
-    """An argument that a configuration file may give too."""
+    """An argument with help, which a configuration file may give too."""
+
+    def __init__(self, *args: Any, words: str, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.words = words
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        return str(self.metavar), self.words  # click before 8.5 lists no arguments
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         value, source = super().consume_value(ctx, opts)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECTIONS = {
     "Tune": ("tune", "weigh", "compare", "trainers"),
     "Score and rerank": ("score", "rerank", "features", "combine", "convert"),
-    "Look": ("report", "experiment"),
+    "Inspect results": ("report", "experiment"),
     "Translate": ("create", "translate", "serve", "learn", "pack"),
     "Models": ("build", "import", "export", "inspect", "train", "rescore"),
     "Try it": ("demo", "quickstart", "example", "corpus", "generate", "new-plugin"),

@@ -194,6 +194,12 @@ def many(each: dataclasses.Field[Any]) -> bool:
     return about(each).several or str(each.type).startswith("Sequence")
 
 
+def placeholder(each: dataclasses.Field[Any]) -> str:
+    """An argument as the usage line shows it: ``MODEL``, ``[FILE...]``."""
+    word = (about(each).metavar or each.name.upper()) + ("..." if many(each) else "")
+    return word if required(each) else f"[{word}]"
+
+
 def options(command: type[Command[Any]]) -> list[dataclasses.Field[Any]]:
     """The fields of a command as its help lists them: arguments, its own, those of runs, those of every command."""
     ranks = {each.name: 1 for each in fields(RunCommand)} | {each.name: 2 for each in fields(Command)}

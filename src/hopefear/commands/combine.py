@@ -2,7 +2,7 @@
 
 Each string occurs once, with the features of all systems, its rank in each list, the number of systems that
 proposed it, and a feature for each system that did not. A regression on a system's own candidates predicts its
-missing scores (docs/neural.md).
+missing scores.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 class Combine(Command[list[str]]):
-    lists: Sequence[Any] = arg(
-        "The lists, one per system.", positional=True, metavar="LIST LIST...", file=True, folder=True
-    )
+    lists: Sequence[Any] = arg("The lists, one per system.", positional=True, metavar="LIST", file=True, folder=True)
     out: Any = arg("The combined list.", metavar="LIST")
     names: Sequence[str] = arg("Names of the systems.", default=(), metavar="NAME", shown="s1, s2, ...")
     weights: Sequence[str] = arg("Weights of a system, to add its score as a column.", default=(), metavar="NAME=FILE")

@@ -1,4 +1,4 @@
-"""Compare trainers on the same candidates, over several random seeds.
+"""Compare trainers on the same candidates, with several random seeds.
 
 Runs each trainer with each seed and scores all results on the same held-out sentences. Prints means with standard
 deviations and intervals, and says which differences are significant. Writes table.md, table.tex, table.csv,

@@ -3,7 +3,7 @@
 Reads the lists moses, cdec, joshua, marian, travatar[:STATISTICS], jsonl, json, fairseq, sockeye, opennmt,
 tokens (vLLM, Hugging Face), flat[:N], espnet, nemo[:N], icefall, kaldi-nbest and mert[:SCORES]; the forests native,
 moses, cdec, travatar, cicada and plf; the lattices kaldi[:SYMBOLS], openfst[:SYMBOLS] and slf; and weights. Writes
-the lists moses, cdec and jsonl, all forests and lattices, and weights. docs/formats.md describes them.
+the lists moses, cdec and jsonl, all forests and lattices, and weights.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Always adds length, repeated n-grams, punctuation and brackets, and numbers, names and copies compared with the source.
 Options add language models, word translations, coverage and derivations by a model, and consensus within the list.
-docs/neural.md has the formula of each column. Lists of any length are read in bounded memory.
+Lists of any length are read in bounded memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make a model of a grammar, language model and weights of Joshua, cdec or Moses.
+"""Make a model from a grammar, a language model and weights of Joshua, cdec or Moses.
 
 Rules keep the names of their features, and a derivation keeps its model score. import reports weights whose names
 match nothing and features without a weight. translate and train accept the result like any other model.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class Report(Command[Path]):
     runs: Sequence[Any] = arg(
-        "The directories of the runs.", positional=True, kw_only=False, metavar="RUN [RUN...]", file=True, folder=True
+        "The directories of the runs.", positional=True, kw_only=False, metavar="RUN", file=True, folder=True
     )
     out: Any = arg("The page to write.", default="report.html", kw_only=False, metavar="FILE")
     sentences: int = arg("Number of sentences to show with their clouds and trees.", default=24, least=0, most=500)

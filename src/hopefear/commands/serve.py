@@ -26,7 +26,7 @@ class Serve(Command[None]):
         positional=True,
         file=True,
         folder=True,
-        metavar="TRANSLATOR...",
+        metavar="TRANSLATOR",
     )
     host: str = arg("The address to listen on; 0.0.0.0 is every one of this machine.", default="127.0.0.1")
     port: int = arg("The port; 0 takes a free one.", default=5000, least=0, most=65535)

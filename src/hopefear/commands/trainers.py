@@ -43,7 +43,7 @@ class TrainerList:
 
 
 class Trainers(Command[TrainerList]):
-    name: str | None = arg("The trainer to show.", default=None, positional=True, metavar="[NAME]")
+    name: str | None = arg("The trainer to show.", default=None, positional=True, metavar="NAME")
     json: bool = arg("As JSON.", default=False, terminal=True)
 
     examples = """
@@ -92,7 +92,7 @@ def _options(trainer: type[Trainer]) -> list[dict[str, Any]]:
 def _details(trainer: type[Trainer]) -> Iterator[str]:
     from hopefear.trainers.registry import settable
 
-    yield f"{trainer.name}: {inspect.getdoc(inspect.getmodule(trainer))}\n"
+    yield f"{trainer.name}: {_documented(trainer)}\n"
     yield f"Works on: {', '.join(trainer.spaces)}\n"
     rows = [("option", "default", "paper", "")]
     for each in settable(trainer).values():
@@ -104,6 +104,16 @@ def _details(trainer: type[Trainer]) -> Iterator[str]:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         yield "  ".join([*cells, row[3]]).rstrip()
+
+
+def _documented(trainer: type[Trainer]) -> str:
+    """What the module of a trainer says, and what all online trainers share, without the marks of code."""
+    from hopefear.trainers.online import base
+
+    text = inspect.getdoc(inspect.getmodule(trainer)) or trainer.what
+    if issubclass(trainer, base.Online):
+        text += f"\n\n{inspect.getdoc(base)}"
+    return text.replace("``", "")
 
 
 def _text(value: Any) -> str:

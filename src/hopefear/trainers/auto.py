@@ -1,8 +1,8 @@
-"""The way to learn that does best in cross-validation, but equal weights where that is not clear.
+"""Selects a trainer by cross-validation, and keeps equal weights unless another is clearly better.
 
-The ways are those of ``estimators.py``: from equal weights to the exact line search. The best in cross-validation is
-taken, but it replaces equal weights only if it beats them by more than one standard error of the difference (the rule
-of Breiman et al. 1984, section 3.4.3, towards the simplest): the best of several noisy scores is too good by chance,
+It tries equal weights, minimum risk with three strengths of regularisation, k-best MIRA, bagged fits and MERT.
+The best in cross-validation replaces equal weights only if it beats them by more than one standard error of the
+difference (the rule of Breiman et al. 1984, section 3.4.3): the best of several noisy scores looks better than it is,
 and equal weights are seldom bad (Dawes 1979).
 """
 

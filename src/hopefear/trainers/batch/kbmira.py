@@ -5,7 +5,7 @@ w.h + B, fear = argmax w.h - B. B is the metric in the context of a background c
 far, which decays by ``decay`` and begins with counts of one (BLEU; other metrics are taken sentence by sentence). The
 other values of ``gain`` are taken around the weights that a pass begins with. With ``constraints`` = 1 the step is
 closed: min(C, loss / ||h(hope) - h(fear)||^2). With more, the union of so many best, hope and fear candidates makes a
-quadratic program, solved by SMO (``core/trainers/smo.h``): what Tan et al. (2013) call MIRA_1.
+quadratic program, solved by SMO: what Tan et al. (2013) call MIRA_1.
 
 The weights returned are the average over the sentences of one pass, that of the pass whose average scores best on the
 lists (``average=all``: over all passes so far). On lattices and forests hope and fear are

@@ -1,8 +1,8 @@
 """MERT: minimum error rate training. Och (2003); Chiang (2012), section 7; Macherey et al. (2008) for forests.
 
 Objective: the metric itself, of the best candidates. Along any line through the weights it is piecewise constant, and
-all its pieces are known exactly from the upper envelope of each sentence's candidates (``core/mert.h``). From each
-start the weights go to the middle of the best piece, line after line, until nothing helps.
+all its pieces are known exactly from the upper envelope of each sentence's candidates. From each start the weights
+go to the middle of the best piece, line after line, until nothing helps.
 
 Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
 
@@ -12,7 +12,8 @@ Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
   tenth of the sentences or more, an ascent from each, the best is kept; until ``kicks`` rounds in a row gained nothing.
   Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many).
   Below 100,000, where few sentences make a rough surface, a pass has as many random lines as axes, kicks are larger,
-  and only one of the four is from the best point: the others go their own ways, and begin anew when they stand still.
+  and only one of the four starts at the best point: the others continue independently, and restart when they stop
+  improving.
 - Sparse features keep their initial weights, but for the ``sparse`` that vary most: MERT is for a few dozen features.
 - Weights have no scale here: the result is scaled to sum of absolute values 1, unless a weight is frozen or bounded.
 """

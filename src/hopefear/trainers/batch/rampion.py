@@ -1,4 +1,4 @@
-"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, for every loss of ``core/trainers/batch/losses.h``.
+"""RAMPION. Gimpel and Smith (2012), algorithm 1, lines 4 to 15, with ramp losses and others.
 
 Objective: sum over sentences of a loss, + C/2 ||theta - theta_0||^2. The default is ramp loss 3, eq. (8): - max
 (score - cost) + max (score + cost), with cost = ``alpha`` (1 - gain). The concave part is fixed by its tangent at the

@@ -20,12 +20,11 @@ Where the paper is silent, or we differ:
   says nothing of how long a translation is or how many blocks it has, and it takes some ten iterations until decoding
   no longer swings between far too many words and far too few.
 - SGD goes on from the weights of the iteration before, ``passes`` times over the sentences in random order; the step
-  size is not given in the paper. Steps end at the margin, and sentences come in small batches: see
-  core/trainers/blocks/costmargin.h.
+  size is not given in the paper. Steps end at the margin, and sentences come in small batches.
 - lambda is not given in the paper. It matters: with 0, swaps are learnt by heart, and BLEU on other text falls with the
-  iterations (docs/blocks.md).
-- Decoded with is the mean of the weights after each iteration so far (``average``): the weights themselves swing by
-  a point or two, as each iteration answers to the last alternatives (docs/blocks.md).
+  iterations.
+- The training text is decoded with the mean of the weights after each iteration so far (``average``): the weights
+  themselves swing by a point or two, as each iteration answers the last alternatives.
 - Features in the sequences of one sentence only are dropped; the paper drops those "that occur only once".
 - With development data, the weights of its best iteration are returned; without, the last ones, as in the paper.
 """
@@ -83,7 +82,7 @@ class Costmargin(Trainer):
     average: bool = option(True, "decode with the mean of the weights after each iteration", paper=False)
     batch: int = option(32, "sentences that begin with the same weights; 1 is eq. (7) as it stands", paper=1, least=1)
     drop_once: bool = option(True, "leave features out that only one sentence has", paper=True)
-    real: str = option("", "real-valued features, e.g. lm,word; see docs/blocks.md", paper="none")
+    real: str = option("", "real-valued features, e.g. lm,word", paper="none")
     ties: str = option("few", "of truths with equal BLEU those with many or few blocks")
     pop_limit: int = option(40, "hypotheses looked at for each covered beginning of a sentence; 0: all", least=0)
     max_options: int = option(10, "target phrases of a source phrase; 0: all", least=0)

@@ -3,7 +3,7 @@
 Objective and working sets are those of ``mira``; a diagonal Sigma takes the place of eta, and after each example
 Sigma^-1 += lambda diag(x^2), so that features that were seen often move little. The learning rates of language models
 and phrase probabilities begin at ``careful_eta`` (section 7), and so do those of ``group`` features and of all dense
-features whose names are not ours. Defaults and deviations: ``base.py``.
+features whose names are not ours.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Objective: the expected loss over the forest at temperature T; its gradient (22) is 1/T (E[Bh] - E[B] E[h]), with linear
 BLEU on the edges, and the step is that of stochastic gradient descent. ``objective=secant`` is what lies between risk
-and hinge, A.2. The batch form on lists is ``hopefear.trainers.batch.minrisk``. Defaults and deviations: ``base.py``.
+and hinge, A.2. The batch form on lists is ``hopefear.trainers.batch.minrisk``.
 """
 
 from __future__ import annotations

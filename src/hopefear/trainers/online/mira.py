@@ -2,7 +2,7 @@
 
 Objective: the hinge between hope and fear; each example minimises (6), 1/(2 eta) ||w' - w||^2 + L_i(w'), by cutting
 planes: the worst violator joins a working set, whose quadratic program SMO solves. With n constraints, the n best, the
-n best hopes and the n best fears are the working set at once. Defaults and deviations: ``base.py``.
+n best hopes and the n best fears are the working set at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The structured perceptron. Chiang (2012), section 3.1.
 
 The update of ``sgd`` with the best translation in place of fear: away from what the decoder would say, towards hope.
-The tamed perceptron of Brown (2011) on lists is ``hopefear.trainers.batch.perceptron``. Defaults and deviations:
-``base.py``.
+The tamed perceptron of Brown (2011) on lists is ``hopefear.trainers.batch.perceptron``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Stochastic gradient descent. Chiang (2012), section 3.1, algorithm 1.
 
 Objective: the hinge between hope and fear, L_i = max_d v_i(w, d, d_i), eq. (4). Update, eq. (5): w += eta x with x =
-h(hope) - h(fear); the weights are averaged over all updates. Defaults and deviations: ``base.py``.
+h(hope) - h(fear); the weights are averaged over all updates.
 """
 
 from __future__ import annotations
