@@ -137,5 +137,6 @@ def _in_child(arguments: Sequence[str], folder: Path, fault: Fault) -> int:
     code = main(list(arguments))
     sys.stderr.flush()
     at = 0
+    signal.setitimer(signal.ITIMER_PROF, 0)
     folder.with_suffix(".events").write_text(str(count[0]))
     return code

@@ -114,7 +114,7 @@ def swings(decoded: Sequence[Weights]) -> list[float]:
         sum_of_magnitudes = sum(map(abs, weights.values())) or 1.0
         scaled.append({name: value / sum_of_magnitudes for name, value in weights.items()})
     return [
-        sum(abs(after.get(name, 0.0) - before.get(name, 0.0)) for name in before.keys() | after.keys())
+        sum(abs(after.get(name, 0.0) - before.get(name, 0.0)) for name in before | after)
         for before, after in itertools.pairwise(scaled)
     ]
 
