@@ -33,6 +33,7 @@ LAYERS = [
     "commands",
     "api",
     "cli",
+    "__main__",
 ]
 
 

@@ -6,7 +6,6 @@ Public names are loaded when they are first used, so that ``import hopefear`` is
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 __version__ = "0.2.0"
 
@@ -60,7 +59,7 @@ _PUBLIC = {name: module for module, names in _MODULES.items() for name in names.
 __all__ = ["__version__", *_PUBLIC]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:  # typed in __init__.pyi; importing typing would take longer than all else here
     if name in _PUBLIC:
         value = getattr(importlib.import_module(_PUBLIC[name]), name)
         globals()[name] = value

@@ -14,6 +14,7 @@ import hopefear.data.lists
 from hopefear import commands
 from hopefear.cli.main import cli, main
 from hopefear.errors import InputError, OptionError
+from hopefear.util import plugins
 from tests.cli.said import Said, one_line
 
 HOPEFEAR = [sys.executable, "-m", "hopefear.cli.main"]
@@ -74,6 +75,27 @@ def test_what_a_command_does_not_need_is_not_imported(imported: str) -> None:
 def test_version(capsys: Said) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"hopefear {hopefear.__version__}\n"
+
+
+def test_the_package_is_a_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "hopefear", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"hopefear {hopefear.__version__}\n", "")
+    done = subprocess.run([sys.executable, "-m", "hopefear", "nonsense"], capture_output=True, text=True)
+    assert done.returncode == 2 and "no such command 'nonsense'" in done.stderr
+
+
+def test_metadata_is_read_only_where_a_plug_in_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing ``importlib.metadata`` takes as long as the rest of ``--help``."""
+    plugins._any_plugin.cache_clear()
+    site = tmp_path / "else-1.dist-info"
+    site.mkdir()
+    (site / "entry_points.txt").write_text("[console_scripts]\nelse = else:main\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "missing")])
+    assert not plugins._any_plugin()
+    (site / "entry_points.txt").write_text("[hopefear.trainers]\nmine = mine:Mine\n")
+    plugins._any_plugin.cache_clear()
+    assert plugins._any_plugin()
+    plugins._any_plugin.cache_clear()
 
 
 def test_no_command_shows_the_help(capsys: Said) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -18,11 +17,21 @@ from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
 from hopefear.cli.console import Console, coloured, emphasised
-from hopefear.cli.options import InputFile, Many, Number, Positional, Whole, read_config, spread
+from hopefear.cli.options import (
+    CONTEXT,
+    InputFile,
+    Many,
+    Number,
+    Positional,
+    Whole,
+    read_config,
+    spread,
+    talk_options,
+    write_examples,
+)
 from hopefear.commands.base import Command, about, default_text, flag_of, many, options, placeholder, required
 
 EVERY = {"--seed", "--jobs", "--quiet", "--verbose", "--config", "--help"}
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Text(StringParamType):
@@ -69,14 +78,6 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 
         ctx.default_map = read_config(value, ctx.command, str(ctx.info_name), names())
     return value
-
-
-def talk_options() -> list[click.Option]:
-    """How much is printed; these also go before the command's name."""
-    return [
-        click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
-        click.Option(["-v", "--verbose"], is_flag=True, help="Print a line for each epoch."),
-    ]
 
 
 def terminal_options() -> list[click.Parameter]:
@@ -161,15 +162,3 @@ def emit(command: Command[Any], result: Any) -> None:
                 sys.stdout.flush()
     elif result is not None and (text := str(result)):
         click.echo(emphasised(text) if coloured(sys.stdout) else text, color=coloured(sys.stdout))
-
-
-def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
-    """Examples as they were written, so that they can be copied."""
-    if examples:
-        formatter.write_paragraph()
-        formatter.write("Examples:\n" + textwrap.indent(examples, "  ") + "\n")
-
-
-def show_call(console: Console, name: str, arguments: Sequence[str], before: str = "") -> None:
-    """Another command as the user would type it."""
-    console.note(f"{before}hopefear {name} {shlex.join(arguments)}")

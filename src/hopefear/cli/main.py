@@ -19,7 +19,7 @@ from click.shell_completion import shell_complete
 
 import hopefear
 from hopefear import commands
-from hopefear.cli.command import CONTEXT, ClickCommand, talk_options, write_examples
+from hopefear.cli.options import CONTEXT, FileError, talk_options, write_examples
 from hopefear.commands.files import no_such_file
 from hopefear.util.messages import suggestion
 
@@ -42,6 +42,8 @@ class Group(click.Group):
         return commands.names()
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        from hopefear.cli.command import ClickCommand
+
         return ClickCommand(name, commands.find(name)) if commands.exists(name) else None
 
     def resolve_command(
@@ -199,8 +201,6 @@ def _resumed(command: str) -> str:
 
 def _usage(error: click.UsageError) -> str:
     from click.core import ParameterSource
-
-    from hopefear.cli.options import FileError
 
     text = error.format_message()
     if isinstance(error, FileError):

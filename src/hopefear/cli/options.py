@@ -1,8 +1,8 @@
-"""How our options differ from click's: several values after one flag, files that must exist, --config."""
+"""What our options add to click's: several values after one flag, files that must exist, --config, examples."""
 
 from __future__ import annotations
 
-import tomllib
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from click.shell_completion import CompletionItem
 from hopefear.commands.files import input_file
 from hopefear.errors import InputError
 from hopefear.util.messages import suggestion
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class FileError(click.UsageError):
@@ -106,6 +108,21 @@ class Positional(click.Argument):
         return value, source
 
 
+def talk_options() -> list[click.Option]:
+    """How much is printed; these also go before the command's name."""
+    return [
+        click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notes, only warnings and errors."),
+        click.Option(["-v", "--verbose"], is_flag=True, help="Print a line for each epoch."),
+    ]
+
+
+def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
+    """Examples as they were written, so that they can be copied."""
+    if examples:
+        formatter.write_paragraph()
+        formatter.write("Examples:\n" + textwrap.indent(examples, "  ") + "\n")
+
+
 def spread(arguments: Sequence[str], many: set[str]) -> list[str]:
     """``--refs a b`` becomes ``--refs a --refs b``, which is what click understands. ``--`` ends the values."""
     spread: list[str] = []
@@ -152,6 +169,8 @@ def _text(value: Any) -> str:
 
 def read_config(path: str, command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
     """The settings of one command: top-level keys, and over them the table that has the command's name."""
+    import tomllib
+
     try:
         tables = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:

@@ -6,6 +6,7 @@ through the entry-point group ``hopefear.commands``.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from inspect import getdoc  # the module of this name is a command
 from pathlib import Path
@@ -87,6 +88,7 @@ def _path(name: str) -> Path:
     return Path(__file__).with_name(f"{stem}_.py" if name == "import" else f"{stem}.py")
 
 
+@functools.cache
 def _built_in() -> set[str]:
     stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
     return {stem.strip("_").replace("_", "-") for stem in stems if not stem.startswith("__") and stem not in SHARED}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 NAMED = 5  # as many of the names are shown
@@ -21,6 +20,8 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests what may have been meant, with a blank before it, or nothing."""
+    import difflib
+
     spelled = {other.lower(): other for other in known if other != name}
     close = difflib.get_close_matches(name.lower(), list(spelled), n=1, cutoff=0.6)
     return f" Did you mean {spelled[close[0]]!r}?" if close else ""
