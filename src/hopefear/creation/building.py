@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.creation.recipe import Recipe
+from hopefear.creation.work import remove
 from hopefear.model.builder import build
 from hopefear.model.options import BuildOptions
 from hopefear.model.shrinking import shrink
@@ -44,6 +45,6 @@ def build_pruned(
     if out.exists():  # the work ended before its record was written
         shutil.rmtree(out)
     rules = shrink(whole, out, prune, jobs=jobs)["rules"]
-    shutil.rmtree(whole)
+    remove(whole)  # in one step: half of a model could not be built over again
     run.note(f"{rules['after']:,} of {rules['before']:,} rules are kept")
     return {"counts": {**report.counts, "rules": rules["after"]}, "steps": report.seconds}

@@ -66,7 +66,7 @@ def folder_of(out: PathLike) -> Path:
 
 
 def remove(folder: Path) -> None:
-    """In one step: of what a kill leaves, nothing can be taken for a folder of stages."""
+    """Remove a folder in one step: of what a kill leaves, nothing can be taken for it."""
     with scratch_folder(folder) as aside:
         folder.rename(aside / "work")
 
