@@ -154,7 +154,7 @@ def text(lab: Lab) -> Outcome:
             Claim("learning is a thousand times faster than decoding", printed["decoding"] > 1000 * learning,
                   f"{printed['decoding']:.1f} CPU s for a decoding, {1000 * learning:.0f} ms for a pass over it"),
         ],
-        ["One run each: the perceptron knows no chance. BLEU+1 has no online iteration.", NOTE],
+        ["One run each: the perceptron is deterministic. BLEU+1 has no online iteration.", NOTE],
     )  # fmt: skip
 
 

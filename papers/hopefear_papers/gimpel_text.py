@@ -24,7 +24,7 @@ def text(lab: Lab) -> Outcome:
     on = main_setup(lab)
 
     def trial(**changed: Any) -> list[Trial]:
-        return [run(lab, on, "RAMPION", lab.seed, on.initial(), printed=True, **changed)]  # it knows no chance
+        return [run(lab, on, "RAMPION", lab.seed, on.initial(), printed=True, **changed)]  # it is deterministic
 
     losses = {loss: trial(loss=loss) for loss in LOSSES}
     values = {

@@ -42,7 +42,7 @@ NOTE = (
 
 
 def _seeds(lab: Lab, method: str) -> list[int]:
-    return lab.seeds if "c-MIRA" not in method else lab.seeds[:1]  # it knows no chance
+    return lab.seeds if "c-MIRA" not in method else lab.seeds[:1]  # it is deterministic
 
 
 def _trainer(method: str) -> str:

@@ -112,7 +112,7 @@ def _trainer(lab: Lab, reordering: str, features: str, seed: int, **more: Any) -
 
 
 def _row(lab: Lab, task: TranslationTask, reordering: str, features: str, beams: int = 1) -> list[Mapping[str, Any]]:
-    """The replicates of a row. The search for the highest BLEU knows no chance: it is done once."""
+    """The replicates of a row. The search for the highest BLEU is deterministic: it is done once."""
     if features == "bleu":
         return [_run(lab, task, reordering, features, lab.seed)]
     more = {"l2": _lambda(lab, task, reordering, features), "pop_limit": beams * Costmargin().pop_limit}
