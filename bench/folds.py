@@ -1,9 +1,9 @@
 """Is `train --folds 3` ever worse than one fit? Test BLEU of both on a model of your own, seed by seed.
 
-python bench/folds.py MODEL --source F --refs F [F...] --test-source F --test-refs F [F...] [--folds 3] [--seeds 3] [--json]
+python bench/folds.py MODEL --source F --refs F [F...] --test-source F --test-refs F [F...] [--folds 3] [--seeds 3]
 
-Both learn with `arow`, six epochs, eight simulated learners, from the model's own weights. The difference is tested by the
-paired bootstrap, which draws sentences and seeds.
+Both learn with `arow`, six epochs, eight simulated learners, from the model's own weights. The difference is tested by
+the paired bootstrap, which draws sentences and seeds.
 """
 
 import argparse
