@@ -72,7 +72,7 @@ nb::class_<Pool> bind_pool(nb::module_& m) {
           nb::sig("def from_table(table: object, *, group: str, features: Sequence[str] | str = (), text: str | None = None, "
                   "references: Sequence[str] | str = (), outcome: Sequence[str] | str = (), missing: str = 'error') -> Pool"),
           "Candidate lists from a table: a file (CSV, TSV, JSON lines, Parquet, Arrow), a frame of pandas, polars, pyarrow or "
-          "DuckDB, or a dict of arrays. docs/tables.md explains the columns.")
+          "DuckDB, or a dict of arrays. docs/weigh.md explains the columns.")
       .def(
           "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); },
           nb::sig("def to_arrow(self) -> typing.Any"),

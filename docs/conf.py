@@ -21,33 +21,32 @@ copyright = author
 version = release = __version__
 
 CONTENTS = {
-    "Start": ["install", "whats-new", "why", "faq"],
-    "Tutorials": ["tour", "create", "compare", "gallery", "notebooks"],
+    "Start": ["install", "why", "whats-new", "faq"],
+    "Tutorials": ["tour", "create", "compare"],
     "How to: weights": [
+        "prepare-data",
         "weigh",
-        "tables",
         "production",
-        "case-studies",
         "neural",
+        "combine",
         "outer-loop",
         "speech",
         "report",
         "diagnosis",
     ],
     "How to: translation": [
-        "prepare-data",
         "translator",
         "documents",
         "serve",
         "corrections",
         "build",
         "training",
-        "decoder",
         "import",
         "cluster",
         "plugins",
     ],
-    "Explanation": ["hope-and-fear", "which-trainer", "reproducibility", "architecture"],
+    "Examples": ["case-studies", "gallery", "notebooks"],
+    "Explanation": ["hope-and-fear", "which-trainer", "verdict", "reproducibility", "architecture", "security"],
     "Reference": [
         "commands",
         "cli",
@@ -58,15 +57,24 @@ CONTENTS = {
         "trainers",
         "metrics",
         "forests",
+        "decoder",
         "language-model",
         "joint-model",
         "blocks",
-        "reliability",
-        "security",
         "glossary",
-        "writing",
     ],
-    "Research notes": ["papers", "audit", "notation", "quality", "benchmarks", "scaling"],
+    "Research notes": [
+        "papers",
+        "audit",
+        "notation",
+        "quality",
+        "evidence",
+        "block-results",
+        "benchmarks",
+        "scaling",
+        "reliability",
+    ],
+    "Contributing": ["writing"],
 }
 MADE = {"cli": reference.commands_page, "api": reference.api_page}  # the rest of a page, from the program itself
 
@@ -86,6 +94,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_search_summary = False  # it would fetch the pages, which a browser denies to a site that is opened from disk
 html_extra_path = [str(gallery.WORK.parent / "site")]
 
 

@@ -1,7 +1,8 @@
-"""Every Python block of the docs runs as it is printed.
+"""Every Python block of the docs runs as it is printed, and prints what the comment of a ``print`` says.
 
 A page is run from its first block to its last, in one namespace and an empty folder. ``NEEDS`` makes what a page says
 that the reader has; ``ELSEWHERE`` are pages whose blocks other tests run, because they look at the results as well.
+tests/test_shell_docs.py has the blocks for the shell.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ ELSEWHERE = {
     "decoder.md": "tests/decode/test_docs.py",
     "forests.md": "tests/forest/test_docs.py",
     "formats.md": "tests/formats/test_docs.py",
-    "tables.md": "tests/formats/test_docs.py",
     "trainers.md": "tests/trainers/test_docs.py",
 }
 
@@ -115,12 +115,18 @@ NEEDS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in ELSEWHERE and blocks(name)])
-def test_the_python_of_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_of_a_page_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = NEEDS[name](tmp_path) if name in NEEDS else {}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # python is this one
     for number, block in enumerate(blocks(name), 1):
         exec(compile(block, f"{name}, block {number}", "exec"), given)
+        printed = capsys.readouterr().out.splitlines()
+        for text in re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE):
+            shown = re.escape(text).replace(r"\.\.\.", ".*")
+            assert any(re.fullmatch(shown, line) for line in printed), text
 
 
 def test_all_python_is_in_blocks_that_are_run() -> None:

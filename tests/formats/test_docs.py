@@ -59,14 +59,3 @@ def test_the_page_tells_the_truth_about_checksums(tmp_path: Path) -> None:
     assert content[4] == b"f"
     assert struct.unpack("<2d", content[18]) == (1, 2.5)
     assert struct.unpack("<24Q", content[11])[16:] == (2, 2, 0, 3, 0, 0, 0, 0)
-
-
-def test_the_examples_about_tables_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    page = PAGE.with_name("tables.md")
-    names: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(compile(code, str(page), "exec"), names)
-    assert capsys.readouterr().out == "1.0 [2 1 1 2] a\n"

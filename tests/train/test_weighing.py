@@ -65,7 +65,7 @@ def test_equal_scores_are_left_equal() -> None:
 def test_scores_that_tell_nothing_are_not_trusted() -> None:
     weighed = weigh(table(60, [0.0, 0.0, 0.0]))
     assert weighed.better_than_equal is None
-    assert "Do not trust this: no better than a candidate drawn by chance" in weighed.verdict
+    assert "Do not trust this: no better than a random candidate" in weighed.verdict
 
 
 def test_few_groups_get_no_verdict() -> None:

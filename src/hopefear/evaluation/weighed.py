@@ -61,7 +61,7 @@ class Weighed(Scoring):
     gain: float  # over equal weights
     interval: tuple[float, float]  # of the gain, 95 %
     p: float
-    at_random: Measured | None  # a candidate of each group by chance; None where that has no score
+    at_random: Measured | None  # a random candidate of each group; None where that has no score
     better_than_chance: bool | None
     outcome: str
     best_single: str  # the score that is best alone
@@ -104,7 +104,7 @@ class Weighed(Scoring):
             title = f"{TITLES[key]} ({self.chosen})" if key == "chosen" else TITLES[key]
             scores.append([title, *measured.cells()])
         if self.at_random is not None:
-            scores.append(["by chance", *self.at_random.cells()])
+            scores.append(["random choice", *self.at_random.cells()])
         left = {each.feature: each for each in self.without}
         weights = [["score", "weight", "lost without it", "p"]]
         for name, weight in self.weights.items():
@@ -120,13 +120,13 @@ class Weighed(Scoring):
 def verdict(weighed: Weighed) -> str:
     """In plain words."""
     half = (weighed.interval[1] - weighed.interval[0]) / 2
-    by = f"by {abs(weighed.gain):.3g} +- {half:.2g} in {weighed.outcome} on groups it has not seen"
+    by = f"by {abs(weighed.gain):.3g} ± {half:.2g} in {weighed.outcome} on held-out groups"
     doubts = [warning.partition(": did")[0] for warning in weighed.warnings if "leak" in warning]
     if weighed.groups < FEW:
         doubts.append(f"{plural(weighed.groups, 'group')} cannot tell good weights from luck")
     elif weighed.better_than_chance is not True and weighed.at_random is not None:
         told = f"{weighed.held_out['chosen'].score:.3g} against {weighed.at_random.score:.3g}"
-        doubts.append(f"no better than a candidate drawn by chance as far as {weighed.groups} groups can tell ({told})")
+        doubts.append(f"no better than a random candidate as far as {weighed.groups} groups can tell ({told})")
     lines = [f"Do not trust this: {doubt}." for doubt in doubts]
     if weighed.better_than_equal:
         lines.append(f"Better than equal weights {by}.")
@@ -134,7 +134,7 @@ def verdict(weighed: Weighed) -> str:
         if short:
             lines.append(f"{short[-1].groups} groups would not have been enough.")
     elif weighed.better_than_equal is False:
-        lines.append(f"Worse than equal weights {by}: the weights given here are the equal ones.")
+        lines.append(f"Worse than equal weights {by}: the result has equal weights.")
     else:
         lines.append(
             f"No better than equal weights as far as {weighed.groups} groups can tell ({weighed.gain:+.3g}, "
@@ -145,5 +145,5 @@ def verdict(weighed: Weighed) -> str:
         least = min(drop.p for drop in nothing)
         words = "adds nothing" if len(nothing) == 1 else "add nothing"
         names = some(drop.feature for drop in nothing)
-        lines.append(f"{names} {words} that could be told from chance: p = {least:.2g} or more.")
+        lines.append(f"{names} {words} significant (p = {least:.2g} or more).")
     return " ".join(lines)

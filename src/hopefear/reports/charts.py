@@ -96,7 +96,7 @@ def hope_and_fear() -> str:
     )
     for kind, x, y, text, to in (
         ("hope", 392, 70, "hope: good, and the model likes it", 46),
-        ("best", 452, 150, "best: what it says", 0),
+        ("best", 452, 150, "best: what it chooses", 0),
         ("fear", 430, 214, "fear: bad, yet the model likes it", -46),
     ):
         if to:

@@ -18,7 +18,7 @@ def page(weighed: Weighed, name: str) -> str:
     ]  # fmt: skip
     if weighed.at_random is not None:
         one = weighed.at_random
-        scores.append(["a candidate by chance", small_number(one.score), f"{one.low:.4g} to {one.high:.4g}"])
+        scores.append(["a random candidate", small_number(one.score), f"{one.low:.4g} to {one.high:.4g}"])
     left = {one.feature: one for one in weighed.without}
     weights = []
     for key, weight in weighed.weights.items():

@@ -7,7 +7,7 @@ and the best single score go through the same folds.
 
 Differences are tested group by group by approximate randomisation, which is exact where chance could as well have
 exchanged the two choices of a group: so also for outcomes of 0 and 1 and for few groups, where the bootstrap finds
-differences too often. Intervals are those of the bootstrap over groups. Candidates that tie are ordered by chance, not
+differences too often. Intervals are those of the bootstrap over groups. Candidates that tie are ordered at random, not
 as in the table: many tables have the best candidate first.
 """
 
@@ -221,7 +221,7 @@ class Weighing:
         return Measured(interval.score, interval.low, interval.high)
 
     def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:
-        """What a candidate drawn by chance scores, and whether the chosen ones do better; None of whole orders.
+        """What a random candidate scores, and whether the chosen ones do better; None of whole orders.
 
         The choices of one fold depend on the outcomes of the others, which the randomisation does not know: where no
         score tells anything it says "better" in 3.9 percent of draws instead of 2.5. So half the level is asked for.
