@@ -18,6 +18,7 @@ import sacrebleu
 
 import hopefear as hf
 from hopefear._core import expected_gains
+from hopefear.decode.consensus import EXACT
 
 
 def seconds() -> float:
@@ -53,7 +54,7 @@ def main() -> None:
         start = seconds()
         theirs = run()
         middle = seconds()
-        gains = expected_gains(pool, metric, None)
+        gains = expected_gains(pool, metric, None, 1.0, EXACT)
         ours = seconds() - middle
         worst = max(float(np.abs(100 * gains[begin[i] : begin[i + 1]] - own).max()) for i, own in enumerate(theirs))
         same = sum(int(np.argmax(own)) == int(gains[begin[i] : begin[i + 1]].argmax()) for i, own in enumerate(theirs))

@@ -68,7 +68,9 @@ def judge(task: tuple[str, int]) -> dict[str, str | int]:
     case, seed = task
     command = Weigh(table=CASES[case][1](seed), group="group", outcome="outcome", seed=seed + 1, jobs=1)
     pool = command.read()
-    equal, chance = Weighing(pool, scaled(command.measure(), pool), SILENT, seed=command.seed, jobs=1).judged()
+    equal, chance = Weighing(
+        pool, scaled(command.measure(), pool), SILENT, folds=command.folds, seed=command.seed, jobs=1
+    ).judged()
     return {"case": case, "seed": seed, "equal": WORDS[equal], "chance": WORDS[chance]}
 
 

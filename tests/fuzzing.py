@@ -456,7 +456,7 @@ def _read_links(path: Path) -> None:
     for number, line in enumerate(lines):
         text.add_pharaoh([line.encode("utf-8", "replace").decode()], str(path), [number + 1])
     if len(lines) == 3:
-        extractor = Extractor(text)
+        extractor = Extractor(text, **BuildOptions().extraction())
         extractor.run(0, 3)
         extractor.finish()
 

@@ -54,7 +54,7 @@ def test_an_outcome_is_optimised(capsys: Said) -> None:
     assert weights["good"] > max(abs(weights["fair"]), abs(weights["noise"]))
     record = json.loads(Path("run/run.json").read_text())
     assert record["inputs"][0]["role"] == "table"
-    assert record["settings"]["table"]["group"] == "q"
+    assert record["settings"]["group"] == "q"
     assert main(["report", "run"]) == 0
     assert "Error surface" in Path("report.html").read_text()
 

@@ -34,6 +34,7 @@ class Sum(Command[int]):
     kind: str = arg("The kind.", default="plain", choices=("plain", "odd"))
     limit: int | None = arg("At most.", default=None, shown="no limit", decides=True)
     flat: bool = arg("Without levels.", default=False)
+    depth: int = arg("Levels of the table.", default=3, needs="table", decides=True)
     json: bool = arg("As JSON.", default=False, terminal=True)
 
     examples = "hopefear sum 1 2"
@@ -75,6 +76,7 @@ def test_wrong_options_are_said_in_one_line(given: dict[str, Any], message: str)
 def test_what_decides_the_result() -> None:
     assert Sum(numbers=["1"]).decisive() == {"times": 2, "seed": 1}
     assert Sum(numbers=["1"], limit=3, jobs=7).decisive() == {"times": 2, "limit": 3, "seed": 1}
+    assert Sum(numbers=["1"], table="t").decisive() == {"times": 2, "depth": 3, "seed": 1}  # and not without a table
 
 
 def test_the_command_line_has_the_same_options() -> None:

@@ -73,7 +73,9 @@ def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_pa
     assert read_weights(tmp_path / "t" / "weights.txt") == seeds["kbmira-1"]
 
 
-def test_an_interrupted_comparison_goes_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_comparison_goes_on(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
     import hopefear.train.replicates as tuning
 
     whole = tuning.fit_replicates
@@ -91,6 +93,8 @@ def test_an_interrupted_comparison_goes_on(data: Path, tmp_path: Path, monkeypat
     assert main(arguments(data, tmp_path / "a", "--resume")) == 0
     assert main(arguments(data, tmp_path / "b", "--jobs", "1")) == 0
     assert (tmp_path / "a" / "table.csv").read_bytes() == (tmp_path / "b" / "table.csv").read_bytes()
+    assert main(arguments(data, tmp_path / "a", "--resume", "--features", "lm", "tm0")) == 2
+    assert 'another features (null, now ["lm", "tm0"])' in capsys.readouterr().err
     assert main(arguments(data, tmp_path / "a", "--resume", "--seeds", "3")) == 2
 
 

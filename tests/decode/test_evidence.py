@@ -67,7 +67,7 @@ def test_expected_gains_are_those_of_all_pairs(metric: str, tmp_path: Path) -> N
     lists = random_lists(1, 12, 8)
     pool = pool_of(lists, folder=tmp_path)
     for w, scale in ((None, 0.0), (np.array([1.0]), 1.7)):
-        got = expected_gains(pool, metric, w, scale)
+        got = expected_gains(pool, metric, w, scale, 200)
         wanted = [g for texts in lists for g in twin.expected_gains(metric, texts, probabilities(texts, scale))]
         assert got == pytest.approx(wanted, abs=1e-9)
 
@@ -90,7 +90,7 @@ def test_ter_above_the_limit_looks_at_the_most_probable(tmp_path: Path) -> None:
 
 def test_agreement(tmp_path: Path) -> None:
     lists = random_lists(3, 10, 7)
-    got = consensus_columns(pool_of(lists, folder=tmp_path), [], np.array([1.0]), 1.3)
+    got = consensus_columns(pool_of(lists, folder=tmp_path), [], np.array([1.0]), 1.3, 200)
     wanted = [row for texts in lists for row in twin.agreement(texts, probabilities(texts, 1.3))]
     np.testing.assert_allclose(got, wanted, atol=1e-9)
 

@@ -38,7 +38,7 @@ def test_the_best_of_forests() -> None:
     pool = random_pool(5)
     weights = {"a": 0.4, "b": -0.3, "sparse": 0.2}
     w = np.array([weights[name] for name in pool.feature_names])
-    translations = forest_consensus(list(pool), w, 0.5)
+    translations = forest_consensus(list(pool), w, 0.5, 100)
     for best, own in zip(best_by_consensus(pool, weights, "bleu", 0.5), translations, strict=True):
         assert dict(own)[best] == max(gain for _, gain in own)
     for metric in ("chrf", "ter"):  # of the k best strings

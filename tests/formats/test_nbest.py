@@ -62,9 +62,9 @@ def test_a_list_cut_into_any_chunks_is_the_same(tmp_path: Path) -> None:
     data = MOSES.encode()
     whole = read_nbest(write(tmp_path / "n", data))
     for size in range(1, 40):
-        parser = NbestParser()
+        parser = NbestParser(missing="error")
         pool = Pool()
-        parser.begin_file("n")
+        parser.begin_file("n", "moses")
         for begin in range(0, len(data), size):
             parser.feed(data[begin : begin + size])
         parser.end_file()

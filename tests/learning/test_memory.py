@@ -5,6 +5,7 @@ import pytest
 
 from hopefear._core import Extractor, ParallelText
 from hopefear.learning.memory import Memory, Pair, View, distance, with_numbers
+from hopefear.model import BuildOptions
 
 
 def pair(source: str, target: str, links: str | None = None, owner: tuple[int, int] = (0, 1)) -> Pair:
@@ -27,7 +28,13 @@ def extracted(source: list[str], target: list[str], links: list[tuple[int, int]]
     text = ParallelText()
     text.add([" ".join(source)], [" ".join(target)])
     text.add_links(np.array(links).flatten().tolist())
-    extractor = Extractor(text, max_phrase=longest, max_source_symbols=longest, max_nonterminals=0)
+    extractor = Extractor(
+        text,
+        **{
+            **BuildOptions(max_options=0, max_phrase=longest, max_source_symbols=longest).extraction(),
+            "max_nonterminals": 0,
+        },
+    )
     extractor.run(0, 1, 1)
     table = extractor.finish(1)
     rules = set()

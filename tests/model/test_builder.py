@@ -128,7 +128,7 @@ def test_blocks(corpus: Path, tmp_path: Path) -> None:
     assert np.all(columns[:, 5:].sum(axis=0) > 50)
     assert not any("[X" in rule.source for rule in iter_rules(model.grammar))
     assert model.grammar.max_source_symbols == 4
-    assert inspect_model(tmp_path / "blocks")["rules"]["phrases"]
+    assert inspect_model(tmp_path / "blocks", 10)["rules"]["phrases"]
 
 
 def test_punctuation_and_case(tmp_path: Path) -> None:

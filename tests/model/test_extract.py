@@ -12,7 +12,10 @@ from hypothesis import given, settings, strategies as st
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.model import BuildOptions
 from tests.reference import extraction as twin
+
+EVERY_RULE = BuildOptions(max_options=0).extraction()
 
 
 @st.composite
@@ -35,7 +38,7 @@ def parallel_text(pairs: list[twin.Pair]) -> _core.ParallelText:
 
 
 def extract(pairs: list[twin.Pair], jobs: int = 1, **options: Any) -> _core.RuleTable:
-    extractor = _core.Extractor(parallel_text(pairs), **options)
+    extractor = _core.Extractor(parallel_text(pairs), **{**EVERY_RULE, **options})
     extractor.run(0, len(pairs), jobs)
     return extractor.finish(jobs)
 
@@ -227,10 +230,10 @@ def test_the_text_must_be_aligned_and_options_in_range() -> None:
     text = _core.ParallelText()
     text.add(["a"], ["u"])
     with pytest.raises(InputError, match="no word alignment"):
-        _core.Extractor(text)
+        _core.Extractor(text, **EVERY_RULE)
     text.add_links([0, 0])
     with pytest.raises(InputError, match="max_phrase: 16 is not between 1 and 15"):
-        _core.Extractor(text, max_phrase=16)
+        _core.Extractor(text, **{**EVERY_RULE, "max_phrase": 16})
 
 
 def test_empty_sentences_and_no_links_are_harmless() -> None:
@@ -238,6 +241,6 @@ def test_empty_sentences_and_no_links_are_harmless() -> None:
     text.add(["", "a", "b"], ["u", "", "v"])
     for _ in range(3):
         text.add_links([])
-    extractor = _core.Extractor(text)
+    extractor = _core.Extractor(text, **EVERY_RULE)
     extractor.run(0, 3)
     assert len(extractor.finish()) == 0

@@ -55,7 +55,7 @@ def test_lex_features_of_rules_equal_the_definition() -> None:
     names = features.lex_features(text, _core.LexicalTable(text), frequency)
     assert len(set(names)) == len(names)
     first = 13
-    templates = FeatureTemplates(names, first, grammar)
+    templates = FeatureTemplates(names, first, grammar, "features")
     counts = (Counter(w for s, _, _ in pairs for w in s), Counter(w for _, t, _ in pairs for w in t))
     known = [{w for w, n in side.items() if n >= frequency} for side in counts]
     assert all(0 < len(k) < 9 for k in known)
@@ -81,7 +81,7 @@ def test_there_are_220_group_features_and_each_rule_fires_its_ranges() -> None:
     assert len(names) == len(set(names)) == 220
     pairs = random_pairs(30, seed=33)
     grammar = Grammar.build(extract(pairs))
-    templates = FeatureTemplates(names, 5, grammar)
+    templates = FeatureTemplates(names, 5, grammar, "features")
     for rule in range(0, len(grammar), 97):
         s, t = len(grammar.source(rule).split()), len(grammar.target(rule).split())
         row = dict(zip(grammar.names, grammar.columns[rule].tolist(), strict=True))
@@ -112,7 +112,7 @@ def test_shapes_of_rules_equal_the_definition() -> None:
     assert Counter(names) == Counter(set(counts))
     assert [counts[name] for name in names] == sorted(counts.values(), reverse=True)
     assert {"shape(a,a)", "shape(aXa,aXa)", "shape(aXaY,YaXa)"} < set(names)
-    templates = FeatureTemplates(names, 4, grammar)
+    templates = FeatureTemplates(names, 4, grammar, "features")
     for rule in np.random.default_rng(2).choice(len(grammar), 300, replace=False).tolist():
         assert fired(templates, names, 4, grammar, rule) == Counter([wanted[rule]])
 
@@ -120,7 +120,7 @@ def test_shapes_of_rules_equal_the_definition() -> None:
 def test_only_declared_shapes_fire() -> None:
     grammar = Grammar.build(extract(random_pairs(10, seed=37)))
     names = ["shape(a,a)"]
-    begin = FeatureTemplates(names, 0, grammar).rule_features(grammar, np.arange(len(grammar)))[0]
+    begin = FeatureTemplates(names, 0, grammar, "features").rule_features(grammar, np.arange(len(grammar)))[0]
     wanted = [names[0] == shape(grammar.source(rule), grammar.target(rule)) for rule in range(len(grammar))]
     assert 0 < sum(wanted) < len(wanted)
     assert np.diff(begin).tolist() == wanted
@@ -149,7 +149,7 @@ def test_extended_features_are_the_most_frequent_patterns() -> None:
         assert [ngrams[tuple(parse_feature(n)[1:])] for n in names if features.template_of(n) == template] == best
 
     grammar = Grammar.build(table)
-    templates = FeatureTemplates(names, 13, grammar)
+    templates = FeatureTemplates(names, 13, grammar, "features")
     assert templates.stateful
     words = grammar.target_vocab
     for i, name in enumerate(names):
@@ -230,7 +230,7 @@ def test_a_model_with_features_of_places(corpus: Path, model: Model, tmp_path: P
         build(corpus / "f", corpus / "e", tmp_path / f"model{jobs}", options, jobs=jobs)
     built = Model.open(tmp_path / "model1")
     assert (tmp_path / "model2/features.txt").read_bytes() == (built.path / "features.txt").read_bytes()
-    sparse = inspect_model(built.path)["features"]["sparse"]
+    sparse = inspect_model(built.path, 10)["features"]["sparse"]
     assert sparse["distance"] == 20
     decoder = Hiero(built, {**built.weights, "distance(keep,1)": 0.5})
     assert decoder.templates == ("distance",)

@@ -13,6 +13,7 @@ import pytest
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.model import BuildOptions
 from hopefear.model.grammar import Grammar, Rule, iter_rules, read_grammar, write_grammar, write_grammar_text
 from hopefear.runs import Session
 from tests.model.test_extract import extract, random_pairs, rules_of
@@ -64,7 +65,7 @@ def test_empty_grammar(tmp_path: Path) -> None:
     opened = Grammar.open(str(tmp_path / "grammar.bin"))
     assert len(opened) == 0
     assert opened.find("a") == (0, 0)
-    assert len(opened.filtered(["a b"])) == 0
+    assert len(opened.filtered(["a b"], 10)) == 0
 
 
 def test_a_cut_file_is_named(grammar: Grammar, tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def test_words_that_look_like_markup_survive(tmp_path: Path) -> None:
     text = _core.ParallelText()
     text.add(["[X,1] [laughter] \\x \\[ a|||b"], ["[X,2] [1] \\\\ [X] ="])
     text.add_links([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
-    extractor = _core.Extractor(text)
+    extractor = _core.Extractor(text, **BuildOptions().extraction())
     extractor.run(0, 1)
     grammar = Grammar.build(extractor.finish())
     write_grammar_text(grammar, tmp_path / "rules.txt")

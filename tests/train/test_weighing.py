@@ -113,7 +113,7 @@ def test_held_out_groups_were_not_learnt_from() -> None:
         groups = own.read()
         rest = np.setdiff1d(np.arange(len(groups)), fold)
         metric = hf.External("outcome", True, 10.0)
-        learnt.append(Weighing(groups, metric, SILENT, jobs=1).choose_and_fit(groups.subset(rest)))
+        learnt.append(Weighing(groups, metric, SILENT, folds=5, jobs=1).choose_and_fit(groups.subset(rest)))
     assert learnt[0] == learnt[1]
 
 

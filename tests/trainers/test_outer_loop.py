@@ -74,7 +74,7 @@ def test_scores_are_those_of_the_decoders_first_translations(data: Any, undistur
 
 def test_candidates_are_joined_without_duplicates(undisturbed: Any) -> None:
     folder, outcome = undisturbed
-    whole = OuterLoop(hf.Kbmira(), DecoderCommand("")).candidates(folder, len(outcome.decoded))
+    whole = OuterLoop(hf.Kbmira(), DecoderCommand(""), 10).candidates(folder, len(outcome.decoded))
     distinct = set()
     for k in range(len(outcome.decoded)):
         own = hf.read_forests(folder / f"iteration-{k + 1}" / "candidates.forests")

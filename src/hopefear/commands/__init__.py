@@ -26,7 +26,7 @@ SECTIONS = {
 }
 
 
-SHARED = {"base", "candidates", "files"}  # modules here that are no commands
+SHARED = {"base", "candidates", "files", "shared"}  # modules here that are no commands
 
 
 def names() -> list[str]:

@@ -122,6 +122,9 @@ class Command(Generic[R_co]):
         default = next(each.default for each in fields(self) if each.name == name)
         return default is dataclasses.MISSING or value is not default
 
+    def _has(self, name: str) -> bool:
+        return hasattr(self, name) and self.given(name)
+
     def check(self) -> None:
         """Complain about options that do not go together; ``needs`` of the fields is checked already."""
 
@@ -138,8 +141,12 @@ class Command(Generic[R_co]):
         return result
 
     def decisive(self) -> dict[str, Any]:
-        """The options that decide the result."""
-        values = {each.name: getattr(self, each.name) for each in fields(self) if about(each).decides}
+        """The options that decide the result, without those that do nothing here: what they go with is not given."""
+        values = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if about(each).decides and (not about(each).needs or any(map(self._has, about(each).needs)))
+        }
         return {name: value for name, value in values.items() if value not in (None, ())}
 
     def files(self) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.errors import OptionError
-from hopefear.model.options import BuildOptions
+from hopefear.model.options import BLOCK_COUNT, BLOCK_PROBABILITY, MEMORY, PHRASE, BuildOptions
 
 if TYPE_CHECKING:
     from hopefear.model.builder import BuildReport
@@ -27,11 +28,11 @@ class Build(Command["BuildReport"]):
         metavar="CORPUS",
         needs=("from_", "to"),
     )
-    from_: str | None = arg("The language to translate from: de, es, gn.", default=None, metavar="CODE", needs="corpus")
-    to: str | None = arg("The language to translate to.", default=None, metavar="CODE", needs="corpus")
+    from_: str | None = shared.source_language(default=None, needs="corpus")
+    to: str | None = shared.target_language(default=None, needs="corpus")
     source: Sequence[str] = arg("Text of the source language, one sentence per line.", default=(), file=True)
     target: Sequence[str] = arg("Its translation, line by line.", default=(), file=True)
-    out: str = arg("The model directory to make.", metavar="MODEL")
+    out: str = shared.new_model()
     kind: str = arg(
         "Hierarchical rules, or phrase pairs with orientations.", default=BuildOptions.kind, choices=("hiero", "blocks")
     )
@@ -72,17 +73,25 @@ class Build(Command["BuildReport"]):
     filter: Sequence[str] = arg("Keep only rules that can apply to these source texts.", default=(), file=True)
     max_words: int = arg("Skip pairs with a longer side.", default=BuildOptions.max_words, least=1, most=1000)
     max_phrase: int = arg(
-        "Words of an initial phrase; 0 is 10, for blocks 8.", default=BuildOptions.max_phrase, least=0, most=15
+        f"Words of an initial phrase; 0 is {PHRASE['hiero']}, for blocks {PHRASE['blocks']}.",
+        default=BuildOptions.max_phrase,
+        least=0,
+        most=15,
     )
     max_symbols: int = arg(
         "Symbols on the source side of a rule.", default=BuildOptions.max_source_symbols, least=1, most=15
     )
     max_options: int = arg("Rules kept per source side; 0 is all.", default=BuildOptions.max_options, least=0)
     min_probability: float | None = arg(
-        "Drop rules with a smaller p(e|f); 0 keeps all.", default=None, metavar="P", shown="0, for blocks 0.1"
+        "Drop rules with a smaller p(e|f); 0 keeps all.",
+        default=None,
+        metavar="P",
+        shown=f"0, for blocks {BLOCK_PROBABILITY}",
     )
     min_symmetric: float = arg("The same for sqrt(p(e|f) p(f|e)).", default=BuildOptions.min_symmetric, metavar="P")
-    min_count: int | None = arg("Drop phrase pairs seen less often.", default=None, least=1, shown="1, for blocks 2")
+    min_count: int | None = arg(
+        "Drop phrase pairs seen less often.", default=None, least=1, shown=f"1, for blocks {BLOCK_COUNT}"
+    )
     min_rule_count: int = arg(
         "Drop rules with nonterminals seen less often.", default=BuildOptions.min_hierarchical, least=1
     )
@@ -93,14 +102,10 @@ class Build(Command["BuildReport"]):
         least=0,
     )
     memory: float = arg(
-        "Memory limit for rules and n-grams; the rest goes to disk.", default=2.0, metavar="GB", least=0
+        "Memory limit for rules and n-grams; the rest goes to disk.", default=MEMORY, metavar="GB", least=0
     )
-    cluster: str | None = arg(
-        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
-        default=None,
-        metavar="ADDRESS",
-    )
-    overwrite: bool = arg("Replace a model that is there already.", default=False)
+    cluster: str | None = shared.cluster()
+    overwrite: bool = shared.overwrite_model()
 
     examples = """
     hopefear build --source train.es --target train.en --out model

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, R_co, arg
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from hopefear.formats.table import TableSpec
     from hopefear.runs.session import Session
 
-MISSING = "A missing score: an error, 0 or the mean of the others; of tables also drop it, or 0 and a feature for it."
-POLICIES = ("error", "zero", "mean", "drop", "indicator")  # formats/missing.py
 LISTS = ("nbest", "forests", "decoder_command")
 CHOSEN = ("table", "nbest", "pool")  # of these, features and outcomes can be chosen
 
@@ -23,25 +22,15 @@ CHOSEN = ("table", "nbest", "pool")  # of these, features and outcomes can be ch
 class Table(Command[R_co]):
     """Options of a table: which columns mean what."""
 
-    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True, folder=True)
-    group: str | None = arg(
-        "Of the table: rows with the same value here compete.", default=None, metavar="COLUMN", needs="table"
-    )
-    features: Sequence[str] = arg(
-        "The scores, by name or pattern.",
-        default=(),
-        metavar="GLOB",
-        needs=CHOSEN,
-        shown="all other columns of numbers",
-    )
-    text: str | None = arg("The candidates' text.", default=None, metavar="COLUMN", needs="table")
-    references: Sequence[str] = arg(
-        "Reference texts, the same in all rows of a group.", default=(), metavar="COLUMN", needs="table"
-    )
+    table: Any = shared.table()
+    group: str | None = shared.group()
+    features: Sequence[str] = shared.features(needs=CHOSEN, decides=True)
+    text: str | None = arg("The candidates' text.", default=None, metavar="COLUMN", needs="table", decides=True)
+    references: Sequence[str] = shared.references(decides=True)
     outcome: Sequence[str] = arg(
-        "How good a candidate is: reward, accuracy, ...", default=(), metavar="COLUMN", needs=CHOSEN
+        "How good a candidate is: reward, accuracy, ...", default=(), metavar="COLUMN", needs=CHOSEN, decides=True
     )
-    missing: str | None = arg(MISSING, default=None, choices=POLICIES, needs=CHOSEN, decides=True, shown="error")
+    missing: str | None = shared.missing(needs=CHOSEN, decides=True)
 
     @property
     def in_memory(self) -> bool:
@@ -76,14 +65,7 @@ class Candidates(Table[R_co]):
     forests: str | None = arg(
         "Forests or lattices instead: a file, or a folder of them.", default=None, file=True, folder=True
     )
-    format: str | None = arg(
-        "Format of lists or forests (see convert).",
-        default=None,
-        metavar="NAME",
-        shown="detected",
-        needs=("nbest", "forests"),
-        decides=True,
-    )
+    format: str | None = shared.candidate_format(needs=("nbest", "forests"), decides=True)
     refs: Sequence[str] = arg(
         "References: one file per translator. Not needed if the lists hold them.", default=(), file=True, needs=LISTS
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
 from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
 from hopefear.errors import OptionError
@@ -49,11 +50,9 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         metavar="NAME",
         shown="the outcome, or bleu",
     )
-    lowercase: bool = arg("The metric ignores case.", default=False)
-    tokenize: str | None = arg(
-        "The metric's tokenizer; by default, the text is not tokenised.", default=None, metavar="NAME"
-    )
-    initial: str | None = arg("Weights to start from.", default=None, file=True)
+    lowercase: bool = shared.lowercase()
+    tokenize: str | None = shared.tokenize()
+    initial: str | None = shared.initial()
     random_init: bool = arg("Start each seed from a random model around --initial.", default=False, decides=True)
     holdout: float = arg(
         "Without --test-nbest: share of the sentences to hold out and compare on.",
@@ -65,11 +64,7 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
     )
     test_nbest: Sequence[str] = arg("Compare on these lists instead.", default=(), file=True, needs="nbest")
     test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_nbest")
-    cluster: str | None = arg(
-        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
-        default=None,
-        metavar="ADDRESS",
-    )
+    cluster: str | None = shared.cluster()
     json: bool = arg("The comparison as JSON.", default=False, terminal=True)
 
     examples = """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hopefear.commands.base import Command, arg
+from hopefear.commands.shared import WritesFiles
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
@@ -37,10 +37,7 @@ class Verses:
         return "\n".join(f"{self.folder}/{part}.*\t{lines} verses" for part, lines in self.parts.items())
 
 
-class Corpus(Command[Verses]):
-    out: str = arg("Where the files go; made if it is not there.", metavar="DIR")
-    overwrite: bool = arg("Replace files that are there already.", default=False)
-
+class Corpus(WritesFiles[Verses]):
     examples = """
     hopefear corpus --out verses
     hopefear build --source verses/train.source --target verses/train.target --out model

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.errors import OptionError
 
@@ -26,8 +27,8 @@ class Create(Command["Created"]):
         metavar="CORPUS",
         kw_only=False,
     )
-    from_: str = arg("The language to translate from: de, es, gn.", metavar="CODE")
-    to: str = arg("The language to translate to.", metavar="CODE")
+    from_: str = shared.source_language()
+    to: str = shared.target_language()
     out: str = arg("The translator to create.", metavar="DIR")
     source: Sequence[str] = arg("Plain files of the source language.", default=(), file=True, needs="target")
     target: Sequence[str] = arg("Their translations, line by line.", default=(), file=True, needs="source")

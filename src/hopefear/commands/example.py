@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hopefear.commands.base import Command, arg
 from hopefear.commands.generate import Files
+from hopefear.commands.shared import WritesFiles
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
 
 
-class Example(Command[Files]):
-    out: str = arg("Where the files go; made if it is not there.", metavar="DIR")
-    overwrite: bool = arg("Replace files that are there already.", default=False)
-
+class Example(WritesFiles[Files]):
     examples = """
     hopefear example --out data
     """

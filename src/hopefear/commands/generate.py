@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hopefear.commands.base import Command, arg
+from hopefear.commands.base import arg
+from hopefear.commands.shared import WritesFiles
+from hopefear.data import CANDIDATES, DENSE, REFERENCES, SENTENCES
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
@@ -30,15 +32,13 @@ class Files:
         return {"files": self.paths}
 
 
-class Generate(Command[Files]):
-    out: str = arg("Where the files go; made if it is not there.", metavar="DIR")
-    sentences: int = arg("Number of sentences.", default=200, least=1)
-    candidates: int = arg("Distinct candidates per sentence.", default=100, least=1)
-    refs: int = arg("References per sentence.", default=4, least=1, most=16)
-    dense: int = arg("Dense features.", default=14, least=1)
+class Generate(WritesFiles[Files]):
+    sentences: int = arg("Number of sentences.", default=SENTENCES, least=1)
+    candidates: int = arg("Distinct candidates per sentence.", default=CANDIDATES, least=1)
+    refs: int = arg("References per sentence.", default=REFERENCES, least=1, most=16)
+    dense: int = arg("Dense features.", default=DENSE, least=1)
     sparse: int = arg("Sparse features, one per word.", default=0, least=0)
     jsonl: bool = arg("JSON lines with a metric column, in place of Moses' format.", default=False)
-    overwrite: bool = arg("Replace files that are there already.", default=False)
 
     examples = """
     hopefear generate --out data

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ class Import(Command[Imported]):
     lm: Sequence[str] = arg("A language model (ARPA), or two.", file=True)
     weights: str = arg("Weights, or a moses.ini.", file=True)
     format: str = arg("The program that wrote the files.", choices=("joshua", "cdec", "moses"))
-    out: str = arg("The model directory to make.", metavar="MODEL")
+    out: str = shared.new_model()
     max_span: int = arg("Source words below a rule with gaps; 0: 20, and 10 for cdec.", default=0, least=0)
-    overwrite: bool = arg("Replace a model that is there already.", default=False)
+    overwrite: bool = shared.overwrite_model()
 
     examples = """
     hopefear import --grammar grammar.gz --glue grammar.glue --lm lm.gz --weights weights --format joshua --out model

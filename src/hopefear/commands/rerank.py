@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
-from hopefear.commands.candidates import MISSING, POLICIES
+from hopefear.decode.limits import LIST_SIZE
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -26,31 +27,21 @@ class Rerank(Command[Any]):
         "Candidate lists; several files are parts of one list.", default=(), file=True, folder=True
     )
     forests: Any = arg("Forests or lattices: a file, or a folder of them.", default=None, file=True, folder=True)
-    format: str | None = arg(
-        "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="detected"
-    )
-    table: Any = arg("A table: CSV, TSV, JSON lines, Parquet or Arrow.", default=None, file=True, folder=True)
-    group: str | None = arg(
-        "Of the table: rows with the same value here compete.", default=None, metavar="COLUMN", needs="table"
-    )
-    features: Sequence[str] = arg(
-        "The scores, by name or pattern.",
-        default=(),
-        metavar="GLOB",
-        needs="table",
-        shown="all other columns of numbers",
-    )
-    missing: str | None = arg(MISSING, default=None, choices=POLICIES, shown="error")
-    weights: Any = arg("Weights, e.g. the weights.txt of a run.", file=True)
+    format: str | None = shared.candidate_format()
+    table: Any = shared.table()
+    group: str | None = shared.group()
+    features: Sequence[str] = shared.features(needs="table")
+    missing: str | None = shared.missing()
+    weights: Any = shared.weights()
     mbr: str | None = arg("Minimum Bayes risk: the highest expected bleu, chrf or ter.", default=None, metavar="METRIC")
-    scale: float = arg("With --mbr: p is exp(X w.h) over its sum.", default=1.0, metavar="X", needs="mbr")
+    scale: float = shared.scale()
     out: str | None = arg(
         "With --table: where the table goes.", default=None, metavar="FILE", needs="table", shown="standard output"
     )
     nbest_out: str | None = arg(
         "Write the best candidates with their features as lists, too.", default=None, metavar="FILE"
     )
-    k: int = arg("Distinct candidates per sentence in --nbest-out.", default=100, least=1, needs="nbest_out")
+    k: int = arg("Distinct candidates per sentence in --nbest-out.", default=LIST_SIZE, least=1, needs="nbest_out")
 
     examples = """
     hopefear rerank --nbest test.nbest --weights run/weights.txt > best.txt

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.commands.files import input_file
+from hopefear.decode.limits import RESCORED
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -21,9 +23,7 @@ if TYPE_CHECKING:
 class Rescore(Command[Iterator[str]]):
     forests: str | None = arg("Forests or lattices of any format.", default=None, file=True, folder=True)
     nbest: Sequence[str] = arg("Candidate lists instead.", default=(), file=True, folder=True)
-    format: str | None = arg(
-        "Format of lists or forests (see convert).", default=None, metavar="NAME", shown="detected"
-    )
+    format: str | None = shared.candidate_format()
     weights: str = arg("Weights of the old and the new features.", file=True)
     features: str | None = arg(
         "Names of features, one per line, e.g. the features.txt of a model.",
@@ -42,7 +42,7 @@ class Rescore(Command[Iterator[str]]):
     sources: str | None = arg(
         "Source text, which pair features need.", default=None, file=True, shown="as in the forests"
     )
-    pop_limit: int = arg("Edges kept per node; 0 is all.", default=100, least=0)
+    pop_limit: int = arg("Edges kept per node; 0 is all.", default=RESCORED, least=0)
     out: str | None = arg("Write the new forests to this native file, lists as lists.", default=None, metavar="FILE")
 
     examples = """

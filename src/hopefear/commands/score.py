@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.commands.files import input_file, no_such_file
 from hopefear.errors import InputError, OptionError
+from hopefear.evaluation import SAMPLES
 
 if TYPE_CHECKING:
     from hopefear.evaluation.scores import Scored
@@ -55,9 +57,7 @@ class Score(Command["Scored"]):
         metavar="COLUMN",
         needs="table",
     )
-    references: Sequence[str] = arg(
-        "Reference texts, the same in all rows of a group.", default=(), metavar="COLUMN", needs="table"
-    )
+    references: Sequence[str] = shared.references()
     metric: Sequence[str] = arg(
         "bleu, chrf, ter, ...; may be repeated.",
         default=(),
@@ -68,7 +68,7 @@ class Score(Command["Scored"]):
     lowercase: bool = arg("Ignore case.", default=False)
     tokenize: str | None = arg("Of BLEU: 13a, intl, zh, char, none, ...", default=None, metavar="NAME", shown="13a")
     json: bool = arg("Everything as JSON, in full precision.", default=False, terminal=True)
-    samples: int = arg("Samples of the significance tests.", default=1000, least=1)
+    samples: int = arg("Samples of the significance tests.", default=SAMPLES, least=1)
     test: str = arg("The significance test.", default="both", choices=("bootstrap", "randomization", "both", "none"))
 
     lines: Any = arg("Lines of text instead of files.", default=None, python=True)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.errors import OptionError
+from hopefear.serve.settings import Keys, Limits, Settings, lower_names
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
@@ -28,9 +30,9 @@ class Serve(Command[None]):
         folder=True,
         metavar="TRANSLATOR",
     )
-    host: str = arg("The address to listen on; 0.0.0.0 is every one of this machine.", default="127.0.0.1")
-    port: int = arg("The port; 0 takes a free one.", default=5000, least=0, most=65535)
-    workers: int = arg("Processes, which share memory and port.", default=1, least=1, most=64)
+    host: str = arg("The address to listen on; 0.0.0.0 is every one of this machine.", default=Settings.host)
+    port: int = arg("The port; 0 takes a free one.", default=Settings.port, least=0, most=65535)
+    workers: int = arg("Processes, which share memory and port.", default=Settings.workers, least=1, most=64)
     api_keys: str | None = arg("A file of keys, one per line; requests need one of them.", default=None, file=True)
     allowed_host: Sequence[str] = arg(
         "Host names of this server; requests to other names are rejected.",
@@ -42,17 +44,15 @@ class Serve(Command[None]):
         "The public address, if the server is behind a proxy.", default="", metavar="URL", shown="as asked"
     )
     glossary: str | None = arg("Terms and their translations: TSV.", default=None, file=True)
-    protect: Sequence[str] = arg(
-        "Regular expressions; text that they match stays as it is.", default=(), metavar="REGEX"
-    )
+    protect: Sequence[str] = shared.protect()
     keep: str | None = arg("Words that stay as they are, one per line.", default=None, file=True)
     log: str = arg("A line for each request, the same with its text, or errors only.", default=LOGS[0], choices=LOGS)
-    max_characters: int = arg("Characters of one request.", default=20_000, least=1)
-    max_texts: int = arg("Texts of one request.", default=200, least=1)
-    max_megabytes: int = arg("Size of a document.", default=16, least=1, most=1024)
-    max_seconds: float = arg("Time for one request.", default=60.0, least=0.1)
-    max_waiting: int = arg("Texts in the queue; further requests are rejected with 503.", default=2_000, least=1)
-    max_per_minute: int = arg("Requests of one client and worker; 0: any number.", default=0, least=0)
+    max_characters: int = arg("Characters of one request.", default=Limits.characters, least=1)
+    max_texts: int = arg("Texts of one request.", default=Limits.texts, least=1)
+    max_megabytes: int = arg("Size of a document.", default=Limits.file_bytes >> 20, least=1, most=1024)
+    max_seconds: float = arg("Time for one request.", default=Limits.seconds, least=0.1)
+    max_waiting: int = arg("Texts in the queue; further requests are rejected with 503.", default=Limits.queue, least=1)
+    max_per_minute: int = arg("Requests of one client and worker; 0: any number.", default=Limits.per_minute, least=0)
 
     examples = """
     hopefear serve translator
@@ -70,8 +70,7 @@ class Serve(Command[None]):
         from hopefear.serve.server import require_packages
 
         require_packages()
-        from hopefear.serve import Keys, Limits, Settings, serve
-        from hopefear.serve.settings import lower_names
+        from hopefear.serve import serve
 
         limits = Limits(
             characters=self.max_characters,

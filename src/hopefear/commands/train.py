@@ -15,12 +15,14 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
+from hopefear.decode.limits import MAX_OPTIONS, POP_LIMIT
 from hopefear.errors import OptionError
+from hopefear.runs.session import Session
 
 if TYPE_CHECKING:
     from hopefear.runs.directory import Run
-    from hopefear.runs.session import Session
     from hopefear.train.model_data import Inputs, Trained
     from hopefear.train.model_trainers import ModelTrainer
     from hopefear.trainers.base import Result
@@ -35,13 +37,12 @@ class Train(RunCommand["Trained"]):
     dev_refs: Sequence[str] = arg("Their references.", default=(), file=True)
     test_source: str | None = arg("Test sentences, translated once at the end.", default=None, file=True)
     test_refs: Sequence[str] = arg("Their references.", default=(), file=True)
-    set: Any = arg(
-        "Options of the trainer; hopefear trainers NAME lists them.", default=(), metavar="NAME=VALUE", several=True
-    )
+    set: Any = shared.trainer_options()
     input: str = arg(
         "Source lines of text, or word lattices in PLF, one per line; their scores are features too.",
         default="text",
         choices=("text", "plf"),
+        decides=True,
     )
     features: str | None = arg(
         "small: the dense features; large: lex features as well; or templates, e.g. lex,group.",
@@ -56,12 +57,20 @@ class Train(RunCommand["Trained"]):
         folder=True,
         shown="those of MODEL",
     )
-    paper_start: bool = arg("Start from 1 for language models and phrases and 0 for all other features.", default=False)
+    paper_start: bool = arg(
+        "Start from 1 for language models and phrases and 0 for all other features.", default=False, decides=True
+    )
     holdout: float = arg(
-        "Without --dev-source: share of the sentences to hold out for development.", default=0.1, metavar="SHARE"
+        "Without --dev-source: share of the sentences to hold out for development.",
+        default=shared.HELD_OUT,
+        metavar="SHARE",
+        decides=True,
     )
     folds: int = arg(
-        "Train this many times, each with another part held out, and average the weights.", default=1, least=1
+        "Train this many times, each with another part held out, and average the weights.",
+        default=1,
+        least=1,
+        decides=True,
     )
     parallel: str | None = arg(
         "How several learners work together.",
@@ -71,20 +80,24 @@ class Train(RunCommand["Trained"]):
     )
     learners: int = arg("How many learners; 0 is one per core, of the cluster if there is one.", default=0, least=0)
     simulate_learners: int = arg("Simulate this many async learners in one process; deterministic.", default=0, least=0)
-    cluster: str | None = arg(
-        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
-        default=None,
-        metavar="ADDRESS",
-    )
+    cluster: str | None = shared.cluster()
     pop_limit: int | None = arg(
-        "Of the decoder: rule applications kept per span; 0 is all. Blocks: 40.", default=None, least=0, shown="200"
+        f"Of the decoder: rule applications kept per span; 0 is all. Blocks: {POP_LIMIT['blocks']}.",
+        default=None,
+        least=0,
+        shown=str(POP_LIMIT["hiero"]),
     )
     max_options: int | None = arg(
-        "Of the decoder: target sides kept per source side; 0 is all. Blocks: 10.", default=None, least=0, shown="20"
+        f"Of the decoder: target sides kept per source side; 0 is all. Blocks: {MAX_OPTIONS['blocks']}.",
+        default=None,
+        least=0,
+        shown=str(MAX_OPTIONS["hiero"]),
     )
-    kbest: int = arg("Of batch trainers: candidates per sentence and iteration.", default=200, least=2)
-    iterations: int = arg("Of batch trainers: decodings to learn from.", default=10, least=1)
-    checkpoint_every: float = arg("Time between two checkpoints.", default=30.0, metavar="SECONDS")
+    kbest: int = arg("Of batch trainers: candidates per sentence and iteration.", default=200, least=2, decides=True)
+    iterations: int = arg(
+        "Of batch trainers: decodings to learn from.", default=shared.DECODINGS, least=1, decides=True
+    )
+    checkpoint_every: float = arg("Time between two checkpoints.", default=Session.checkpoint_every, metavar="SECONDS")
     into: str | None = arg(
         "Store the learnt weights in this model, so that it needs no --weights.",
         default=None,

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg, flag_of
+from hopefear.decode.limits import MAX_OPTIONS, POP_LIMIT
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -40,9 +42,7 @@ class Translate(Command[Iterator[str]]):
         file=True,
         metavar="TSV",
     )
-    protect: Sequence[str] = arg(
-        "Regular expressions; text that they match stays as it is.", default=(), metavar="REGEX"
-    )
+    protect: Sequence[str] = shared.protect()
     keep: str | None = arg(
         "Words and phrases that stay as they are, one per line.", default=None, file=True, metavar="TXT"
     )
@@ -55,9 +55,7 @@ class Translate(Command[Iterator[str]]):
         "Corrections of this project or user count as well.", default=None, metavar="NAME", shown="shared ones only"
     )
     learn: bool = arg("Lines are source, tab, correction: translate the source, then learn.", default=False)
-    weights: str | None = arg(
-        "Weights, e.g. the weights.txt of a run.", default=None, file=True, shown="those of the model"
-    )
+    weights: str | None = shared.weights(default=None, shown="those of the model")
     nbest: int = arg("Print the N best candidates per sentence, as a candidate list.", default=0, least=0)
     input: str = arg("Lines of text, or word lattices in PLF, one per line.", default="text", choices=("text", "plf"))
     distinct: bool = arg("With --nbest: distinct strings only.", default=False)
@@ -69,22 +67,22 @@ class Translate(Command[Iterator[str]]):
     mbr: str | None = arg(
         "Minimum Bayes risk over the forest: the highest expected bleu, chrf or ter.", default=None, metavar="METRIC"
     )
-    scale: float | None = arg(
-        "With --mbr: p is exp(X w.h) over its sum.", default=None, metavar="X", shown="1", needs="mbr"
-    )
+    scale: float = shared.scale()
     tokens: bool = arg("Print the model's tokens, separated by blanks, instead of text with capitals.", default=False)
     pop_limit: int | None = arg(
-        "Rule applications kept per span; 0 is all. Blocks: 40 per place.", default=None, least=0, shown="200"
+        f"Rule applications kept per span; 0 is all. Blocks: {POP_LIMIT['blocks']} per place.",
+        default=None,
+        least=0,
+        shown=str(POP_LIMIT["hiero"]),
     )
     max_options: int | None = arg(
-        "Target sides kept per source side; 0 is all. Blocks: 10.", default=None, least=0, shown="20"
+        f"Target sides kept per source side; 0 is all. Blocks: {MAX_OPTIONS['blocks']}.",
+        default=None,
+        least=0,
+        shown=str(MAX_OPTIONS["hiero"]),
     )
     max_span: int = arg("Longest span of a rule with nonterminals; 0: as in the model.", default=0, least=0)
-    cluster: str | None = arg(
-        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
-        default=None,
-        metavar="ADDRESS",
-    )
+    cluster: str | None = shared.cluster()
     ship_model: bool = arg(
         "With --cluster: send the model; else all open it by its path.", default=False, needs="cluster"
     )

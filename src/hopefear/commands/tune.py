@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
 from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
 from hopefear.errors import OptionError
@@ -44,33 +45,42 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         decides=True,
     )
     decoder_timeout: float | None = arg("Time limit for one decoding.", default=None, metavar="SECONDS", needs=DECODER)
-    iterations: int = arg("Decodings to learn from, with --decoder-command.", default=10, least=1, needs=DECODER)
+    iterations: int = arg(
+        "Decodings to learn from, with --decoder-command.",
+        default=shared.DECODINGS,
+        least=1,
+        needs=DECODER,
+        decides=True,
+    )
     recent: int | None = arg(
-        "Learn from the candidates of the last N decodings only.", default=None, least=1, shown="all", needs=DECODER
+        "Learn from the candidates of the last N decodings only.",
+        default=None,
+        least=1,
+        shown="all",
+        needs=DECODER,
+        decides=True,
     )
     params: str | None = arg("TOML: parameters of the decoder to tune as well.", default=None, file=True, needs=DECODER)
     retune_every: int = arg(
-        "Retune the weights after this many parameters; 0: never.", default=4, least=0, needs="params"
+        "Retune the weights after this many parameters; 0: never.", default=4, least=0, needs="params", decides=True
     )
-    max_evaluations: int = arg("Maximum number of parameter settings to try.", default=750, least=1, needs="params")
+    max_evaluations: int = arg(
+        "Maximum number of parameter settings to try.", default=750, least=1, needs="params", decides=True
+    )
     trainer: Any = arg("The trainer, as hopefear trainers lists them, or module:Class.", metavar="NAME")
-    set: Any = arg(
-        "Options of the trainer; hopefear trainers NAME lists them.", default=(), metavar="NAME=VALUE", several=True
-    )
+    set: Any = shared.trainer_options()
     metric: Sequence[Any] = arg(
         "The metric to optimise: bleu, chrf, ter, ..., or a column. Further metrics are only reported.",
         default=(),
         metavar="NAME",
         shown="the outcome, or bleu",
     )
-    lowercase: bool = arg("The metric ignores case.", default=False)
-    tokenize: str | None = arg(
-        "The metric's tokenizer; by default, the text is not tokenised.", default=None, metavar="NAME"
-    )
-    initial: str | None = arg("Weights to start from.", default=None, file=True)
+    lowercase: bool = shared.lowercase()
+    tokenize: str | None = shared.tokenize()
+    initial: str | None = shared.initial()
     random_init: bool = arg("Start each replicate from a random model around --initial.", default=False, decides=True)
     holdout: float = arg(
-        "Share of the sentences to hold out.", default=0.1, metavar="SHARE", least=0, most=1, decides=True
+        "Share of the sentences to hold out.", default=shared.HELD_OUT, metavar="SHARE", least=0, most=1, decides=True
     )
     replicates: int = arg(
         "Number of seeds to train with; the best development score wins.", default=1, least=1, decides=True
@@ -92,11 +102,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         least=0,
         shown="no limit",
     )
-    cluster: str | None = arg(
-        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
-        default=None,
-        metavar="ADDRESS",
-    )
+    cluster: str | None = shared.cluster()
     json: bool = arg("The scores as JSON.", default=False, terminal=True)
 
     examples = """
@@ -161,10 +167,6 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         settings = {**self.decisive(), **describe(task.trainer), "inputs": list(checksums)}
         if task.others:
             settings["others"] = [plain(metric.record()) for metric in task.others]
-        if self.table is not None:
-            settings["table"] = asdict(self.spec)
-        elif self.nbest:
-            settings |= {name: list(getattr(self, name)) for name in ("features", "outcome") if self.given(name)}
         if self.in_memory:
             settings["frame"] = hashlib.sha256(reduce(task.pool)[1][0]).hexdigest()
         return settings

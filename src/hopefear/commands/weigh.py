@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
-from hopefear.commands.candidates import MISSING, POLICIES
 from hopefear.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -47,12 +47,10 @@ class Weigh(Command["Weighed"]):
         shown="its mean",
     )
     qrels: Any = arg("TREC judgements: then TABLE is one TREC run or several.", default=None, file=True)
-    features: Sequence[str] = arg(
-        "The scores, by name or pattern.", default=(), metavar="GLOB", shown="all other columns of numbers"
-    )
+    features: Sequence[str] = shared.features()
     text: str | None = arg("The text of the candidates.", default=None, metavar="COLUMN")
     lower_is_better: bool = arg("The outcome is an error or a cost.", default=False)
-    missing: str = arg(MISSING, default="error", choices=POLICIES)
+    missing: str | None = shared.missing()
     out: Any = arg("Where weights.txt, weigh.html and weigh.json go.", default=None, metavar="DIR", shown="print only")
     folds: int = arg("Folds of the cross-validation.", default=5, least=2)
     overwrite: bool = arg("Replace a result that is there already.", default=False)
@@ -137,7 +135,7 @@ class Weigh(Command["Weighed"]):
         from hopefear.formats.table import TableSpec
 
         columns = dict.fromkeys([*filter(None, [self.outcome]), *self.measure().columns])
-        return TableSpec(self.group or GROUP, self.features, self.text, (), tuple(columns), self.missing)
+        return TableSpec(self.group or GROUP, self.features, self.text, (), tuple(columns), self.missing or "error")
 
     def measure(self) -> Metric:
         """The mean of the outcome, or what ``--metric`` says."""

@@ -5,6 +5,7 @@ Commands that learn from candidates read them here, and so does the report of su
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +52,9 @@ class CandidateFiles:
         }
         how = {name: settings[name] for name in ("format", "missing", "features", "outcome") if name in settings}
         metrics = [name for each in (record.measure, *settings.get("others", ())) for name in from_record(each).columns]
-        spec = TableSpec(**settings["table"]) if "table" in settings else None
+        columns = {each.name: settings[each.name] for each in dataclasses.fields(TableSpec) if each.name in settings}
+        columns = settings.get("table", columns)  # 0.2 had them together
+        spec = TableSpec(**columns) if "group" in columns else None
         return cls(files.get("nbest", []), refs=files.get("refs", []), metrics=metrics, spec=spec, **first, **how)
 
     def read(self, session: Session = SILENT) -> Pool:

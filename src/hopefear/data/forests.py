@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Forest, Pool, Vocab
+from hopefear.data import DENSE
 
 Counts = NDArray[np.int64]
 
@@ -21,7 +22,7 @@ def forest(
     *,
     source_length: int = 25,
     edges_per_node: int = 14,
-    dense: int = 14,
+    dense: int = DENSE,
     sparse: int = 0,
     words: int = 200,
     seed: int = 1,
@@ -148,7 +149,7 @@ def forest_pool(
     edges: int = 14_000,
     *,
     source_length: int = 25,
-    dense: int = 14,
+    dense: int = DENSE,
     sparse: int = 0,
     words: int = 200,
     references: int = 1,

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hopefear.data import CANDIDATES, DENSE, REFERENCES, SENTENCES
 from hopefear.errors import InputError
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import atomic_write
@@ -55,10 +56,10 @@ class SyntheticSentence:
 class Synthetic:
     """A seeded set of candidate lists. Sentence i depends on the seed and i only, not on how many there are."""
 
-    sentences: int = 200
-    candidates: int = 100
-    references: int = 4
-    dense: int = 14
+    sentences: int = SENTENCES
+    candidates: int = CANDIDATES
+    references: int = REFERENCES
+    dense: int = DENSE
     sparse: int = 0
     seed: int = 1
 

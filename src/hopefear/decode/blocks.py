@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import BlockCorpus, BlockDecoder, BlockWeights as CoreWeights, Examples, FeatureTable, Pool
+from hopefear.decode.limits import MAX_OPTIONS, POP_LIMIT
 from hopefear.errors import InputError, OptionError, input_error
 from hopefear.formats.weights import ManyWeights, read_many_weights, weight_vector
 from hopefear.model.directory import Model, open_same
@@ -46,8 +47,8 @@ class Blocks:
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]
-    pop_limit: int = 40  #: hypotheses looked at for each covered beginning of the sentence; 0: all
-    max_options: int = 10  #: target phrases kept of one source phrase; 0: all
+    pop_limit: int = POP_LIMIT["blocks"]  #: hypotheses looked at for each covered beginning of the sentence; 0: all
+    max_options: int = MAX_OPTIONS["blocks"]  #: target phrases kept of one source phrase; 0: all
     features: str | None = None  #: binary features: none, phrase, word, both; None: those that have a weight
     reordering: str | None = None  #: monotone or swap; None: swap if the weights know of it, or have no binary features
     swap_limit: int = 0  #: hypotheses looked at where a gap is open; 0: an eighth of pop_limit, or all

@@ -30,7 +30,7 @@ class Forced:
 
     def __post_init__(self) -> None:
         weights = [self.model.weights.get(name, 0.0) for name in self.features]
-        span = self.max_span or int(self.model.info["options"].get("max_phrase") or 10)
+        span = self.max_span or self.model.max_span
         object.__setattr__(self, "_core", ForcedDecoder(self.model.grammar, weights, span, self._blocks))
 
     @property

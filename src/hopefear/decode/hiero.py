@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Examples, HieroDecoder, Pool, SentenceRule as SentenceRule, Vocab
 from hopefear.decode.explanation import explanation
+from hopefear.decode.limits import MAX_OPTIONS, POP_LIMIT
 from hopefear.errors import InputError
 from hopefear.formats.forests import plf_lattices
 from hopefear.model.directory import Model, open_same
@@ -63,8 +64,8 @@ class Hiero:
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]
-    pop_limit: int = 200  #: rule applications kept of a span of 10 words, fewer of narrow ones; 0: all
-    max_options: int = 20  #: target sides kept of one source side; 0: all
+    pop_limit: int = POP_LIMIT["hiero"]  #: rule applications kept of a span of 10 words, fewer of narrow ones; 0: all
+    max_options: int = MAX_OPTIONS["hiero"]  #: target sides kept of one source side; 0: all
     max_span: int = 0  #: source words below a rule with nonterminals; 0: as in extraction
     templates: tuple[str, ...] | None = None  #: sparse features; None: those that have a weight
     rescore_edges: int = 2000  #: edges of a forest to which templates of neighbouring words are added; 0: all
@@ -79,16 +80,16 @@ class Hiero:
         def __init__(
             self,
             model: Model | PathLike,
-            weights: Mapping[str, float] | None = None,
-            pop_limit: int = 200,
-            max_options: int = 20,
-            max_span: int = 0,
-            templates: tuple[str, ...] | None = None,
-            rescore_edges: int = 2000,
-            rescore_limit: int = 100,
-            arcs: tuple[str, ...] = (),
-            input: str = "text",
-            extra: tuple[str, ...] = (),
+            weights: Mapping[str, float] | None = ...,
+            pop_limit: int = ...,
+            max_options: int = ...,
+            max_span: int = ...,
+            templates: tuple[str, ...] | None = ...,
+            rescore_edges: int = ...,
+            rescore_limit: int = ...,
+            arcs: tuple[str, ...] = ...,
+            input: str = ...,
+            extra: tuple[str, ...] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -98,7 +99,7 @@ class Hiero:
         if self.weights is None:
             object.__setattr__(self, "weights", self.model.weights)
         if self.max_span == 0:
-            object.__setattr__(self, "max_span", int(self.model.info["options"].get("max_phrase") or 10))
+            object.__setattr__(self, "max_span", self.model.max_span)
         dense = self.model.dense_names
         if self.templates is None:
             named = {template_of(name) for name, value in self.weights.items() if name not in dense and value != 0.0}
@@ -136,18 +137,12 @@ class Hiero:
 
     @classmethod
     def over(
-        cls,
-        grammar: Grammar,
-        language_models: Sequence[LanguageModel],
-        weights: Mapping[str, float],
-        pop_limit: int = 200,
-        max_options: int = 20,
-        max_span: int = 10,
+        cls, grammar: Grammar, language_models: Sequence[LanguageModel], weights: Mapping[str, float], **limits: Any
     ) -> Hiero:
         """A decoder over a grammar of any origin (:func:`~hopefear.model.grammar.read_grammar`), without a model.
 
         Its features are the columns of the grammar, and lm, lm2, rule, word, glue, identity, unknown, number, name.
-        Words of the input stand between blanks.
+        Words of the input stand between blanks. ``limits`` are pop_limit, max_options and max_span.
         """
         plain = TextPipeline("none", False, False).as_dict()
         names = [*(name for name in SMALL if name not in PROBABILITIES), *grammar.names]
@@ -162,7 +157,7 @@ class Hiero:
             "features": list(dict.fromkeys(names)),
         }
         model = Model(Path("grammar"), info, grammar, tuple(language_models), ())
-        return cls(model, weights, pop_limit, max_options, max_span)
+        return cls(model, weights, **limits)
 
     def __repr__(self) -> str:
         return f"Hiero({self.model!r}, {plural(len(self.weights), 'weight')}, pop_limit={self.pop_limit})"

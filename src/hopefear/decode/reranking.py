@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, Vocab
 from hopefear.decode.consensus import CONSENSUS, best_by_consensus, best_places
+from hopefear.decode.limits import LIST_SIZE
 from hopefear.formats.forests import read_forests
 from hopefear.formats.kinds import explained
 from hopefear.formats.missing import check_policy, check_weights
@@ -34,7 +35,7 @@ def rerank(
     mbr: str | None = None,
     scale: float = 1.0,
     nbest_out: PathLike | None = None,
-    k: int = 100,
+    k: int = LIST_SIZE,
     jobs: int = 0,
     missing: str = "error",
 ) -> Iterator[str]:
@@ -85,7 +86,7 @@ def rerank_forests(
     mbr: str | None = None,
     scale: float = 1.0,
     nbest_out: PathLike | None = None,
-    k: int = 100,
+    k: int = LIST_SIZE,
     jobs: int = 0,
     missing: str = "error",
 ) -> list[str]:

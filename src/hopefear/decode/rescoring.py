@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool, Rescorer
+from hopefear.decode.limits import RESCORED
 from hopefear.errors import input_error
 from hopefear.formats.forests import read_forests, write_forests
 from hopefear.formats.lattices import with_features
@@ -35,7 +36,7 @@ def rescore(
     weights: Mapping[str, float] | NDArray[np.float64],
     features: Iterable[str] = (),
     language_models: Mapping[str, LanguageModel] | None = None,
-    pop_limit: int = 100,
+    pop_limit: int = RESCORED,
     jobs: int = 0,
 ) -> Pool:
     """The same forests with more features, searched with ``weights`` over the old and the new ones.
@@ -58,7 +59,7 @@ def rescore_files(
     features: PathLike | None = None,
     language_models: Mapping[str, PathLike] | None = None,
     sources: PathLike | None = None,
-    pop_limit: int = 100,
+    pop_limit: int = RESCORED,
     out: PathLike | None = None,
     jobs: int = 0,
     run: Session = SILENT,

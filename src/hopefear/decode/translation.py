@@ -135,8 +135,7 @@ def _decoded(command: Translate, decoder: Decoder, name: str, item: Item) -> Dec
     k, jobs = max(command.nbest, 1), command.jobs
     if command.mbr is not None:
         pool = decoder.decode(block, max_edges=MBR_EDGES, first=first, jobs=jobs)
-        scale = 1.0 if command.scale is None else command.scale
-        return lines, best_by_consensus(pool, decoder.weights, command.mbr, scale, jobs=jobs), None
+        return lines, best_by_consensus(pool, decoder.weights, command.mbr, command.scale, jobs=jobs), None
     if command.forests is None:
         return lines, decoder.kbest(block, k, command.distinct, first=first, jobs=jobs), None
     pool = decoder.decode(block, max_edges=command.max_edges, first=first, jobs=jobs)

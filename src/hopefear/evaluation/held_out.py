@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.metrics.base import Metric
 
@@ -91,14 +92,14 @@ class Difference:
         return cls(**{name: record[name] for name in names}, higher_is_better=higher)
 
 
-def estimate(stats: ArrayLike, metric: Metric, *, samples: int = 1000, seed: int = 1, jobs: int = 0) -> Estimate:
+def estimate(stats: ArrayLike, metric: Metric, *, samples: int = SAMPLES, seed: int = 1, jobs: int = 0) -> Estimate:
     """Of one system; ``stats`` has a row per sentence, or a matrix of them per run."""
     interval = confidence_interval(stats, metric, samples, seed, jobs=jobs)
     return Estimate(interval.score, interval.low, interval.high, _sentences(stats))
 
 
 def difference(
-    before: ArrayLike, after: ArrayLike, metric: Metric, *, samples: int = 1000, seed: int = 1, jobs: int = 0
+    before: ArrayLike, after: ArrayLike, metric: Metric, *, samples: int = SAMPLES, seed: int = 1, jobs: int = 0
 ) -> Difference:
     """Of two systems on the same sentences, by the paired bootstrap."""
     test = paired_bootstrap(after, before, metric, samples, seed, jobs)

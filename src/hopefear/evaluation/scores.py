@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.errors import InputError
+from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.fit import references_fit
 from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest
@@ -164,7 +165,7 @@ def score_files(
     *,
     format: str | None = None,
     tests: Sequence[str] = TESTS,
-    samples: int = 1000,
+    samples: int = SAMPLES,
     seed: int = 1,
     jobs: int = 0,
 ) -> Scored:
@@ -223,7 +224,7 @@ def evaluate(
     metric: Metric,
     *,
     tests: Sequence[str] = TESTS,
-    samples: int = 1000,
+    samples: int = SAMPLES,
     seed: int = 1,
     jobs: int = 0,
 ) -> list[Score]:

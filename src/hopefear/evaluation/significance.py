@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.evaluation import SAMPLES
 from hopefear.metrics.base import Metric
 
 
@@ -59,7 +60,7 @@ class Interval:
 
 
 def paired_bootstrap(
-    stats_a: ArrayLike, stats_b: ArrayLike, metric: Metric, samples: int = 1000, seed: int = 1, jobs: int = 0
+    stats_a: ArrayLike, stats_b: ArrayLike, metric: Metric, samples: int = SAMPLES, seed: int = 1, jobs: int = 0
 ) -> Comparison:
     """Koehn's paired bootstrap, two-sided."""
     a, b = _same_sentences(stats_a, stats_b, samples)
@@ -69,7 +70,7 @@ def paired_bootstrap(
 
 
 def approximate_randomization(
-    stats_a: ArrayLike, stats_b: ArrayLike, metric: Metric, samples: int = 10000, seed: int = 1, jobs: int = 0
+    stats_a: ArrayLike, stats_b: ArrayLike, metric: Metric, samples: int = 10 * SAMPLES, seed: int = 1, jobs: int = 0
 ) -> Comparison:
     """Approximate randomisation, two-sided; both systems have the same number of runs."""
     a, b = _same_sentences(stats_a, stats_b, samples)
@@ -78,12 +79,12 @@ def approximate_randomization(
             f"randomisation needs as many runs of both systems, not {len(a)} and {len(b)}: use the bootstrap"
         )
     by_chance = np.abs(_core.randomization(metric.core, a, b, samples, seed % 2**64, jobs))
-    deltas = _bootstrap_deltas(a, b, metric, min(samples, 1000), seed, jobs)
+    deltas = _bootstrap_deltas(a, b, metric, min(samples, SAMPLES), seed, jobs)
     return _comparison(a, b, metric, by_chance, deltas, samples, "approximate randomization")
 
 
 def confidence_interval(
-    stats: ArrayLike, metric: Metric, samples: int = 1000, seed: int = 1, level: float = 0.95, jobs: int = 0
+    stats: ArrayLike, metric: Metric, samples: int = SAMPLES, seed: int = 1, level: float = 0.95, jobs: int = 0
 ) -> Interval:
     """The score of one system, and the percentiles of bootstrap resampling that hold ``level`` of the samples."""
     system, _ = _same_sentences(stats, stats, samples)

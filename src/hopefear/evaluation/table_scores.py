@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.errors import InputError, OptionError
+from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.scores import TESTS, Score, Scored, Stats, System, compared, evaluate
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.metrics import External, Metric
@@ -25,7 +26,7 @@ def score_tables(
     *,
     by: str | None = None,
     tests: Sequence[str] = TESTS,
-    samples: int = 1000,
+    samples: int = SAMPLES,
     seed: int = 1,
     jobs: int = 0,
 ) -> Scored:

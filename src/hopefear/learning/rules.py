@@ -13,6 +13,7 @@ from hopefear._core import LearntRules, SentenceRule
 from hopefear.learning.memory import PHRASE, Pair, View
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES
+from hopefear.model.options import BuildOptions
 
 #: The features that corrections have, and what they weigh if nobody says.
 FEATURES: Mapping[str, float] = {"corrected": 0.5, "corrected_words": 0.5, "corrected_new": 4.0}
@@ -29,10 +30,10 @@ class RuleMaker:
             model.grammar,
             [name for name in (*PROBABILITIES, "rule") if name in dense],
             max_phrase=PHRASE,
-            max_source_symbols=int(options.get("max_source_symbols", 5)),
-            min_hole=int(options.get("min_hole", 1)),
-            max_span=int(options.get("max_phrase") or 10),
-            tight=bool(options.get("tight", True)),
+            max_source_symbols=int(options.get("max_source_symbols", BuildOptions.max_source_symbols)),
+            min_hole=int(options.get("min_hole", BuildOptions.min_hole)),
+            max_span=model.max_span,
+            tight=bool(options.get("tight", BuildOptions.tight)),
             decay=decay,
         )
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from hopefear._core import ParallelText
 from hopefear.errors import InputError
+from hopefear.model.options import BuildOptions
 from hopefear.util import cluster
 from hopefear.util.processes import die_with
 from hopefear.util.values import check_choice
@@ -37,8 +38,8 @@ def align(
     text: ParallelText,
     source: Sequence[str],
     target: Sequence[str],
-    aligner: str = "fastalign",
-    iterations: int = 5,
+    aligner: str = BuildOptions.aligner,
+    iterations: int = BuildOptions.align_iterations,
     seed: int = 1,
     jobs: int = 0,
     step: Callable[[], None] | None = None,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopefear.errors import InputError, input_error
+from hopefear.model.options import BuildOptions
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, iter_lines, path_name
 
@@ -33,7 +34,7 @@ def read_bitext(
     target: Sequence[PathLike],
     source_text: TextPipeline,
     target_text: TextPipeline,
-    max_words: int = 100,
+    max_words: int = BuildOptions.max_words,
     align: Sequence[PathLike] = (),
 ) -> Bitext:
     """Pairs of lines of parallel files. Files must be as long as their counterparts.

@@ -18,7 +18,7 @@ from hopefear.model.directory import LM_NAMES, check_out, write_model
 from hopefear.model.joint import JointModel
 from hopefear.model.joint_training import train_joint
 from hopefear.model.language_model import LanguageModel
-from hopefear.model.options import BuildOptions
+from hopefear.model.options import MEMORY, BuildOptions
 from hopefear.model.pairing import findings
 from hopefear.model.rules import Rules, extract
 from hopefear.runs.session import SILENT, Session
@@ -62,7 +62,7 @@ def build(
     filter_to: Sequence[PathLike] = (),
     save_alignment: PathLike | None = None,
     overwrite: bool = False,
-    memory: float = 2.0,
+    memory: float = MEMORY,
     cluster: str | None = None,
     seed: int = 1,
     jobs: int = 0,

@@ -18,6 +18,7 @@ from hopefear.model.features import SMALL, template_of
 from hopefear.model.grammar import write_grammar
 from hopefear.model.joint import JointModel
 from hopefear.model.language_model import LanguageModel
+from hopefear.model.options import PHRASE
 from hopefear.model.packed import is_packed, unpacked
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, atomic_folder, atomic_write, read_lines, read_whole, sweep
@@ -75,6 +76,11 @@ class Model:
     def kind(self) -> str:
         """``hiero`` or ``blocks``."""
         return str(self.info["kind"])
+
+    @property
+    def max_span(self) -> int:
+        """Source words below a rule with nonterminals, as in extraction."""
+        return int(self.info["options"].get("max_phrase") or PHRASE["hiero"])
 
     def require(self, kind: str, why: str) -> None:
         """Complain if the model is of another kind; ``why`` says who needs it, as in "this decoder is for hiero"."""

@@ -338,7 +338,7 @@ def export_model(model: Model, format: str, out: PathLike, weights: Mapping[str,
     with atomic_folder(Path(out)) as folder:
         for number, lm in enumerate(model.language_models):
             lm.write_arpa(folder / f"lm{number}.arpa.gz")
-        span = int(model.info["options"].get("max_phrase") or 10)
+        span = model.max_span
         (_export_cdec if format == "cdec" else _export_moses)(model, folder, w, names, span)
 
 

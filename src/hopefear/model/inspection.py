@@ -20,7 +20,7 @@ _LOOKED_AT = 50_000  # of the most frequent rules, to find some of each kind
 
 def inspect_model(
     path: PathLike,
-    top: int = 10,
+    top: int,
     source: str | None = None,
     perplexity: Sequence[PathLike] = (),
     jobs: int = 0,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SIDES = ("none", "source", "target", "both")
 #: Chosen on development data: docs/blocks.md.
 BLOCK_COUNT, BLOCK_PROBABILITY = 2, 0.1
+PHRASE = {"hiero": 10, "blocks": 8}  #: words of an initial phrase; Chiang (2007) has 10
+MEMORY = 2.0  #: GB of rules and n-grams
 _SAMPLE = 5000  # lines of a file that tell how it is written
 
 
@@ -35,7 +37,7 @@ class BuildOptions:
     max_words: int = 100  #: longer sentences are left out
     aligner: str = "fastalign"  #: or "eflomal", or both: "fastalign+eflomal"
     align_iterations: int = 5
-    max_phrase: int = 0  #: words of an initial phrase; 0: 10 (Chiang 2007), for blocks 8
+    max_phrase: int = 0  #: words of an initial phrase; 0: PHRASE
     max_source_symbols: int = 5  #: of a rule; blocks have no such limit
     min_hole: int = 1  #: source words that a nonterminal covers at least
     tight: bool = True  #: words at the edges of initial phrases are aligned; blocks may have unaligned edges
@@ -122,10 +124,10 @@ class BuildOptions:
 
     def extraction(self) -> dict[str, Any]:
         """The arguments of the Extractor."""
-        shared = {name: getattr(self, name) for name in ("min_occurrences", "min_hierarchical", "max_options")}
+        names = ("max_source_symbols", "min_hole", "tight", "min_occurrences", "min_hierarchical", "max_options")
+        hiero = {name: getattr(self, name) for name in names}
+        hiero |= {"max_phrase": self.max_phrase or PHRASE[self.kind], "max_nonterminals": 2, "fractional": True}
         if self.kind == "hiero":
-            own = {name: getattr(self, name) for name in ("max_source_symbols", "min_hole", "tight")}
-            return {**shared, **own, "max_phrase": self.max_phrase or 10}
-        longest = self.max_phrase or 8
-        blocks = {"max_nonterminals": 0, "tight": False, "fractional": False, "orientations": True}
-        return {**shared, **blocks, "max_phrase": longest, "max_source_symbols": longest}
+            return {**hiero, "orientations": False}
+        blocks = {"max_source_symbols": hiero["max_phrase"], "max_nonterminals": 0, "fractional": False}
+        return {**hiero, **blocks, "tight": False, "orientations": True}

@@ -27,6 +27,7 @@ Bytes = NDArray[np.uint8]
 _SLICES = 50  # at least, to show progress and to notice Ctrl-C
 _SLICE_WORDS = 200_000  # source words of a slice, at most
 _TASK_WORDS = 1_000_000  # the same of a task on a cluster
+ANY_SPAN = 1000  # words: as long as any sentence
 ENTRY_BYTES = 300  # of memory that a rule takes from when it is seen until it is in the grammar's file
 
 
@@ -41,7 +42,9 @@ class Rules:
 
     def filtered(self, sentences: Sequence[str], jobs: int) -> Rules:
         """Only rules that can apply to these sentences."""
-        return replace(self, grammar=Grammar.build(self.grammar.filtered(list(sentences), jobs=jobs), jobs), file=None)
+        return replace(
+            self, grammar=Grammar.build(self.grammar.filtered(list(sentences), ANY_SPAN, jobs), jobs), file=None
+        )
 
 
 def extract(
@@ -51,7 +54,7 @@ def extract(
     *,
     min_probability: float = 0.0,
     min_symmetric: float = 0.0,
-    memory: float = 2.0,
+    memory: float,
     on_cluster: bool = False,
     jobs: int = 0,
     run: Session = SILENT,

@@ -26,7 +26,7 @@ AGAIN = (
 
 
 def make_report(
-    runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], *, sentences: int = 24, jobs: int = 0
+    runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], *, sentences: int, jobs: int = 0
 ) -> Path:
     """Write the page of these runs. Of several runs the first is the one that the others are compared with."""
     return _Maker(runs, out, sentences, jobs).write()
@@ -36,7 +36,7 @@ def watch(
     runs: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
-    sentences: int = 24,
+    sentences: int,
     jobs: int = 0,
     every: float = EVERY,
 ) -> Path:
@@ -52,7 +52,7 @@ def watched(
     runs: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
-    sentences: int = 24,
+    sentences: int,
     jobs: int = 0,
     every: float = EVERY,
 ) -> Iterator[Path]:

@@ -119,7 +119,9 @@ class Run:
     def finished(self) -> bool:
         return self.record.status == "done"
 
-    def session(self, listen: Listener = lambda event: None, checkpoint_every: float = 30.0) -> Session:
+    def session(
+        self, listen: Listener = lambda event: None, checkpoint_every: float = Session.checkpoint_every
+    ) -> Session:
         """For the work of this run: events are logged and heard by ``listen``, checkpoints go to ``checkpoint/``."""
 
         def tell(event: Event) -> object:

@@ -50,15 +50,7 @@ def tune_decoder(command: Tune, outer: Session) -> Tuned:
     ascent = CoordinateAscent(seed=command.seed, every=command.retune_every, evaluations=command.max_evaluations)
     recipe = describe(loop.trainer)
     inputs = command.inputs()
-    settings = {
-        **command.decisive(),
-        **recipe,
-        "iterations": loop.iterations,
-        **({"recent": loop.recent} if loop.recent else {}),
-        "retune_every": ascent.every if parameters else None,
-        "max_evaluations": ascent.evaluations if parameters else None,
-        "inputs": [each["sha256"] for each in inputs],
-    }
+    settings = {**command.decisive(), **recipe, "inputs": [each["sha256"] for each in inputs]}
     with command.open_run("tune", settings, outer) as run:
         if not run.finished:
             run.record.trainer, run.record.metric, run.record.measure = recipe.values()

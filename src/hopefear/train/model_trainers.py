@@ -68,6 +68,7 @@ class ModelTrainer:
     trainer: Trainer
     command: Train
 
+    ignores: ClassVar[tuple[str, ...]] = ("folds", "kbest", "iterations")  #: options that decide nothing here
     features: ClassVar[str] = "small"  #: what is trained unless ``--features`` says otherwise
     decodes_on_cluster: ClassVar[bool] = True  #: with ``--cluster``, the sentences are decoded there
 
@@ -122,15 +123,9 @@ class ModelTrainer:
 
     def settings(self, decoder: Decoder) -> dict[str, Any]:
         """What decides the result, next to the inputs and the model."""
-        command = self.command
-        return {
-            "trainer": self.trainer.described(),
-            "holdout": 0 if command.dev_source else command.holdout,
-            "seed": command.seed,
-            "paper_start": command.paper_start,
-            **({"input": command.input} if command.input != "text" else {}),
-            **decoder.settings,
-        }
+        chosen = {name: value for name, value in self.command.decisive().items() if name not in self.ignores}
+        holdout = 0 if self.command.dev_source else self.command.holdout
+        return {"trainer": self.trainer.described(), **chosen, "holdout": holdout, **decoder.settings}
 
     def fit(self, task: Task, initial: Mapping[str, float] | None, run: Session) -> Fit:
         """Learn."""
@@ -149,6 +144,7 @@ class OnlineTrainer(ModelTrainer):
 
     trainer: Online
 
+    ignores: ClassVar[tuple[str, ...]] = ("kbest", "iterations")
     features: ClassVar[str] = "large"
     decodes_on_cluster: ClassVar[bool] = False  # its learners are there
 
@@ -172,9 +168,9 @@ class OnlineTrainer(ModelTrainer):
         return counts if task.dev or aside is None else {**counts, "dev": folds * len(aside)}
 
     def settings(self, decoder: Decoder) -> dict[str, Any]:
-        learners, folds = self.trainer.learners, self.command.folds
+        learners = self.trainer.learners
         together = {"parallel": learners.parallel, "learners": learners.count, "simulated": learners.simulate}
-        return {**super().settings(decoder), **({"folds": folds} if folds > 1 else {}), **together}
+        return {**super().settings(decoder), **together}
 
     def fit(self, task: Task, initial: Mapping[str, float] | None, run: Session) -> Fit:
         if self.command.folds == 1:
@@ -187,14 +183,12 @@ class OnlineTrainer(ModelTrainer):
 class LoopTrainer(ModelTrainer):
     """A batch trainer in a loop of decodings."""
 
+    ignores: ClassVar[tuple[str, ...]] = ("folds",)
+
     @classmethod
     def made(cls, kind: type[Trainer], command: Train) -> Trainer:
         trainer = looping(kind, seed=command.seed, jobs=command.jobs, options=options_from(kind, command.set))
         return InLoop.around(trainer, command.iterations, command.kbest)
-
-    def settings(self, decoder: Decoder) -> dict[str, Any]:
-        command = self.command
-        return {**super().settings(decoder), "kbest": command.kbest, "iterations": command.iterations}
 
 
 @dataclass(frozen=True)
@@ -230,9 +224,6 @@ class BlockTrainer(ModelTrainer):
     def finish(self, run: Run, session: Session, fit: Fit, test: Corpus | None) -> Result:
         finish_blocks(run, session, self.trainer, fit.task, test, fit.result)
         return fit.result
-
-
-FAMILIES: dict[str, type[ModelTrainer]] = {"online": OnlineTrainer, "candidates": LoopTrainer, "blocks": BlockTrainer}
 
 
 def team(command: Train) -> Learners:

@@ -135,7 +135,7 @@ class Weighing:
     """One weighing: a pool, a metric, and folds."""
 
     def __init__(
-        self, pool: Pool, metric: Metric, session: Session, *, folds: int = 5, seed: int = 1, jobs: int = 0
+        self, pool: Pool, metric: Metric, session: Session, *, folds: int, seed: int = 1, jobs: int = 0
     ) -> None:
         self.pool, self.metric = pool, metric
         self.seed, self.jobs = seed, jobs

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from hopefear._core import Pool, merged, set_references
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
-from hopefear.trainers.base import Result, Trainer, option
+from hopefear.trainers.base import Result, Trainer
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online.base import initial_weights
@@ -33,7 +33,7 @@ class ModelDecoder:
 
     decoder: Decoder
     corpus: Corpus
-    k: int = 200
+    k: int
     jobs: int = 0
     on_cluster: bool = False  # the one that was joined
     warn: Callable[[str], object] = lambda text: None
@@ -76,8 +76,8 @@ class InLoop(Trainer):
     learns_from: ClassVar[str] = "model"
 
     of: BatchTrainer
-    iterations: int = option(10, "decodings to learn from", least=1)
-    kbest: int = option(200, "candidates per sentence and decoding", least=2)
+    iterations: int  # decodings to learn from
+    kbest: int  # candidates per sentence and decoding
 
     @classmethod
     def around(cls, trainer: BatchTrainer, iterations: int, kbest: int) -> InLoop:

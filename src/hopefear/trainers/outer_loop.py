@@ -108,7 +108,7 @@ class OuterLoop:
 
     trainer: BatchTrainer
     decoder: Decoder
-    iterations: int = 10
+    iterations: int
     tolerance: float = 1e-4  # of the largest weight: smaller moves end the loop
     holdout: float = 0.0  # share of the sentences that are not learnt from
     seed: int = 1

@@ -171,9 +171,9 @@ class Threads:
         examples: _core.Examples,
         names: Sequence[str],
         w: Vector,
-        parallel: str = "none",
-        learners: int = 1,
-        jobs: int = 0,
+        parallel: str,
+        learners: int,
+        jobs: int,
     ) -> None:
         assert parallel in ("none", "average", "mix", "simulate")
         count = 1 if parallel == "none" else learners
