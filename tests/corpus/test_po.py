@@ -75,3 +75,11 @@ def test_the_header_tells_the_direction(tmp_path: Path) -> None:
 def test_damage(tmp_path: Path, text: str, finding: str) -> None:
     with pytest.raises(InputError, match=finding):
         read(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("line", ['"and so on "\n', 'msgstr[1] "and so on"\n'])
+def test_a_message_without_an_end(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "endless.po"
+    path.write_text('msgid "a"\nmsgstr "b"\n' + line * 100_000)
+    with pytest.raises(InputError, match=r"endless\.po:\d+: a message has more than 1 MB\. Split it"):
+        read(path)

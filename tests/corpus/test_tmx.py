@@ -132,5 +132,19 @@ class TestHostile:
         path = write(tmp_path, unit("wort " * (1 << 19), "b"))
         assert message(path) == f"{path}:1: a segment has more than 1 MB. Split it into sentences"
 
+    @pytest.mark.parametrize("start", ["<!-- ", '<tu note="', "<?x "])
+    def test_a_tag_or_a_comment_without_end(self, tmp_path: Path, start: str) -> None:
+        path = write(tmp_path, "<tmx>" + start + "wort " * (1 << 19))
+        assert message(path).startswith(f"{path}:1: a tag or a comment has more than 1 MB. Was the file damaged?")
+
+    def test_a_long_comment_is_no_fault(self, tmp_path: Path) -> None:
+        path = write(tmp_path, tmx().replace("<body>", f"<!-- {'wort ' * (1 << 17)} --><body>"))
+        assert texts_of(read(path)) == TEXTS
+
+    def test_a_unit_that_would_make_millions_of_pairs(self, tmp_path: Path) -> None:
+        many = "".join(f'<tuv xml:lang="{code}"><seg>a</seg></tuv>\n' for code in ("de", "en") for _ in range(2000))
+        path = write(tmp_path, f"<tmx><body><tu>{many}</tu></body></tmx>")
+        assert message(path).startswith(f"{path}:101: a unit has more than 100 texts in de. Give each sentence its")
+
     def test_an_encoding_that_nobody_knows(self, tmp_path: Path) -> None:
         assert "ncoding" in message(write(tmp_path, tmx().replace("UTF-8", "no-such-code")))

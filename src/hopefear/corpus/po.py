@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hopefear.corpus.entries import Entry, text_lines
+from hopefear.corpus.entries import LONGEST_SEGMENT, Entry, text_lines
 from hopefear.corpus.languages import primary
 from hopefear.corpus.pair import Pair
 from hopefear.errors import input_error
@@ -55,7 +55,7 @@ def _reversed(entry: Entry, number: int, header: str, source: str, target: str) 
 def _messages(entry: Entry) -> Iterator[tuple[int, dict[str, str]]]:
     """Messages with the line of their msgid; those that are fuzzy are left out."""
     message: dict[str, list[str]] = {}
-    begun, field, fuzzy, next_fuzzy = 0, "", False, False
+    begun, field, length, fuzzy, next_fuzzy = 0, "", 0, False, False
     for number, line in text_lines(entry):
         line = line.strip()
         if line.startswith("#"):
@@ -68,11 +68,15 @@ def _messages(entry: Entry) -> Iterator[tuple[int, dict[str, str]]]:
             if field == "msgctxt" or (field == "msgid" and set(message) != {"msgctxt"}):
                 if message and not fuzzy:
                     yield begun, {key: "".join(parts) for key, parts in message.items()}
-                message, begun, fuzzy, next_fuzzy = {}, number, next_fuzzy, False
+                message, begun, length, fuzzy, next_fuzzy = {}, number, 0, next_fuzzy, False
             message[field] = [keyword[2][1:-1]]
         elif _STRING.match(line) and field:
             message[field].append(line[1:-1])
         else:
             raise input_error(entry.name, number, "not a line of a PO catalogue. Check its quotes: msgfmt -c FILE")
+        length += len(line)
+        if length > LONGEST_SEGMENT:
+            finding = f"a message has more than {LONGEST_SEGMENT / 1e6:.0f} MB. Split it into sentences"
+            raise input_error(entry.name, number, finding)
     if message and not fuzzy:
         yield begun, {key: "".join(parts) for key, parts in message.items()}

@@ -19,6 +19,7 @@ from hopefear.runs.session import Session
 from hopefear.util.files import printable
 from hopefear.util.messages import some
 
+_VARIANTS = 100  # of a unit in one language: all of them are paired with all of the other
 _DOCUMENT = ("document", "filename", "file", "doc", "source-file")  # ends of the names of properties
 
 
@@ -36,7 +37,7 @@ class _Memory(Reader):
         self._languages, self._domain, self._run = (source, target), domain, run
         self._seen: Counter[str] = Counter()
         self._language = ""
-        self._variants: list[tuple[str, str]] = []
+        self._variants: dict[str, list[str]] = {source: [], target: []}
         self._document: str | None = None
         self._property: list[str] | None = None
         self._begun = 0
@@ -46,7 +47,8 @@ class _Memory(Reader):
         if self.in_segment:
             self.inline(name, 1)
         elif name == "tu":
-            self._variants, self._begun, self._document = [], self.line, None
+            self._variants = {language: [] for language in self._languages}
+            self._begun, self._document = self.line, None
         elif name == "tuv":
             code = next((v for k, v in attributes.items() if k.rpartition(":")[2].lower() == "lang"), "")
             self._language = primary(code)
@@ -58,12 +60,12 @@ class _Memory(Reader):
 
     def text(self, data: str) -> None:
         if self._property is not None:
-            self._property.append(data[:1000])
+            self._property = [("".join(self._property) + data)[:1000]]
         super().text(data)
 
     def end(self, name: str) -> None:
         if name == "seg" and self.in_segment:
-            self._variants.append((self._language, self.close_segment()))
+            self._variant(self.close_segment())
         elif self.in_segment:
             self.inline(name, -1)
         elif name == "prop" and self._property is not None:
@@ -72,8 +74,17 @@ class _Memory(Reader):
             self._units += 1
             self._add()
 
+    def _variant(self, text: str) -> None:
+        if self._language not in self._languages:
+            return
+        texts = self._variants[self._language]
+        texts.append(text)
+        if len(texts) > _VARIANTS:
+            finding = f"a unit has more than {_VARIANTS} texts in {self._language}. Give each sentence its own unit"
+            raise input_error(self.name, self.line, finding)
+
     def _add(self) -> None:
-        source, target = ([text for code, text in self._variants if code == own] for own in self._languages)
+        source, target = (self._variants[own] for own in self._languages)
         origin = f"{self.name}:{self._begun}"
         self.ready += [Pair(f, e, self._document, self._domain, origin) for f in source for e in target]
         self._pairs += bool(source and target)

@@ -70,10 +70,14 @@ class Reader:
 def read_xml(entry: Entry, reader: Reader) -> Iterator[Pair]:
     """The pairs that a reader makes of a file."""
     parser = _parser(reader)
-    last = b""
+    last, fed = b"", 0
     for piece in entry.pieces:
         for begin in range(0, len(piece), _FED):
             _feed(parser, reader, last, False)
+            fed += len(last)
+            if fed - parser.CurrentByteIndex > LONGEST_SEGMENT:  # it waits for the end of a tag or a comment
+                finding = f"a tag or a comment has more than {LONGEST_SEGMENT / 1e6:.0f} MB. Was the file damaged?"
+                raise input_error(reader.name, parser.CurrentLineNumber, f"{finding} Export it again")
             last = piece[begin : begin + _FED]
             yield from reader.ready
             reader.ready.clear()
