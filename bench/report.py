@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hopefear.commands.tune import Tune
 from hopefear.data.lists import Synthetic
-from hopefear.reports import make_report
+from hopefear.reports.make import make_report
 from hopefear.runs.session import SILENT
 
 TRAINERS = (("kbmira", "passes=5"), ("pro", "keep=20"), ("rampion", "cccp=2"), ("perceptron", "iterations=5"),

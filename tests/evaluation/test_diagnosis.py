@@ -13,6 +13,8 @@ import pytest
 import hopefear as hf
 from hopefear.data.lists import Synthetic
 from hopefear.evaluation.diagnosis import Finding, diagnose
+from hopefear.evaluation.held_out import Difference, difference
+from hopefear.evaluation.scores import chosen_stats
 
 DATA = Synthetic(sentences=80, candidates=20, dense=8)
 Change = Callable[[int, int, dict[str, Any]], None]  # sentence, candidate, the candidate to change
@@ -59,10 +61,15 @@ def learnt(healthy: hf.Pool) -> dict[str, float]:
     return dict(hf.Kbmira().fit(healthy, DATA.initial).weights)
 
 
+def changed(pool: hf.Pool, before: Any, after: Any) -> Difference:
+    """What other weights change on these sentences."""
+    return difference(*(chosen_stats(pool, w, hf.Bleu()) for w in (before, after)), hf.Bleu())
+
+
 def test_nothing_is_said_about_healthy_weights(healthy: Any, learnt: Any) -> None:
-    holdout = healthy.subset(np.arange(8))
+    better = changed(healthy.subset(np.arange(8)), DATA.initial, learnt)
     history = [{"score": 60.0}, {"score": 66.0}, {"score": 65.0}]
-    assert diagnose(healthy, hf.Bleu(), learnt, DATA.initial, holdout=holdout, history=history) == []
+    assert diagnose(healthy, hf.Bleu(), learnt, DATA.initial, held_out=better, history=history) == []
 
 
 @pytest.mark.parametrize("metric", [hf.Chrf(), hf.Ter(), hf.External("quality", scale=100.0)])
@@ -235,10 +242,10 @@ def test_gain_in_noise(tmp_path: Path) -> None:
 
 
 def test_holdout_worse(healthy: Any, learnt: Any) -> None:
-    holdout = healthy.subset(np.arange(40))
-    findings = diagnose(healthy, hf.Bleu(), DATA.initial, learnt, holdout=holdout)
-    assert "holdout-worse" in codes(findings)
-    assert "holdout-worse" not in codes(diagnose(healthy, hf.Bleu(), learnt, DATA.initial, holdout=holdout))
+    others = healthy.subset(np.arange(40))
+    worse, better = changed(others, learnt, DATA.initial), changed(others, DATA.initial, learnt)
+    assert "holdout-worse" in codes(diagnose(healthy, hf.Bleu(), DATA.initial, learnt, held_out=worse))
+    assert "holdout-worse" not in codes(diagnose(healthy, hf.Bleu(), learnt, DATA.initial, held_out=better))
 
 
 def test_unsettled(healthy: Any, learnt: Any) -> None:

@@ -14,53 +14,53 @@ from hopefear.reports.gather import Reader
 
 
 @pytest.fixture
-def found(runs: Path) -> list[Examined]:
+def examined(runs: Path) -> list[Examined]:
     reader = Reader(jobs=1)
     return [Examined(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert"))]
 
 
-def test_buckets_of_sentences_are_scored_as_documents(found: list[Examined]) -> None:
-    got = length_buckets(found, "dev")
-    pool = found[0].run.parts["dev"]
+def test_buckets_of_sentences_are_scored_as_documents(examined: list[Examined]) -> None:
+    got = length_buckets(examined, "dev")
+    pool = examined[0].run.parts["dev"]
     lengths = [len(pool.references(i)[0].split()) for i in range(len(pool))]
     if got is None:  # all in one bucket
         assert max(lengths) - min(lengths) < 20
         return
     assert sum(got.sizes) == len(pool) and len(got.after) == 2
-    metric = found[0].run.metric
+    metric = examined[0].run.metric
     low = 0
     for k, name in enumerate(got.names):
         high = int(name.split(" to ")[1]) if " to " in name else 10**9
         rows = [i for i, length in enumerate(lengths) if low < length <= high]
         assert len(rows) == got.sizes[k] >= FEWEST
-        for one, scores in zip(found, got.after, strict=True):
-            wanted = np.mean([metric.score(stats[rows].sum(axis=0)) for stats in one.scored["dev"].stats])
+        for each, scores in zip(examined, got.after, strict=True):
+            wanted = np.mean([metric.score(stats[rows].sum(axis=0)) for stats in each.scored["dev"].stats])
             assert scores[k] == pytest.approx(wanted)
         low = high
 
 
-def test_words_are_counted_by_their_frequency(found: list[Examined]) -> None:
-    got = word_buckets(found, "dev")
+def test_words_are_counted_by_their_frequency(examined: list[Examined]) -> None:
+    got = word_buckets(examined, "dev")
     assert got is not None
-    pool = found[1].run.parts["dev"]
+    pool = examined[1].run.parts["dev"]
     references = [[text.split() for text in pool.references(i)] for i in range(len(pool))]
-    counts = Counter(word for each in references for one in each for word in one)
-    said = found[1].scored["dev"].said
+    counts = Counter(word for each in references for words in each for word in words)
+    said = examined[1].scored["dev"].said
     assert said is not None
     for k, name in enumerate(got.names):
         at = next(b for b in range(len(COUNTS) + 1) if _name(b, b, COUNTS) == name)
         inside = {w for w, n in counts.items() if (COUNTS[at - 1] if at else 0) < n <= (*COUNTS, 10**9)[at]}
-        right = spoken = recalled = wanted = 0.0
+        right = said_words = recalled = wanted = 0.0
         for i, each in enumerate(references):
-            words = said.after[0].text(i, 0).split()
-            for word in set(words) | {word for one in each for word in one}:
+            spoken = said.after[0].text(i, 0).split()
+            for word in set(spoken) | {word for words in each for word in words}:
                 if not (word in inside or (at == 0 and word not in counts)):
                     continue
-                spoken += words.count(word)
-                right += min(words.count(word), max(one.count(word) for one in each))
-                wanted += sum(one.count(word) for one in each) / len(each)
-                recalled += sum(min(words.count(word), one.count(word)) for one in each) / len(each)
-        precision, recall = right / spoken if spoken else 0.0, recalled / wanted
+                said_words += spoken.count(word)
+                right += min(spoken.count(word), max(words.count(word) for words in each))
+                wanted += sum(words.count(word) for words in each) / len(each)
+                recalled += sum(min(spoken.count(word), words.count(word)) for words in each) / len(each)
+        precision, recall = right / said_words if said_words else 0.0, recalled / wanted
         f1 = 200 * precision * recall / (precision + recall) if precision + recall else 0.0
         assert got.after[1][k] == pytest.approx(f1)
         assert got.sizes[k] == sum(counts[word] for word in inside)

@@ -21,13 +21,13 @@ from hopefear.reports.verdict import judged
 
 
 @pytest.fixture
-def found(runs: Path) -> list[Examined]:
+def examined(runs: Path) -> list[Examined]:
     reader = Reader(jobs=1)
     return [Examined(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
 
 
-def test_every_run_is_scored_in_every_metric(found: list[Examined]) -> None:
-    groups = by_metric(found)
+def test_every_run_is_scored_in_every_metric(examined: list[Examined]) -> None:
+    groups = by_metric(examined)
     made = compare.metrics(groups, [judged(group, 1) for group in groups], 1)
     assert made is not None
     text = made.content
@@ -35,73 +35,75 @@ def test_every_run_is_scored_in_every_metric(found: list[Examined]) -> None:
     assert heads == ["run", "part", "BLEU ↑", "chrF ↑", "TER ↓"]
     rows = dict(re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', text))
     assert set(rows) == {"kbmira", "mert", "ter"}
-    for one in found:
-        pool = one.run.parts["holdout"]
-        chrf = np.mean([score_of(pool, Chrf(), each.weights, 1) for each in one.run.replicates])
-        assert f"{chrf:.2f}" in rows[one.run.name]
+    for each in examined:
+        pool = each.run.parts["holdout"]
+        chrf = np.mean([score_of(pool, Chrf(), replicate.weights, 1) for replicate in each.run.replicates])
+        assert f"{chrf:.2f}" in rows[each.run.name]
     assert "<b>" in rows["ter"].split("<td>")[4] and "<b>" in rows["mert"].split("<td>")[2]  # what it was trained for
 
 
-def test_every_sentence_is_listed_with_what_every_run_says(found: list[Examined]) -> None:
-    groups = by_metric(found)
-    listings = [listing(one) for group in groups if (one := judged(group, 1)) is not None]
-    both, alone = (one.record() for one in listings if one is not None)
+def test_every_sentence_is_listed_with_what_every_run_says(examined: list[Examined]) -> None:
+    groups = by_metric(examined)
+    listings = [listing(ranking) for group in groups if (ranking := judged(group, 1)) is not None]
+    both, alone = (listed.record() for listed in listings if listed is not None)
     assert set(both["systems"]) == {"kbmira", "mert", BEFORE} and set(alone["systems"]) == {"ter", BEFORE}
     assert both["parts"] == [["held out", 8], ["dev", 32]]
-    told = {one.run.name: [*one.told["holdout"], *one.told["dev"]] for one in found}
-    assert both["ids"] == [one.id for one in told["mert"]] and len(both["ids"]) == 40  # none is left out
+    told = {each.run.name: [*each.told["holdout"], *each.told["dev"]] for each in examined}
+    assert both["ids"] == [sentence.id for sentence in told["mert"]] and len(both["ids"]) == 40  # none is left out
     for place, name in enumerate(both["systems"]):
-        for i, one in enumerate(told["mert" if name == BEFORE else name]):
-            text, gain = (one.before, one.gain_before) if name == BEFORE else (one.after, one.gain_after)
+        for i, sentence in enumerate(told["mert" if name == BEFORE else name]):
+            text, gain = (
+                (sentence.before, sentence.gain_before) if name == BEFORE else (sentence.after, sentence.gain_after)
+            )
             k = both["said"][i][place]
             assert both["texts"][i][k] == text and both["gains"][i][k] == pytest.approx(gain, abs=1e-4)
-            assert (both["sources"][i], both["references"][i]) == (one.source, one.references)
+            assert (both["sources"][i], both["references"][i]) == (sentence.source, sentence.references)
     assert all(len(set(texts)) == len(texts) for texts in both["texts"])
     assert {both["systems"][k] for k in both["pair"]} == {"kbmira", "mert"}
-    section = sentences([one for one in listings if one is not None])
+    section = sentences([listed for listed in listings if listed is not None])
     assert section is not None and section.content.count("data-listing=") == 2 and "<h3>TER</h3>" in section.content
 
 
-def test_runs_on_other_sentences_are_not_in_one_list(found: list[Examined]) -> None:
-    found[1].scored["holdout"] = replace(found[1].scored["holdout"], of="others")
-    judgement = judged(by_metric(found)[0], 1)
+def test_runs_on_other_sentences_are_not_in_one_list(examined: list[Examined]) -> None:
+    examined[1].scored["holdout"] = replace(examined[1].scored["holdout"], of="others")
+    judgement = judged(by_metric(examined)[0], 1)
     assert judgement is not None
     made = listing(judgement)
     assert made is not None and len(made.systems) == 2
 
 
-def test_weights_of_all_runs_are_in_one_plot(found: list[Examined]) -> None:
-    text = compare.all_shares(by_metric(found)[0])
-    names = list(found[0].run.weights)
-    for one in found[:2]:
-        share = 100 * shares(one.run.weights, names, one.deviations)[0]
-        assert f"{one.run.name}: {names[0]} {share:.1f} %" in text
-    assert "ter:" not in text and compare.all_shares(by_metric(found)[1]) == ""
+def test_weights_of_all_runs_are_in_one_plot(examined: list[Examined]) -> None:
+    text = compare.all_shares(by_metric(examined)[0])
+    names = list(examined[0].run.weights)
+    for each in examined[:2]:
+        share = 100 * shares(each.run.weights, names, each.deviations)[0]
+        assert f"{each.run.name}: {names[0]} {share:.1f} %" in text
+    assert "ter:" not in text and compare.all_shares(by_metric(examined)[1]) == ""
 
 
-def test_every_weight_is_in_the_table(found: list[Examined]) -> None:
-    _, data = compare.weights_table(found)
+def test_every_weight_is_in_the_table(examined: list[Examined]) -> None:
+    _, data = compare.weights_table(examined)
     assert data["runs"] == ["kbmira", "mert", "ter"]
-    assert {row[0] for row in data["rows"]} == set(found[0].run.weights)
+    assert {row[0] for row in data["rows"]} == set(examined[0].run.weights)
     for row in data["rows"]:
-        for one, cell in zip(found, row[2:], strict=True):
-            assert cell[1] == pytest.approx(one.run.weights[row[0]], rel=1e-5)
-    found[0].run.weights = {"<x>": 1.0, "lex(%2C,;)": 0.5}
-    section, data = compare.weights_table(found[:1])
+        for each, cell in zip(examined, row[2:], strict=True):
+            assert cell[1] == pytest.approx(each.run.weights[row[0]], rel=1e-5)
+    examined[0].run.weights = {"<x>": 1.0, "lex(%2C,;)": 0.5}
+    section, data = compare.weights_table(examined[:1])
     assert section is not None
     text = section.content
     assert "&lt;x&gt;" in text and "<x>" not in text and "lex(“,”, “;”)" in text
     assert {row[0] for row in data["rows"]} == {"<x>", "lex(%2C,;)"}
 
 
-def test_options_that_differ(found: list[Examined]) -> None:
-    text = compare.options(found).content
+def test_options_that_differ(examined: list[Examined]) -> None:
+    text = compare.options(examined).content
     rows = {name: cells.split("<td>")[1:] for name, cells in re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', text)}
     assert [cell.removesuffix("</td>") for cell in rows["trainer"]] == ["kbmira", "mert", "mert"]
     assert "passes" in rows and "5" in rows["passes"][0]  # given, and of one trainer only
     assert "holdout" not in rows and "nbest" not in rows  # the same for all
     assert "replicates" in rows and "metric" in rows
-    assert "nothing" in compare.options([found[0], found[0]]).content
+    assert "nothing" in compare.options([examined[0], examined[0]]).content
 
 
 @pytest.mark.parametrize(

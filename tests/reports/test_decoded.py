@@ -55,22 +55,22 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_clouds_and_trees(trained: Path, tmp_path: Path) -> None:
     assert main(["report", str(trained), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
-    found = parsed(tmp_path / "r.html")
-    assert {"sentences", "candidates", "surface", "length", "curves"} <= set(found.ids)
+    page = parsed(tmp_path / "r.html")
+    assert {"sentences", "candidates", "surface", "length", "curves"} <= set(page.ids)
     data = unpacked((tmp_path / "r.html").read_text())
     sentences = data["runs"][0]["sentences"]
     assert len(sentences) > 5
-    for one in sentences:
+    for sentence in sentences:
         for when in ("before", "after"):
-            assert set(one[when]["trees"]) == set(one[when]["marks"]) == {"best", "hope", "fear"}
-    shown = " ".join("".join(found.text).split())
+            assert set(sentence[when]["trees"]) == set(sentence[when]["marks"]) == {"best", "hope", "fear"}
+    shown = " ".join("".join(page.text).split())
     assert "Of a sample: " in shown and "as on all of dev" in shown  # an error surface of some sentences says so
 
 
 def test_what_was_said_before_is_what_the_run_saw(trained: Path) -> None:
     run = Reader(jobs=1).read(trained)
     examples = json.loads((trained / "examples.json").read_text())
-    assert set(run.said_before.values()) <= {one["before"] for one in examples}
+    assert set(run.said_before.values()) <= {example["before"] for example in examples}
     assert len(learning_curve(run).x) == len(run.record.epochs)
 
 
@@ -93,7 +93,7 @@ def test_without_examples_the_development_data_is_read_again(trained: Path, tmp_
         pools[1].references(i) for i in range(len(pools[1]))
     ]
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    next(one for one in record["inputs"] if one["role"] == "dev_source")["sha256"] = "0"
+    next(file for file in record["inputs"] if file["role"] == "dev_source")["sha256"] = "0"
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
     assert "was changed since" in str(Reader(jobs=1).read(tmp_path / "run").missing)
 
@@ -104,9 +104,9 @@ def test_without_the_model(trained: Path, tmp_path: Path) -> None:
     record["model"] = "nowhere"
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
     assert main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
-    found = parsed(tmp_path / "r.html")
-    assert "candidates" not in found.ids and "scores" in found.ids
-    assert "nowhere is gone" in "".join(found.text)
+    page = parsed(tmp_path / "r.html")
+    assert "candidates" not in page.ids and "scores" in page.ids
+    assert "nowhere is gone" in "".join(page.text)
 
 
 def test_runs_are_compared_by_what_they_kept(trained: Path, tmp_path: Path) -> None:

@@ -15,63 +15,63 @@ from hopefear.reports.gather import Reader
 @pytest.mark.parametrize("name", ["kbmira", "ter", "forests"])
 def test_every_part_is_scored_and_sentences_are_picked(runs: Path, name: str) -> None:
     run = Reader(jobs=1).read(runs / name)
-    found = Examined(run, 0, 3, 1)
-    assert set(found.scored) == set(run.parts)
-    assert set(found.deviations) == set(run.parts["dev"].feature_names)
-    assert len(found.changes) == len(run.parts["dev"]) and len(found.clouds) == 3
+    examined = Examined(run, 0, 3, 1)
+    assert set(examined.scored) == set(run.parts)
+    assert set(examined.deviations) == set(run.parts["dev"].feature_names)
+    assert len(examined.changes) == len(run.parts["dev"]) and len(examined.clouds) == 3
     for part in run.parts:
-        assert found.scored[part].after == pytest.approx(found.after(part))
+        assert examined.scored[part].after == pytest.approx(examined.after(part))
         if name == "forests":  # what a decoder said first is not known of forests without initial weights
-            assert found.before(part) is None
+            assert examined.before(part) is None
         else:
-            assert found.scored[part].before == pytest.approx(found.before(part))
-    assert found.before("test") is None and found.after("test") == []
+            assert examined.scored[part].before == pytest.approx(examined.before(part))
+    assert examined.before("test") is None and examined.after("test") == []
 
 
 def test_a_run_without_candidates_has_its_scores_only(runs: Path) -> None:
     run = Reader(jobs=1).read(runs / "kbmira")
     run.parts = {}
-    found = Examined(run, 0, 3, 1)
-    assert not found.scored and not found.clouds and not found.changes
-    assert found.after("dev") == [one["dev"]["bleu"] for one in run.record.final["replicates"]]
+    examined = Examined(run, 0, 3, 1)
+    assert not examined.scored and not examined.clouds and not examined.changes
+    assert examined.after("dev") == [replicate["dev"]["bleu"] for replicate in run.record.final["replicates"]]
 
 
 def test_runs_are_grouped_by_their_metric(runs: Path) -> None:
-    found = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "ter", "mert"))]
-    bleu, ter = by_metric(found)
-    assert ([one.run.name for one in bleu.found], bleu.title, bleu.alone) == (["kbmira", "mert"], "BLEU", False)
-    assert ([one.run.name for one in ter.found], ter.title, ter.higher) == (["ter"], "TER", False)
-    lower = found[2].run
+    examined = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "ter", "mert"))]
+    bleu, ter = by_metric(examined)
+    assert ([each.run.name for each in bleu.runs], bleu.title, bleu.alone) == (["kbmira", "mert"], "BLEU", False)
+    assert ([each.run.name for each in ter.runs], ter.title, ter.higher) == (["ter"], "TER", False)
+    lower = examined[2].run
     lower.record = replace(lower.record, metric=lower.record.metric.replace("case:mixed", "case:lc"))
-    titles = [group.title for group in by_metric([found[0], found[2]])]
+    titles = [group.title for group in by_metric([examined[0], examined[2]])]
     assert titles[0] != titles[1] and "case:lc" in titles[1]
-    (alone,) = by_metric(found[:1])
+    (alone,) = by_metric(examined[:1])
     assert alone.alone
 
 
 def test_runs_that_differ_in_their_seed_are_one_system(runs: Path) -> None:
-    found = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(3)]
-    for k, one in enumerate(found):
-        one.run.name = f"kbmira-{k + 1}"
-        one.run.record = replace(one.run.record, seed=k + 1)
-    (system,) = by_metric(found)[0].systems
+    examined = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(3)]
+    for k, each in enumerate(examined):
+        each.run.name = f"kbmira-{k + 1}"
+        each.run.record = replace(each.run.record, seed=k + 1)
+    (system,) = by_metric(examined)[0].systems
     assert system.name == "kbmira" and len(system.after("dev")) == 6 and system.seeds("dev") == "mean of 6 seeds"
-    assert system.score("holdout") == pytest.approx(np.mean(found[0].after("holdout")))
+    assert system.score("holdout") == pytest.approx(np.mean(examined[0].after("holdout")))
     stats = system.stats("holdout")
     assert stats is not None and stats.shape[:2] == (6, 8)
-    found[2].run.record = replace(found[2].run.record, seed=1)  # the same run twice is no other seed
-    assert [len(one.runs) for one in by_metric(found)[0].systems] == [2, 1]
-    found[1].run.record.settings["replicates"] = 9
-    assert len(by_metric(found)[0].systems) == 3
+    examined[2].run.record = replace(examined[2].run.record, seed=1)  # the same run twice is no other seed
+    assert [len(each.runs) for each in by_metric(examined)[0].systems] == [2, 1]
+    examined[1].run.record.settings["replicates"] = 9
+    assert len(by_metric(examined)[0].systems) == 3
 
 
 def test_seeds_that_were_tested_on_the_same_sentences_are_one_system(runs: Path) -> None:
     """Seeds draw their own held-out part; the test set is what they share."""
-    found = [Examined(Reader(jobs=1).read(runs / "mert"), k, 0, 1) for k in range(2)]
-    for k, one in enumerate(found):
-        one.run.record = replace(one.run.record, seed=k + 1)
-        one.scored["dev"] = replace(one.scored["dev"], of=k)
-        one.scored["test"] = one.scored.pop("holdout")
-    assert len(by_metric(found)[0].systems) == 1
-    found[1].scored["test"] = replace(found[1].scored["test"], of="others")
-    assert len(by_metric(found)[0].systems) == 2
+    examined = [Examined(Reader(jobs=1).read(runs / "mert"), k, 0, 1) for k in range(2)]
+    for k, each in enumerate(examined):
+        each.run.record = replace(each.run.record, seed=k + 1)
+        each.scored["dev"] = replace(each.scored["dev"], of=k)
+        each.scored["test"] = each.scored.pop("holdout")
+    assert len(by_metric(examined)[0].systems) == 1
+    examined[1].scored["test"] = replace(examined[1].scored["test"], of="others")
+    assert len(by_metric(examined)[0].systems) == 2

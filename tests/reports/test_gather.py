@@ -27,9 +27,9 @@ def test_inputs_that_are_gone_or_changed_leave_sections_out(runs: Path, tmp_path
         other["inputs"][0].update(change)
         (tmp_path / "mert" / "run.json").write_text(json.dumps(other))
         assert main(["report", str(tmp_path / "mert"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
-        found = parsed(tmp_path / "r.html")
-        assert "sentence" not in found.ids and "weights" in found.ids
-        assert says in "".join(found.text)
+        page = parsed(tmp_path / "r.html")
+        assert "sentence" not in page.ids and "weights" in page.ids
+        assert says in "".join(page.text)
 
 
 def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
@@ -53,15 +53,15 @@ def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
     options += ["--replicates", "2", "--holdout", "0.2"]
     assert main(["tune", "--decoder-command", command, *given, *options, "--quiet"]) == 0
     assert main(["report", str(tmp_path / "loop"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
-    found = parsed(tmp_path / "r.html")
-    assert "candidates" in found.ids and "surface" in found.ids
+    page = parsed(tmp_path / "r.html")
+    assert "candidates" in page.ids and "surface" in page.ids
     run = Reader(jobs=1).read(tmp_path / "loop")
     assert run.missing is None and run.has_initial
     assert len(learning_curve(run).x) >= len(run.record.epochs) > 1
     for part, said in run.said.items():  # the decoder's own translations, as the record has them
         key, final = run.key, run.record.final
         assert score_stats(run, said.before) == pytest.approx(final["before"][part][key])
-        each = [one[part][key] for one in final["replicates"]]
+        each = [replicate[part][key] for replicate in final["replicates"]]
         assert [score_stats(run, after) for after in said.after] == pytest.approx(each)
 
 
@@ -87,7 +87,7 @@ def test_the_record_says_what_was_done(runs: Path) -> None:
     assert isinstance(run.record, RunRecord)
     assert (run.trainer, run.key, run.metric) == ("kbmira", "bleu", Bleu())
     assert run.options["passes"] == 5 and "C" in run.options  # also options that were left at their defaults
-    assert [one.seed for one in run.replicates] == [1, 2]
+    assert [replicate.seed for replicate in run.replicates] == [1, 2]
     assert {part: len(pool) for part, pool in run.parts.items()} == run.record.sentences
     assert run.parts["holdout"].ids == run.record.holdout["ids"]
 
@@ -96,7 +96,7 @@ def test_a_replicate_whose_checkpoint_is_damaged_is_left_out(runs: Path, tmp_pat
     for number, text in ((1, "{ cut"), (2, '{"seed": 2}')):
         path = copied(runs / "kbmira", tmp_path / str(number))
         (path / "checkpoint" / f"replicate-{number}.json").write_text(text)
-        assert [one.seed for one in Reader(jobs=1).read(path).replicates] == [3 - number]
+        assert [replicate.seed for replicate in Reader(jobs=1).read(path).replicates] == [3 - number]
     (path / "checkpoint" / "replicate-1.json").unlink()
     (only,) = Reader(jobs=1).read(path).replicates  # none is left: the record has the best one
     assert only.history == Reader(jobs=1).read(path).record.epochs
@@ -147,6 +147,6 @@ def test_lists_are_read_as_the_run_read_them(runs: Path, tmp_path: Path) -> None
     files = ["--nbest", str(runs / "nbest.txt"), "--refs", *(str(runs / f"ref.{r}") for r in range(4))]
     options = ["--trainer", "kbmira", "--set", "passes=2", "--features", "lm", "word*", "--missing", "mean"]
     assert main(["tune", *files, *options, "--out", str(tmp_path / "run"), "--quiet"]) == 0
-    found = Reader().read(tmp_path / "run")
-    assert found.missing is None
-    assert found.parts["dev"].feature_names == ["lm", "wordpenalty"] == [*found.weights]
+    run = Reader().read(tmp_path / "run")
+    assert run.missing is None
+    assert run.parts["dev"].feature_names == ["lm", "wordpenalty"] == [*run.weights]

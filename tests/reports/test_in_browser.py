@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ def shown(browser: Browser, page: Path) -> Iterator[Browser]:
     browser.wait("document.documentElement.classList.contains('ready')")
     yield browser
     assert browser.problems == []
-    asked = [one for one in browser.requests if not one.startswith("data:")]  # a chart that becomes a picture
+    asked = [
+        address for address in browser.requests if not address.startswith("data:")
+    ]  # a chart that becomes a picture
     assert asked == [page.resolve().as_uri()]  # nothing but the page itself
     assert browser.run("window.hacked") is None
 
@@ -291,8 +293,8 @@ def test_axe_finds_nothing(shown: Browser, dark: bool, width: int) -> None:
     shown.resize(width, 800, phone=width < 600)
     shown.dark(dark)
     shown.run(Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8") + ";0")
-    found = shown.run("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))")
-    assert found == []
+    violations = shown.run("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))")
+    assert violations == []
 
 
 def test_every_control_can_be_reached_by_tab_and_has_a_name(shown: Browser) -> None:

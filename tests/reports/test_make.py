@@ -16,10 +16,10 @@ from tests.reports.pages import HOSTILE, parsed
 
 
 def test_the_page_is_well_formed_and_self_contained(page: Path) -> None:
-    found = parsed(page)
-    assert found.scripts == ["text/plain", None]
-    assert len(set(found.ids)) == len(found.ids)
-    assert all(target.startswith("#") and target[1:] in found.ids for target in found.targets)
+    parts = parsed(page)
+    assert parts.scripts == ["text/plain", None]
+    assert len(set(parts.ids)) == len(parts.ids)
+    assert all(target.startswith("#") and target[1:] in parts.ids for target in parts.targets)
     text = page.read_text(encoding="utf-8")
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
     assert "default-src 'none'".replace("'", "&#x27;") in text
@@ -75,7 +75,7 @@ def test_a_table_without_texts_has_a_page(tmp_path: Path) -> None:
         assert main(["tune", *table, *options]) == 0
     given = [str(tmp_path / "mean"), str(tmp_path / "order")]
     assert main(["report", *given, "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
-    found = parsed(tmp_path / "r.html")
-    assert {"verdict", "scores", "table"} <= set(found.ids) and "buckets" not in found.ids
+    page = parsed(tmp_path / "r.html")
+    assert {"verdict", "scores", "table"} <= set(page.ids) and "buckets" not in page.ids
     record = json.loads((tmp_path / "order" / "run.json").read_text())
-    assert f"{record['final']['holdout']['ndcg@3']:.4f}" in "".join(found.text)
+    assert f"{record['final']['holdout']['ndcg@3']:.4f}" in "".join(page.text)

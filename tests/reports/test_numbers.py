@@ -29,12 +29,12 @@ def test_scores_are_those_of_the_run(runs: Path) -> None:
     run = Reader(jobs=1).read(runs / "kbmira")
     final = run.record.final
     for part in ("dev", "holdout"):
-        found = before_after(run, part, 1)
-        assert found.before == pytest.approx(final["before"][part]["bleu"])
-        assert found.after == pytest.approx([one[part]["bleu"] for one in final["replicates"]])
+        scores = before_after(run, part, 1)
+        assert scores.before == pytest.approx(final["before"][part]["bleu"])
+        assert scores.after == pytest.approx([replicate[part]["bleu"] for replicate in final["replicates"]])
     mean = learning_curve(run)
     assert len(mean.x) == 5 and mean.error is not None
-    first = [epoch_scores(one.history)[0][1] for one in run.replicates]
+    first = [epoch_scores(replicate.history)[0][1] for replicate in run.replicates]
     assert mean.y[0] == pytest.approx(np.mean(first))
 
 
@@ -44,12 +44,12 @@ def test_surfaces_are_exact(runs: Path, name: str) -> None:
     run = Reader(jobs=1).read(runs / name)
     pool = run.parts["dev"]
     feature = max(run.weights, key=lambda f: abs(run.weights[f]))
-    (found,) = surfaces(run, [feature], 1)
-    assert found.score == pytest.approx(score_of(pool, run.metric, run.weights, 1), abs=1e-6)
+    (surface,) = surfaces(run, [feature], 1)
+    assert surface.score == pytest.approx(score_of(pool, run.metric, run.weights, 1), abs=1e-6)
     better = max if run.metric.higher_is_better else min
-    assert found.best == pytest.approx(better([*found.y, found.best]))
+    assert surface.best == pytest.approx(better([*surface.y, surface.best]))
     checked = 0
-    for x0, x1, y0, y1 in zip(found.x, found.x[1:], found.y, found.y[1:], strict=False):
+    for x0, x1, y0, y1 in zip(surface.x, surface.x[1:], surface.y, surface.y[1:], strict=False):
         if y0 == y1 and x1 - x0 > 1e-9 and checked < 20:
             moved = {**run.weights, feature: (x0 + x1) / 2}
             assert score_of(pool, run.metric, moved, 1) == pytest.approx(y0, abs=1e-6)
@@ -74,16 +74,16 @@ def test_weights_are_compared_by_their_share(runs: Path) -> None:
     spread = influence(run.parts["dev"])
     moved, total = moved_weights(run, spread)
     assert total == len(run.weights)
-    assert sum(abs(one.share_after) for one in moved) == pytest.approx(1.0)
+    assert sum(abs(feature.share_after) for feature in moved) == pytest.approx(1.0)
     run.weights = {name: 7 * value for name, value in run.weights.items()}  # the scale does not matter
     again, _ = moved_weights(run, spread)
-    assert [one.share_after for one in again] == pytest.approx([one.share_after for one in moved])
+    assert [feature.share_after for feature in again] == pytest.approx([feature.share_after for feature in moved])
 
 
 def test_a_curve_is_the_mean_of_the_replicates_that_got_there() -> None:
-    found = averaged("two", [[(1, 10.0), (2, 20.0)], [(1, 12.0)]])
-    assert (found.name, found.x, found.y) == ("two", [1, 2], [11.0, 20.0])
-    assert found.error == pytest.approx([2**0.5, 0.0])
+    curve = averaged("two", [[(1, 10.0), (2, 20.0)], [(1, 12.0)]])
+    assert (curve.name, curve.x, curve.y) == ("two", [1, 2], [11.0, 20.0])
+    assert curve.error == pytest.approx([2**0.5, 0.0])
     assert averaged("one", [[(2, 1.0), (1, 3.0)]]).error is None
     assert averaged("none", []).x == []
 
@@ -101,8 +101,8 @@ def test_what_a_run_kept_gives_the_scores_of_its_sentences() -> None:
     random = np.random.default_rng(2)
     matches = random.integers(1, 5, (30, 4))
     stats = np.hstack([matches, matches + random.integers(0, 4, (30, 4)), np.full((30, 1), 9)]).astype(float)
-    found = kept_before_after("dev", Kept(stats, stats, "these"), jobs=1)
-    assert found.sentences == 30 and found.of == "these"
-    assert found.after == [pytest.approx(found.before)] == [pytest.approx(Bleu().score(stats.sum(axis=0)))]
-    assert found.p == 1.0 and found.interval == (0.0, 0.0)
-    assert found.bleu is not None and found.bleu["before"] == found.bleu["after"]
+    scores = kept_before_after("dev", Kept(stats, stats, "these"), jobs=1)
+    assert scores.sentences == 30 and scores.of == "these"
+    assert scores.after == [pytest.approx(scores.before)] == [pytest.approx(Bleu().score(stats.sum(axis=0)))]
+    assert scores.p == 1.0 and scores.interval == (0.0, 0.0)
+    assert scores.bleu is not None and scores.bleu["before"] == scores.bleu["after"]

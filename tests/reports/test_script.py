@@ -27,7 +27,7 @@ def engine() -> Any:
 
 
 def called(engine: Any, name: str, *arguments: object) -> Any:
-    given = ", ".join(json.dumps(one) for one in arguments)
+    given = ", ".join(json.dumps(argument) for argument in arguments)
     return json.loads(engine.eval(f"JSON.stringify({name}({given}))"))
 
 

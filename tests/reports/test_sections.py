@@ -23,48 +23,50 @@ def run(runs: Path) -> RunData:
 
 def test_warnings_are_text_with_their_code(run: RunData) -> None:
     run.record = replace(run.record, warnings=["a <b> is 0 [silent-feature]", "no code"])
-    found = sections.warnings([run]).content
-    assert "a &lt;b&gt; is 0 <code>silent-feature</code>" in found and "no code</div>" in found
+    text = sections.warnings([run]).content
+    assert "a &lt;b&gt; is 0 <code>silent-feature</code>" in text and "no code</div>" in text
     run.record = replace(run.record, warnings=[])
     assert "Nothing suspicious" in sections.warnings([run]).content
 
 
 def test_how_it_was_made_is_the_record(run: RunData) -> None:
     run.record = replace(run.record, command=["hopefear", "<x>"], metric="bleu|case:mixed", seed=7)
-    found = sections.made([run]).content
-    for text in ("hopefear &lt;x&gt;", "bleu|case:mixed", "<dd>7</dd>", "passes=5", "dev 32, held out 8"):
-        assert text in found
-    assert all(one["sha256"][:12] in found for one in run.record.inputs)
+    text = sections.made([run]).content
+    for word in ("hopefear &lt;x&gt;", "bleu|case:mixed", "<dd>7</dd>", "passes=5", "dev 32, held out 8"):
+        assert word in text
+    assert all(file["sha256"][:12] in text for file in run.record.inputs)
 
 
 def test_runs_are_compared_on_the_same_sentences_only(runs: Path, run: RunData) -> None:
     other = Reader(jobs=1).read(runs / "mert")
-    found = [Examined(one, number, 0, 1) for number, one in enumerate((run, other, Reader(jobs=1).read(runs / "ter")))]
-    groups = by_metric(found)
+    examined = [
+        Examined(each, number, 0, 1) for number, each in enumerate((run, other, Reader(jobs=1).read(runs / "ter")))
+    ]
+    groups = by_metric(examined)
     table = scores.scores(groups, 1).content
     headings = re.findall(r"<h3>(\w+)</h3>.*?<tbody>(.*?)</tbody>", table, re.S)
     assert [(title, "kbmira" in rows, "ter<" in rows) for title, rows in headings] == [
         ("BLEU", True, False), ("TER", False, True)
     ]  # fmt: skip
-    compared = [one.compared for group in groups if (one := judged(group, 1)) is not None]
-    assert [one is not None for one in compared] == [True, False]  # another metric
+    compared = [ranking.compared for group in groups if (ranking := judged(group, 1)) is not None]
+    assert [test is not None for test in compared] == [True, False]  # another metric
     assert compared[0] is not None and {compared[0].pairs[0].first, compared[0].pairs[0].second} == {"kbmira", "mert"}
 
 
 def test_without_epochs_there_is_no_curve(run: RunData) -> None:
-    run.replicates = [replace(one, history=[]) for one in run.replicates]
+    run.replicates = [replace(replicate, history=[]) for replicate in run.replicates]
     assert "has no epochs" in sections.curves(by_metric([Examined(run, 0, 0, 1)])).content
 
 
 def test_every_axis_has_one_metric_and_one_unit(runs: Path) -> None:
     """BLEU and TER, and epochs and MERT's starts, are in different charts."""
-    found = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
-    text = re.sub(r'<div class="narrow">.*?</div>', "", sections.curves(by_metric(found)).content)
-    charts = [ElementTree.fromstring(one) for one in re.findall(r"<svg.*?</svg>", text, re.S)]
+    examined = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
+    text = re.sub(r'<div class="narrow">.*?</div>', "", sections.curves(by_metric(examined)).content)
+    charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", text, re.S)]
     labels = [chart.get("aria-label") for chart in charts if chart.get("aria-label")]
     assert labels == ["BLEU after each epoch", "where MERT's starts ended", "where MERT's starts ended"]
     series = [{each.get("data-series") for each in chart.iter() if each.get("data-series")} for chart in charts]
-    assert [one for one in series if one] == [{"0"}, {"1"}, {"2"}]
+    assert [numbers for numbers in series if numbers] == [{"0"}, {"1"}, {"2"}]
     assert "TER on the data learnt from" in text and "BLEU on the data learnt from" in text
 
 
@@ -87,15 +89,17 @@ def test_forests_without_initial_weights_say_what_before_is(runs: Path) -> None:
 
 
 def test_a_fit_without_epochs_is_a_level_and_not_a_dot(runs: Path) -> None:
-    found = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
-    found[1].run.name = "once"
-    found[1].run.replicates = [replace(one, history=one.history[:1]) for one in found[1].run.replicates]
-    made = sections.curves(by_metric(found))
+    examined = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
+    examined[1].run.name = "once"
+    examined[1].run.replicates = [
+        replace(replicate, history=replicate.history[:1]) for replicate in examined[1].run.replicates
+    ]
+    made = sections.curves(by_metric(examined))
     text = made.content
     levels = re.findall(r'<g class="series s1".*?</g>', text)
-    assert len(levels) == 2 and all("<polyline" in one and "<circle" not in one for one in levels)
+    assert len(levels) == 2 and all("<polyline" in level and "<circle" not in level for level in levels)
     assert "dotted line" in made.lead
-    alone = sections.curves(by_metric(found[1:])).content
+    alone = sections.curves(by_metric(examined[1:])).content
     assert "without epochs: once" in alone and "<svg" not in alone
 
 

@@ -29,48 +29,52 @@ def group_of(runs: Path, *names: str) -> Group:
 
 def judged_of(runs: Path, *names: str) -> Judged:
     group = group_of(runs, *names)
-    for one in group.found:
-        one.run.record = replace(one.run.record, warnings=[])
-    found = judged(group, 1)
-    assert found is not None
-    return found
+    for examined in group.runs:
+        examined.run.record = replace(examined.run.record, warnings=[])
+    ranking = judged(group, 1)
+    assert ranking is not None
+    return ranking
 
 
 def test_the_best_is_the_best_mean_on_held_out_data(runs: Path) -> None:
-    found = judged_of(runs, "kbmira", "mert")
-    means = {one.name: np.mean(one.after("holdout")) for one in found.order}
-    assert found.part == "holdout" and found.unseen and found.best.name == max(means, key=lambda name: means[name])
-    stats = [one.stats("holdout") for one in found.order]
+    ranking = judged_of(runs, "kbmira", "mert")
+    means = {system.name: np.mean(system.after("holdout")) for system in ranking.order}
+    assert (
+        ranking.part == "holdout" and ranking.unseen and ranking.best.name == max(means, key=lambda name: means[name])
+    )
+    stats = [system.stats("holdout") for system in ranking.order]
     assert stats[0] is not None and stats[1] is not None
-    pair = found.pair(*found.order)
-    test = paired_bootstrap(stats[0], stats[1], found.group.found[0].run.metric, 1000, 1, 1)
+    pair = ranking.pair(*ranking.order)
+    test = paired_bootstrap(stats[0], stats[1], ranking.group.runs[0].run.metric, 1000, 1, 1)
     assert pair is not None and pair.adjusted == test.p
-    text = verdict(found)
-    assert text.startswith(f"{found.best.name} {'is best' if test.p < 0.05 else 'scores best'} on 8 held-out sentences")
+    text = verdict(ranking)
+    assert text.startswith(
+        f"{ranking.best.name} {'is best' if test.p < 0.05 else 'scores best'} on 8 held-out sentences"
+    )
     assert f"{max(means.values()):.2f} BLEU (95 % interval " in text
     assert p_text(test.p) in text and ("cannot be told apart" in text) == (test.p >= 0.05)
 
 
 def test_less_is_better_where_it_is(runs: Path) -> None:
-    found = judged_of(runs, "ter")
-    change = found.best.score("holdout") - (found.best.before("holdout") or 0.0)
-    p = found.best.first.scored["holdout"].p
+    ranking = judged_of(runs, "ter")
+    change = ranking.best.score("holdout") - (ranking.best.before("holdout") or 0.0)
+    p = ranking.best.first.scored["holdout"].p
     wanted = "may be chance" if p >= 0.05 else "improves" if change < 0 else "worsens"
-    assert wanted in verdict(found)
+    assert wanted in verdict(ranking)
 
 
 def test_every_p_of_the_page_is_the_same(runs: Path) -> None:
     """The verdict, the table of pairs and the table of scores speak of one test each."""
-    found = judged_of(runs, "kbmira", "mert")
-    assert found.compared is not None
-    (pair,) = found.compared.pairs
-    section = pairs([found.compared], True)
+    ranking = judged_of(runs, "kbmira", "mert")
+    assert ranking.compared is not None
+    (pair,) = ranking.compared.pairs
+    section = pairs([ranking.compared], True)
     assert section is not None
     cells = re.findall(r"<td>(.*?)</td>", section.content)
-    assert re.sub("<.*?>", "", cells[2]) == p_value(pair.adjusted) and p_text(pair.adjusted) in verdict(found)
-    rows = re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', scores([found.group], 1).content)
+    assert re.sub("<.*?>", "", cells[2]) == p_value(pair.adjusted) and p_text(pair.adjusted) in verdict(ranking)
+    rows = re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', scores([ranking.group], 1).content)
     for name, row in rows:
-        system = next(one for one in found.order if one.name == name)
+        system = next(system for system in ranking.order if system.name == name)
         part = "holdout" if "held out" in row else "dev"
         p, _ = system.gain(part, 1) or (None, None)
         assert p is not None and re.sub("<.*?>", "", row).endswith(escape(p_value(p)))
@@ -80,11 +84,11 @@ def test_a_lead_that_is_more_than_chance_is_said_plainly() -> None:
     random = np.random.default_rng(1)
     good = random.integers(5, 10, (3, 200, 9)).astype(float)
     stats = {"good": good, "same": good[:, ::1], "bad": np.minimum(good, 5)}
-    stats = {name: np.concatenate([one[:, :, :4].cumsum(2)[:, :, ::-1], np.full((3, 200, 5), 40.0)], 2)
-             for name, one in stats.items()}  # fmt: skip
+    stats = {name: np.concatenate([matrix[:, :, :4].cumsum(2)[:, :, ::-1], np.full((3, 200, 5), 40.0)], 2)
+             for name, matrix in stats.items()}  # fmt: skip
     none = {name: [0.0] for name in stats}
-    found = compared(Bleu(), "test", none, stats, {}, {}, jobs=1)
-    assert "cannot be told apart from" in found.verdict and "It is better than bad (by " in found.verdict
+    comparison = compared(Bleu(), "test", none, stats, {}, {}, jobs=1)
+    assert "cannot be told apart from" in comparison.verdict and "It is better than bad (by " in comparison.verdict
     clear = compared(Bleu(), "test", none, {name: stats[name] for name in ("good", "bad")}, {}, {}, jobs=1)
     assert (
         clear.verdict.startswith("good is best on 200 test sentences: ")
@@ -95,31 +99,33 @@ def test_a_lead_that_is_more_than_chance_is_said_plainly() -> None:
 
 
 def test_a_loss_is_called_a_loss(runs: Path) -> None:
-    found = judged_of(runs, "kbmira")
-    one = found.best.first
-    record = one.run.record
+    ranking = judged_of(runs, "kbmira")
+    examined = ranking.best.first
+    record = examined.run.record
     worse = {"holdout": {"bleu": 1.0}, "dev": {"bleu": 1.0}}
-    one.run.record = replace(record, final={**record.final, "replicates": [{"seed": 1, **worse}, {"seed": 2, **worse}]})
-    one.scored["holdout"] = replace(one.scored["holdout"], p=0.01)
-    assert "worsens" in verdict(found)
-    (keep, *rest) = next_steps(found)
+    examined.run.record = replace(
+        record, final={**record.final, "replicates": [{"seed": 1, **worse}, {"seed": 2, **worse}]}
+    )
+    examined.scored["holdout"] = replace(examined.scored["holdout"], p=0.01)
+    assert "worsens" in verdict(ranking)
+    (keep, *rest) = next_steps(ranking)
     assert keep.startswith("Keep the weights that you had") and not any("rerank" in step for step in rest)
 
 
 def test_a_gain_that_may_be_chance_is_not_counted_on(runs: Path) -> None:
-    found = judged_of(runs, "kbmira")
-    one = found.best.first
-    one.scored["holdout"] = replace(one.scored["holdout"], p=0.3, interval=(-3.0, 5.0))
-    assert "but this may be chance (" in verdict(found) and "p = .30)" in verdict(found)
-    assert next_steps(found)[0].startswith("Do not count on the gain yet: score about ")
+    ranking = judged_of(runs, "kbmira")
+    examined = ranking.best.first
+    examined.scored["holdout"] = replace(examined.scored["holdout"], p=0.3, interval=(-3.0, 5.0))
+    assert "but this may be chance (" in verdict(ranking) and "p = .30)" in verdict(ranking)
+    assert next_steps(ranking)[0].startswith("Do not count on the gain yet: score about ")
 
 
 def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -> None:
-    found = judged_of(runs, "kbmira")
-    one = found.best.first
-    final = {k: v for k, v in one.run.record.final.items() if k not in ("holdout", "replicates")}
-    one.run.record = replace(one.run.record, final=final)
-    again = judged(found.group, 1)
+    ranking = judged_of(runs, "kbmira")
+    examined = ranking.best.first
+    final = {k: v for k, v in examined.run.record.final.items() if k not in ("holdout", "replicates")}
+    examined.run.record = replace(examined.run.record, final=final)
+    again = judged(ranking.group, 1)
     assert again is not None and again.part == "dev" and not again.unseen
     assert "nothing is known of others" in verdict(again)
     assert any("--holdout" in step for step in next_steps(again))
@@ -128,11 +134,15 @@ def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -
 def test_runs_on_other_sentences_are_not_compared(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / "mert", tmp_path / "other")
     reader = Reader(jobs=1)
-    found = [Examined(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
-    found[1].scored["holdout"] = replace(found[1].scored["holdout"], of="others")
-    (group,) = by_metric(found)
+    examined = [Examined(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
+    examined[1].scored["holdout"] = replace(examined[1].scored["holdout"], of="others")
+    (group,) = by_metric(examined)
     got = judged(group, 1)
-    assert got is not None and [one.name for one in got.order] == ["mert"] and [o.name for o in got.apart] == ["other"]
+    assert (
+        got is not None
+        and [system.name for system in got.order] == ["mert"]
+        and [system.name for system in got.apart] == ["other"]
+    )
     assert "Not compared" in verdict(got) and "other" in verdict(got)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopefear.commands.base import Command, arg
 from hopefear.errors import InputError, OptionError
+from hopefear.reports import SENTENCES
 
 if TYPE_CHECKING:
     from hopefear.runs.session import Session
@@ -24,7 +25,7 @@ class Report(Command[Path]):
         "The directories of the runs.", positional=True, kw_only=False, metavar="RUN", file=True, folder=True
     )
     out: Any = arg("The page to write.", default="report.html", kw_only=False, metavar="FILE")
-    sentences: int = arg("Number of sentences to show with their clouds and trees.", default=24, least=0, most=500)
+    sentences: int = arg("Sentences to show with their clouds and trees.", default=SENTENCES, least=0, most=500)
     watch: bool = arg("Include unfinished runs, and rewrite the page as they continue.", default=False)
 
     examples = """

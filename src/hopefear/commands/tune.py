@@ -209,18 +209,22 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             run=session,
         )
         best, chance = tuned.best.weights, {"seed": self.seed, "jobs": self.jobs}
+        change = None
         if aside is not None and not run.finished:
-            more["baselines"] = baselines(task.learnt_from, aside, metric, best, task.initial, **chance)
+            known = {"after": chosen_stats(aside, best, metric, self.jobs)}
             if tuned.before:
-                old, new = (chosen_stats(aside, w, metric, self.jobs) for w in (task.initial or {}, best))
-                more["change"] = difference(old, new, metric, **chance).record()
+                before = chosen_stats(aside, task.initial or {}, metric, self.jobs)
+                change = difference(before, known["after"], metric, **chance)
+                known |= {"initial": before} if task.initial is not None else {}
+            more["baselines"] = baselines(task.learnt_from, aside, metric, known, **chance)
+            more |= {"change": change.record()} if change is not None else {}
         means = means_of(task.learnt_from)
         tuned = replace(tuned, path=run.path, more={**tuned.more, **more}, group=self.group or "", means=means)
         if run.finished:
             return tuned
         session.progress(f"tune {trainer.name}")(text="diagnosis")
         history = tuned.best.history if trainer.name != "mert" else ()
-        findings = diagnose(task.learnt_from, metric, best, task.initial, holdout=aside, history=history, **chance)
+        findings = diagnose(task.learnt_from, metric, best, task.initial, held_out=change, history=history, **chance)
         finish(run, session, tuned, [each for each in findings if each.code != "unknown-feature"])  # said already
         return tuned
 

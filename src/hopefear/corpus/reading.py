@@ -86,8 +86,8 @@ class _Plan:
 
     def add(self, path: PathLike) -> None:
         """A file, or what two plain files have in common."""
-        if not is_remote(path) and not Path(path).exists() and (found := self._both(os.fspath(path))):
-            for each in found:
+        if not is_remote(path) and not Path(path).exists() and (files := self._both(os.fspath(path))):
+            for each in files:
                 self._add_entry(open_entry(each))
         elif is_zip(path):
             entries = zip_entries(path)
@@ -139,15 +139,15 @@ class _Plan:
 
     def _both(self, prefix: str) -> list[str]:
         """The files of both languages whose names begin so."""
-        found = []
+        files: list[str] = []
         for language in self._languages:
             names = [
                 f"{prefix}.{language}{packed}"
                 for packed in ("", *PACKED)
                 if Path(f"{prefix}.{language}{packed}").exists()
             ]
-            found += names[:1]
-        return found if len(found) == 2 else []
+            files += names[:1]
+        return files if len(files) == 2 else []
 
     def _no_halves(self, entries: Sequence[Entry]) -> bool:
         return all(self._language_at_end(entry.file)[1] is None for entry in entries)

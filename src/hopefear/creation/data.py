@@ -33,7 +33,7 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
         run=run,
     )
     kept, report = clean(_counted(pairs, run), *languages, options.rules)
-    others = (line for corpus in own.values() if corpus is not None for one in corpus.references for line in one)
+    others = (line for corpus in own.values() if corpus is not None for lines in corpus.references for line in lines)
     given_dev, given_test = own["dev"] is not None, own["test"] is not None
     parts = split(
         kept,

@@ -55,12 +55,12 @@ def _examples(examples: Mapping[str, Sequence[Mapping[str, Any]]]) -> Section:
     for kind, sentences in examples.items():
         rows = [
             [
-                escape(one["source"]),
-                escape(one["translation"]),
-                "<br>".join(escape(text) for text in one["references"]),
-                f"{100 * one['score']:.0f}",
+                escape(sentence["source"]),
+                escape(sentence["translation"]),
+                "<br>".join(escape(text) for text in sentence["references"]),
+                f"{100 * sentence['score']:.0f}",
             ]
-            for one in sentences
+            for sentence in sentences
         ]
         shown = table(["source", "translation", "reference", "BLEU+1"], rows, name=f"sentences {kind}")
         content.append(f"<h3>{titles[kind]}</h3>{shown}")
@@ -123,7 +123,7 @@ def _data(data: Mapping[str, Any]) -> Section:
 
 
 def _samples(samples: Sequence[Mapping[str, str]]) -> str:
-    return "<br>".join(f"{escape(one['source'][:80])} | {escape(one['target'][:80])}" for one in samples[:3])
+    return "<br>".join(f"{escape(sample['source'][:80])} | {escape(sample['target'][:80])}" for sample in samples[:3])
 
 
 def _recipe(recipe: Mapping[str, Any], stages: Mapping[str, dict[str, Any]]) -> Section:

@@ -34,10 +34,10 @@ def score_all(
     untrained = translations(Hiero(model, model.weights), test.lines, [None], "test, untrained", run, jobs)[None]
     systems = {"translator": final, "untrained": untrained, "copy": test.lines}
     stats = {name: metric.corpus_stats(texts, test.references, jobs) for name, texts in systems.items()}
-    interval = confidence_interval(stats["translator"], metric, 1000, seed, jobs=jobs)
+    interval = confidence_interval(stats["translator"], metric, seed=seed, jobs=jobs)
     against = {}
     for name in ("untrained", "copy"):
-        compared = paired_bootstrap(stats["translator"], stats[name], metric, 1000, seed, jobs)
+        compared = paired_bootstrap(stats["translator"], stats[name], metric, seed=seed, jobs=jobs)
         against[name] = {
             "bleu": compared.score_b,
             "chrf": score(systems[name], test, characters, jobs),
@@ -71,7 +71,7 @@ def _examples(final: Sequence[str], untrained: Sequence[str], test: Corpus, gain
                 "source": test.lines[i],
                 "translation": final[i],
                 "untrained": untrained[i],
-                "references": [one[i] for one in test.references],
+                "references": [lines[i] for lines in test.references],
                 "score": float(gains[i]),
             }
             for i in places

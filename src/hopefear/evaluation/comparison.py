@@ -243,12 +243,12 @@ def compared(
     """Compare recipes. ``stats``: for each, seeds x sentences x statistics."""
     recipes = []
     for name, matrix in stats.items():
-        interval = confidence_interval(matrix, metric, 1000, seed, jobs=jobs)
+        interval = confidence_interval(matrix, metric, seed=seed, jobs=jobs)
         recipes.append(Recipe(name, dev[name], interval.runs, interval.low, interval.high, seconds.get(name, 0.0)))
     recipes.sort(key=lambda recipe: -mean(recipe.scores) if metric.higher_is_better else mean(recipe.scores))
     pairs = []
     for first, second in combinations([recipe.name for recipe in recipes], 2):
-        test = paired_bootstrap(stats[first], stats[second], metric, 1000, seed, jobs)
+        test = paired_bootstrap(stats[first], stats[second], metric, seed=seed, jobs=jobs)
         pairs.append(Pair(first, second, test.delta, *test.ci, test.p, test.p))
     adjusted = benjamini_hochberg([pair.p for pair in pairs])
     pairs = [Pair(**{**vars(pair), "adjusted": p}) for pair, p in zip(pairs, adjusted, strict=True)]

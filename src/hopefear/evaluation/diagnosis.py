@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.evaluation.fit import pool_fit
+from hopefear.evaluation.held_out import Difference
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
@@ -56,7 +57,7 @@ def diagnose(
     weights: Mapping[str, float],
     initial: Mapping[str, float] | None = None,
     *,
-    holdout: Pool | None = None,
+    held_out: Difference | None = None,
     history: Sequence[Mapping[str, Any]] = (),
     seed: int = 1,
     jobs: int = 0,
@@ -66,7 +67,7 @@ def diagnose(
     Without ``initial``, before means the first candidate of each list; of forests nothing is known then, and so nothing
     is reported about gains. ``history`` has a record with a ``score`` for
     each epoch of a trainer that goes on from epoch to epoch; leave it out for one that does not (mert). Of forests,
-    only the weights and the outcome are examined.
+    only the weights and the outcome are examined. ``held_out`` is before against after on other sentences.
     """
     w = weight_vector(weights, pool.feature_names)
     if wrong := wrong_references(pool, seed=seed):
@@ -79,11 +80,7 @@ def diagnose(
         return findings
     w0 = weight_vector(initial or {}, pool.feature_names)
     findings += examine_outcome(_chosen(pool, w0, jobs), _chosen(pool, w, jobs), metric, seed=seed, jobs=jobs)
-    if holdout is not None and len(holdout):
-        both = (weight_vector(x, holdout.feature_names) for x in (initial or {}, weights))
-        before, after = (_chosen(holdout, x, jobs) for x in both)
-        findings += compare_holdout(before, after, metric, seed, jobs)
-    return findings
+    return findings + examine_held_out(held_out, metric)
 
 
 def wrong_references(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[Finding]:
@@ -267,14 +264,14 @@ def _history(history: Sequence[Mapping[str, Any]], metric: Metric) -> Iterator[F
 
 def compare(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int = 0) -> Comparison:
     """After against before, by the paired bootstrap; each pool has one candidate per sentence."""
-    return paired_bootstrap(metric.stats(after, jobs), metric.stats(before, jobs), metric, 1000, seed, jobs)
+    return paired_bootstrap(metric.stats(after, jobs), metric.stats(before, jobs), metric, seed=seed, jobs=jobs)
 
 
-def _change(metric: Metric, result: Comparison) -> str:
+def _change(metric: Metric, result: Comparison | Difference) -> str:
     return f"{result.delta:+.2f} {metric.key} (p = {result.p:.2g})"
 
 
-def _better(metric: Metric, result: Comparison) -> float:
+def _better(metric: Metric, result: Comparison | Difference) -> float:
     return result.delta if metric.higher_is_better else -result.delta
 
 
@@ -297,7 +294,7 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
             old, new = other.stats(was, jobs), other.stats(now, jobs)
             if other.gain(new.sum(axis=0)) >= other.gain(old.sum(axis=0)):
                 continue  # no need to resample
-            result = paired_bootstrap(new, old, other, 1000, seed, jobs)
+            result = paired_bootstrap(new, old, other, seed=seed, jobs=jobs)
             if result.p < CHANCE:
                 falling.append(_change(other, result))
         if falling:
@@ -325,12 +322,14 @@ def _off(ratio: float) -> float:
     return abs(math.log(ratio)) if ratio > 0 else math.inf
 
 
-def compare_holdout(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int = 0) -> Iterator[Finding]:
+def examine_held_out(change: Difference | None, metric: Metric) -> list[Finding]:
     """The held-out part got worse."""
-    result = compare(before, after, metric, seed, jobs)
-    if _better(metric, result) < 0 and result.p < ASIDE:
-        yield Finding(
+    if change is None or _better(metric, change) >= 0 or change.p >= ASIDE:
+        return []
+    return [
+        Finding(
             "holdout-worse",
-            f"the held-out sentences got worse: {_change(metric, result)}. The weights may be fitted to the others "
+            f"the held-out sentences got worse: {_change(metric, change)}. The weights may be fitted to the others "
             "only: take more sentences, or more regularisation",
         )
+    ]

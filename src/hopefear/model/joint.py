@@ -97,17 +97,17 @@ def affiliations(links: Sequence[NDArray[np.uint16]], lengths: Ints, source_leng
     source, target = flat[:, 0], flat[:, 1] + begin[of_pair]
     order = np.lexsort((source, target))
     linked, first, linked_words = np.unique(target[order], return_index=True, return_counts=True)
-    found = np.full(count, -1, np.int64)
-    found[linked] = source[order][first + (linked_words - 1) // 2]
+    positions = np.full(count, -1, np.int64)
+    positions[linked] = source[order][first + (linked_words - 1) // 2]
 
     place = np.arange(count)
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     far = 2 * count + 2
-    left = np.maximum.accumulate(np.where(found >= 0, place, -far))  # the nearest linked words
-    right = np.minimum.accumulate(np.where(found >= 0, place, far)[::-1])[::-1]
+    left = np.maximum.accumulate(np.where(positions >= 0, place, -far))  # the nearest linked words
+    right = np.minimum.accumulate(np.where(positions >= 0, place, far)[::-1])[::-1]
     left = np.where(left >= begin[sentence], left, -far)
     right = np.where(right < begin[sentence + 1], right, far)
     nearest = np.where(right - place <= place - left, right, left)
     none = (nearest < 0) | (nearest >= count)
     in_step = np.minimum(place - begin[sentence], source_lengths[sentence] - 1)
-    return np.where(none, in_step, found[np.where(none, 0, nearest)]).astype(np.int32)
+    return np.where(none, in_step, positions[np.where(none, 0, nearest)]).astype(np.int32)

@@ -308,7 +308,7 @@ class Learner:
         half = (len(words) + 1) // 2
         parts = [part for part in (slice(0, half), slice(half, None)) if len(words[part])]
         jobs = [threads.submit(gradient, self.params, contexts[p], words[p], noise, self._log_kq) for p in parts]
-        found = [job.result() for job in jobs]
+        gradients = [job.result() for job in jobs]
         for name in ARRAYS:
-            both = found[0][name] if len(found) == 1 else merged(found[0][name], found[1][name])
+            both = gradients[0][name] if len(gradients) == 1 else merged(gradients[0][name], gradients[1][name])
             self._optimizer.add(name, both, size)

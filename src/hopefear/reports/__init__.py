@@ -1,7 +1,3 @@
 """The report: one self-contained HTML page of one or several runs."""
 
-from __future__ import annotations
-
-from hopefear.reports.make import make_report, watch, watched
-
-__all__ = ["make_report", "watch", "watched"]
+SENTENCES = 24  #: shown with their clouds and trees

@@ -35,23 +35,23 @@ class Buckets:
     after: list[list[float]]  # per run: the mean over its replicates
 
 
-def length_buckets(found: Sequence[Examined], part: str) -> Buckets | None:
+def length_buckets(runs: Sequence[Examined], part: str) -> Buckets | None:
     """The metric of sentences by the length of their reference, in words; of runs on the same sentences."""
-    scored = [one.scored[part] for one in found]
-    lengths = _lengths(scored[0], found[0].run.metric)
+    scored = [counted.scored[part] for counted in runs]
+    lengths = _lengths(scored[0], runs[0].run.metric)
     if lengths is None or not len(lengths):
         return None
     place = np.searchsorted(np.array(LENGTHS), lengths, side="left")
     groups = _joined([np.flatnonzero(place == k) for k in range(len(LENGTHS) + 1)])
-    metric = found[0].run.metric
+    metric = runs[0].run.metric
     names, sizes, before = [], [], []
-    after: list[list[float]] = [[] for _ in found]
+    after: list[list[float]] = [[] for _ in runs]
     for first, last, rows in groups:
         names.append(_name(first, last, LENGTHS))
         sizes.append(len(rows))
         before.append(metric.score(scored[0].stats_before[rows].sum(axis=0)))
-        for own, one in zip(after, scored, strict=True):
-            own.append(mean(metric.score(stats[rows].sum(axis=0)) for stats in one.stats))
+        for own, counted in zip(after, scored, strict=True):
+            own.append(mean(metric.score(stats[rows].sum(axis=0)) for stats in counted.stats))
     return Buckets(names, sizes, before, after) if len(names) > 1 else None
 
 
@@ -59,25 +59,25 @@ def _lengths(scored: BeforeAfter, metric: Metric) -> list[int] | None:
     if scored.said is not None:
         pool = scored.said.before
         texts = [pool.references(i) for i in range(len(pool))]
-        return [len(one[0].split()) for one in texts] if all(texts) else None
+        return [len(references[0].split()) for references in texts] if all(texts) else None
     return scored.stats_before[:, -1].astype(int).tolist() if isinstance(metric, Bleu) else None  # the closest one
 
 
 def _joined(groups: list[np.ndarray]) -> list[tuple[int, int, np.ndarray]]:
     """Buckets, small ones joined with the next: the first and the last of those that they were, and their members."""
-    found: list[tuple[int, int, np.ndarray]] = []
+    buckets: list[tuple[int, int, np.ndarray]] = []
     waiting: list[np.ndarray] = []
     for k, rows in enumerate(groups):
         waiting.append(rows)
         joined = np.concatenate(waiting)
         if len(joined) >= FEWEST:
-            found.append((k + 1 - len(waiting), k, joined))
+            buckets.append((k + 1 - len(waiting), k, joined))
             waiting = []
     rest = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
-    if len(rest) and found:
-        first, _, rows = found.pop()
-        found.append((first, len(groups) - 1, np.concatenate([rows, rest])))
-    return found
+    if len(rest) and buckets:
+        first, _, rows = buckets.pop()
+        buckets.append((first, len(groups) - 1, np.concatenate([rows, rest])))
+    return buckets
 
 
 def _name(first: int, last: int, ends: Sequence[int]) -> str:
@@ -87,11 +87,11 @@ def _name(first: int, last: int, ends: Sequence[int]) -> str:
     return f"{low} to {ends[last]}" if low != ends[last] else str(low)
 
 
-def word_buckets(found: Sequence[Examined], part: str) -> Buckets | None:
+def word_buckets(runs: Sequence[Examined], part: str) -> Buckets | None:
     """F1 of words by their frequency, in percent; of runs on the same sentences."""
-    said = [one.scored[part].said for one in found]
+    said = [examined.scored[part].said for examined in runs]
     first = said[0]
-    if first is None or any(one is None for one in said):
+    if first is None or any(each is None for each in said):
         return None
     pool = first.before
     references = [[Counter(text.split()) for text in pool.references(i)] for i in range(len(pool))]
@@ -99,16 +99,16 @@ def word_buckets(found: Sequence[Examined], part: str) -> Buckets | None:
         return None
     counts: Counter[str] = Counter()
     for each in references:
-        for one in each:
-            counts.update(one)
+        for words in each:
+            counts.update(words)
     bucket = {word: int(np.searchsorted(COUNTS, count)) for word, count in counts.items()}
     before = _f1(pool, references, bucket)
-    after = [[_f1(one, references, bucket) for one in each.after] for each in said if each is not None]
-    words = Counter(bucket[word] for each in references for one in each for word in one.elements())
-    used = [k for k in range(len(COUNTS) + 1) if words[k]]
+    after = [[_f1(words, references, bucket) for words in each.after] for each in said if each is not None]
+    sizes = Counter(bucket[word] for each in references for words in each for word in words.elements())
+    used = [k for k in range(len(COUNTS) + 1) if sizes[k]]
     return Buckets(
         [_name(k, k, COUNTS) for k in used],
-        [words[k] for k in used],
+        [sizes[k] for k in used],
         [before[k] for k in used],
         [[mean(scores[k] for scores in each) for k in used] for each in after],
     )
@@ -122,9 +122,9 @@ def _f1(pool: Pool, references: Sequence[Sequence[Counter[str]]], bucket: dict[s
         for word, count in spoken.items():
             k = bucket.get(word, 0)
             said[k] += count
-            right[k] += min(count, max(one[word] for one in each))
-        for one in each:
-            for word, count in one.items():
+            right[k] += min(count, max(words[word] for words in each))
+        for words in each:
+            for word, count in words.items():
                 k = bucket[word]
                 wanted[k] += count / len(each)
                 recalled[k] += min(count, spoken[word]) / len(each)

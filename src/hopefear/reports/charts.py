@@ -196,11 +196,11 @@ def weights_chart(moved: Sequence[Moved], width: int = WIDE) -> str:
         parts.append(tag("text", text, x=x, y=bottom + 16, text_anchor="middle", fill="var(--faint)"))
     zero = number(frame.x(0.0))
     parts.append(tag("path", d=f"M{zero} 6V{number(bottom)}", stroke="var(--faint)"))
-    for k, one in enumerate(moved):
+    for k, feature in enumerate(moved):
         y = 6.0 + row * (k + 0.5)
-        a, b = frame.x(100 * one.share_before), frame.x(100 * one.share_after)
-        name = _short(readable(one.name), left)
-        hint = f"{readable(one.name)}: weight {one.before:.4g} before, {one.after:.4g} after"
+        a, b = frame.x(100 * feature.share_before), frame.x(100 * feature.share_after)
+        name = _short(readable(feature.name), left)
+        hint = f"{readable(feature.name)}: weight {feature.before:.4g} before, {feature.after:.4g} after"
         parts.append(
             tag(
                 "g",
@@ -213,7 +213,7 @@ def weights_chart(moved: Sequence[Moved], width: int = WIDE) -> str:
                 + tag("circle", cx=b, cy=y, r=5, fill="var(--c0)")
                 + tag(
                     "text",
-                    small_number(one.after),
+                    small_number(feature.after),
                     x=width - 4,
                     y=y,
                     dy=".32em",
@@ -228,23 +228,28 @@ def weights_chart(moved: Sequence[Moved], width: int = WIDE) -> str:
     )  # fmt: skip
 
 
-def surface_chart(one: Surface, label: str, digits: int = 2) -> str:
+def surface_chart(surface: Surface, label: str, digits: int = 2) -> str:
     """Metric against one weight, with a line where the trainer stopped."""
     width, height = 330, 190
     frame = Frame(
-        48.0, 12.0, width - 60.0, height - 56.0, nice_span(one.x[0], one.x[-1]), nice_ticks(min(one.y), max(one.y), 3)
+        48.0,
+        12.0,
+        width - 60.0,
+        height - 56.0,
+        nice_span(surface.x[0], surface.x[-1]),
+        nice_ticks(min(surface.y), max(surface.y), 3),
     )
-    line = " ".join(f"{number(frame.x(x))},{number(frame.y(y))}" for x, y in zip(one.x, one.y, strict=True))
-    at = number(frame.x(one.weight))
+    line = " ".join(f"{number(frame.x(x))},{number(frame.y(y))}" for x, y in zip(surface.x, surface.y, strict=True))
+    at = number(frame.x(surface.weight))
     parts = [
         _surface_axes(frame, width, height, label),
         tag("polyline", points=line, fill="none", stroke="var(--c0)", stroke_width="1.5"),
         tag("path", d=f"M{at} 12V{height - 44}", stroke="var(--c1)", stroke_width="1.5", stroke_dasharray="4 3"),
-        tag("circle", cx=frame.x(one.weight), cy=frame.y(one.score), r=4, fill="var(--c1)"),
+        tag("circle", cx=frame.x(surface.weight), cy=frame.y(surface.score), r=4, fill="var(--c1)"),
     ]
     text = (
-        f"{readable(one.name)}: stopped at {one.weight:.4g}, {label} {one.score:.{digits}f}; best on the line "
-        f"{one.best:.{digits}f}"
+        f"{readable(surface.name)}: stopped at {surface.weight:.4g}, {label} {surface.score:.{digits}f}; "
+        f"best on the line {surface.best:.{digits}f}"
     )
     return tag(
         "svg", inside="".join(parts), viewBox=f"0 0 {width} {height}", role="img", class_="chart surface",
@@ -278,10 +283,10 @@ def _surface_axes(frame: Frame, width: int, height: int, label: str) -> str:
     return "".join(parts)
 
 
-def precisions_chart(found: BeforeAfter) -> str:
+def precisions_chart(scores: BeforeAfter) -> str:
     """Bars of the n-gram precisions before and after."""
-    assert found.bleu is not None
-    before, after = found.bleu["before"], found.bleu["after"]
+    assert scores.bleu is not None
+    before, after = scores.bleu["before"], scores.bleu["after"]
     width, height, left = 420, 210, 34
     top = max(*before["precisions"], *after["precisions"], 1.0)
     ticks = nice_ticks(0.0, top, 4)

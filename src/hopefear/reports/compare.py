@@ -48,19 +48,19 @@ def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: 
         if judged is None:
             continue
         for system in [*judged.order, *judged.apart]:
-            part = next((one for one in (judged.part, *PARTS) if system.after(one)), None)
+            part = next((each for each in (judged.part, *PARTS) if system.after(each)), None)
             if part is None:
                 continue
-            found = _in_all(system.runs, part, jobs)
-            columns |= {key: metric for key, (metric, _, _) in found.items()}
-            rows.append((system.name, part, group.found[0].run.key, found))
+            scores = _in_all(system.runs, part, jobs)
+            columns |= {key: metric for key, (metric, _, _) in scores.items()}
+            rows.append((system.name, part, group.runs[0].run.key, scores))
     if not rows or len(columns) < 2:
         return None
     shown = []
-    for name, part, own, found in rows:
+    for name, part, own, scores in rows:
         cells = [escape(name), TITLES[part]]
         for key in columns:
-            cells.append(_cell(*found[key][1:], key == own) if key in found else "")
+            cells.append(_cell(*scores[key][1:], key == own) if key in scores else "")
         shown.append(cells)
     heads = [f"{_metric_name(metric)} {'↑' if metric.higher_is_better else '↓'}" for metric in columns.values()]
     lead = (
@@ -80,22 +80,22 @@ def _in_all(runs: Sequence[Examined], part: str, jobs: int) -> dict[str, tuple[M
     """Before, and after under each seed, in the run's own metric and in those that need references only."""
     first = runs[0]
     own = first.run.metric
-    found: dict[str, tuple[Metric, float | None, list[float]]] = {}
-    after = [value for one in runs for value in one.after(part)]
+    known: dict[str, tuple[Metric, float | None, list[float]]] = {}
+    after = [value for examined in runs for value in examined.after(part)]
     if after:
-        found[own.key] = (own, first.before(part), after)
-    said = [one.scored[part].said for one in runs if part in one.scored]
-    if len(said) < len(runs) or any(one is None or not one.before.references(0) for one in said):
-        return found
+        known[own.key] = (own, first.before(part), after)
+    said = [examined.scored[part].said for examined in runs if part in examined.scored]
+    if len(said) < len(runs) or any(each is None or not each.before.references(0) for each in said):
+        return known
     others = (Bleu(own.lowercase, own.tokenize), Chrf(lowercase=own.lowercase), Ter())
     for metric in others:
-        if metric.key in found:
+        if metric.key in known:
             continue
-        stats = [all_stats(one, metric, jobs) for one in said if one is not None]
+        stats = [all_stats(each, metric, jobs) for each in said if each is not None]
         scores = [metric.score(seed.sum(axis=0)) for _, seeds in stats for seed in seeds]
-        known = first.before(part) is not None
-        found[metric.key] = (metric, metric.score(stats[0][0].sum(axis=0)) if known else None, scores)
-    return found
+        before = metric.score(stats[0][0].sum(axis=0)) if first.before(part) is not None else None
+        known[metric.key] = (metric, before, scores)
+    return known
 
 
 def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
@@ -115,24 +115,28 @@ def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
 
 def all_shares(group: Group) -> str:
     """The weights of all runs of a metric in one plot; nothing for one run."""
-    runs = [one for one in group.found if one.run.weights]
+    runs = [examined for examined in group.runs if examined.run.weights]
     if len(runs) < 2:
         return ""
-    names = list(dict.fromkeys(name for one in runs for name in one.run.weights))
-    found = np.stack([shares(one.run.weights, names, one.deviations) for one in runs])
-    order = np.argsort(-np.abs(found).max(axis=0), kind="stable")[:FEATURES]
+    names = list(dict.fromkeys(name for examined in runs for name in examined.run.weights))
+    by_run = np.stack([shares(examined.run.weights, names, examined.deviations) for examined in runs])
+    order = np.argsort(-np.abs(by_run).max(axis=0), kind="stable")[:FEATURES]
     rows = {
         readable(names[j]): [
-            (one.number, 100 * float(found[k, j]), f"{one.run.name}: {readable(names[j])} {100 * found[k, j]:.1f} %")
-            for k, one in enumerate(runs)
-            if names[j] in one.run.weights
+            (
+                examined.number,
+                100 * float(by_run[k, j]),
+                f"{examined.run.name}: {readable(names[j])} {100 * by_run[k, j]:.1f} %",
+            )
+            for k, examined in enumerate(runs)
+            if names[j] in examined.run.weights
         ]
         for j in order
     }
     title = "shares of features in all runs"
-    curves = [Curve(one.run.name, [0.0], [0.0], points=True, series=one.number) for one in runs]
+    curves = [Curve(examined.run.name, [0.0], [0.0], points=True, series=examined.number) for examined in runs]
     return page.figure(
-        f"shares-{group.found[0].number}",
+        f"shares-{group.runs[0].number}",
         lambda width: dots_chart(title, "share in the decisions", rows, percent=True, lines=True, width=width),
         key=page.legend(curves),
         title="All runs",
@@ -141,21 +145,21 @@ def all_shares(group: Group) -> str:
 
 def weight_rows(runs: Sequence[WeightsOf]) -> tuple[Section | None, dict[str, Any]]:
     """Every weight of every run, to be searched and saved."""
-    names = list(dict.fromkeys(name for one in runs for name in one.weights))
+    names = list(dict.fromkeys(name for system in runs for name in system.weights))
     if not names:
         return None, {"runs": [], "rows": []}
-    parts = np.stack([shares(one.weights, names, one.deviations) for one in runs])
+    parts = np.stack([shares(system.weights, names, system.deviations) for system in runs])
     order = np.argsort(-np.abs(parts).max(axis=0), kind="stable")
     rows: list[list[Any]] = []
     for j in order[:ROWS].tolist():
         name = names[j]
         row: list[Any] = [name, readable(name) if readable(name) != name else 0]
-        for one, share in zip(runs, parts, strict=True):
-            weight = one.weights.get(name)
-            before = one.initial.get(name, 0.0)
+        for system, share in zip(runs, parts, strict=True):
+            weight = system.weights.get(name)
+            before = system.initial.get(name, 0.0)
             row.append(None if weight is None else [_short(before), _short(weight), round(100 * float(share[j]), 3)])
         rows.append(row)
-    heads = ["feature", *(escape(one.name) for one in runs)]
+    heads = ["feature", *(escape(system.name) for system in runs)]
     shown = [[escape(row[1] or row[0]), *(_weight(cell) for cell in row[2:])] for row in rows[:FIRST]]
     cut = f"The {ROWS:,} of the largest share of {len(names):,}" if len(names) > ROWS else f"All {len(names):,}"
     lead = (
@@ -163,13 +167,17 @@ def weight_rows(runs: Sequence[WeightsOf]) -> tuple[Section | None, dict[str, An
         "them in full precision."
     )
     text = table(heads, shown, name="weights", more=" data-weights")
-    return section("table", "All weights", lead, text), {"runs": [one.name for one in runs], "rows": rows}
+    return section("table", "All weights", lead, text), {"runs": [system.name for system in runs], "rows": rows}
 
 
-def weights_table(found: Sequence[Examined]) -> tuple[Section | None, dict[str, Any]]:
+def weights_table(runs: Sequence[Examined]) -> tuple[Section | None, dict[str, Any]]:
     """The weights of the runs that have some."""
     return weight_rows(
-        [WeightsOf(o.run.name, o.run.weights, o.run.initial, o.deviations) for o in found if o.run.weights]
+        [
+            WeightsOf(examined.run.name, examined.run.weights, examined.run.initial, examined.deviations)
+            for examined in runs
+            if examined.run.weights
+        ]
     )
 
 
@@ -186,9 +194,9 @@ def _weight(cell: Sequence[float] | None) -> str:
 # Options -------------------------------------------------------------------------------------------------------------
 
 
-def options(found: Sequence[Examined]) -> Section:
+def options(runs: Sequence[Examined]) -> Section:
     """What the runs were told differently."""
-    given = [_options(one.run) for one in found]
+    given = [_options(examined.run) for examined in runs]
     names = list(dict.fromkeys(name for each in given for name in each))
     rows = []
     for name in names:
@@ -198,12 +206,12 @@ def options(found: Sequence[Examined]) -> Section:
         if len(present) > 1 or (None in values and not by_default):
             rows.append([escape(name), *(_option(value) for value in values)])
     if not rows:
-        rows = [["nothing", *["" for _ in found]]]
+        rows = [["nothing", *["" for _ in runs]]]
     lead = (
         "Options and inputs in which these runs differ, whether they were given or are the trainer's defaults (grey). "
         "Options that only some of the trainers have are listed if one of them is not at its default."
     )
-    heads = ["option", *(escape(o.run.name) for o in found)]
+    heads = ["option", *(escape(examined.run.name) for examined in runs)]
     return section("options", "Options that differ", lead, table(heads, rows, name="options"), short="Options")
 
 
@@ -217,23 +225,23 @@ def _option(value: tuple[str, bool] | None) -> str:
 def _options(run: RunData) -> dict[str, tuple[str, bool]]:
     """Each option as text, and whether it is the trainer's default."""
     record = run.record
-    found = {"trainer": (run.trainer, False), "metric": (record.metric, False), "seed": (str(record.seed), False)}
+    listed = {"trainer": (run.trainer, False), "metric": (record.metric, False), "seed": (str(record.seed), False)}
     try:
         kind = find(run.trainer, "candidates" if record.kind == "tune" else None)
-        defaults = {name: one.default for name, one in settable(kind).items() if one.default is not MISSING}
+        defaults = {name: each.default for name, each in settable(kind).items() if each.default is not MISSING}
     except OptionError:
         defaults = {}
     for name, value in run.options.items():
-        found[name] = (_text(value), name in defaults and defaults[name] == value)
+        listed[name] = (_text(value), name in defaults and defaults[name] == value)
     elsewhere = ("trainer", "metric", "measure", "seed", "inputs")
     for name, value in record.settings.items():
         if name not in elsewhere and value is not None:
-            found[name] = (_text(value), False)
-    for one in record.inputs:
-        role = str(one["role"])
-        told = f"{one['path']} ({one['sha256'][:8]})"
-        found[role] = (f"{found[role][0]}, {told}" if role in found else told, False)
-    return found
+            listed[name] = (_text(value), False)
+    for file in record.inputs:
+        role = str(file["role"])
+        told = f"{file['path']} ({file['sha256'][:8]})"
+        listed[role] = (f"{listed[role][0]}, {told}" if role in listed else told, False)
+    return listed
 
 
 def _text(value: object) -> str:

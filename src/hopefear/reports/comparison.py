@@ -51,7 +51,7 @@ def _top(title: str, comparison: Compared) -> str:
 
 def forest(comparison: Compared, width: int, standalone: bool = False) -> str:
     """The scores with their intervals."""
-    bars = [Bar(one.name, one.scores, one.low, one.high, k) for k, one in enumerate(comparison.recipes)]
+    bars = [Bar(recipe.name, recipe.scores, recipe.low, recipe.high, k) for k, recipe in enumerate(comparison.recipes)]
     label = f"{comparison.label}, {comparison.part}"
     return forest_plot(bars, label, comparison.digits, width, standalone)
 

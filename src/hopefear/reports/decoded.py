@@ -27,19 +27,19 @@ def decode_examples(run: RunData, jobs: int) -> None:
     model = Model.open(record.place(record.model), verify=False)
     run.initial = model.weights if record.initial is None else record.initial
     examples = _examples(run) or _development(run, model)
-    words = [len(model.source_text.tokens(one["source"])) for one in examples]
+    words = [len(model.source_text.tokens(example["source"])) for example in examples]
     readable = [i for i, count in enumerate(words) if 5 <= count <= 40]
     usable = readable or [i for i, count in enumerate(words) if 1 <= count <= 40]
     if not usable:
         raise InputError("it has no development sentence to decode")
     step = max(1, len(usable) // SENTENCES)
     chosen = [examples[i] for i in usable[::step][:SENTENCES]]
-    texts = [one["source"] for one in chosen]
+    texts = [example["source"] for example in chosen]
     pool = _decoder(model, run.weights).decode(texts, max_edges=EDGES, jobs=jobs)
-    count = min(len(one["references"]) for one in chosen)
-    _core.set_references(pool, [[one["references"][r] for one in chosen] for r in range(count)])
+    count = min(len(example["references"]) for example in chosen)
+    _core.set_references(pool, [[example["references"][r] for example in chosen] for r in range(count)])
     _core.set_sources(pool, [" ".join(model.source_text.tokens(text)) for text in texts])
-    before = [one.get("before") for one in chosen]
+    before = [example.get("before") for example in chosen]
     if any(text is None for text in before):
         before = list(_decoder(model, run.initial).translate(texts, tokens=True, jobs=jobs))
     run.said_before = {name: str(text) for name, text in zip(pool.ids, before, strict=True)}
@@ -56,8 +56,12 @@ def _decoder(model: Model, weights: Mapping[str, float]) -> Hiero | Blocks:
 def _examples(run: RunData) -> list[dict[str, Any]]:
     """The sentences that the run kept: source, references in tokens, what was said before."""
     try:
-        found = json.loads(read_whole(run.path / "examples.json").decode("utf-8"))
-        return [one for one in found if isinstance(one["source"], str) and isinstance(one["references"], list)]
+        examples = json.loads(read_whole(run.path / "examples.json").decode("utf-8"))
+        return [
+            example
+            for example in examples
+            if isinstance(example["source"], str) and isinstance(example["references"], list)
+        ]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
@@ -67,5 +71,5 @@ def _development(run: RunData, model: Model) -> list[dict[str, Any]]:
     files = run.record.files()
     part = "dev_" if "dev_source" in files else ""
     corpus = Corpus.read(files[f"{part}source"][0], files[f"{part}refs"])
-    tokens = [[model.target_text.text(line) for line in one] for one in corpus.references]
-    return [{"source": line, "references": [one[i] for one in tokens]} for i, line in enumerate(corpus.lines)]
+    tokens = [[model.target_text.text(line) for line in reference] for reference in corpus.references]
+    return [{"source": line, "references": [lines[i] for lines in tokens]} for i, line in enumerate(corpus.lines)]

@@ -45,8 +45,10 @@ class Examined:
         w = weight_vector(run.weights, pool.feature_names)
         self.deviations = influence(pool if pool.is_lists else pool.kbest(w, 50, jobs=jobs))
         picked = choose(self.changes, count)
-        made = clouds(run, pool, [one.index for one in picked], jobs)
-        self.clouds = [{**each, "change": round(one.change, 4)} for each, one in zip(made, picked, strict=True)]
+        made = clouds(run, pool, [translation.index for translation in picked], jobs)
+        self.clouds = [
+            {**each, "change": round(translation.change, 4)} for each, translation in zip(made, picked, strict=True)
+        ]
 
     @property
     def changes(self) -> list[Translation]:
@@ -67,7 +69,7 @@ class Examined:
     def after(self, part: str, key: str | None = None) -> list[float]:
         """The score of a part after training under each seed, from the record; empty if it is not known."""
         final = self.run.record.final
-        each = [one.get(part, {}).get(key or self.run.key) for one in final.get("replicates", [final])]
+        each = [scores.get(part, {}).get(key or self.run.key) for scores in final.get("replicates", [final])]
         return [float(value) for value in each if value is not None]
 
 
@@ -91,10 +93,10 @@ class System:
         return self.first.run.trainer
 
     def after(self, part: str, key: str | None = None) -> list[float]:
-        return [value for one in self.runs for value in one.after(part, key)]
+        return [value for examined in self.runs for value in examined.after(part, key)]
 
     def before(self, part: str, key: str | None = None) -> float | None:
-        each = [one.before(part, key) for one in self.runs]
+        each = [examined.before(part, key) for examined in self.runs]
         return mean(value for value in each if value is not None) if None not in each else None
 
     def score(self, part: str) -> float:
@@ -108,21 +110,21 @@ class System:
         stats = self.stats(part)
         if stats is None:
             return None
-        test = paired_bootstrap(stats, first.stats_before, self.first.run.metric, 1000, 1, jobs)
+        test = paired_bootstrap(stats, first.stats_before, self.first.run.metric, jobs=jobs)
         return test.p, test.ci
 
     def stats(self, part: str) -> Vector | None:
         """Seeds x sentences x statistics, where they are known."""
-        if not all(part in one.scored for one in self.runs):
+        if not all(part in examined.scored for examined in self.runs):
             return None
-        return np.concatenate([one.scored[part].stats for one in self.runs])
+        return np.concatenate([examined.scored[part].stats for examined in self.runs])
 
     def of(self, part: str) -> object:
         """What tells the sentences of a part from others."""
         if part in self.first.scored:
             return self.first.scored[part].of
         record = self.first.run.record
-        return [one["sha256"] for one in record.inputs if one["role"] != "initial"], record.holdout
+        return [file["sha256"] for file in record.inputs if file["role"] != "initial"], record.holdout
 
     def seeds(self, part: str) -> str:
         """How many seeds the score is over, in words; nothing for one."""
@@ -135,29 +137,29 @@ class Group:
     """Runs that were trained for the same metric: only these are put on one axis."""
 
     title: str  # of the metric
-    found: list[Examined]
+    runs: list[Examined]
     alone: bool  # all runs of the page
 
     @property
     def higher(self) -> bool:
-        return self.found[0].run.metric.higher_is_better
+        return self.runs[0].run.metric.higher_is_better
 
     @cached_property
     def systems(self) -> list[System]:
         """The finished runs, those that differ in the seed only taken together."""
         ways: dict[str, list[Examined]] = {}
-        for one in self.found:
-            if one.run.finished:
-                way = _way(one)
-                if any(other.run.record.seed == one.run.record.seed for other in ways.get(way, [])):
-                    way += str(one.number)  # the same run once more
-                ways.setdefault(way, []).append(one)
+        for examined in self.runs:
+            if examined.run.finished:
+                way = _way(examined)
+                if any(other.run.record.seed == examined.run.record.seed for other in ways.get(way, [])):
+                    way += str(examined.number)  # the same run once more
+                ways.setdefault(way, []).append(examined)
         made: list[System] = []
         for runs in ways.values():
             name = runs[0].run.name
             if len(runs) > 1:
-                name = _common([one.run.name for one in runs]) or runs[0].run.trainer
-                if any(name == one.name for one in made):
+                name = _common([examined.run.name for examined in runs]) or runs[0].run.trainer
+                if any(name == system.name for system in made):
                     name = runs[0].run.name
             made.append(System(name, runs))
         return made
@@ -169,21 +171,21 @@ def _common(names: Sequence[str]) -> str:
     return names[0][:size].rstrip("-_. 0123456789")
 
 
-def _way(one: Examined) -> str:
+def _way(examined: Examined) -> str:
     """What two runs that differ in their seed only have in common; the sentences they are judged by belong to it."""
-    record = one.run.record
+    record = examined.run.record
     settings = {name: value for name, value in record.settings.items() if name != "seed"}
-    of = next((one.scored[part].of for part in PARTS if part in one.scored), one.number)
+    of = next((examined.scored[part].of for part in PARTS if part in examined.scored), examined.number)
     return repr((record.kind, settings, of))
 
 
-def by_metric(found: Sequence[Examined]) -> list[Group]:
+def by_metric(runs: Sequence[Examined]) -> list[Group]:
     """The runs by the metric that they were trained for, with everything that decides its numbers."""
     sorted_by: dict[str, list[Examined]] = {}
-    for one in found:
-        name, *signature = one.run.record.metric.split("|")
+    for examined in runs:
+        name, *signature = examined.run.record.metric.split("|")
         known = "|".join([name, *(part for part in signature if not part.startswith("version:"))])
-        sorted_by.setdefault(known, []).append(one)
+        sorted_by.setdefault(known, []).append(examined)
     names = [known.partition("|")[0] for known in sorted_by]
     return [
         Group(

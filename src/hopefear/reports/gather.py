@@ -105,7 +105,7 @@ class RunData:
     def chosen(self) -> int:
         """Which of the replicates gave the weights of the run: the best on dev."""
         seed = self.record.final.get("best_seed")
-        return next((k for k, one in enumerate(self.replicates) if one.seed == seed), 0)
+        return next((k for k, replicate in enumerate(self.replicates) if replicate.seed == seed), 0)
 
     @property
     def has_initial(self) -> bool:
@@ -166,7 +166,7 @@ class Reader:
     def _pool(self, record: RunRecord) -> Pool:
         """The candidates that were learnt from."""
         key = tuple(
-            one["sha256"] for one in record.inputs if one["role"] in ("nbest", "forests", "table", "refs", "sources")
+            file["sha256"] for file in record.inputs if file["role"] in ("nbest", "forests", "table", "refs", "sources")
         )
         if key not in self._pools:
             self._pools[key] = CandidateFiles.recorded(record).read()
@@ -180,11 +180,11 @@ def _parts(record: RunRecord, pool: Pool) -> dict[str, Pool]:
 
 def _loop(run: RunData, jobs: int) -> None:
     """A decoder was in the loop: what it said in every replicate, and all candidates of the best one."""
-    folders = sorted((run.path / "checkpoint").glob("replicate-*/"), key=lambda one: (len(one.name), one.name))
+    folders = sorted((run.path / "checkpoint").glob("replicate-*/"), key=lambda folder: (len(folder.name), folder.name))
     if not folders:
         raise InputError("it tuned parameters of a decoder, and there are no lists of one setting only")
     final = run.record.final
-    seeds = [one["seed"] for one in final.get("replicates", [])] or [run.record.seed or 0]
+    seeds = [replicate["seed"] for replicate in final.get("replicates", [])] or [run.record.seed or 0]
     said: list[list[Pool]] = []  # per replicate: before, after
     run.replicates = []
     for seed, folder in zip(seeds, folders, strict=True):
@@ -193,7 +193,7 @@ def _loop(run: RunData, jobs: int) -> None:
         sign = 1 if run.metric.higher_is_better else -1
         best = max(range(len(steps)), key=lambda k: sign * scores[k]["dev"])
         said.append([first_best(read_forests(steps[k] / "candidates.forests"), jobs) for k in (0, best)])
-        history = [{"epoch": k + 1, "score": one["dev"]} for k, one in enumerate(scores)]
+        history = [{"epoch": k + 1, "score": decoded["dev"]} for k, decoded in enumerate(scores)]
         run.replicates.append(Replicate(seed, read_weights(steps[best] / "weights.txt"), {}, history, []))
         if seed == final.get("best_seed", seed):
             run.initial = read_weights(steps[0] / "weights.txt")
@@ -213,7 +213,7 @@ def sentences_of(pool: Pool) -> object:
 def logged(run: RunData) -> list[Replicate]:
     """The epochs that the log of a run has so far, as replicates; an epoch that was repeated counts once."""
     wanted = {"decoding": "decoded", "setting": "evaluated"}.get(run.counts, "epoch")
-    found: dict[int, dict[int, dict[str, Any]]] = {}
+    scores: dict[int, dict[int, dict[str, Any]]] = {}
     try:
         lines = read_whole(run.path / "log.jsonl").decode("utf-8", "replace").split("\n")
     except OSError:
@@ -221,25 +221,25 @@ def logged(run: RunData) -> list[Replicate]:
     number = 0
     for line in lines:
         try:
-            one = json.loads(line)
-            if one["event"] == "resume" and wanted == "decoded":  # decodings are told again
-                found, number = {}, 0
-            if one["event"] != wanted:
+            event = json.loads(line)
+            if event["event"] == "resume" and wanted == "decoded":  # decodings are told again
+                scores, number = {}, 0
+            if event["event"] != wanted:
                 continue
-            number = int(one.get("replicate", number + (one["epoch"] == 1 and wanted == "decoded")))
-            found.setdefault(number, {})[int(one["epoch"])] = {"epoch": one["epoch"], "score": one["score"]}
+            number = int(event.get("replicate", number + (event["epoch"] == 1 and wanted == "decoded")))
+            scores.setdefault(number, {})[int(event["epoch"])] = {"epoch": event["epoch"], "score": event["score"]}
         except (ValueError, KeyError, TypeError):
             continue  # a line that is being written
     first = (run.record.seed or 0) - 1
     return [
         Replicate(first + max(number, 1), {}, {}, [epochs[k] for k in sorted(epochs)], [])
-        for number, epochs in sorted(found.items())
+        for number, epochs in sorted(scores.items())
     ]
 
 
 def _kept(path: Path) -> dict[str, Kept]:
     """Statistics of all sentences; none from a damaged file: the scores are in the record."""
-    found = {}
+    kept = {}
     try:
         held = checkpoint.read_npz(path)
         for part in ("dev", "test"):
@@ -247,7 +247,7 @@ def _kept(path: Path) -> dict[str, Kept]:
                 before, after = (held[f"{part}_{when}"].astype(np.float64) for when in ("before", "after"))
                 if before.shape != after.shape or after.shape[1:] != (2 * Bleu().max_order + 1,):
                     return {}
-                found[part] = Kept(before, after, str(held[f"{part}_references"]))
+                kept[part] = Kept(before, after, str(held[f"{part}_references"]))
     except (OSError, InputError, ValueError, KeyError):
         return {}
-    return found
+    return kept

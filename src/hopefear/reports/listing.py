@@ -49,9 +49,9 @@ class Listing:
             "parts": [list(part) for part in self.parts],
             "systems": list(self.systems),
             "pair": list(self.pair),
-            "ids": [one.id for one in self.sentences],
-            "sources": [one.source for one in self.sentences],
-            "references": [list(one.references) for one in self.sentences],
+            "ids": [sentence.id for sentence in self.sentences],
+            "sources": [sentence.source for sentence in self.sentences],
+            "references": [list(sentence.references) for sentence in self.sentences],
             "texts": texts,
             "said": said,
             "gains": gains,
@@ -60,19 +60,19 @@ class Listing:
 
 def listing(judged: Judged) -> Listing | None:
     """The runs of a metric that were told the same sentences, the best first; and what was said before training."""
-    runs = [one for system in (*judged.order, *judged.apart) for one in system.runs if one.told]
-    if not any(each.after for one in runs for told in one.told.values() for each in told):
+    runs = [examined for system in (*judged.order, *judged.apart) for examined in system.runs if examined.told]
+    if not any(each.after for examined in runs for told in examined.told.values() for each in told):
         return None  # scores without texts
     parts = [part for part in (*PARTS, "examples") if part in runs[0].told]
-    runs = [one for one in runs if all(_same(one, runs[0], part) for part in parts)]
-    whole = {one: [each for part in parts for each in one.told[part]] for one in runs}
+    runs = [examined for examined in runs if all(_same(examined, runs[0], part) for part in parts)]
+    whole = {examined: [each for part in parts for each in examined.told[part]] for examined in runs}
     systems: dict[str, list[tuple[str, float]]] = {}
-    for one, told in whole.items():
-        systems[one.run.name] = [(each.after, each.gain_after) for each in told]
-    for one, told in whole.items():  # usually the same for all
+    for examined, told in whole.items():
+        systems[examined.run.name] = [(each.after, each.gain_after) for each in told]
+    for examined, told in whole.items():  # usually the same for all
         before = [(each.before, each.gain_before) for each in told]
         if before not in systems.values():
-            name = BEFORE if BEFORE not in systems else f"{one.run.name}, {BEFORE}"
+            name = BEFORE if BEFORE not in systems else f"{examined.run.name}, {BEFORE}"
             systems[name] = before
     if len(systems) < 2:
         systems[BEFORE] = list(next(iter(systems.values())))
@@ -82,7 +82,7 @@ def listing(judged: Judged) -> Listing | None:
     return Listing(
         judged.group.title,
         [(TITLES[part], len(runs[0].told[part])) for part in parts],
-        [Sentence(one.id, one.source, one.references or []) for one in first],
+        [Sentence(sentence.id, sentence.source, sentence.references or []) for sentence in first],
         systems,
         pair,
     )
@@ -103,8 +103,8 @@ def candidates_listing(
     return Listing(title, [(part, len(pool))], sentences, systems, (min(1, len(systems) - 1), 0))
 
 
-def _same(one: Examined, other: Examined, part: str) -> bool:
-    return part in one.told and part in one.scored and one.scored[part].of == other.scored[part].of
+def _same(examined: Examined, other: Examined, part: str) -> bool:
+    return part in examined.told and part in examined.scored and examined.scored[part].of == other.scored[part].of
 
 
 def sentences(listings: Sequence[Listing], note: str = "") -> Section | None:
@@ -112,12 +112,12 @@ def sentences(listings: Sequence[Listing], note: str = "") -> Section | None:
     if not listings:
         return None
     boxes = []
-    for number, one in enumerate(listings):
+    for number, listing in enumerate(listings):
         box = (
-            f'<div class="listing" data-listing="{number}"><p class="faint">{len(one.sentences):,} sentences of '
-            f"{len(one.systems)} systems. They need JavaScript.</p></div>"
+            f'<div class="listing" data-listing="{number}"><p class="faint">{len(listing.sentences):,} sentences of '
+            f"{len(listing.systems)} systems. They need JavaScript.</p></div>"
         )
-        boxes.append(page.headed(len(listings) == 1, one.title, box))
+        boxes.append(page.headed(len(listings) == 1, listing.title, box))
     lead = (
         "Every sentence, with what any two systems say of it: <del>only the first</del>, <ins>only the second</ins>. "
         "The numbers are the score of the sentence alone, 0 to 1, and the second minus the first. Each sentence has an "

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hopefear.errors import InputError
-from hopefear.reports import compare, page, scores, sections
+from hopefear.reports import SENTENCES, compare, page, scores, sections
 from hopefear.reports.examined import Examined, Group, by_metric
 from hopefear.reports.gather import Reader, RunData
 from hopefear.reports.listing import listing, sentences
@@ -26,7 +26,7 @@ AGAIN = (
 
 
 def make_report(
-    runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], *, sentences: int, jobs: int = 0
+    runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], *, sentences: int = SENTENCES, jobs: int = 0
 ) -> Path:
     """Write the page of these runs. Of several runs the first is the one that the others are compared with."""
     return _Maker(runs, out, sentences, jobs).write()
@@ -36,7 +36,7 @@ def watch(
     runs: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
-    sentences: int,
+    sentences: int = SENTENCES,
     jobs: int = 0,
     every: float = EVERY,
 ) -> Path:
@@ -52,7 +52,7 @@ def watched(
     runs: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
-    sentences: int,
+    sentences: int = SENTENCES,
     jobs: int = 0,
     every: float = EVERY,
 ) -> Iterator[Path]:
@@ -91,21 +91,21 @@ class _Maker:
 
     def state(self) -> list[tuple[int, int]]:
         """What changes when a run goes on: the size of its log, and the age of its record."""
-        found = []
+        states = []
         for path in self.paths:
             for name in ("log.jsonl", "run.json"):
                 try:
                     about = (path / name).stat()
-                    found.append((about.st_size, about.st_mtime_ns))
+                    states.append((about.st_size, about.st_mtime_ns))
                 except OSError:
-                    found.append((0, 0))
-        return found
+                    states.append((0, 0))
+        return states
 
     def write(self) -> Path:
-        found = [self._examine(number, path) for number, path in enumerate(self.paths)]
-        _name_apart([one.run for one in found])
-        self.finished = all(one.run.finished for one in found)
-        text = _page(found, self.jobs)
+        runs = [self._examine(number, path) for number, path in enumerate(self.paths)]
+        _name_apart([examined.run for examined in runs])
+        self.finished = all(examined.run.finished for examined in runs)
+        text = _page(runs, self.jobs)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(self.out) as file:
             file.write(text)
@@ -113,10 +113,10 @@ class _Maker:
 
     def _examine(self, number: int, path: Path) -> Examined:
         if number not in self._examined:
-            one = Examined(self.reader.read(path), number, self.sentences, self.jobs)
-            if not one.run.finished:
-                return one
-            self._examined[number] = one
+            examined = Examined(self.reader.read(path), number, self.sentences, self.jobs)
+            if not examined.run.finished:
+                return examined
+            self._examined[number] = examined
         return self._examined[number]
 
 
@@ -128,14 +128,14 @@ def _name_apart(runs: Sequence[RunData]) -> None:
             run.name = str(run.path)
 
 
-def _page(found: Sequence[Examined], jobs: int) -> str:
-    runs = [one.run for one in found]
+def _page(examined: Sequence[Examined], jobs: int) -> str:
+    runs = [each.run for each in examined]
     names = [run.name for run in runs]
-    groups = by_metric(found)
+    groups = by_metric(examined)
     judgements = [judged(group, jobs) for group in groups]
-    seen = [one for one in found if one.clouds]
-    listings = [one for each in judgements if each is not None and (one := listing(each)) is not None]
-    weights, rows = compare.weights_table(found)
+    seen = [each for each in examined if each.clouds]
+    listings = [listed for each in judgements if each is not None and (listed := listing(each)) is not None]
+    weights, rows = compare.weights_table(examined)
     compared = [each.compared for each in judgements if each is not None and each.compared is not None]
     shown = [
         scores.pairs(compared, len(groups) == 1),
@@ -149,15 +149,16 @@ def _page(found: Sequence[Examined], jobs: int) -> str:
         sections.weights(groups) if weights is not None else None,
         weights,
         sections.surface(seen, jobs) if seen else None,
-        sections.lengths(found) if any(one.bleu for each in found for one in each.scored.values()) else None,
-        compare.options(found) if len(found) > 1 else None,
+        sections.lengths(examined) if any(part.bleu for each in examined for part in each.scored.values()) else None,
+        compare.options(examined) if len(runs) > 1 else None,
         sections.made(runs),
     ]
     data = {
         "runs": [
-            {"name": one.run.name, "metric": page.escape_metric(one.run.key), "sentences": one.clouds} for one in seen
+            {"name": each.run.name, "metric": page.escape_metric(each.run.key), "sentences": each.clouds}
+            for each in seen
         ],
-        "sentences": [one.record() for one in listings],
+        "sentences": [listed.record() for listed in listings],
         "weights": rows,
     }
     again = "" if all(run.finished for run in runs) else AGAIN

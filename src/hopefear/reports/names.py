@@ -14,5 +14,5 @@ def readable(name: str) -> str:
     parts = re.split(r"([,|])", rest[:-1])  # words, and between them what separates words and phrases
     words = [unquote(part) for part in parts[::2]]
     shown = [word if word.isalnum() or not word else f"“{word}”" for word in words]
-    between = [", " if one == "," else " | " for one in parts[1::2]]
+    between = [", " if separator == "," else " | " for separator in parts[1::2]]
     return f"{head}({''.join(a + b for a, b in zip(shown, [*between, ''], strict=True))})"

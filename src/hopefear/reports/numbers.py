@@ -36,12 +36,12 @@ def averaged(name: str, replicates: Iterable[Iterable[tuple[float, float]]]) -> 
 
 def learning_curve(run: RunData) -> Curve:
     """The score after each epoch."""
-    return averaged(run.name, (epoch_scores(one.history) for one in run.replicates))
+    return averaged(run.name, (epoch_scores(replicate.history) for replicate in run.replicates))
 
 
 def epoch_scores(history: Iterable[Mapping[str, Any]]) -> list[tuple[float, float]]:
     """Epochs and their scores; a score that was not finite is null in records."""
-    return [(one["epoch"], one["score"]) for one in history if one["score"] is not None]
+    return [(epoch["epoch"], epoch["score"]) for epoch in history if epoch["score"] is not None]
 
 
 @dataclass(frozen=True)
@@ -68,20 +68,22 @@ def before_after(run: RunData, part: str, jobs: int = 0) -> BeforeAfter:
     if said is not None:
         before, stats = all_stats(said, run.metric, jobs)
     else:
-        said = Said(best_of(pool, run.initial, jobs), [best_of(pool, one.weights, jobs) for one in run.replicates])
+        said = Said(
+            best_of(pool, run.initial, jobs), [best_of(pool, replicate.weights, jobs) for replicate in run.replicates]
+        )
         before = chosen_stats(pool, run.initial, run.metric, jobs)
-        stats = np.stack([chosen_stats(pool, one.weights, run.metric, jobs) for one in run.replicates])
+        stats = np.stack([chosen_stats(pool, replicate.weights, run.metric, jobs) for replicate in run.replicates])
     bleu = None
     if len(pool) and all(pool.references(i) for i in range(len(pool))):
         metric = Bleu(getattr(run.metric, "lowercase", False), getattr(run.metric, "tokenize", "none"))
         both = {"before": said.before, "after": said.after[run.chosen]}
-        bleu = {when: bleu_details(metric, metric.stats(one, jobs).sum(axis=0)) for when, one in both.items()}
+        bleu = {when: bleu_details(metric, metric.stats(chosen, jobs).sum(axis=0)) for when, chosen in both.items()}
     return _compared(run.metric, part, before, stats, bleu, sentences_of(pool), said, jobs)
 
 
 def all_stats(said: Said, metric: Metric, jobs: int = 0) -> tuple[Vector, Vector]:
     """The statistics of any metric: before, and after for each replicate."""
-    return metric.stats(said.before, jobs), np.stack([metric.stats(one, jobs) for one in said.after])
+    return metric.stats(said.before, jobs), np.stack([metric.stats(chosen, jobs) for chosen in said.after])
 
 
 def kept_before_after(part: str, kept: Kept, jobs: int = 0) -> BeforeAfter:
@@ -102,9 +104,9 @@ def _compared(
     said: Said | None,
     jobs: int,
 ) -> BeforeAfter:
-    found = paired_bootstrap(after, before, metric, 1000, 1, jobs)
-    was, now = found.score_b, list(found.runs_a)
-    return BeforeAfter(part, len(before), was, now, found.p, found.ci, before, after, bleu, of, said)
+    test = paired_bootstrap(after, before, metric, jobs=jobs)
+    was, now = test.score_b, list(test.runs_a)
+    return BeforeAfter(part, len(before), was, now, test.p, test.ci, before, after, bleu, of, said)
 
 
 def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:
@@ -151,8 +153,8 @@ def moved_weights(run: RunData, deviations: Mapping[str, float], most: int = 16)
     before, after = (shares(source, names, deviations) for source in (run.initial, run.weights))
     order = np.argsort(-np.abs(after - before), kind="stable")
     changed = [int(j) for j in order if after[j] != before[j]]
-    found = [Moved(names[j], float(w0[j]), float(w1[j]), float(before[j]), float(after[j])) for j in changed[:most]]
-    return found, len(names)
+    largest = [Moved(names[j], float(w0[j]), float(w1[j]), float(before[j]), float(after[j])) for j in changed[:most]]
+    return largest, len(names)
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ def surfaces(run: RunData, names: Sequence[str], jobs: int = 0) -> list[Surface]
     stats = run.metric.stats(pool, jobs) if pool.is_lists else None
     w = weight_vector(run.weights, pool.feature_names)
     scale = _scale(run, pool, jobs)
-    found = []
+    surfaces = []
     for name in names:
         j = pool.features.find(name)
         if j < 0:
@@ -184,8 +186,8 @@ def surfaces(run: RunData, names: Sequence[str], jobs: int = 0) -> list[Surface]
         direction[j] = 1.0
         starts, gains = _core.error_surface(prepared, stats, run.metric.core, w, direction, axis=False)
         scores = scale[0] + scale[1] * np.asarray(gains)
-        found.append(_surface(name, float(w[j]), np.asarray(starts), scores, run.metric.higher_is_better))
-    return found
+        surfaces.append(_surface(name, float(w[j]), np.asarray(starts), scores, run.metric.higher_is_better))
+    return surfaces
 
 
 def _scale(run: RunData, pool: Pool, jobs: int) -> tuple[float, float]:

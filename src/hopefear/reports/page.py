@@ -58,7 +58,7 @@ def document(title: str, top: str, sections: Iterable[Section | None], data: Map
     script = f'"use strict";\n(function () {{\n{_static(".js")}}})();'
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'; img-src data:"
-    shown = [one for one in sections if one is not None]
+    shown = [section for section in sections if section is not None]
     day = time.strftime("%Y-%m-%d", time.gmtime())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -68,7 +68,7 @@ def document(title: str, top: str, sections: Iterable[Section | None], data: Map
         f"<title>{escape(title)}</title>\n<style>{style()}{_static('.css')}</style>\n</head>\n"
         f'<body class="framed">\n<a class="skip" href="#main">to the content</a>{_navigation(shown)}'
         f'<main id="main" tabindex="-1"><header class="top" id="verdict">{top}</header>'
-        f"{''.join(one.markup for one in shown)}</main>"
+        f"{''.join(section.markup for section in shown)}</main>"
         f"<footer>Made by hopefear {escape(hopefear.__version__)} on {day}. This page holds everything it shows and "
         f"loads nothing from the network.</footer>\n{packed(data or {})}\n<script>{script}</script>\n</body>\n</html>\n"
     )
@@ -77,12 +77,12 @@ def document(title: str, top: str, sections: Iterable[Section | None], data: Map
 @cache
 def _static(ending: str) -> str:
     """The files of ``static/`` of one kind, joined."""
-    found = sorted(files("hopefear.reports").joinpath("static").iterdir(), key=lambda one: one.name)
-    return "".join(one.read_text(encoding="utf-8") for one in found if one.name.endswith(ending))
+    paths = sorted(files("hopefear.reports").joinpath("static").iterdir(), key=lambda path: path.name)
+    return "".join(path.read_text(encoding="utf-8") for path in paths if path.name.endswith(ending))
 
 
 def _navigation(sections: Sequence[Section]) -> str:
-    links = "".join(f'<li><a href="#{one.name}">{escape(one.short)}</a></li>' for one in sections)
+    links = "".join(f'<li><a href="#{section.name}">{escape(section.short)}</a></li>' for section in sections)
     return (
         '<nav class="sections" aria-label="sections"><div class="bar"><span class="brand">hopefear</span>'
         '<button type="button" class="menu" aria-expanded="false" aria-controls="sections">Sections</button></div>'
@@ -99,8 +99,8 @@ def packed(data: Mapping[str, Any]) -> str:
 
 def unpacked(page: str) -> Any:
     """The data of a page."""
-    found = re.search(r'id="data">(.*?)</script>', page, re.S)
-    return json.loads(zlib.decompress(base64.b64decode(found[1]))) if found else None
+    match = re.search(r'id="data">(.*?)</script>', page, re.S)
+    return json.loads(zlib.decompress(base64.b64decode(match[1]))) if match else None
 
 
 def headed(alone: bool, title: str, content: str) -> str:
@@ -129,7 +129,7 @@ def chart(
     beyond = outside(shown, low, high)
     note = ""
     if beyond:
-        names = ", ".join(f"{escape(one.name)} ({_ends(one.y)})" for one in beyond)
+        names = ", ".join(f"{escape(curve.name)} ({_ends(curve.y)})" for curve in beyond)
         note = f'<p class="small faint">Beyond the axis: {names}.<span class="needs-js"> Press the names of others to '
         note += "hide them, and the axis follows.</span></p>"
 

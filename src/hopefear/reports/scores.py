@@ -27,26 +27,28 @@ def top(title: str, groups: Sequence[Group], judgements: Sequence[Judged | None]
             steps = "".join(f"<li>{step}</li>" for step in next_steps(judged))
             after = f'<div class="next"><b>Next</b><ol>{steps}</ol></div>'
             text += f'<div class="grid2">{_intervals(judged, number, jobs)}{after}</div>'
-        text += "".join(f'<p class="verdict">{one}</p>' for one in running([one.run for one in group.found]))
+        text += "".join(
+            f'<p class="verdict">{state}</p>' for state in running([examined.run for examined in group.runs])
+        )
         contents.append(text)
     return "".join(contents)
 
 
 def _intervals(judged: Judged, number: int, jobs: int) -> str:
     """The scores with their intervals, and what was before training, where it is the same for all."""
-    part, metric = judged.part, judged.group.found[0].run.metric
+    part, metric = judged.part, judged.group.runs[0].run.metric
     bars = []
     for system in judged.order:
         stats = system.stats(part)
         if stats is not None:
-            found = confidence_interval(stats, metric, 1000, 1, jobs=jobs)
-            bars.append(Bar(system.name, found.runs, found.low, found.high, system.first.number))
-    befores = {one.before(part) for one in judged.order}
+            interval = confidence_interval(stats, metric, jobs=jobs)
+            bars.append(Bar(system.name, interval.runs, interval.low, interval.high, system.first.number))
+    befores = {system.before(part) for system in judged.order}
     first = judged.best.first.scored.get(part)
     if not bars or first is None:
         return ""
     if len(befores) == 1 and None not in befores:
-        was = confidence_interval(first.stats_before, metric, 1000, 1, jobs=jobs)
+        was = confidence_interval(first.stats_before, metric, jobs=jobs)
         bars.append(Bar("before training", was.runs, was.low, was.high, BEFORE))
     d, label = judged.best.digits, f"{judged.group.title}, {TITLES[part]}"
     note = '<p class="small faint">Lines are 95 % intervals over sentences'
@@ -54,10 +56,10 @@ def _intervals(judged: Judged, number: int, jobs: int) -> str:
     return page.figure(f"scores-{number}", lambda width: forest_plot(bars, label, d, width), note=note)
 
 
-def pairs(found: Sequence[Compared], alone: bool) -> Section | None:
+def pairs(comparisons: Sequence[Compared], alone: bool) -> Section | None:
     """Every pair of systems with its test."""
     contents = []
-    for compared in found:
+    for compared in comparisons:
         d = compared.digits
         rows = [
             [
@@ -84,10 +86,10 @@ def scores(groups: Sequence[Group], jobs: int) -> Section:
     contents = []
     for group in groups:
         rows = [
-            [escape(one.name), TITLES[part], *_score_cells(one, part, jobs)]
-            for one in group.systems
+            [escape(system.name), TITLES[part], *_score_cells(system, part, jobs)]
+            for system in group.systems
             for part in reversed(PARTS)
-            if one.after(part)
+            if system.after(part)
         ]
         if rows:
             columns = ["run", "part", "before", "after", "gain", "95 % interval", "p"]
@@ -98,10 +100,10 @@ def scores(groups: Sequence[Group], jobs: int) -> Section:
         "are several: then <i>after</i> is their mean, with the standard deviation)."
     )
     notes = "".join(
-        f'<p class="small faint">{escape(one.run.name)}: no test, no sentences: {escape(one.run.missing)}.</p>'
+        f'<p class="small faint">{escape(run.name)}: no test, no sentences: {escape(run.missing)}.</p>'
         for group in groups
-        for one in group.found
-        if one.run.missing
+        for run in (examined.run for examined in group.runs)
+        if run.missing
     )
     return section(
         "scores",
@@ -112,16 +114,16 @@ def scores(groups: Sequence[Group], jobs: int) -> Section:
     )
 
 
-def _score_cells(one: System, part: str, jobs: int) -> list[str]:
-    before, after, digits = one.before(part), one.after(part), one.digits
+def _score_cells(system: System, part: str, jobs: int) -> list[str]:
+    before, after, digits = system.before(part), system.after(part), system.digits
     shown = plain_number(mean(after), digits) + (f" ± {plain_number(stdev(after), digits)}" if len(after) > 1 else "")
     was = plain_number(before, digits) if before is not None else ""
     gain = signed(mean(after) - before, digits) if before is not None else ""
-    tested = one.gain(part, jobs) if gain else None
+    tested = system.gain(part, jobs) if gain else None
     if tested is not None:
         p, (low, high) = tested
         return [was, shown, gain, f"{signed(low, digits)} to {signed(high, digits)}", _p_cell(p)]
-    known = one.first.run.record.final.get(part, {}).get("p") if gain and len(one.runs) == 1 else None
+    known = system.first.run.record.final.get(part, {}).get("p") if gain and len(system.runs) == 1 else None
     return [was, shown, gain, "", _p_cell(known) if isinstance(known, int | float) else ""]
 
 

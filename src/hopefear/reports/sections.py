@@ -85,7 +85,9 @@ def curves(groups: Sequence[Group]) -> Section:
     lead = "The score on the training data (for online training: on dev), after each epoch or decoding."
     for number, group in enumerate(groups):
         made = []
-        drawn = [(one.run, replace(learning_curve(one.run), series=one.number)) for one in group.found]
+        drawn = [
+            (examined.run, replace(learning_curve(examined.run), series=examined.number)) for examined in group.runs
+        ]
         for unit in ("epoch", "decoding", "setting"):
             own = [one_fit(curve) for run, curve in drawn if run.counts == unit and curve.x]
             if any(not curve.level for curve in own):
@@ -96,11 +98,13 @@ def curves(groups: Sequence[Group]) -> Section:
                 if any(curve.level for curve in own) and "dotted" not in lead:
                     lead += " A dotted line is a trainer that fits all at once and has no epochs."
             elif own:
-                fits = "; ".join(f"{escape(one.name)} {plain_number(one.y[0], _digits(group))}" for one in own)
+                fits = "; ".join(f"{escape(curve.name)} {plain_number(curve.y[0], _digits(group))}" for curve in own)
                 made.append(f'<p class="small faint">Fitted all at once, without epochs: {fits}.</p>')
         made.append(_starts(group, number))
         contents.append(headed(group, f'<div class="grid2">{"".join(made)}</div>'))
-    if not any(one.run.replicates and learning_curve(one.run).x for group in groups for one in group.found):
+    if not any(
+        examined.run.replicates and learning_curve(examined.run).x for group in groups for examined in group.runs
+    ):
         return section("curves", "Learning curves", lead, '<p class="faint">The record has no epochs.</p>')
     return section("curves", "Learning curves", lead, *contents, short="Learning")
 
@@ -111,18 +115,22 @@ def one_fit(curve: Curve) -> Curve:
 
 
 def _digits(group: Group) -> int:
-    return max(one.digits for one in group.found)
+    return max(examined.digits for examined in group.runs)
 
 
 def _starts(group: Group, number: int) -> str:
     """MERT has no epochs: each of its starts is a point."""
     rows: dict[str, list[tuple[int, float, str]]] = {}
-    for one in group.found:
-        if one.run.counts == "start":
-            for replicate in one.run.replicates:
-                name = one.run.name + (f", seed {replicate.seed}" if len(one.run.replicates) > 1 else "")
+    for examined in group.runs:
+        if examined.run.counts == "start":
+            for replicate in examined.run.replicates:
+                name = examined.run.name + (f", seed {replicate.seed}" if len(examined.run.replicates) > 1 else "")
                 rows[name] = [
-                    (one.number, score, f"{name}: start {int(start)} ended at {plain_number(score, one.digits)}")
+                    (
+                        examined.number,
+                        score,
+                        f"{name}: start {int(start)} ended at {plain_number(score, examined.digits)}",
+                    )
                     for start, score in epoch_scores(replicate.history)
                 ]
     if not rows:
@@ -153,7 +161,11 @@ def buckets(judgements: Sequence[Judged | None]) -> Section | None:
         if held < 100 and len(first.scored.get("dev", first.scored[part]).of) > held:  # type: ignore[arg-type]
             part = "dev"
         of = first.scored[part].of
-        runs = [one.first for one in judged.order if part in one.first.scored and one.first.scored[part].of == of]
+        runs = [
+            examined.first
+            for examined in judged.order
+            if part in examined.first.scored and examined.first.scored[part].of == of
+        ]
         text = _bucket_charts(judged.group, number, runs, part)
         if text:
             contents.append(headed(judged.group, text))
@@ -165,22 +177,22 @@ def buckets(judgements: Sequence[Judged | None]) -> Section | None:
 
 def _bucket_charts(group: Group, number: int, runs: Sequence[Examined], part: str) -> str:
     made = []
-    for kind, found, x, y in (
+    for kind, buckets, x, y in (
         ("length", length_buckets(runs, part), "words of the reference", group.title),
         ("words", word_buckets(runs, part), "times that a word is in the references", "F1 of words, %"),
     ):
-        if found is None:
+        if buckets is None:
             continue
-        places = [float(k) for k in range(len(found.names))]
+        places = [float(k) for k in range(len(buckets.names))]
         curves = [
-            Curve(one.run.name, places, scores, series=one.number)
-            for one, scores in zip(runs, found.after, strict=True)
+            Curve(examined.run.name, places, scores, series=examined.number)
+            for examined, scores in zip(runs, buckets.after, strict=True)
         ]
         if runs[0].before(part) is not None or part == "examples":
-            curves.append(Curve("before", places, found.before, series=BEFORE))
-        names = [name.replace(" to ", "\N{EN DASH}").replace(" or more", "+") for name in found.names]
+            curves.append(Curve("before", places, buckets.before, series=BEFORE))
+        names = [name.replace(" to ", "\N{EN DASH}").replace(" or more", "+") for name in buckets.names]
         unit = "sentences" if kind == "length" else "words of references"
-        sizes = "; ".join(f"{name}: {size:,}" for name, size in zip(found.names, found.sizes, strict=True))
+        sizes = "; ".join(f"{name}: {size:,}" for name, size in zip(buckets.names, buckets.sizes, strict=True))
         made.append(
             f"<div>{page.chart(f'bucket-{number}-{kind}', f'{y} by {x}', x, y, curves, names, BUCKETS[kind])}"
             f'<p class="small faint">{escape(TITLES[part])}; {unit} in each bucket: {sizes}.</p></div>'
@@ -190,69 +202,72 @@ def _bucket_charts(group: Group, number: int, runs: Sequence[Examined], part: st
 
 def weights(groups: Sequence[Group]) -> Section:
     """The weights of every group."""
-    together = "".join(headed(group, all_shares(group)) for group in groups if len(group.found) > 1)
-    found = [one for group in groups for one in group.found if one.run.weights]
-    found.sort(key=lambda one: one.number)
+    together = "".join(headed(group, all_shares(group)) for group in groups if len(group.runs) > 1)
+    runs = [examined for group in groups for examined in group.runs if examined.run.weights]
+    runs.sort(key=lambda examined: examined.number)
     contents = []
-    for one in found:
-        moved, total = moved_weights(one.run, one.deviations)
+    for examined in runs:
+        moved, total = moved_weights(examined.run, examined.deviations)
         if not moved:
             contents.append('<p class="faint">No weight moved.</p>')
             continue
-        contents.append(_moved(one, moved, total))
+        contents.append(_moved(examined, moved, total))
     lead = (
         "The share of each feature in the decisions of the model: its weight times its variation among the candidates "
         "of a sentence. Features left of zero count against a candidate."
     )
     note = "A ring marks the weight before, a dot the weight after."
-    if not any(one.run.has_initial for one in found):
+    if not any(examined.run.has_initial for examined in runs):
         note += " There were no initial weights: all begin at 0."
-    each = f'<h3>Before and after training</h3><p class="small faint">{note}</p>{_some_panels("w", found, contents)}'
+    each = f'<h3>Before and after training</h3><p class="small faint">{note}</p>{_some_panels("w", runs, contents)}'
     inside = f'<div class="grid2"><div>{together}</div><div>{each}</div></div>' if together else each
     return section("weights", "Weights that moved most", lead, inside, short="Weights")
 
 
-def _moved(one: Examined, moved: Sequence[Moved], total: int) -> str:
+def _moved(examined: Examined, moved: Sequence[Moved], total: int) -> str:
     note = f'<p class="small faint">{len(moved)} of {total:,} weights; on the right the weight itself.</p>'
-    return page.figure(f"weights-{one.number}", lambda width: weights_chart(moved, width), note=note)
+    return page.figure(f"weights-{examined.number}", lambda width: weights_chart(moved, width), note=note)
 
 
-def surface(found: Sequence[Examined], jobs: int) -> Section:
+def surface(runs: Sequence[Examined], jobs: int) -> Section:
     """The metric as a function of each weight that moved much."""
     contents = []
-    for one in found:
-        few = SURFACES if one.run.parts[one.run.part].is_lists else SURFACES // 2
-        moved, _ = moved_weights(one.run, one.deviations, few)
+    for examined in runs:
+        few = SURFACES if examined.run.parts[examined.run.part].is_lists else SURFACES // 2
+        moved, _ = moved_weights(examined.run, examined.deviations, few)
         by_share = sorted(moved, key=lambda m: -abs(m.share_after))
-        charts = error_surfaces(one.run, [m.name for m in by_share], jobs)
-        label = escape_metric(one.run.key)
+        charts = error_surfaces(examined.run, [m.name for m in by_share], jobs)
+        label = escape_metric(examined.run.key)
         cards = "".join(
             card(
                 f"<h3>{escape(readable(chart.name))}</h3>",
-                f'<div class="figure" id="surface-{one.number}-{k}">{surface_chart(chart, label, one.digits)}</div>',
-                f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart, one.digits)}</p>',
+                f'<div class="figure" id="surface-{examined.number}-{k}">'
+                f"{surface_chart(chart, label, examined.digits)}</div>",
+                f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart, examined.digits)}</p>',
             )
             for k, chart in enumerate(charts)
         )
-        contents.append(f'{_surface_of(one, charts, label)}<div class="grid">{cards}</div>')
+        contents.append(f'{_surface_of(examined, charts, label)}<div class="grid">{cards}</div>')
     lead = (
         "How the metric changes with one weight while the others stay fixed. The steps are exact, from the upper "
         "envelope of every sentence's candidates. The dashed line marks where the trainer stopped."
     )
-    return section("surface", "Error surface", lead, _some_panels("e", found, contents))
+    return section("surface", "Error surface", lead, _some_panels("e", runs, contents))
 
 
-def _surface_of(one: Examined, charts: Sequence[Surface], label: str) -> str:
+def _surface_of(examined: Examined, charts: Sequence[Surface], label: str) -> str:
     """Of which sentences these are; a sample is called so."""
-    run, part = one.run, one.run.part
+    run, part = examined.run, examined.run.part
     size = len(run.parts[part])
     here = (
-        f"; with the weights of the run {label} is {plain_number(charts[0].score, one.digits)} there" if charts else ""
+        f"; with the weights of the run {label} is {plain_number(charts[0].score, examined.digits)} there"
+        if charts
+        else ""
     )
     if part == "examples":
         whole = ""
-        if one.after("dev"):
-            whole = f", not {plain_number(one.after('dev')[0])} as on all of dev"
+        if examined.after("dev"):
+            whole = f", not {plain_number(examined.after('dev')[0])} as on all of dev"
         return (
             f'<p class="sample">Of a <b>sample</b>: {size:,} sentences that were decoded for this page{here}{whole}. '
             "The steps are exact for these sentences and their forests only.</p>"
@@ -268,14 +283,16 @@ def _best_on_line(chart: Surface, digits: int) -> str:
     return "the trainer stopped at the top" if at_top else f"{plain_number(lost, digits)} below the best on this line"
 
 
-def lengths(found: Sequence[Examined]) -> Section:
+def lengths(runs: Sequence[Examined]) -> Section:
     """Lengths of translations next to those of the references."""
     contents, known = [], []
-    for one in found:
-        got = next((one.scored[part] for part in PARTS if part in one.scored and one.scored[part].bleu), None)
+    for examined in runs:
+        got = next(
+            (examined.scored[part] for part in PARTS if part in examined.scored and examined.scored[part].bleu), None
+        )
         if got is None or got.bleu is None:
             continue
-        known.append(one)
+        known.append(examined)
         before, after = got.bleu["before"], got.bleu["after"]
         rows = [
             ["length of translations / references", f"{before['ratio']:.3f}", f"{after['ratio']:.3f}"],
@@ -286,41 +303,42 @@ def lengths(found: Sequence[Examined]) -> Section:
             '<li><i style="background:var(--c0)"></i>after</li></ul>'
         )
         contents.append(
-            f'<div class="grid2"><div class="figure" id="precisions-{one.number}">{precisions_chart(got)}{key}</div>'
+            f'<div class="grid2"><div class="figure" id="precisions-{examined.number}">'
+            f"{precisions_chart(got)}{key}</div>"
             f"<div>{table(['', 'before', 'after'], rows, name='lengths')}"
             f'<p class="small faint">{escape(TITLES.get(got.part, got.part))}, {got.sentences:,} sentences. A ratio '
-            f"below 1 costs a brevity penalty.{_from_nothing(one, got.part)}</p></div></div>"
+            f"below 1 costs a brevity penalty.{_from_nothing(examined, got.part)}</p></div></div>"
         )
     lead = "The percentage of output n-grams that are in a reference, and the length of the output."
     inside = _some_panels("n", known, contents)
     return section("length", "Length and n-gram precisions", lead, inside, short="N-grams")
 
 
-def _from_nothing(one: Examined, part: str) -> str:
+def _from_nothing(examined: Examined, part: str) -> str:
     """What "before" is of forests without initial weights, which have no order of their own."""
-    known = one.run.has_initial or one.before(part) is not None
+    known = examined.run.has_initial or examined.before(part) is not None
     return "" if known else " No initial weights were given: before is what weights of 0 choose, which means little."
 
 
-def _some_panels(name: str, found: Sequence[Examined], contents: Sequence[str]) -> str:
+def _some_panels(name: str, runs: Sequence[Examined], contents: Sequence[str]) -> str:
     """Panels of those runs that have something to show."""
-    numbers = [one.number for one in found]
+    numbers = [examined.number for examined in runs]
     all_there = numbers == list(range(len(numbers)))
-    return panels(name, "run", [one.run.name for one in found], contents, () if all_there else numbers)
+    return panels(name, "run", [examined.run.name for examined in runs], contents, () if all_there else numbers)
 
 
-def candidates(found: Sequence[Examined]) -> Section:
+def candidates(runs: Sequence[Examined]) -> Section:
     """The candidates of single sentences, which the script of the page draws."""
     contents = [
         f'<div class="candidates" data-sentences="{k}"><div class="picker" role="group" aria-label="sentences"></div>'
         '<div class="stage"></div></div><noscript><p>This section needs JavaScript.</p></noscript>'
-        for k in range(len(found))
+        for k in range(len(runs))
     ]
     lead = (
         "Pick a sentence, with the mouse or the arrow keys. Then press <i>after training</i> and watch the hope move "
         "to the right, until it is the best. Model scores are in standard deviations below the best."
     )
-    inside = _start() + _some_panels("s", found, contents)
+    inside = _start() + _some_panels("s", runs, contents)
     return section("candidates", "What a sentence could have been", lead, inside, short="Candidates")
 
 

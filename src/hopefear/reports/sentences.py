@@ -49,8 +49,8 @@ def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
     """All sentences of a part: what was said when the run had just begun, and what is said now."""
     pool = run.parts[part]
     chosen = [best_of(pool, w, jobs) for w in (run.initial, run.weights)]
-    before, after = ([one.text(i, 0) for i in range(len(one))] for one in chosen)
-    gains = [run.metric.sentence_gains(run.metric.stats(one, jobs)) for one in chosen]
+    before, after = ([lists.text(i, 0) for i in range(len(lists))] for lists in chosen)
+    gains = [run.metric.sentence_gains(run.metric.stats(lists, jobs)) for lists in chosen]
     if run.said_before:  # by a decoder that searched with the weights of that time
         before = [run.said_before.get(name, text) for name, text in zip(pool.ids, before, strict=True)]
         references = [pool.references(i) for i in range(len(pool))]
@@ -66,19 +66,22 @@ def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
     ]  # fmt: skip
 
 
-def choose(found: Sequence[Translation], count: int) -> list[Translation]:
+def choose(translations: Sequence[Translation], count: int) -> list[Translation]:
     """Sentences worth a look: of those that changed the most improved and the most harmed, of a length one can read."""
-    length = [len(one.after.split()) for one in found]
-    readable = [one for one, words in zip(found, length, strict=True) if 6 <= words <= 24]
+    length = [len(translation.after.split()) for translation in translations]
+    readable = [translation for translation, words in zip(translations, length, strict=True) if 6 <= words <= 24]
     if len(readable) < count:
-        readable = list(found)
-    changed = sorted((one for one in readable if one.before != one.after), key=lambda one: one.change)
-    worse = [one for one in changed if one.change < 0][: count // 3]
-    better = [one for one in reversed(changed) if one.change >= 0][: count - len(worse)]
+        readable = list(translations)
+    changed = sorted(
+        (translation for translation in readable if translation.before != translation.after),
+        key=lambda translation: translation.change,
+    )
+    worse = [translation for translation in changed if translation.change < 0][: count // 3]
+    better = [translation for translation in reversed(changed) if translation.change >= 0][: count - len(worse)]
     picked = better + worse
     if len(picked) < count:
-        known = {one.index for one in picked}
-        picked += [one for one in readable if one.index not in known][: count - len(picked)]
+        known = {translation.index for translation in picked}
+        picked += [translation for translation in readable if translation.index not in known][: count - len(picked)]
     return picked
 
 
@@ -111,13 +114,13 @@ def _cloud(
     seed: int,
 ) -> dict[str, Any]:
     """``vectors`` are over the features of the pool, ``own_vectors`` over those of its lists, which have ``names``."""
-    one = pool.subset(np.array([i]))
+    sentence = pool.subset(np.array([i]))
     triples: dict[str, HopeFear] = {}
-    lists = one
+    lists = sentence
     if document is not None:
-        triples = {when: one.hope_fear(w, document, jobs=1)[0] for when, w in vectors.items()}
-        lists = _sampled(one, vectors, triples, seed)
-    rows = _thin(run, lists, vectors, seed) if one.is_lists else np.arange(lists[0].edge_count)
+        triples = {when: sentence.hope_fear(w, document, jobs=1)[0] for when, w in vectors.items()}
+        lists = _sampled(sentence, vectors, triples, seed)
+    rows = _thin(run, lists, vectors, seed) if sentence.is_lists else np.arange(lists[0].edge_count)
     gains = run.metric.sentence_gains(run.metric.stats(lists, 1))
     scores = {when: np.asarray(lists[0].scores(w)) for when, w in own_vectors.items()}
     texts: dict[str, int] = {}
@@ -126,7 +129,7 @@ def _cloud(
     def text_of(row: int) -> int:
         return texts.setdefault(lists.text(0, row), len(texts))
 
-    data: dict[str, Any] = {"id": one.ids[0], "source": one.source(0), "references": one.references(0)}
+    data: dict[str, Any] = {"id": sentence.ids[0], "source": sentence.source(0), "references": sentence.references(0)}
     data["points"] = [[text_of(int(row)), round(float(gains[row]), 4)] for row in rows]
     for when, w in vectors.items():
         own = scores[when]
@@ -135,12 +138,12 @@ def _cloud(
         place = (own - own[best]) / spread
         marks = {"best": best}
         trees: dict[str, Derivation] = {}
-        if one.is_lists:
+        if sentence.is_lists:
             sized = (gains - gains.mean()) / (float(gains.std()) or 1.0)
             marks |= {"hope": int(np.argmax(place + sized)), "fear": int(np.argmax(place - sized))}
         else:
-            found = triples[when]
-            trees = {"best": found.best, "hope": found.hope, "fear": found.fear}
+            triple = triples[when]
+            trees = {"best": triple.best, "hope": triple.hope, "fear": triple.fear}
             marks |= {kind: _find(lists, own, trees[kind]) for kind in ("hope", "fear", "best")}
         top = np.argsort(-own, kind="stable")[:KBEST]
         among = set(top.tolist())
@@ -152,7 +155,7 @@ def _cloud(
         data[when]["why"] = _contributions(lists, names, marks, own_vectors[when])
         if trees:
             data[when]["trees"] = {
-                kind: tree(derivation, one.source(0).split(), w) for kind, derivation in trees.items()
+                kind: tree(derivation, sentence.source(0).split(), w) for kind, derivation in trees.items()
             }
     data["texts"] = list(texts)
     return data
@@ -179,20 +182,20 @@ def _thin(run: RunData, lists: Pool, vectors: Mapping[str, Vector], seed: int) -
     return np.array(sorted(keep | {int(k) for k in some}), dtype=np.int64)
 
 
-def _sampled(one: Pool, vectors: Mapping[str, Vector], triples: Mapping[str, HopeFear], seed: int) -> Pool:
+def _sampled(sentence: Pool, vectors: Mapping[str, Vector], triples: Mapping[str, HopeFear], seed: int) -> Pool:
     """Derivations of a forest as a list: the k best, random ones, hope and fear, under both weights."""
     pools = []
     for number, (when, w) in enumerate(vectors.items()):
-        found = triples[when]
-        temperature = max(1.0, 0.02 * abs(found.best.score))
-        pools += [one.kbest(w, KBEST, False, 1), one.sample(w, SAMPLES // 2, seed + number, temperature, 1)]
-        pools += [_as_list(one, derivation) for derivation in (found.hope, found.fear, found.best)]
+        triple = triples[when]
+        temperature = max(1.0, 0.02 * abs(triple.best.score))
+        pools += [sentence.kbest(w, KBEST, False, 1), sentence.sample(w, SAMPLES // 2, seed + number, temperature, 1)]
+        pools += [_as_list(sentence, derivation) for derivation in (triple.hope, triple.fear, triple.best)]
     return _core.merged(pools)
 
 
-def _as_list(one: Pool, derivation: Derivation) -> Pool:
+def _as_list(sentence: Pool, derivation: Derivation) -> Pool:
     """One derivation as a list of one candidate."""
-    forest = one[0]
+    forest = sentence[0]
     width = forest.dense_width
     h = np.asarray(derivation.h)
     ids, values = derivation.sparse
@@ -206,8 +209,8 @@ def _as_list(one: Pool, derivation: Derivation) -> Pool:
         sparse_ids=np.asarray(ids, dtype=np.int32) if len(ids) else None,
         sparse_values=np.asarray(values) if len(ids) else None,
     )  # fmt: skip
-    pool = one.subset(np.zeros(0, dtype=np.int64))
-    pool.append(one.ids[0], single, one.source(0), one.references(0))
+    pool = sentence.subset(np.zeros(0, dtype=np.int64))
+    pool.append(sentence.ids[0], single, sentence.source(0), sentence.references(0))
     return pool
 
 

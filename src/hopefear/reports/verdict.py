@@ -30,9 +30,9 @@ class Judged:
     compared: Compared | None  # all pairs of those whose sentences are known; None if the best is not among them
     apart: list[System]  # on other sentences, or without a score: not compared
 
-    def pair(self, one: System, other: System) -> Pair | None:
+    def pair(self, system: System, other: System) -> Pair | None:
         """The test of two systems; None if it cannot be made."""
-        return self.compared.pair(one.name, other.name) if self.compared is not None else None
+        return self.compared.pair(system.name, other.name) if self.compared is not None else None
 
     @property
     def best(self) -> System:
@@ -50,58 +50,60 @@ def judged(group: Group, jobs: int = 0) -> Judged | None:
     for parts in (PARTS[:2], PARTS[2:3], PARTS[3:]):  # what nothing was learnt from or chosen on, dev, train
         crowds = [(part, crowd) for part in parts for crowd in _crowds(systems, part)]
         if crowds:
-            part, largest = max(crowds, key=lambda one: (_testable(*one), len(one[1])))
+            part, largest = max(crowds, key=lambda crowd: (_testable(*crowd), len(crowd[1])))
             break
     else:
         return None
-    order = sorted(largest, key=lambda one: one.score(part), reverse=group.higher)
-    apart = [one for one in systems if one not in largest]
+    order = sorted(largest, key=lambda system: system.score(part), reverse=group.higher)
+    apart = [system for system in systems if system not in largest]
     return Judged(group, part, order, _compared(group, part, order, jobs), apart)
 
 
 def _compared(group: Group, part: str, order: Sequence[System], jobs: int) -> Compared | None:
-    stats = {one.name: matrix for one in order if (matrix := one.stats(part)) is not None}
+    stats = {system.name: matrix for system in order if (matrix := system.stats(part)) is not None}
     if len(stats) < 2 or order[0].name not in stats:
         return None
-    dev = {one.name: one.after("dev") for one in order}
-    return compared(group.found[0].run.metric, TITLES[part], dev, stats, {}, {}, jobs=jobs)
+    dev = {system.name: system.after("dev") for system in order}
+    return compared(group.runs[0].run.metric, TITLES[part], dev, stats, {}, {}, jobs=jobs)
 
 
 def _testable(part: str, crowd: Sequence[System]) -> int:
-    return sum(one.stats(part) is not None for one in crowd)
+    return sum(system.stats(part) is not None for system in crowd)
 
 
 def _crowds(systems: Sequence[System], part: str) -> list[list[System]]:
     """The systems that were scored on a part, those on the same sentences together."""
     crowds: list[list[System]] = []
-    for one in systems:
-        if not one.after(part):
+    for system in systems:
+        if not system.after(part):
             continue
-        same = next((crowd for crowd in crowds if crowd[0].of(part) == one.of(part)), None)
+        same = next((crowd for crowd in crowds if crowd[0].of(part) == system.of(part)), None)
         if same is None:
-            crowds.append([one])
+            crowds.append([system])
         else:
-            same.append(one)
+            same.append(system)
     return crowds
 
 
-def verdict(found: Judged) -> str:
+def verdict(judged: Judged) -> str:
     """One or two sentences (markup)."""
-    if found.compared is not None:
-        text = escape(found.compared.verdict)
-    elif len(found.order) > 1:
-        text = _untested(found)
+    if judged.compared is not None:
+        text = escape(judged.compared.verdict)
+    elif len(judged.order) > 1:
+        text = _untested(judged)
     else:
-        text = _gain(found)
-    if found.compared is not None and (left := [one for one in found.order if not _has(found.compared, one)]):
+        text = _gain(judged)
+    if judged.compared is not None and (
+        left := [system for system in judged.order if not _has(judged.compared, system)]
+    ):
         text += f" Whether it is better than {_names(left)} cannot be tested, because inputs are gone."
-    if not found.unseen:
-        learnt = found.best.first.run.record.kind == "tune"
+    if not judged.unseen:
+        learnt = judged.best.first.run.record.kind == "tune"
         told = "the sentences that were learnt from" if learnt else "the sentences that the epoch was chosen on"
         text += f" These are {told}: nothing is known of others."
-    if found.apart:
-        text += f" Not compared, because {'it has' if len(found.apart) == 1 else 'they have'} other sentences: "
-        text += f"{_names(found.apart)}."
+    if judged.apart:
+        text += f" Not compared, because {'it has' if len(judged.apart) == 1 else 'they have'} other sentences: "
+        text += f"{_names(judged.apart)}."
     return text
 
 
@@ -110,24 +112,24 @@ def _has(compared: Compared, system: System) -> bool:
 
 
 def _names(systems: Sequence[System]) -> str:
-    return ", ".join(escape(one.name) for one in systems)
+    return ", ".join(escape(system.name) for system in systems)
 
 
-def _untested(found: Judged) -> str:
+def _untested(judged: Judged) -> str:
     """The best of several whose difference cannot be tested."""
-    best, part, label = found.best, found.part, escape(found.group.title)
+    best, part, label = judged.best, judged.part, escape(judged.group.title)
     score = plain_number(best.score(part), best.digits)
-    lead = plain_number(abs(best.score(part) - found.order[1].score(part)), best.digits)
+    lead = plain_number(abs(best.score(part) - judged.order[1].score(part)), best.digits)
     return (
         f"<b>{escape(best.name)}</b> scores best on {WHERE[part]}, {score} {label}; "
-        f"whether its lead of {lead} over {escape(found.order[1].name)} is chance cannot be tested, because inputs are "
-        "gone."
+        f"whether its lead of {lead} over {escape(judged.order[1].name)} is chance cannot be tested, because inputs "
+        "are gone."
     )
 
 
-def _gain(found: Judged) -> str:
+def _gain(judged: Judged) -> str:
     """One system: after against before."""
-    best, part, label = found.best, found.part, escape(found.group.title)
+    best, part, label = judged.best, judged.part, escape(judged.group.title)
     before, after = best.before(part), best.score(part)
     name, seeds = f"<b>{escape(best.name)}</b>", best.seeds(part)
     of = f", {seeds}" if seeds else ""
@@ -146,18 +148,18 @@ def _gain(found: Judged) -> str:
     sure = f"{signed(change, d)}{of}, 95 % interval {signed(low, d)} to {signed(high, d)}, {p_text(p)}"
     if p >= LEVEL:
         return f"{name} moves {label} on {count} {numbers}, but this may be chance ({sure})."
-    verb = "improves" if (change > 0) == found.group.higher else "worsens"
+    verb = "improves" if (change > 0) == judged.group.higher else "worsens"
     return f"{name} {verb} {label} on {count} {numbers} ({sure})."
 
 
-def next_steps(found: Judged) -> list[str]:
+def next_steps(judged: Judged) -> list[str]:
     """What to do now, the most urgent first (markup)."""
-    best, part = found.best, found.part
+    best, part = judged.best, judged.part
     run = best.first.run
     tuned = run.record.kind == "tune"
     got = best.gain(part)
     size = best.first.scored[part].sentences if part in best.first.scored else 0
-    before, sign = best.before(part), 1 if found.group.higher else -1
+    before, sign = best.before(part), 1 if judged.group.higher else -1
     gain = sign * (best.score(part) - before) if before is not None else None
     steps = []
     if gain is not None and gain <= 0:
@@ -169,13 +171,15 @@ def next_steps(found: Judged) -> list[str]:
         count = len(run.record.warnings)
         what = "the warning" if count == 1 else f"the {count} warnings"
         steps.append(f'Read <a href="#warnings">{what}</a> about {escape(best.name)} before you use it.')
-    if not found.unseen:
+    if not judged.unseen:
         option = "<code>--holdout 0.1</code>" if tuned else "<code>--test-source</code> and <code>--test-refs</code>"
         steps.append(f"Keep sentences aside ({option}) to learn whether the gain holds on others.")
     if steps and gain is not None and gain <= 0:
         return steps
-    rivals = [one for one in found.order[1:] if (pair := found.pair(best, one)) is not None and not pair.different]
-    if rivals and (pair := found.pair(best, rivals[0])) is not None:
+    rivals = [
+        system for system in judged.order[1:] if (pair := judged.pair(best, system)) is not None and not pair.different
+    ]
+    if rivals and (pair := judged.pair(best, rivals[0])) is not None:
         more = _enough(size, (pair.low, pair.high), abs(pair.delta))
         name = escape(rivals[0].name)
         steps.append(f"Take either {escape(best.name)} or {name}, whichever is cheaper; to tell them apart, {more}.")
@@ -220,10 +224,14 @@ def running(runs: Sequence[RunData]) -> list[str]:
             continue
         name = f"<b>{escape(run.name)}</b>"
         state = "was stopped" if run.stopped else "is at work"
-        last = [one.history[-1] for one in run.replicates if one.history and one.history[-1]["score"] is not None]
+        last = [
+            replicate.history[-1]
+            for replicate in run.replicates
+            if replicate.history and replicate.history[-1]["score"] is not None
+        ]
         so_far = ""
         if last:
-            furthest = max(last, key=lambda one: one["epoch"])
+            furthest = max(last, key=lambda replicate: replicate["epoch"])
             of = f" of replicate {last.index(furthest) + 1}" if len(last) > 1 else ""
             score = f"{plain_number(furthest['score'])} {escape(METRIC_NAMES.get(run.key, run.key))}"
             so_far = f": {run.counts} {furthest['epoch']}{of} has {score}"

@@ -12,21 +12,24 @@ from hopefear.util.svg import Curve
 def page(weighed: Weighed, name: str) -> str:
     """One self-contained page."""
     scores = [
-        [TITLES[key] + (f" ({escape(weighed.chosen)})" if key == "chosen" else ""), small_number(one.score),
-         f"{small_number(one.low)} to {small_number(one.high)}"]
-        for key, one in weighed.held_out.items()
+        [TITLES[key] + (f" ({escape(weighed.chosen)})" if key == "chosen" else ""), small_number(estimate.score),
+         f"{small_number(estimate.low)} to {small_number(estimate.high)}"]
+        for key, estimate in weighed.held_out.items()
     ]  # fmt: skip
     if weighed.at_random is not None:
-        one = weighed.at_random
-        scores.append(["a random candidate", small_number(one.score), f"{one.low:.4g} to {one.high:.4g}"])
-    left = {one.feature: one for one in weighed.without}
+        chance = weighed.at_random
+        scores.append(["a random candidate", small_number(chance.score), f"{chance.low:.4g} to {chance.high:.4g}"])
+    left = {without.feature: without for without in weighed.without}
     weights = []
     for key, weight in weighed.weights.items():
         lost = left.get(key)
         more = [small_number(lost.loss), f"{lost.p:.2g}"] if lost else ["", ""]
         weights.append([escape(key), small_number(weight), small_number(weighed.equal[key]), *more])
     ways = [[escape(way), small_number(score)] for way, score in weighed.compared.items()]
-    curve = [[str(one.groups), small_number(one.score), f"{one.gain:+.3g}", f"{one.p:.2g}"] for one in weighed.curve]
+    curve = [
+        [str(point.groups), small_number(point.score), f"{point.gain:+.3g}", f"{point.p:.2g}"]
+        for point in weighed.curve
+    ]
     intro = f"{weighed.groups} groups, {weighed.candidates} candidates, {len(weighed.weights)} scores."
     top = [
         f'<h1>weigh {escape(name)} · {escape(intro)}</h1><p class="verdict">{escape(weighed.verdict)}</p>',
@@ -48,7 +51,7 @@ def page(weighed: Weighed, name: str) -> str:
 def _chart(weighed: Weighed) -> str:
     if len(weighed.curve) < 2:
         return ""
-    x = [float(one.groups) for one in weighed.curve]
-    learnt = Curve(weighed.chosen, x, [one.score for one in weighed.curve])
+    x = [float(point.groups) for point in weighed.curve]
+    learnt = Curve(weighed.chosen, x, [point.score for point in weighed.curve])
     equal = Curve("equal weights", x, [weighed.held_out["equal"].score] * len(x))
     return chart("learning", "Learning curve", "groups learnt from", weighed.outcome, [learnt, equal])

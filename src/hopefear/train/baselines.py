@@ -31,7 +31,7 @@ L2 = (1e-4, 1e-3, 1e-2, 1e-1)  # strengths that --cv compares, in addition to th
 
 def measured(stats: NDArray[np.float64], metric: Metric, seed: int, jobs: int) -> Measured:
     """The score of the summed statistics, with its interval."""
-    interval = confidence_interval(stats, metric, 1000, seed, jobs=jobs)
+    interval = confidence_interval(stats, metric, seed=seed, jobs=jobs)
     return {"score": interval.score, "low": interval.low, "high": interval.high}
 
 
@@ -43,23 +43,15 @@ def _untaught(pool: Pool) -> dict[str, Estimator]:
 
 
 def baselines(
-    learnt_from: Pool,
-    aside: Pool,
-    metric: Metric,
-    weights: Mapping[str, float],
-    initial: Mapping[str, float] | None,
-    seed: int,
-    jobs: int,
+    learnt_from: Pool, aside: Pool, metric: Metric, known: Mapping[str, NDArray[np.float64]], seed: int, jobs: int
 ) -> dict[str, Measured]:
-    """Scores with intervals on the held-out part: after, initial, equal, best_single."""
+    """Scores with intervals on the held-out part: those whose statistics are known, and equal and best_single."""
     how = Fitting(metric, seed, jobs)
-    ways: dict[str, Mapping[str, float]] = {"after": weights}
-    if initial is not None:
-        ways["initial"] = initial
-    ways |= {name: estimator.fit(learnt_from, how) for name, estimator in _untaught(learnt_from).items()}
-    measures = {name: measured(chosen_stats(aside, w, metric, jobs), metric, seed, jobs) for name, w in ways.items()}
+    weights = {name: estimator.fit(learnt_from, how) for name, estimator in _untaught(learnt_from).items()}
+    stats = {**known, **{name: chosen_stats(aside, w, metric, jobs) for name, w in weights.items()}}
+    measures = {name: measured(each, metric, seed, jobs) for name, each in stats.items()}
     if "best_single" in measures:
-        measures["best_single"]["feature"] = next((name for name, w in ways["best_single"].items() if w), "")
+        measures["best_single"]["feature"] = next((name for name, w in weights["best_single"].items() if w), "")
     return measures
 
 

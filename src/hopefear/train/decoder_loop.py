@@ -13,12 +13,13 @@ from hopefear._core import Pool
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation.diagnosis import (
     Finding,
-    compare_holdout,
+    examine_held_out,
     examine_lists,
     examine_outcome,
     examine_weights,
     wrong_references,
 )
+from hopefear.evaluation.held_out import difference
 from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
@@ -177,7 +178,8 @@ def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: P
     findings += examine_outcome(first, last, metric, seed=loop.seed, jobs=jobs)
     if "holdout" in parts:
         aside = parts["holdout"]
-        findings += compare_holdout(before.subset(aside), after.subset(aside), metric, loop.seed, jobs)
+        old, new = (metric.stats(each.subset(aside), jobs) for each in (before, after))
+        findings += examine_held_out(difference(old, new, metric, seed=loop.seed, jobs=jobs), metric)
     return findings
 
 

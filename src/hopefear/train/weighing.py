@@ -217,7 +217,7 @@ class Weighing:
         return self.gain(test) > 0
 
     def measured(self, stats: Stats) -> Measured:
-        interval = confidence_interval(stats, self.metric, 1000, self.seed, jobs=self.jobs)
+        interval = confidence_interval(stats, self.metric, seed=self.seed, jobs=self.jobs)
         return Measured(interval.score, interval.low, interval.high)
 
     def chance(self, chosen: Stats) -> tuple[Measured | None, bool | None]:

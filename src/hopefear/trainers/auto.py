@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -53,13 +54,13 @@ def choose(
         say(f"{name} on {len(pool)} groups")
         estimator = ESTIMATORS[name]
         try:
-            stats[name] = out_of_fold(pool, folds, lambda part, one=estimator: one.fit(part, how), how.metric, how.jobs)  # type: ignore[misc]
+            stats[name] = out_of_fold(pool, folds, partial(estimator.fit, how=how), how.metric, how.jobs)
         except InputError as refused:  # it cannot optimise this metric, or not on forests
             cannot = str(refused)
     if not stats:
         raise InputError(cannot)
-    scores = {name: how.metric.score(one.sum(axis=0)) for name, one in stats.items()}
-    gains = {name: how.metric.gain(one.sum(axis=0)) for name, one in stats.items()}
+    scores = {name: how.metric.score(rows.sum(axis=0)) for name, rows in stats.items()}
+    gains = {name: how.metric.gain(rows.sum(axis=0)) for name, rows in stats.items()}
     best = max(gains, key=gains.__getitem__)
     if best == "equal" or "equal" not in stats:
         return Choice(best, scores, f"best in cross-validation: {scores[best]:.4g}")

@@ -149,8 +149,8 @@ def kbmira(pool: Pool, how: Fitting) -> Weights:
 
 #: From the least to the most that is learnt: of equal scores the first wins.
 ESTIMATORS = {
-    one.name: one
-    for one in (
+    estimator.name: estimator
+    for estimator in (
         Estimator("equal", "equal weights on standardised scores", equal),
         Estimator("minrisk-0.1", "expected metric, strongly regularised", minrisk(0.1)),
         Estimator("minrisk-0.01", "expected metric, regularised", minrisk(0.01)),
