@@ -4,18 +4,21 @@ import dataclasses
 import itertools
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hopefear.creation import Created, CreateOptions, create, making
+from hopefear.creation.data import prepare
 from hopefear.errors import InputError, OptionError
 from hopefear.model.directory import Model
 from hopefear.model.shrinking import needed
 from hopefear.runs.events import Note
 from hopefear.runs.session import Session
 from hopefear.translator.folder import open_translator, read_card
+from hopefear.translator.translator import Translator
 from tests.models import sentence
 
 
@@ -172,5 +175,26 @@ def test_every_option_decides_or_is_named_here() -> None:
     """What the fingerprint leaves out must not change the stages."""
     outside = {"out", "jobs", "overwrite", "name", "licence"}
     inside = {"source_language", "target_language", "corpus", "source", "target", "columns", "rules", "curve", "seed"}
-    inside |= {"dev_source", "dev_refs", "test_source", "test_refs", "glossary"}
+    inside |= {"dev_source", "dev_refs", "test_source", "test_refs", "with_corrections", "glossary"}
     assert {each.name for each in dataclasses.fields(CreateOptions)} == inside | outside
+
+
+def test_corrections_are_built_in(made: tuple[Path, Created], tmp_path: Path) -> None:
+    folder = made[0]
+    old = Path(shutil.copytree(folder / "translator", tmp_path / "old"))
+    translator = Translator(old)
+    translator.learn("der hund sieht das dingsda", "the dog sees the gizmo")
+    translator.learn("der hund sieht den quux", "the dog sees the quux thing")
+    translator.undo("2")
+    (tmp_path / "work").mkdir()
+    asked = options(folder, with_corrections=old)
+    record = prepare(asked, tmp_path / "work", Session())
+    read = {path.name: path.read_text() for path in (tmp_path / "work").iterdir() if path.name.endswith((".de", ".en"))}
+    kept = "".join(read.values()) + "".join(
+        (tmp_path / "work" / f"{part}.source").read_text() for part in ("dev", "test")
+    )
+    assert "dingsda" in kept and "quux" not in kept
+    assert record["pairs"]["read"] == prepare(options(folder), tmp_path / "work", Session())["pairs"]["read"] + 1
+    assert asked.fingerprint() != options(folder).fingerprint()
+    with pytest.raises(InputError, match="translates from de to en"):
+        prepare(options(folder, with_corrections=old, target_language="fr"), tmp_path / "work", Session())

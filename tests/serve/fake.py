@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hopefear.errors import InputError
+from hopefear.learning.corrections import Correction
 
 WORDS = {
     "ein": "a",
@@ -21,6 +22,7 @@ WORDS = {
     "und": "and",
     "hund": "dog",
 }
+TIME = "2026-01-31T12:00:00Z"
 _TOKEN = re.compile(r"<[^<>]*>|\{\{\w+\}\}|\w+|\s+|.", re.DOTALL)
 
 
@@ -57,6 +59,7 @@ class Learnt:
     id: str
     status: str = "learnt"
     phrases: tuple[tuple[str, str], ...] = (("haus", "home"),)
+    weights: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -76,6 +79,9 @@ class Taught:
 
     def undo(self, *ids: str) -> list[str]:
         return [each for each in ids if self.made.pop(each, None)]
+
+    def __iter__(self) -> Iterator[Correction]:
+        return (Correction(name, TIME, *texts) for name, texts in self.made.items())
 
     def hold(self) -> None:
         """Nobody else writes."""

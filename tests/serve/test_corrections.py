@@ -54,6 +54,17 @@ def test_what_cannot_be_learnt(start: Callable[..., App], folder: Path, wrong: d
     assert app.get("/v1/corrections", params=PAIR).json()["count"] == 0
 
 
+def test_export_as_tmx(start: Callable[..., App], folder: Path) -> None:
+    app = start(Translator(folder))
+    app.post("/v1/corrections", json=SENT)
+    app.post("/v1/corrections", json={**SENT, "text": "un dingsda", "correction": "un dingsda"})
+    app.post("/v1/corrections", json={**SENT, "text": "otro", "correction": "other <one>"})
+    app.client.delete("/v1/corrections/3", params=PAIR)
+    answer = app.get("/v1/corrections", params={**PAIR, "format": "tmx"})
+    assert answer.headers["content-disposition"] == 'attachment; filename="corrections-es-en.tmx"'
+    assert "a gizmo" in answer.text and "&lt;one&gt;" not in answer.text and answer.text.endswith("</tmx>\n")
+
+
 def test_no_such_correction(start: Callable[..., App], folder: Path) -> None:
     app = start(Translator(folder))
     assert app.client.delete("/v1/corrections/9", params=PAIR).status_code == 404

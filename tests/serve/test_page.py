@@ -130,6 +130,32 @@ def test_a_correction_is_learnt_and_undone(page: Browser) -> None:
     page.wait("document.querySelector('.actions').textContent.includes('Undone')")
 
 
+def test_corrections_are_listed_searched_and_exported(page: Browser) -> None:
+    write(page, "Das Haus")
+    page.click(".sentence")
+    page.click(".correct")
+    page.run("document.activeElement.select()")
+    page.type("The <b>home</b>")
+    page.press("Enter")
+    page.wait("document.querySelector('.learnt')")
+    page.run("document.querySelector('#taught').click()")
+    page.wait("document.querySelector('#corrections').open && document.querySelector('#corrections-list li')")
+    shown = page.run("document.querySelector('#corrections-list li').textContent")
+    assert "Das Haus" in shown and "The <b>home</b>" in shown and "learnt" in shown
+    page.run("document.querySelector('#corrections-query').focus()")
+    page.type("nothing like it")
+    page.wait("document.querySelector('#corrections-count').textContent === '0 corrections'")
+    assert page.run("document.querySelectorAll('#corrections-list li').length") == 0
+    page.run("URL.createObjectURL = (blob) => { blob.text().then((text) => { window.exported = text; }); return '#'; }")
+    page.run("document.querySelector('#corrections-export').click()")
+    page.wait("window.exported")
+    assert "<seg>The &lt;b&gt;home&lt;/b&gt;</seg>" in page.run("window.exported")
+    page.run("document.querySelector('#corrections-query').value = 'haus'; listCorrections()")
+    page.wait("document.querySelector('#corrections-list .undo')")
+    page.run("document.querySelector('#corrections-list .undo').click()")
+    page.wait("!document.querySelector('#corrections-list .undo')")
+
+
 def test_escape_leaves_a_translation_as_it_was(page: Browser) -> None:
     write(page, "Das Haus")
     page.click(".sentence")

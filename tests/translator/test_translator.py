@@ -220,7 +220,8 @@ def test_every_way_gives_the_same_text(folder: Path, tmp_path: Path, mbr: str | 
 
 
 def test_threads_share_a_translator(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translator._engine, "_most_words", 0)  # a new decoder is made meanwhile
+    (made,) = translator._engine._decoders._made
+    monkeypatch.setattr(made, "_most_words", 0)  # a new decoder is made meanwhile
     pairs = list(zip(NOUNS, ADJECTIVES, strict=False))
     texts = [f"Ein {a} {n} steht hier {{x{k}}} wort{k}." for k, ((n, _), (a, _)) in enumerate(pairs)]
     wanted = [translator(text) for text in texts]

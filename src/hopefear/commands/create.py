@@ -46,6 +46,14 @@ class Create(Command["Created"]):
         "Sentences to score the translator on.", default=None, file=True, shown="some of the corpus", needs="test_refs"
     )
     test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_source")
+    with_corrections: str | None = arg(
+        "Add the corrections of this translator, so that they are built in.",
+        default=None,
+        file=True,
+        folder=True,
+        metavar="TRANSLATOR",
+        shown="none",
+    )
     glossary: str | None = arg(
         "Terms of the translator; the weight of preferred ones is learnt.",
         default=None,
@@ -91,6 +99,7 @@ class Create(Command["Created"]):
             dev_refs=self.dev_refs,
             test_source=self.test_source,
             test_refs=self.test_refs,
+            with_corrections=self.with_corrections,
             glossary=self.glossary,
             rules=CleaningRules(off=tuple(self.without)),
             name=self.name,

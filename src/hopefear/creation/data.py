@@ -10,9 +10,11 @@ from typing import Any
 from hopefear.corpus import Pair, clean, read_pairs, split, write_plain
 from hopefear.corpus.languages import check_languages
 from hopefear.creation.options import CreateOptions
-from hopefear.errors import InputError
+from hopefear.errors import InputError, input_error
+from hopefear.learning.export import write_tmx
 from hopefear.runs.session import Session
 from hopefear.trainers.data import Corpus
+from hopefear.translator.translator import Translator
 from hopefear.util.files import PathLike, atomic_write
 
 FEWEST = 100  # pairs that anything can be learnt from
@@ -25,7 +27,7 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
     languages = check_languages(options.source_language, options.target_language)
     own = {part: _own(getattr(options, f"{part}_source"), getattr(options, f"{part}_refs")) for part in ("dev", "test")}
     pairs = read_pairs(
-        options.corpus,
+        [*options.corpus, *_corrections(options, folder, run)],
         *languages,
         source_files=options.source,
         target_files=options.target,
@@ -73,6 +75,20 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
 def read_part(folder: Path, part: str, references: int) -> Corpus:
     """Sentences for development or tests, as :func:`prepare` wrote them."""
     return Corpus.read(folder / f"{part}.source", [folder / f"{part}.ref.{n}" for n in range(references)])
+
+
+def _corrections(options: CreateOptions, folder: Path, run: Session) -> list[Path]:
+    """The corrections that are to be built in, as a file of the corpus."""
+    if options.with_corrections is None:
+        return []
+    translator = Translator(options.with_corrections, jobs=options.jobs)
+    if (translator.source, translator.target) != (options.source_language, options.target_language):
+        finding = f"translates from {translator.source} to {translator.target}"
+        raise input_error(options.with_corrections, None, f"{finding}. Take the corrections of the same languages")
+    path = folder / "corrections.tmx"
+    count = write_tmx(path, translator.corrections, translator.source, translator.target)
+    run.note(f"{options.with_corrections}: {count:,} corrections")
+    return [path] if count else []
 
 
 def _own(source: PathLike | None, refs: Sequence[PathLike]) -> Corpus | None:

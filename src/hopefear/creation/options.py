@@ -10,6 +10,8 @@ from typing import Any
 from hopefear.corpus import CleaningRules
 from hopefear.corpus.languages import check_languages
 from hopefear.errors import OptionError
+from hopefear.learning.journal import FILE as JOURNAL
+from hopefear.translator.folder import corrections_of
 from hopefear.util.files import PathLike
 
 
@@ -28,6 +30,7 @@ class CreateOptions:
     dev_refs: Sequence[PathLike] = ()
     test_source: PathLike | None = None  #: sentences to score the translator on; None: some of the corpus
     test_refs: Sequence[PathLike] = ()
+    with_corrections: PathLike | None = None  #: a translator whose corrections are added to the corpus
     glossary: PathLike | None = None  #: terms, as a file; their weight is learnt too
     rules: CleaningRules = field(default_factory=CleaningRules)
     name: str = ""  #: of the translator; none: that of its folder
@@ -45,7 +48,7 @@ class CreateOptions:
 
     def fingerprint(self) -> dict[str, Any]:
         """What must be the same for interrupted work to go on: the options, and sizes and times of the files."""
-        named = {
+        named: dict[str, Sequence[PathLike]] = {
             "corpus": self.corpus,
             "source": self.source,
             "target": self.target,
@@ -53,6 +56,8 @@ class CreateOptions:
             "glossary": [self.glossary] if self.glossary else [],
             "test": [*([self.test_source] if self.test_source else []), *self.test_refs],
         }
+        if self.with_corrections is not None:
+            named["corrections"] = [corrections_of(self.with_corrections) / JOURNAL]
         return {
             "languages": [self.source_language, self.target_language],
             "columns": list(self.columns) if self.columns else None,

@@ -10,8 +10,8 @@ All state follows from the journals: one that everybody shares, and one of a lay
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,9 +19,12 @@ from hopefear._core import SentenceRule
 from hopefear.documents.sentences import split_sentences
 from hopefear.errors import InputError
 from hopefear.learning.alignment import Links, WordTable, misfit
+from hopefear.learning.decoding import Decoders
 from hopefear.learning.journal import Journal, Record, check_layer
 from hopefear.learning.memory import LONGEST, Memory, Pair, View
+from hopefear.learning.ngrams import Ngrams
 from hopefear.learning.rules import RuleMaker
+from hopefear.learning.weights import Updates
 from hopefear.model.directory import Model
 from hopefear.util.files import PathLike, refuse_links
 from hopefear.util.messages import plural
@@ -29,6 +32,7 @@ from hopefear.util.messages import plural
 MOST_CHARACTERS = 10_000  # of either side of a correction
 _SHOWN = 8  # phrases that a correction lists
 _LONGEST_SHOWN = 4  # words of these
+_WEIGHTS_SHOWN, _LEAST_SHOWN = 2, 0.001  # changes of weights that it lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ class Learnt:
     id: str
     status: str  #: learnt or set aside
     phrases: tuple[tuple[str, str], ...] = ()  #: of a few words, which neither the model nor a correction had
-    notes: tuple[str, ...] = field(default=())
+    weights: Mapping[str, float] = field(default_factory=dict)  #: what was added to the weights of features
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{self.id} {self.status}"]
@@ -67,6 +72,9 @@ class Learnt:
             parts.append(f"{plural(len(self.phrases), 'new phrase')}: {shown}{more}")
         elif self.status == "learnt":
             parts.append("no new phrase")
+        moved = sorted(self.weights.items(), key=lambda each: -abs(each[1]))[:_WEIGHTS_SHOWN]
+        if shown := ", ".join(f"{name} {value:+.2g}" for name, value in moved if abs(value) >= _LEAST_SHOWN):
+            parts.append(f"weight of {shown}")
         return ". ".join([", ".join(parts), *self.notes])
 
 
@@ -74,9 +82,15 @@ class Corrections:
     """The corrections of one translator; threads may share them."""
 
     def __init__(
-        self, model: Model, folder: PathLike, source: str = "", target: str = "", layer: str | None = None
+        self,
+        model: Model,
+        folder: PathLike,
+        source: str = "",
+        target: str = "",
+        layer: str | None = None,
+        decoders: Decoders | None = None,
     ) -> None:
-        """``source`` and ``target``: codes of the languages, for sentence ends."""
+        """``source`` and ``target``: codes of the languages, for sentence ends. Without ``decoders``, weights stay."""
         self._model, self._languages = model, (source, target)
         folder = Path(folder)
         refuse_links(folder, "Replace it by the file itself")
@@ -85,8 +99,12 @@ class Corrections:
         self._table = WordTable(model)
         self._maker = RuleMaker(model)
         self._memory = Memory()
+        self._updates = Updates(decoders) if decoders is not None else None
+        self._ngrams = Ngrams() if decoders is not None and decoders.ngrams else None
+        self._tuned: dict[str, float] = {}
         self._records: dict[tuple[int, int], Record] = {}
         self._undone: set[tuple[int, int]] = set()
+        self._rolled_back: set[tuple[int, int]] = set()  # what they changed in the weights does not count
         self._view = View(self._memory)
         self._guard = threading.RLock()
         self.view()
@@ -95,8 +113,13 @@ class Corrections:
         """What is known now, with what other processes have written."""
         with self._guard:
             if sum(self._caught_up(layer) for layer in range(len(self._journals))):
-                self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone))
+                self._renew()
             return self._view
+
+    def _renew(self) -> None:
+        """A new snapshot."""
+        view = View(self._memory, len(self._memory.pairs), frozenset(self._undone), dict(self._tuned))
+        self._view = replace(view, ngrams=self._ngrams.of(view)) if self._ngrams is not None else view
 
     def rules(self, view: View, words: Sequence[str]) -> list[SentenceRule]:
         """Rules for a sentence."""
@@ -123,15 +146,34 @@ class Corrections:
                 links, aside = self._aligned([(source, correction)])
             number = self._journals[layer].next_number
             record = Record(number, "correction", _now(), user, project, source, correction, tuple(links), aside)
+            if self._updates is not None and not aside:
+                pairs = list(self._pairs((layer, number), record))
+                record = replace(record, weights=self._updates.update(before, self._maker, pairs))
             self._journals[layer].append(record)
             self._apply(layer, record)
-            self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone))
+            self._renew()
             name = self._id((layer, number))
             if aside:
                 return Learnt(name, "set aside", notes=(f"{aside[0].upper()}{aside[1:]}, so nothing was learnt",))
             pairs = [pair for pair in self._memory.pairs[before.count :] if pair.owner == (layer, number)]
             phrases = tuple(phrase for pair in pairs for phrase in self._new_phrases(pair, before))
-            return Learnt(name, "learnt", phrases, tuple(self._notes(pairs, before)))
+            notes = [*self._notes(pairs, before), *self._guarded(layer)]
+            return Learnt(name, "learnt", phrases, dict(record.weights), tuple(notes))
+
+    def _guarded(self, layer: int) -> Iterator[str]:
+        """Takes back changes of weights that did harm."""
+        owners = self._updates.harmful(self._view) if self._updates is not None else []
+        if owners:
+            journal = self._journals[layer]
+            record = Record(journal.next_number, "rollback", _now(), undone=tuple(number for _, number in owners))
+            try:
+                journal.append(record)
+            except InputError as error:  # the correction itself is on the disk
+                yield f"Its weights could not be taken back: {error}"
+                return
+            self._apply(layer, record)
+            self._renew()
+            yield f"The weights are as they were {len(owners)} corrections ago: earlier corrections came out worse"
 
     def undo(self, *ids: str) -> list[str]:
         """Takes back corrections; the ids of those that counted until now."""
@@ -146,7 +188,7 @@ class Corrections:
                 record = Record(journal.next_number, "undo", _now(), undone=numbers)
                 journal.append(record)
                 self._apply(layer, record)
-                self._view = View(self._memory, len(self._memory.pairs), frozenset(self._undone))
+                self._renew()
             return [self._id(owner) for owner in fresh]
 
     def undo_since(self, time: str) -> list[str]:
@@ -188,11 +230,27 @@ class Corrections:
         return bool(records)
 
     def _apply(self, layer: int, record: Record) -> None:
-        if record.kind == "undo":
-            self._undone |= {(layer, number) for number in record.undone}
+        if record.kind != "correction":
+            owners = self._undone if record.kind == "undo" else self._rolled_back
+            owners |= {(layer, number) for number in record.undone}
+            self._tuned = {}
+            for owner, each in self._records.items():
+                if owner not in self._undone and owner not in self._rolled_back:
+                    self._add_weights(each)
             return
         owner = (layer, record.number)
         self._records[owner] = record
+        self._add_weights(record)
+        for pair in self._pairs(owner, record):
+            self._memory.add(pair)
+            self._maker.add(pair)
+
+    def _add_weights(self, record: Record) -> None:
+        for name, value in record.weights.items():
+            self._tuned[name] = self._tuned.get(name, 0.0) + value
+
+    def _pairs(self, owner: tuple[int, int], record: Record) -> Iterator[Pair]:
+        """The sentences of a correction."""
         if record.aside:
             return
         texts = self._sentences(record.source, record.target)
@@ -204,9 +262,7 @@ class Corrections:
             links = [self._table.align(*each).links for each in tokens]
         for part, (each, words, own) in enumerate(zip(texts, tokens, links, strict=True)):
             if words[0] and words[1] and len(words[0]) < LONGEST:
-                pair = Pair.of(owner, part, each, *words, own)
-                self._memory.add(pair)
-                self._maker.add(pair)
+                yield Pair.of(owner, part, each, *words, own)
 
     def _sentences(self, source: str, correction: str) -> list[tuple[str, str]]:
         """The sentences of both sides, where there are as many; else the whole."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from hopefear import __version__
@@ -15,26 +15,32 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def write_tmx(path: PathLike, corrections: Iterable[Correction], source: str, target: str) -> int:
     """Writes those that were learnt from and not undone; how many these are. ``source``, ``target``: language codes."""
-    count = 0
+    units = [tmx_unit(each, source, target) for each in corrections if each.status == "learnt"]
     with atomic_write(path) as file:
-        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n')
-        head = f'creationtool="hopefear" creationtoolversion={quoteattr(__version__)} segtype="block" o-tmf="hopefear"'
-        more = f'adminlang="en" srclang={quoteattr(source)} datatype="plaintext"'
-        file.write(f"<header {head} {more}/>\n<body>\n")
-        for each in corrections:
-            if each.status != "learnt":
-                continue
-            count += 1
-            date = re.sub(r"[-:]|\.\d+", "", each.time)
-            who = f" creationid={quoteattr(_clean(each.user))}" if each.user else ""
-            file.write(f'<tu tuid="{each.id}" creationdate="{date}"{who}>')
-            if each.project:
-                file.write(f'<prop type="project">{escape(_clean(each.project))}</prop>')
-            for language, text in ((source, each.source), (target, each.correction)):
-                file.write(f"<tuv xml:lang={quoteattr(language)}><seg>{escape(_clean(text))}</seg></tuv>")
-            file.write("</tu>\n")
-        file.write("</body>\n</tmx>\n")
-    return count
+        file.writelines(tmx(units, source))
+    return len(units)
+
+
+def tmx(units: Iterable[str], source: str) -> Iterator[str]:
+    """The text of a file with these units."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+    head = f'creationtool="hopefear" creationtoolversion={quoteattr(__version__)} segtype="block" o-tmf="hopefear"'
+    more = f'adminlang="en" srclang={quoteattr(source)} datatype="plaintext"'
+    yield f"<header {head} {more}/>\n<body>\n"
+    yield from units
+    yield "</body>\n</tmx>\n"
+
+
+def tmx_unit(each: Correction, source: str, target: str) -> str:
+    """A correction as a translation unit."""
+    date = re.sub(r"[-:]|\.\d+", "", each.time)
+    who = f" creationid={quoteattr(_clean(each.user))}" if each.user else ""
+    project = f'<prop type="project">{escape(_clean(each.project))}</prop>' if each.project else ""
+    sides = "".join(
+        f"<tuv xml:lang={quoteattr(language)}><seg>{escape(_clean(text))}</seg></tuv>"
+        for language, text in ((source, each.source), (target, each.correction))
+    )
+    return f'<tu tuid="{each.id}" creationdate="{date}"{who}>{project}{sides}</tu>\n'
 
 
 def _clean(text: str) -> str:

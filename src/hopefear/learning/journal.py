@@ -1,8 +1,11 @@
 """The journal of corrections: a file to which lines are added and from which none is ever taken away.
 
     {"n":1,"kind":"correction","time":"...","user":"","project":"","source":"...","target":"...",
-     "links":["0-0 1-1"],"check":"..."}                                             (in one line)
+     "links":["0-0 1-1"],"weights":{"word":0.01},"check":"..."}                     (in one line)
     {"n":2,"kind":"undo","time":"...","user":"","project":"","undone":[1],"check":"..."}
+    {"n":3,"kind":"rollback","time":"...","user":"","project":"","undone":[1],"check":"..."}
+
+``weights`` is what the correction added to the weights of features, which a rollback takes back.
 
 A line is confirmed once it is on the disk (``fsync``). What a kill leaves of a line has no line end: it does not count,
 and the next line takes its place. ``check`` is a checksum of the line and of all before it, so that a damaged journal
@@ -15,11 +18,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +31,7 @@ from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, os_error
 
 FILE, LOCK = "journal.jsonl", "lock"
+KINDS = ("correction", "undo", "rollback")
 _FIRST = "hopefear corrections 1"  # what the first checksum is chained to
 _MARK = b',"check":"'
 _LENGTH = 16  # of a checksum
@@ -37,7 +42,7 @@ class Record:
     """A line of a journal."""
 
     number: int
-    kind: str  #: correction or undo
+    kind: str  #: one of KINDS
     time: str  #: ISO 8601, UTC
     user: str = ""
     project: str = ""
@@ -45,29 +50,34 @@ class Record:
     target: str = ""
     links: tuple[str, ...] = ()  #: of each pair of sentences, as in ``0-0 1-2``
     aside: str = ""  #: why nothing was learnt from it, if so
-    undone: tuple[int, ...] = ()  #: the numbers of corrections that this takes back
+    undone: tuple[int, ...] = ()  #: the corrections that an undo takes back; or a rollback, their weights only
+    weights: Mapping[str, float] = field(default_factory=dict)  #: what it adds to the weights of features
 
     def as_dict(self) -> dict[str, Any]:
         """What stands in the file: empty fields of the other kind are left out."""
         head = {"n": self.number, "kind": self.kind, "time": self.time, "user": self.user, "project": self.project}
-        if self.kind == "undo":
+        if self.kind != "correction":
             return {**head, "undone": list(self.undone)}
         rest = {"source": self.source, "target": self.target, "links": list(self.links)}
-        return {**head, **rest, **({"aside": self.aside} if self.aside else {})}
+        more = {"aside": self.aside, "weights": dict(self.weights)}
+        return {**head, **rest, **{name: value for name, value in more.items() if value}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Record:
         """Raises KeyError, TypeError or ValueError where this is no record."""
         number, kind = values["n"], values["kind"]
-        if type(number) is not int or kind not in ("correction", "undo"):
+        if type(number) is not int or kind not in KINDS:
             raise ValueError("no record")
         texts = [values[name] for name in ("time", "user", "project")]
         texts += [values["source"], values["target"], values.get("aside", "")] if kind == "correction" else ["", "", ""]
         links, undone = values.get("links", []), values.get("undone", [])
         if not all(isinstance(text, str) for text in (*texts, *links)) or not all(type(n) is int for n in undone):
             raise ValueError("no record")
+        weights = {name: float(value) for name, value in dict(values.get("weights", {})).items()}
+        if not all(map(math.isfinite, weights.values())):
+            raise ValueError("no record")
         time, user, project, source, target, aside = texts
-        return cls(number, kind, time, user, project, source, target, tuple(links), aside, tuple(undone))
+        return cls(number, kind, time, user, project, source, target, tuple(links), aside, tuple(undone), weights)
 
 
 class Journal:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear.learning.alignment import Links
+from hopefear.model.language_model import LanguageModel
 
 Words = tuple[str, ...]
 LONGEST = 1 << 10  #: words of a sentence in the memory
@@ -131,6 +132,8 @@ class View:
     memory: Memory
     count: int = 0  #: pairs it has
     undone: frozenset[tuple[int, int]] = frozenset()  #: owners whose pairs do not count
+    tuned: Mapping[str, float] = field(default_factory=dict)  #: what is added to the weights of the model
+    ngrams: LanguageModel | None = None  #: of the target side
     live: NDArray[np.uint8] = field(init=False, repr=False, compare=False)  #: whether each pair counts
 
     def __post_init__(self) -> None:

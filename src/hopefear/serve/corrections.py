@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from hopefear.errors import InputError
+from hopefear.learning.export import tmx, tmx_unit
 from hopefear.serve.bodies import Body
 from hopefear.serve.interface import Corrections, Translator
 from hopefear.serve.languages import AUTO
@@ -54,7 +55,8 @@ def routes(service: Service) -> list[Route]:
         who = {"user": body.text("user", ""), "project": body.text("project", "")}
         learnt = await service.batcher.other(lambda: _said(lambda: corrections.learn(source, correction, **who)))
         answer = {"id": learnt.id, "status": learnt.status, "phrases": [list(each) for each in learnt.phrases]}
-        return JSONResponse({**answer, "notes": list(learnt.notes), "text": str(learnt)}, 201)
+        more = {"weights": dict(learnt.weights), "notes": list(learnt.notes), "text": str(learnt)}
+        return JSONResponse({**answer, **more}, 201)
 
     async def show(request: Request) -> Response:
         query = Body(dict(request.query_params), form=True)
@@ -65,6 +67,13 @@ def routes(service: Service) -> list[Route]:
         wanted = query.text("q", "").lower()
         every = await service.batcher.other(lambda: _said(lambda: list(corrections)))
         matching = [each for each in every if wanted in each.source.lower() or wanted in each.correction.lower()]
+        if query.text("format", "json") == "tmx":
+            units = [
+                tmx_unit(each, translator.source, translator.target) for each in matching if each.status == "learnt"
+            ]
+            name = f"corrections-{translator.source}-{translator.target}.tmx"
+            headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+            return Response("".join(tmx(units, translator.source)), headers=headers, media_type="application/xml")
         return JSONResponse({"count": len(matching), "corrections": [_shown(each) for each in matching[-LISTED:]]})
 
     async def undo(request: Request) -> Response:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
+
+from hopefear.learning.corrections import Correction
 
 
 class Alternative(Protocol):
@@ -61,16 +63,9 @@ class Learnt(Protocol):
     @property
     def phrases(self) -> Sequence[tuple[str, str]]: ...
     @property
+    def weights(self) -> Mapping[str, float]: ...
+    @property
     def notes(self) -> Sequence[str]: ...
-
-
-class Correction(Protocol):
-    """A correction that was made."""
-
-    @property
-    def source(self) -> str: ...
-    @property
-    def correction(self) -> str: ...
 
 
 class Corrections(Protocol):

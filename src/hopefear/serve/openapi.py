@@ -131,6 +131,7 @@ def _schemas() -> dict[str, Any]:
             id=_string(),
             status={"enum": ["learnt", "set aside"]},
             phrases={**_list(_list(_string())), "description": "Source and target of phrases that were not known"},
+            weights={"type": "object", "description": "What was added to the weights of features"},
             notes=_list(_string()),
             text=_string("All of it, for people"),
         ),
@@ -207,10 +208,9 @@ def _correct() -> dict[str, Any]:
 
 def _listed() -> dict[str, Any]:
     pair = [_parameter("source", "query"), _parameter("target", "query")]
-    search = {**_parameter("q", "query"), "required": False}
-    return _operation(
-        "The corrections that were made; q: those that have this text", "Corrections", parameters=[*pair, search]
-    )
+    more = [{**_parameter(name, "query"), "required": False} for name in ("q", "format")]
+    what = "The corrections that were made; q: those that have this text; format=tmx: those that count, as a file"
+    return _operation(what, "Corrections", parameters=[*pair, *more])
 
 
 def _undo() -> dict[str, Any]:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hopefear._core import Derivation, Forest, Pool, forest_consensus
 from hopefear.decode.consensus import CANDIDATES, best_by_consensus
-from hopefear.decode.hiero import Hiero, Prepared
+from hopefear.decode.hiero import Prepared
 from hopefear.decode.translation import MBR_EDGES
-from hopefear.formats.weights import weight_vector
-from hopefear.learning.rules import FEATURES
+from hopefear.learning.decoding import Decoder, Decoders
+from hopefear.learning.memory import Memory, View
 from hopefear.model.directory import Model
 from hopefear.translator.alignment import Aligned, Aligner
-from hopefear.translator.glossary import FEATURE, WEIGHT
+from hopefear.translator.glossary import FEATURE
 from hopefear.translator.sentence import PRIVATE, Assembly, Chunk, Made, Sentence, joined, plain
 from hopefear.translator.tokens import Word, labelled
 
-_NEW_WORDS = 200_000  # that a decoder may meet before another takes its place: words are never forgotten
 _LOOKED_AT = 400  # derivations of a forest, when one with a given text is looked for
 _ONE = 1e-6  # a beam that leaves the best derivation
 
@@ -65,47 +66,24 @@ class Judged:
 class Engine:
     """Decodes for one translator; any number of threads may use it."""
 
-    def __init__(self, model: Model, recipe: Mapping[str, Any], jobs: int = 0) -> None:
-        model.require("hiero", "a translator is for hiero")
-        self.model, self._jobs = model, jobs
+    def __init__(self, decoders: Decoders, recipe: Mapping[str, Any], jobs: int = 0) -> None:
+        self._decoders, self._jobs = decoders, jobs
+        self.model = model = decoders.model
         self._mbr: str | None = recipe.get("mbr")
         # Where only agreement is asked for, it shall not depend on how large all weights are together.
         lm = abs(model.weights.get("lm", 0.0))
         self._scale = float(recipe.get("scale") or 1.0) if self._mbr else 1 / lm if lm > 0 else 1.0
-        self._weights = {**model.weights, FEATURE: float(recipe.get("glossary", WEIGHT))}
-        self._weights |= {name: float(recipe.get(name, value)) for name, value in FEATURES.items()}
-        self._limits: dict[str, Any] = {n: int(recipe[n]) for n in ("pop_limit", "max_options") if n in recipe}
         self._aligner = Aligner(model.grammar)
         self._hidden = _hidden_cost(model)
-        self._lock = threading.Lock()
-        self._renew()
-
-    def _renew(self) -> None:
-        self._decoder = Hiero(self.model, self._weights, extra=(FEATURE, *FEATURES), **self._limits)
-        self._vector = weight_vector(self._weights, self._decoder.feature_names)
-        self._most_words = len(self._decoder._core.vocab) + _NEW_WORDS
-        self._term = self._decoder.feature_names.index(FEATURE)
-        names = self._decoder.dense_names
-        self._lm = names.index("lm") if self.model.language_models and "lm" in names else None
+        names = decoders.of(View(Memory())).hiero.dense_names  # the same in all of them
+        self._term = names.index(FEATURE)
+        self._lm = names.index("lm") if model.language_models and "lm" in names else None
         self._unknown = [names.index(name) for name in ("unknown", "identity") if name in names]
         self._name = names.index("name") if "name" in names else -1
 
-    @property
-    def decoder(self) -> Hiero:
-        """A decoder that has not met too many words."""
-        with self._lock:
-            if len(self._decoder._core.vocab) > self._most_words:
-                self._renew()
-            return self._decoder
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """By which it decodes."""
-        return self._weights
-
-    def texts(self, sentences: Sequence[Sentence]) -> list[Made]:
+    def texts(self, sentences: Sequence[Sentence], view: View) -> list[Made]:
         """The translation of each sentence."""
-        best = self._best([chunk for sentence in sentences for chunk in sentence.chunks])
+        best = self._best([chunk for sentence in sentences for chunk in sentence.chunks], view)
         made, at = [], 0
         for sentence in sentences:
             own = best[at : at + len(sentence.chunks)]
@@ -117,9 +95,10 @@ class Engine:
                 made.append(plain(sentence, tokens, self.model))
         return made
 
-    def judged(self, sentences: Sequence[Sentence], n: int) -> list[Judged]:
+    def judged(self, sentences: Sequence[Sentence], n: int, view: View) -> list[Judged]:
         """The n best translations of each sentence, with their alignments."""
-        lists, agreements = self._lists([chunk for sentence in sentences for chunk in sentence.chunks], n)
+        chunks = [chunk for sentence in sentences for chunk in sentence.chunks]
+        lists, agreements = self._lists(chunks, n, self._decoders.of(view))
         result, at = [], 0
         for sentence in sentences:
             until = at + len(sentence.chunks)
@@ -139,9 +118,13 @@ class Engine:
         (form,), _ = labelled([word], self.model.source_text)
         return self.model.grammar.source_vocab.find(form) < 0
 
-    def derivations(self, sentence: Sentence) -> list[Derivation]:
+    def derivations(self, sentence: Sentence, view: View) -> list[Derivation]:
         """Of the parts of a sentence, usually one."""
-        return self._best(sentence.chunks)
+        return self._best(sentence.chunks, view)
+
+    def weights(self, view: View) -> Mapping[str, float]:
+        """By which it decodes."""
+        return self._decoders.of(view).weights
 
     def _judged(
         self, sentence: Sentence, lists: Sequence[Sequence[Decoded]], agreements: Sequence[float], n: int
@@ -187,37 +170,38 @@ class Engine:
         aligned = joined(parts, sentence.chunks)
         return Assembly(sentence, aligned, self.model, self._term).run(), aligned
 
-    def _forests(self, chunks: Sequence[Chunk], **limits: Any) -> Pool:
+    def _forests(self, chunks: Sequence[Chunk], decoder: Decoder, **limits: Any) -> Pool:
         prepared = Prepared([c.words for c in chunks], [c.kinds for c in chunks], [c.rules for c in chunks])
-        return self.decoder.decode(prepared, self._vector, jobs=self._jobs, **limits)
+        return decoder.hiero.decode(prepared, decoder.vector, jobs=self._jobs, **limits)
 
-    def _best(self, chunks: Sequence[Chunk]) -> list[Derivation]:
+    def _best(self, chunks: Sequence[Chunk], view: View) -> list[Derivation]:
         """The derivation of each chunk's translation."""
+        decoder = self._decoders.of(view)
         if self._mbr is not None:
-            return [own[0].derivation for own in self._lists(chunks, 1)[0]]
-        return [forest.viterbi(self._vector) for forest in self._forests(chunks, beam=_ONE)]
+            return [own[0].derivation for own in self._lists(chunks, 1, decoder)[0]]
+        return [forest.viterbi(decoder.vector) for forest in self._forests(chunks, decoder, beam=_ONE)]
 
-    def _lists(self, chunks: Sequence[Chunk], n: int) -> tuple[list[list[Decoded]], list[float]]:
+    def _lists(self, chunks: Sequence[Chunk], n: int, decoder: Decoder) -> tuple[list[list[Decoded]], list[float]]:
         """The n best derivations of each chunk with different strings, and how far the forest agrees with the first."""
         if not chunks:
             return [], []
-        forests = self._forests(chunks, max_edges=MBR_EDGES)
+        forests = self._forests(chunks, decoder, max_edges=MBR_EDGES)
         judged = 1 if self._mbr is None else CANDIDATES
-        gains = forest_consensus(list(forests), self._vector, self._scale, judged, self._jobs)
+        gains = forest_consensus(list(forests), decoder.vector, self._scale, judged, self._jobs)
         chosen: list[str | None] = [None] * len(chunks)  # the best by the model
         if self._mbr == "bleu":
             chosen = [max(own, key=lambda each: each[1])[0] if own else "" for own in gains]
         elif self._mbr is not None:
-            chosen = [*best_by_consensus(forests, self._vector, self._mbr, self._scale, jobs=self._jobs)]
-        lists = [self._n_best(forest, text, n) for forest, text in zip(forests, chosen, strict=True)]
+            chosen = [*best_by_consensus(forests, decoder.vector, self._mbr, self._scale, jobs=self._jobs)]
+        lists = [self._n_best(forest, decoder.vector, text, n) for forest, text in zip(forests, chosen, strict=True)]
         agreements = [dict(own).get(best[0].derivation.text, 0.0) for own, best in zip(gains, lists, strict=True)]
         return lists, agreements
 
-    def _n_best(self, forest: Forest, chosen: str | None, n: int) -> list[Decoded]:
+    def _n_best(self, forest: Forest, vector: NDArray[np.float64], chosen: str | None, n: int) -> list[Decoded]:
         """The derivation of the chosen text, then the best others."""
         first: Decoded | None = None
         others: list[Decoded] = []
-        for number, derivation in enumerate(forest.iter_kbest(self._vector, True)):
+        for number, derivation in enumerate(forest.iter_kbest(vector, True)):
             if first is None and (chosen is None or derivation.text == chosen):
                 first = Decoded(derivation, derivation.score)
             elif len(others) < max(1, n - 1):

@@ -10,8 +10,9 @@
 ``made_from``       a list: what went into it
 ``scores``          what it reached, by name
 ``recipe``          how it decodes: ``mbr`` (bleu, chrf, ter or null), ``scale`` of it, ``pop_limit``, ``max_options``,
-                    ``glossary`` (the weight of preferred terms), ``corrected``, ``corrected_words`` and
-                    ``corrected_new`` (the weights of what corrections said); other keys tell how it was made
+                    ``glossary`` (the weight of preferred terms), ``corrected``, ``corrected_words``,
+                    ``corrected_new`` and ``corrected_ngrams`` (the weights of what corrections said); other keys tell
+                    how it was made
 ==================  ================================================================================================
 
 A model without a card is a translator from ``und`` to ``und``, the code of languages that nobody has named.
@@ -28,6 +29,7 @@ from typing import Any
 
 from hopefear.decode.consensus import CONSENSUS
 from hopefear.errors import InputError, input_error
+from hopefear.learning.decoding import NGRAMS
 from hopefear.learning.rules import FEATURES
 from hopefear.model.directory import INFO, Model, put_weights as put_weights
 from hopefear.model.packed import is_packed, pack as pack, unpacked
@@ -101,6 +103,7 @@ def _check(card: Mapping[str, Any], where: str) -> None:
         ("max_options", 0),
         ("glossary", -math.inf),
         *((name, -math.inf) for name in FEATURES),
+        (NGRAMS, 0.0),
     ):
         value = recipe.get(name, 1)
         number = type(value) is int or (type(value) is float and isinstance(least, float) and math.isfinite(value))

@@ -23,13 +23,14 @@ from typing import Any, overload
 from hopefear.documents.protect import Protector
 from hopefear.documents.segment import Keep, Segment, join_strings
 from hopefear.learning.corrections import Corrections, Learnt
+from hopefear.learning.decoding import Decoders
 from hopefear.learning.memory import View
 from hopefear.model.directory import Model
 from hopefear.translator.drafts import Draft, HtmlDraft, Slot, TextDraft, rendered, slots_of
 from hopefear.translator.engine import Engine, Judged
 from hopefear.translator.explaining import Explanation, explained
 from hopefear.translator.folder import GLOSSARY, corrections_of, describe, open_translator
-from hopefear.translator.glossary import Glossary, Match, Term, read_glossary
+from hopefear.translator.glossary import FEATURE, WEIGHT, Glossary, Match, Term, read_glossary
 from hopefear.translator.recalled import corrected, correction_of, with_memory
 from hopefear.translator.sentence import Made, Sentence, sentence_of
 from hopefear.translator.tokens import Words, words_of
@@ -64,7 +65,9 @@ class Translator:
         jobs: int = 0,
     ) -> None:
         self._model, self._card = open_translator(path, jobs)
-        self._engine = Engine(self._model, self._card["recipe"], jobs)
+        recipe = self._card["recipe"]
+        decoders = Decoders(self._model, recipe, {FEATURE: float(recipe.get("glossary", WEIGHT))})
+        self._engine = Engine(decoders, recipe, jobs)
         if glossary is None:
             terms = []
         else:
@@ -74,7 +77,7 @@ class Translator:
         self._glossary = Glossary(terms, self._model.source_text)
         protect = (protect,) if isinstance(protect, str) else tuple(protect)
         keep = (keep,) if isinstance(keep, str) else tuple(keep)
-        self._corrections = Corrections(self._model, corrections_of(path), self.source, self.target, layer)
+        self._corrections = Corrections(self._model, corrections_of(path), self.source, self.target, layer, decoders)
         self._protector = Protector((*protect, _SIGNS), keep, _Translated(self._model))
 
     @property
@@ -147,7 +150,7 @@ class Translator:
         judged = [
             with_memory(each, sentence, view, n)
             for block in _blocks([sentence for draft in drafts for sentence in draft.sentences])
-            for sentence, each in zip(block, self._engine.judged(block, n), strict=True)
+            for sentence, each in zip(block, self._engine.judged(block, n, view), strict=True)
         ]
         result, at = [], 0
         for text, draft in zip(texts, drafts, strict=True):
@@ -163,19 +166,21 @@ class Translator:
     def explain(self, text: str) -> Explanation:
         """Why a text is translated as it is: which rule said what, and what it cost."""
         parts = []
-        for sentence in self._draft(text, "text", self._corrections.view()).sentences:
+        view = self._corrections.view()
+        for sentence in self._draft(text, "text", view).sentences:
             if sentence.recalled is not None:
                 parts.append(f"{sentence.recalled.text}\n  corrected: {sentence.recalled.correction}")
                 continue
-            derivations = self._engine.derivations(sentence)
-            parts.append(explained(sentence, derivations, self._engine.weights))
+            derivations = self._engine.derivations(sentence, view)
+            parts.append(explained(sentence, derivations, self._engine.weights(view)))
         return Explanation(text, self(text), "\n\n".join(parts))
 
     def segments(self, segments: Sequence[Segment]) -> list[Segment]:
         """Segments of a document translated, see :mod:`hopefear.documents`."""
-        read = partial(self._sentence, self._corrections.view())
+        view = self._corrections.view()
+        read = partial(self._sentence, view)
         rows = [slots_of(segment, self.source, read) for segment in segments]
-        made = iter(self._made([slot.sentence for row in rows for slot in row if slot.sentence is not None]))
+        made = iter(self._made([slot.sentence for row in rows for slot in row if slot.sentence is not None], view))
         return [
             rendered(row, list(itertools.islice(made, sum(slot.sentence is not None for slot in row)))) for row in rows
         ]
@@ -195,7 +200,7 @@ class Translator:
     def _texts(self, texts: Sequence[str]) -> list[str]:
         view = self._corrections.view()
         drafts = [self._draft(text, "text", view) for text in texts]
-        made = self._made([sentence for draft in drafts for sentence in draft.sentences])
+        made = self._made([sentence for draft in drafts for sentence in draft.sentences], view)
         result, at = [], 0
         for draft in drafts:
             count = len(draft.sentences)
@@ -207,9 +212,9 @@ class Translator:
         while block := list(itertools.islice(texts, _TEXTS)):
             yield from self._texts(block)
 
-    def _made(self, sentences: Sequence[Sentence]) -> list[Made]:
+    def _made(self, sentences: Sequence[Sentence], view: View) -> list[Made]:
         new = [each for each in sentences if each.recalled is None]
-        made = iter([made for block in _blocks(new) for made in self._engine.texts(block)])
+        made = iter([made for block in _blocks(new) for made in self._engine.texts(block, view)])
         return [
             next(made) if each.recalled is None else corrected(each, each.recalled.correction) for each in sentences
         ]
