@@ -25,10 +25,17 @@ class Export(Command[str]):
     """
 
     def run(self, session: Session) -> str:
-        from hopefear.formats.weights import read_weights
+        from hopefear.formats.weights import check_names, read_weights
         from hopefear.model.directory import Model
         from hopefear.model.imported import export_model
 
-        weights = read_weights(self.weights) if self.weights else None
-        export_model(Model.open(self.model, jobs=self.jobs), self.format, self.out, weights)
+        model = Model.open(self.model, jobs=self.jobs)
+        weights = None
+        if self.weights:
+            weights = read_weights(self.weights)
+            whose = f"{self.model}. Use the weights of this model"
+            missing = "that the model does not have"
+            if strangers := check_names(self.weights, weights, model.feature_names, missing, whose):
+                session.warn(strangers)
+        export_model(model, self.format, self.out, weights)
         return self.out

@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 
 from hopefear._core import Pool, likeness_columns, set_sources
 from hopefear.errors import OptionError, input_error
+from hopefear.formats.missing import check_weights
 from hopefear.formats.pieces import SENTENCES, iter_pools, pool_writer
-from hopefear.formats.weights import weight_vector
+from hopefear.formats.weights import check_names, weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name
 from hopefear.util.messages import plural
@@ -68,8 +69,19 @@ class System:
             column = {name: k for k, name in enumerate(known)}
             self._place = np.array([column.get(name, -1) for name in names], np.intp)
             self._w = weight_vector(self.weights or {}, names)
+            self._names, self._dense = names, pool.dense_width
             for i, name in enumerate(pool.ids):
                 yield pool, i, name
+
+    def check_weights(self, run: Session) -> None:
+        """After the whole list was read: weights whose features it does not have."""
+        if self.weights is None or not self.features:
+            return
+        path, whose = f"the weights of {self.name}", path_name(self.path)
+        check_names(path, self.weights, self._names, "", f"{whose}. Use the weights of this list")
+        sparse = self._names[self._dense :]
+        if strangers := check_weights(path, self.weights, self._names, sparse=sparse, or_else=""):
+            run.warn(strangers)
 
     def matrix(self, forest: Any) -> Matrix:
         """The features of a sentence's candidates, of the pool that was read last."""
@@ -226,6 +238,8 @@ def combine(
             _see(piece, systems, guesses, jobs)
         done += len(piece.ids)
         update(done, text="floors")
+    for system in systems:
+        system.check_weights(run)
     if floors is None:
         guesses.learn()
     else:

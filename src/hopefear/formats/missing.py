@@ -135,6 +135,7 @@ def check_weights(
     *,
     sparse: Iterable[str] = (),
     whose: str = "the list",
+    or_else: str = ", or say --missing zero",
 ) -> str | None:
     """Weights for features that no candidate has: an error that names them, or with another policy a warning.
 
@@ -149,7 +150,7 @@ def check_weights(
     does = "does not have" if whose in ("the list", "the table") else "do not have"
     finding = f"{plural(len(missed), 'weight')} for features that {whose} {does}: {some(missed)}"
     if missed and missing == "error":
-        cure = f"Use the weights of {whose}, or say --missing zero"
+        cure = f"Use the weights of {whose}{or_else}"
         raise input_error(path_name(path), None, f"{finding}. {cure}")
     if not strangers:
         return None
