@@ -141,7 +141,7 @@ def test_scores_that_are_constant_in_groups_and_leaks_are_warned_of(capsys: Said
     write([{**row, "same": int(row["q"][1:]), "leak": 2 * row["reward"]} for row in rows()])
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 0
     err = capsys.readouterr().err
-    assert "leak says the same as the outcome 'reward'" in err
+    assert "leak agrees with the outcome 'reward'" in err
     assert "same in all candidates of each sentence: same" in err
 
 

@@ -214,7 +214,7 @@ def test_missing_numbers(tmp_path: Path, kind: str) -> None:
     if kind == "jsonl":
         data = write_jsonl(tmp_path / "t.jsonl", rows, tuple(GAPS))
     place = {"dict": "table: row 1", "csv": "t.csv:3", "jsonl": "t.jsonl:2"}[kind]
-    with pytest.raises(hf.InputError, match=rf"{place}: a is missing, as are 2 more. Fill it, or say --missing mean"):
+    with pytest.raises(hf.InputError, match=rf"{place}: a is missing, as are 2 more. Fill it, or set --missing mean"):
         hf.Pool.from_table(data, group="g")
     messages: list[str] = []
     spec = TableSpec("g", missing="drop")
@@ -277,7 +277,7 @@ def test_the_outcome_among_the_features_is_noticed() -> None:
     spec = TableSpec("g", outcome="y")
     read_table(data).pool(spec, messages.append)
     assert len(messages) == 1
-    assert "twice says the same as the outcome 'y'. Did the outcome leak into the features?" in messages[0]
+    assert "twice agrees with the outcome 'y'. Did the outcome leak into the features?" in messages[0]
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.xlsx"])

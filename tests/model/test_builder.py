@@ -198,7 +198,7 @@ def test_a_side_without_blanks_is_built_of_characters(tmp_path: Path) -> None:
     model = Model.open(report.model)
     assert (model.source_text.tokenizer, model.target_text.tokenizer) == ("characters", "unicode")
     assert model.info["options"]["tokenizer"] == "characters,unicode"
-    assert any(isinstance(event, Note) and "source: no blanks part its words" in event.text for event in told)
+    assert any(isinstance(event, Note) and "source: no blanks separate its words" in event.text for event in told)
     assert report.counts["source_vocabulary"] < 17
     (line,) = Hiero(model).translate(["他们看见公园。"])
     assert line == "They see parks." or line.lower() == "they see parks."

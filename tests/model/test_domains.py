@@ -77,9 +77,9 @@ def test_wrong_domains(tmp_path: Path) -> None:
     sources, targets = [talk[0], book[0]], [talk[1], book[1]]
     with pytest.raises(InputError, match="1 domains, 2 source files"):
         build(sources, targets, tmp_path / "m", BuildOptions(domains=("talk",)))
-    with pytest.raises(InputError, match="a name of its own"):
+    with pytest.raises(InputError, match="its own name"):
         BuildOptions(domains=("a", "a"))
-    with pytest.raises(InputError, match="a name of its own"):
+    with pytest.raises(InputError, match="its own name"):
         BuildOptions(domains=("a b",))
     with pytest.raises(InputError, match="domains are for hierarchical models"):
         BuildOptions(domains=("a",), kind="blocks")

@@ -29,9 +29,9 @@ class NewPlugin(Command[str]):
 
         words = self.name.split("-")
         if not all(word.isascii() and word.isalnum() and word.islower() for word in words) or not words[0][0].isalpha():
-            raise OptionError(f"{self.name!r} is no name for it: use lower-case letters, digits and dashes.")
+            raise OptionError(f"{self.name!r} is not a valid name: use lower-case letters, digits and dashes.")
         if exists(self.name):
-            raise OptionError(f"{self.name} is a command already. Take another name.")
+            raise OptionError(f"{self.name} is a command already. Choose another name.")
 
     def run(self, session: Session) -> str:
         from hopefear.data.plugin import write_plugin

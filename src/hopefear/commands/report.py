@@ -59,10 +59,10 @@ class Report(Command[Path]):
                 times += 1
                 if times == 1:
                     yield f"{path}\n"
-                    session.note("written again whenever a run goes on; Ctrl-C ends this")
+                    session.note("rewriting the page whenever a run logs something; Ctrl-C stops")
             session.note("all runs are finished" + (f"; written {times} times" if times > 1 else ""))
         except KeyboardInterrupt:
-            session.note("the page stays as it is now")
+            session.note("stopped; the page is not rewritten any more")
 
 
 def _run_folder(run: Any) -> Path:

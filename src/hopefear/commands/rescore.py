@@ -86,6 +86,6 @@ def _named(flag: str, values: Sequence[str]) -> dict[str, str]:
         if not name or not path:
             raise OptionError(f"{flag} {value!r}: write NAME=FILE, e.g. big=big.arpa.gz")
         if name in files:
-            raise OptionError(f"{flag} {value!r}: there are two features {name!r}. Give each a name of its own")
+            raise OptionError(f"{flag} {value!r}: there are two features {name!r}. Give each its own name")
         files[name] = path
     return files

@@ -70,7 +70,7 @@ class Weigh(Command["Weighed"]):
 
         several = isinstance(self.table, list | tuple) and len(self.table) > 1
         if several and isinstance(self.table[0], str | os.PathLike) and self.qrels is None:
-            raise OptionError("one table, please; several files are TREC runs, with --qrels.")
+            raise OptionError("give one table. Several files are TREC runs, which need --qrels.")
         if self.folds < 2:
             raise OptionError("--folds must be 2 or more.")
         if self.judged:
@@ -153,9 +153,9 @@ class Weigh(Command["Weighed"]):
         more = [f"{key}={value}" for key, value in given.items() if key in known and value and f"{key}=" not in rest]
         metric = from_text(f"{name}:{','.join(filter(None, [rest, *more]))}")
         if not metric.columns:
-            raise OptionError(f"--metric: {name} is of text. Metrics of tables read columns of numbers.")
+            raise OptionError(f"--metric: {name} compares text. Choose a metric of number columns.")
         if self.qrels and not metric.whole_order:
-            raise OptionError(f"--metric: with --qrels it is one of whole orders, such as ndcg@10, not {name}.")
+            raise OptionError(f"--metric: {name} does not score a ranking. With --qrels, choose one such as ndcg@10.")
         return metric
 
     def read(self) -> Pool:

@@ -150,7 +150,7 @@ def read_json_lines(entry: Entry, languages: tuple[str, str], domain: str, colum
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             reason = printable(str(error).split(": line")[0])
-            raise input_error(entry.name, number, f"not JSON ({reason}). Each line is an object of its own") from None
+            raise input_error(entry.name, number, f"not JSON ({reason}). Write one object per line") from None
         if not isinstance(row, dict):
             raise input_error(entry.name, number, 'not an object. Each line is one: {"de": "...", "en": "..."}')
         source, target, document = _of_object(entry, number, row, languages, columns)

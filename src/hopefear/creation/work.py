@@ -28,7 +28,7 @@ class Work:
         if self.folder.is_symlink() or (self.folder.exists() and any(self.folder.iterdir())):
             _check_ours(self.folder)
             if known.read_text(encoding="utf-8") == text:
-                run.note(f"going on with what {self.folder} has")
+                run.note(f"continuing with {self.folder}")
                 return
             self.remove()
         self.folder.parent.mkdir(parents=True, exist_ok=True)

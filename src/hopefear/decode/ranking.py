@@ -102,7 +102,7 @@ def _scores(
         gone = np.isnan(values)
         if gone.any():
             if missing == "error":
-                finding = f"{name} is missing. Fill it, or say --missing mean, zero, drop (no rank) or indicator (0)"
+                finding = f"{name} is missing. Fill it, or set --missing mean, zero, drop (no rank) or indicator (0)"
                 raise table.error(int(np.flatnonzero(gone)[0]), finding)
             if missing == "indicator":
                 values = np.where(gone, 0.0, values)

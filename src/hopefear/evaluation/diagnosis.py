@@ -158,8 +158,8 @@ def _collinear(pool: Pool, deviation: Vector, jobs: int) -> Iterator[Finding]:
         pairs_named = [f"{names[moving[a]]} and {names[moving[b]]}" for a, b in pairs]
         yield Finding(
             "collinear-features",
-            f"features that say the same within every list: {some(pairs_named, 3)}. Nothing tells their weights apart: "
-            "they share one, as long as they are neither bounded nor frozen. Leave one out",
+            f"features that are collinear within every list: {some(pairs_named, 3)}. "
+            "They share one weight unless they are bounded or frozen. Leave one out",
         )
 
 
@@ -189,7 +189,7 @@ def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, j
         yield Finding(
             "no-headroom",
             f"the best candidates of all lists score {metric.score(best):.2f} {metric.name}, the first choices "
-            f"{metric.score(have):.2f}: there is hardly anything to win. Make longer or more varied lists",
+            f"{metric.score(have):.2f}: there is little to gain. Make longer or more varied lists",
         )
 
 
@@ -207,7 +207,7 @@ def examine_weights(pool: Pool, w: Vector) -> Iterator[Finding]:
     if size.max() < TINY or size.max() > HUGE:
         yield Finding(
             "extreme-weights",
-            f"the largest weight is {size.max():.3g} ({names[int(size.argmax())]}). Decoders lose such numbers: "
+            f"the largest weight is {size.max():.3g} ({names[int(size.argmax())]}). Decoders may round such numbers: "
             "set scaling=std, or start from other weights",
         )
     if not pool.is_lists:
@@ -223,7 +223,7 @@ def examine_weights(pool: Pool, w: Vector) -> Iterator[Finding]:
         yield Finding(
             "runaway-weight",
             f"{names[order[0]]} (weight {w[order[0]]:.4g}) alone decides: its influence is {times}. Is it unused, or "
-            "nearly constant? Leave it out, set bounds for it, or take another trainer",
+            "nearly constant? Leave it out, set bounds for it, or use another trainer",
         )
         return
     lists = _varying_lists(pool)

@@ -83,7 +83,7 @@ def _read(path: PathLike, source: str | None, references: Sequence[PathLike] | N
     elif os.path.isdir(path):  # noqa: PTH112
         forests = not any((Path(path) / name).exists() for name in ("1best_recog", "acwt", "lmwt"))
     elif os.fspath(path) == "-":
-        raise InputError("standard input: what it holds cannot be told. Name its format by --from")
+        raise InputError("standard input: cannot detect its format. Name it with --from")
     else:
         forests = forests_begin(path)
     return (read_forests if forests else read_nbest)(path, references, source, sources)

@@ -173,13 +173,15 @@ def _per_sentence(data: Input, lines: int) -> int:
         data.fail(None, "the file is empty. Was the program that writes it interrupted?")
     if data.argument:
         if not re.fullmatch(r"[1-9][0-9]{0,8}", data.argument):
-            data.fail(None, f"{shortened(data.argument)} is no number of candidates per sentence. Write flat:10, say")
+            data.fail(
+                None, f"{shortened(data.argument)} is no number of candidates. For ten per sentence, write flat:10"
+            )
         most, why = int(data.argument), f"{data.argument} per sentence"
     elif data.sentences:
         most, why = max(1, lines // data.sentences), f"{data.sentences} sentences"
     else:
         data.fail(
-            None, "how many candidates a sentence has is not known. Name the format flat:10, say, or give references"
+            None, "how many candidates a sentence has is not known. Add their number, as in flat:10, or give references"
         )
     if lines % most or (data.sentences and lines // most != data.sentences):
         data.fail(None, f"{lines} candidates are not {why}. Give every sentence the same number")

@@ -60,7 +60,7 @@ def complete(sentence: Any, missing: str, name: str) -> None:
             )
             finding = f"candidate {position} of sentence {str(sentence.id)!r} has no {feature!r}"
             finding += f", which {len(values)} of its {len(candidates)} candidates have"
-            cure = "Was the file cut off? Complete it, or say --missing mean, or zero if that is what it means"
+            cure = "Was the file cut off? Complete it, or set --missing mean, or zero if that is what it means"
             raise input_error(name, None, f"{finding}. {cure}")
         value = sum(values) / len(values) if missing == "mean" else 0.0
         for each_candidate in candidates:
@@ -92,7 +92,7 @@ def alike(pools: Sequence[Pool], files: Sequence[PathLike], missing: str) -> lis
         if lacks and missing == "error":
             owner = next(k for k, own in enumerate(scores) if lacks[0] in own)
             finding = f"has no feature {lacks[0]!r}, and {path_name(files[owner])} has"
-            cure = "Give lists with the same scores, or say --missing mean, or zero if that is what it means"
+            cure = "Give lists with the same scores, or set --missing mean, or zero if that is what it means"
             raise input_error(path_name(file), None, f"{finding}. {cure}")
         if lacks and missing == "mean":
             pool = _with_means(pool, lacks, pools)
@@ -135,7 +135,7 @@ def check_weights(
     *,
     sparse: Iterable[str] = (),
     whose: str = "the list",
-    or_else: str = ", or say --missing zero",
+    or_else: str = ", or set --missing zero",
 ) -> str | None:
     """Weights for features that no candidate has: an error that names them, or with another policy a warning.
 

@@ -86,9 +86,9 @@ class PoolBuilder:
             self._no_duplicates(hashes)
         for key, rows_leaking in leaks.items():
             if rows_leaking:
-                words = "says" if len(rows_leaking) == 1 else "say"
+                words = "agrees" if len(rows_leaking) == 1 else "agree"
                 self.warn(
-                    f"{self.table.name}: {some(rows_leaking)} {words} the same as the outcome {key!r}. "
+                    f"{self.table.name}: {some(rows_leaking)} {words} with the outcome {key!r}. "
                     "Did the outcome leak into the features? Leave it out with --features"
                 )
 
@@ -191,7 +191,7 @@ class PoolBuilder:
         count = sum(int(gone.sum()) for gone in self.gone.values())
         row, j = min((int(np.flatnonzero(gone)[0]), j) for j, gone in self.gone.items())
         more = f", as are {count - 1} more" if count > 1 else ""
-        cure = "Fill it, or say --missing mean (of its group), zero, drop (leave the candidate out) or indicator"
+        cure = "Fill it, or set --missing mean (of its group), zero, drop (leave the candidate out) or indicator"
         raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
 
     def _no_duplicates(self, hashes: _RowHashes) -> None:

@@ -42,7 +42,7 @@ def fairseq(data: Input) -> Iterator[Listed]:
             finding = (
                 f"sentence {number} begins again, after line {first[number]}. Are these several outputs in one file"
             )
-            data.fail(line, f"{finding}? Give each by itself")
+            data.fail(line, f"{finding}? Give each separately")
         last = number
         sentence = sentences.setdefault(number, Listed(number))
         score, _, words = rest.partition("\t")
@@ -154,7 +154,7 @@ def _blocks(data: Input, kind: str) -> Iterator[tuple[int, list[str], int, list[
             if block or len(head) < 3 or min(head) < 0:
                 data.fail(line, f"expected {kind}_TXT_BEGIN_0, sentence, rows, columns. Was the file cut off?")
             if head[0] in seen:
-                data.fail(line, f"sentence {head[0]} begins again. Give each file of candidates by itself")
+                data.fail(line, f"sentence {head[0]} begins again. Give each file of candidates separately")
             seen.add(head[0])
             block, left = (head[0], words[4:]), head[1]
         elif words[0].startswith(f"{kind}_TXT_END"):

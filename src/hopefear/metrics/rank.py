@@ -46,7 +46,7 @@ class RankMetric(ColumnMetric):
     def chosen_stats(self, pool: Pool, w: Stats, jobs: int = 0) -> Stats:
         """The value of the order of each list under these weights."""
         if not pool.is_lists:
-            raise InputError(f"{self.key} is of the whole order of a list. Forests have no such order")
+            raise InputError(f"{self.key} scores the whole ranking of a list. Forests have no ranking")
         core = self.core
         assert isinstance(core, _core.RankMetric)
         return _core.order_stats(pool, self.stats(pool, jobs), core, w, jobs=jobs)

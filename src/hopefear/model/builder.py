@@ -184,7 +184,7 @@ class _Steps:
         how: dict[str, Any] = {"on_cluster": self.on_cluster, "jobs": self.jobs, "run": self.run}
         model = LanguageModel.estimate(lines, self.options.lm_order, self.options.lm_prune, **how)
         if any(discounts.fallback for discounts in model.discounts):
-            self.run.note(f"{name}: the text is too small to estimate all discounts; fixed ones stand in")
+            self.run.note(f"{name}: the text is too small to estimate all discounts; fixed ones are used")
         return model
 
     def joint_model(self, text: ParallelText) -> JointModel | None:

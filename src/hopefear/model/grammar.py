@@ -36,7 +36,7 @@ def read_grammar(paths: PathsLike, jobs: int = 0, run: Session = SILENT) -> Gram
             first += len(block)
     table = reader.finish(jobs)
     if reader.glue:
-        run.note(f"{reader.glue} glue rules left out: decoding brings its own")
+        run.note(f"{reader.glue} glue rules skipped: the decoder has its own")
     if reader.repeated:
         run.note(f"{reader.repeated} repeated rules left out")
     return Grammar.build(table, jobs)

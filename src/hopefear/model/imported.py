@@ -316,7 +316,7 @@ def _tell_strangers(
         finding = f"no weight is for a feature of the grammar ({', '.join(sorted(known)[:3])}, ...)"
         raise input_error(path, None, f"{finding}. Is --format right, and are these the weights of this grammar?")
     if strangers := [name for name in weights if name not in used]:
-        run.warn(f"{path}: {plural(len(strangers), 'weight')} for features that nothing has: {some(strangers)}")
+        run.warn(f"{path}: {plural(len(strangers), 'weight')} for features that do not exist: {some(strangers)}")
     if without := sorted(known - set(weights)):
         run.warn(f"{path}: {plural(len(without), 'feature')} of the grammar without a weight: {some(without)}")
 

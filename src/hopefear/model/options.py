@@ -67,7 +67,7 @@ class BuildOptions:
             raise InputError("a joint model is for hierarchical models. Leave it out, or build --kind hiero")
         for name in self.domains:
             if not re.fullmatch(r"\w[\w.-]*", name) or self.domains.count(name) > 1:
-                raise InputError(f"domain {name!r}: give each domain a name of its own, of letters, digits, . _ and -")
+                raise InputError(f"domain {name!r}: give each domain its own name, of letters, digits, . _ and -")
         for name, number, low, high in (
             ("max_words", self.max_words, 1, 1000),
             ("align_iterations", self.align_iterations, 1, 1000),
@@ -115,10 +115,10 @@ class BuildOptions:
             apart = is_unsegmented(line for path in paths if path != "-" for line in islice(iter_lines(path), _SAMPLE))
             name = ("characters" if apart else "unicode") if asked == "auto" else asked
             if apart and asked == "auto":
-                run.note(f"{side}: no blanks part its words, so each character is a token (--tokenizer characters)")
+                run.note(f"{side}: no blanks separate its words, so each character is a token (--tokenizer characters)")
             elif apart and name != "characters":
                 cure = "take --tokenizer auto, or part the words by blanks"
-                run.warn(f"{side}: no blanks part its words, and {name} finds none; {cure}")
+                run.warn(f"{side}: no blanks separate its words, and {name} finds none; {cure}")
             names.append(name)
         return replace(self, tokenizer=names[0] if names[0] == names[1] else ",".join(names))
 

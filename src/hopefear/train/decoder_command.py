@@ -117,7 +117,7 @@ class DecoderCommand:
     def _run(self, work: Path, iteration: int, parameters: Mapping[str, Number], who: str) -> None:
         line = self.line(work, iteration, parameters)
         empty = (work / "weights.txt").stat().st_size == 0
-        cure = "It may need weights to begin with: give --initial" if empty else "Fix it, then go on with --resume"
+        cure = "It may need weights to begin with: give --initial" if empty else "Fix it, then continue with --resume"
         run_command(line, work, "stdout" if "{nbest}" in self.command else "nbest", self.timeout, who, cure)
         if not (work / "nbest").exists():
             raise DecoderError(f"{who}: it ended well but wrote no file {{nbest}}. Fix it{last_words(work)}")
@@ -164,7 +164,7 @@ def run_command(line: str, work: Path, output: str, timeout: float | None, who: 
             _end_group(process)
             raise DecoderError(
                 f"{who}: no answer within {timeout:g} seconds, so it was ended. "
-                f"Give it longer (--decoder-timeout), then go on with --resume{last_words(work)}"
+                f"Give it longer (--decoder-timeout), then continue with --resume{last_words(work)}"
             ) from None
         except BaseException:  # Ctrl-C: leave nothing running
             _end_group(process)
@@ -198,7 +198,7 @@ def _missing_text(missing: Sequence[str], count: int) -> str:
     examples = ", ".join(missing[:10]) + (f" and {len(missing) - 10} more" if len(missing) > 10 else "")
     return (
         f"no candidates for {len(missing)} of the {count} sentences: {examples}. "
-        "Let the decoder write at least one for each, then go on with --resume"
+        "Let the decoder write at least one for each, then continue with --resume"
     )
 
 

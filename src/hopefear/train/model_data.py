@@ -155,7 +155,7 @@ def built_from(path: str, corpus: Corpus, model: Model) -> str | None:
     if long < 10 or seen <= long / 2:
         return None
     finding = f"{path}: {seen} of {long} longer sentences seem to be text that {model.path} was built from"
-    return f"{finding}, which it knows by heart: scores are too good, and weights too. Use text that it has not seen"
+    return f"{finding}: scores would be too good, and weights would not hold elsewhere. Use other text"
 
 
 def shown(listen: Listener) -> Listener:

@@ -70,7 +70,7 @@ class ScorerCommand:
                 file.writelines(f"{line}\n" for line in lines)
         line = _PLACEHOLDER.sub(lambda match: shlex.quote(str(work / match[1])), self.command)
         output = "stdout" if "{scores}" in self.command else "scores"
-        run_command(line, work, output, self.timeout, who, "Fix it, then go on with --resume")
+        run_command(line, work, output, self.timeout, who, "Fix it, then continue with --resume")
         if not (work / "scores").exists():
             raise DecoderError(f"{who}: it ended well but wrote no file {{scores}}. Fix it{last_words(work)}")
         data = Input(work / "scores")

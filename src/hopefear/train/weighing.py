@@ -97,9 +97,9 @@ def check(
         raise InputError(f"{table}: {finding}: there is nothing to weigh. Name others: --features")
     warnings = []
     if constant:
-        warnings.append(f"the same for all candidates of each group, so without any say: {some(constant)}")
+        warnings.append(f"constant within each group, so the weight means nothing: {some(constant)}")
     if leaks:
-        finding = f"{some(leaks)} {'says' if len(leaks) == 1 else 'say'} the same as the outcome {name!r}"
+        finding = f"{some(leaks)} {'agrees' if len(leaks) == 1 else 'agree'} completely with the outcome {name!r}"
         warnings.append(f"{finding}: did the outcome leak into the scores? Leave it out: --features")
     if same and not judged:  # of documents that several runs missed there are many
         finding = "the same scores and outcome as another candidate of the group"

@@ -52,7 +52,7 @@ def test_a_sentence_that_kills_is_left_out(decoder: Hiero, task: Path, monkeypat
     )
     assert trained.history[0]["sentences"] == 23
     assert trained.warnings == [event.text for event in heard if isinstance(event, Warned)]
-    assert "sentence 6 killed 3 learners: it is left out" in trained.warnings
+    assert "sentence 6 killed 3 learners: it is skipped" in trained.warnings
 
 
 def test_a_killer_in_a_batch_is_blamed_alone(
@@ -71,7 +71,7 @@ def test_a_killer_in_a_batch_is_blamed_alone(
     trained = Mira(epochs=2, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
     assert [record["sentences"] for record in trained.history] == [23, 23]
     left_out = [text for text in trained.warnings if "left out" in text]
-    assert left_out == ["sentence 6 killed 3 learners: it is left out"]
+    assert left_out == ["sentence 6 killed 3 learners: it is skipped"]
     assert any(text.endswith("died and was replaced: MemoryError: no room") for text in trained.warnings)
     assert "Traceback" not in capfd.readouterr().err
 

@@ -82,9 +82,7 @@ class Problem:
         Also a warning for the record, where the gains are approximate.
         """
         if not isinstance(self.metric, Bleu):
-            raise InputError(
-                f"on forests this trainer takes BLEU apart into edges, it cannot optimise {self.metric.name}"
-            )
+            raise InputError(f"on forests this trainer optimises BLEU only, not {self.metric.name}")
         K = self.metric.max_order
         b = np.maximum(self.document(w), 1.0)
         # The slope of BLEU explodes where an order has no matches: precisions count as 0.3, 0.15, 0.075, ... at least.
@@ -262,8 +260,7 @@ class BatchTrainer(CandidateTrainer):
             return ready.fit_towards(anchor, data, initial, run=run)
         if self.metric.whole_order and not self.orders:
             raise InputError(
-                f"trainer {self.name} learns which candidate is best, and {self.metric.key} is of the whole order. "
-                "A trainer that can optimise it: mert"
+                f"trainer {self.name} cannot optimise {self.metric.key}, a metric of the whole ranking. Use mert"
             )
         begun = time.perf_counter()
         forests = not data.is_lists

@@ -45,9 +45,9 @@ class Mert(BatchTrainer):
     spaces: ClassVar[tuple[str, ...]] = ("lists", "lattices", "forests")
     orders: ClassVar[bool] = True
 
-    restarts: int = option(20, "random starts besides the initial weights", paper=20, least=0)
+    restarts: int = option(20, "random starts in addition to the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
-    random_directions: int = option(0, "random lines per pass besides the axes", least=0)
+    random_directions: int = option(0, "random lines per pass in addition to the axes", least=0)
     passes: int = option(50, "passes over the lines at most, from each start", least=1)
     sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
     thorough: bool = option(

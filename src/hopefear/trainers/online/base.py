@@ -107,7 +107,7 @@ class Online(Trainer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.mu <= 0:
-            raise InputError(f"trainer {self.name}: mu must not be above 0, not {self.mu}: hope wants little loss")
+            raise InputError(f"trainer {self.name}: mu must be 0 or less, not {self.mu}")
         if self.objective == "secant" and self.mu == 0:
             raise InputError(f"trainer {self.name}: secant divides by mu: it cannot be 0")
         check_choice("keep", self.keep, KEEP)

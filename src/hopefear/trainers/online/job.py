@@ -203,7 +203,7 @@ class _Job:
             self.run.warn(text)
 
     def keep(self, epoch: int, tally: Tally) -> None:
-        """A checkpoint in the middle of this epoch. A full disk is no reason to stop: the one before stays good."""
+        """A checkpoint in the middle of this epoch. A full disk is no reason to stop: the previous one is valid."""
         if self.run.folder is None:
             return
         arrays = {"best": self.best, "last": self.last}
@@ -218,7 +218,7 @@ class _Job:
             held = {name: array for name, array in arrays.items() if array is not None}
             states.save(self.run.folder / "learners.npz", about, self.team.snapshots(), held)
         except OSError as error:
-            self.warn(f"no checkpoint could be written ({error.strerror or error}); the one before stays good")
+            self.warn(f"no checkpoint could be written ({error.strerror or error}); the previous one is still valid")
 
     def resume(self) -> tuple[int, Tally]:
         """Where to go on: epoch and tally."""
@@ -273,7 +273,7 @@ class _Job:
         """Score the average; whether to go on."""
         average = self.team.average()
         if not np.all(np.abs(average) < RUNAWAY):
-            self.warn(f"weights diverged in epoch {epoch}; those before are kept. Lower eta")
+            self.warn(f"weights diverged in epoch {epoch}; the previous ones are kept. Lower eta")
             return False
         record: dict[str, Any] = {"epoch": epoch, "train": Bleu().score(tally.b), "sentences": tally.sentences}
         now = self.data.score(average, self.trainer.jobs)
@@ -302,14 +302,14 @@ class _Job:
         """Warn of training that did not help."""
         if any(record["epoch"] == 0 for record in self.history):
             if self.best_epoch == 0 and len(self.history) > 1:
-                which = "no epoch is" if self.chooses_best else "what was learnt is not"
+                which = "no epoch is" if self.chooses_best else "the learnt weights are not"
                 chance = "" if self.chooses_best else f". {CHANCE}"
-                self.warn(f"{which} better than the weights it began with ({self._score_of(0):.2f}); {KEPT}{chance}")
+                self.warn(f"{which} better than the initial weights ({self._score_of(0):.2f}); {KEPT}{chance}")
         elif self.best is not None:
             before, after = (self.data.train_score(record, self.trainer.jobs) for record in (self.initial, w))
             if after < before:
-                finding = f"these weights are worse than those it began with, {after:.2f} against {before:.2f}"
-                self.warn(f"{finding} on what was learnt from. Keep development data aside to choose the epoch on")
+                finding = f"these weights are worse than the initial ones, {after:.2f} against {before:.2f}"
+                self.warn(f"{finding} on the training sentences. Hold out development data to select an epoch")
 
 
 def _largest(change: Vector) -> list[int]:

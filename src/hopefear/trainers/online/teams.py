@@ -299,7 +299,7 @@ class Crew:
             raise InputError(f"learner {k + 1} could not be started, {STARTS} times: {why}")
         if self.deaths >= 2 * POISON + self.count:
             raise InputError(
-                f"{self.deaths} learners died one after the other, the last one: {why}. Go on with --resume"
+                f"{self.deaths} learners died one after the other, the last one: {why}. Continue with --resume"
             )
         self.warn(f"learner {k + 1} died and was replaced: {why}")
         if not self.starting[k]:
@@ -415,9 +415,9 @@ class Crew:
         self.killers[sentence] += 1
         if self.killers[sentence] < POISON:
             return sentences
-        self.warn(f"sentence {sentence + 1} killed {POISON} learners: it is left out")
+        self.warn(f"sentence {sentence + 1} killed {POISON} learners: it is skipped")
         self.left_out.add(sentence)
         if len(self.left_out) > max(1, LEFT_OUT * total):
             many = f"{len(self.left_out)} of {total} sentences killed {POISON} learners each"
-            raise InputError(f"{many}: is the memory enough? Fix it, then go on with --resume")
+            raise InputError(f"{many}: is the memory enough? Fix it, then continue with --resume")
         return []
