@@ -143,9 +143,49 @@ def test_other_tests_run_the_rest() -> None:
         assert blocks(name) and name in (ROOT / test).read_text(encoding="utf-8"), name
 
 
-def test_every_page_is_in_the_navigation() -> None:
+def contents() -> dict[str, list[str]]:
+    """The navigation of the site."""
     assigned = re.search(r"^CONTENTS = (\{.*?^\})", (ROOT / "docs" / "conf.py").read_text(), re.DOTALL | re.MULTILINE)
     assert assigned is not None
-    contents = ast.literal_eval(assigned[1])
-    pages = [page for section in contents.values() for page in section]
+    sections: dict[str, list[str]] = ast.literal_eval(assigned[1])
+    return sections
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    pages = [page for section in contents().values() for page in section]
     assert sorted([*pages, "index"]) == sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
+
+
+#: What people ask, the page that answers, reached from the front page, and words of the answer.
+QUESTIONS = {
+    "I have a CSV of reward scores": ("weigh.md", "one row per candidate"),
+    "I have a TMX": ("create.md", "TMX"),
+    "which trainer": ("which-trainer.md", "--trainer auto"),
+    "my weights look odd": ("diagnosis.md", "runaway-weight"),
+    "how do I cite": ("faq.md", "CITATION.cff"),
+    "is it faster than Moses": ("why.md", "Moses"),
+    "can I run it on a cluster": ("cluster.md", "--cluster"),
+    "how do I add a metric": ("plugins.md", "hopefear.metrics"),
+    "what does this warning mean": ("diagnosis.md", "same-candidates"),
+    "what files are in a run": ("runs.md", "log.jsonl"),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_a_click_from_the_front_page(question: str) -> None:
+    page, words = QUESTIONS[question]
+    assert f"]({page})" in PAGES["index.md"].read_text(encoding="utf-8")
+    assert words in PAGES[page].read_text(encoding="utf-8")
+
+
+def test_the_citation_names_this_version() -> None:
+    from hopefear import __version__
+
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_pages_are_short() -> None:
+    assert len(PAGES["README.md"].read_text(encoding="utf-8").splitlines()) < 120
+    long = {*contents()["Reference"], *contents()["Research notes"]}
+    for name, page in PAGES.items():
+        assert page.stem in long or len(page.read_text(encoding="utf-8").splitlines()) <= 250, name

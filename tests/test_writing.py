@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,13 @@ def test_what_is_given_up_is_noticed() -> None:
     after = [row.split(" | ")[1] for row in page.splitlines() if row.startswith("| ") and " | " in row]
     assert sum(bool(PATTERN.search(text)) for text in before) >= 12
     assert not findings("after", without_code("\n".join(after[: after.index("not |")])))
+
+
+def test_words_are_spelled_as_in_the_dictionary() -> None:
+    pytest.importorskip("codespell_lib")
+    names = "aadd,befores,caf,ist,nd,retuned,rouge,teh,tham"  # metrics, people, scripts, other languages
+    texts = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "src/hopefear"]
+    options = ["--ignore-words-list", names, "--skip", "*.svg,*.png,*.xz,*.js,*.so,languages.py"]
+    command = [sys.executable, "-m", "codespell_lib", *options, *texts]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
