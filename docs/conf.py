@@ -86,6 +86,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True}
 highlight_language = "none"
+smartquotes = False  # options begin with two hyphens
 nitpicky = False
 
 html_theme = "furo"
@@ -111,18 +112,34 @@ def complete(app: Any, name: str, source: list[str]) -> None:
 
 
 def literal(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text with ``code``: nothing else in them is markup."""
-    text, indent = [], 0
+    """Docstrings are plain text with ``code``, examples and a list of options: nothing else in them is markup."""
+    text: list[str] = []
+    indent = 0
+    listed = example = False
     for line in lines:
-        words = re.split("(``.*?``)", line)
-        line = "".join(word if word.startswith("``") else re.sub(r"([*_|])", r"\\\1", word) for word in words)
+        listed = listed or line == "Options:"  # two blanks, name, colon, text; more blanks where a text goes on
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if listed:
+            if found := re.match(r"  (\w+): (.*)", line):
+                text.append(f"- ``{found[1]}``: {plain(found[2])}")
+            elif line.strip() and text and text[-1].startswith("- "):
+                text[-1] += f" {plain(line.strip())}"
+            else:
+                text += ["", line]
+            continue
         if line.strip():
             before, indent = indent, len(line) - len(line.lstrip())
             bullet = bool(text) and text[-1].lstrip().startswith("- ")
             if text and text[-1].strip() and (indent < before or (indent > before and not bullet)):
                 text.append("")
-        text.append(line)
+        text.append(line if example else plain(line))
     lines[:] = text
+
+
+def plain(line: str) -> str:
+    """A line in which only ``code`` is markup."""
+    words = re.split("(:\\w+:`[^`]*`|``.*?``)", line)
+    return "".join(word if word.endswith("`") else re.sub(r"([*_|])", r"\\\1", word) for word in words)
 
 
 def setup(app: Any) -> None:

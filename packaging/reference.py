@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import Field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -33,15 +35,22 @@ def command_section(name: str) -> list[str]:
         said = about(each)
         if said.python:
             continue
-        word = said.metavar or ("FILE" if said.file else each.name.upper())
-        value = "" if each.type == "bool" else f" {word}{' ...' if many(each) else ''}"
+        value = "" if each.type == "bool" else f" {value_of(each)}{' ...' if many(each) else ''}"
         flag = placeholder(each) if said.positional else f"{flag_of(each.name)}{value}"
-        choices = f" One of {', '.join(said.choices)}." if said.choices else ""
         need = " Required." if required(each) else ""
-        help = f"{said.help}{choices}{default_text(each)}{need}".replace("|", "\\|").replace("<", "&lt;")
+        help = f"{said.help}{default_text(each)}{need}".replace("|", "\\|").replace("<", "&lt;")
         lines.append(f"| `{flag.replace('|', chr(92) + '|')}` | {help} |")
     examples = "\n".join(line.strip() for line in command.examples.strip().splitlines())
     return [*lines, "", "```sh", examples, "```", ""]
+
+
+def value_of(option: Field[Any]) -> str:
+    """The value of an option, named as in its help."""
+    declared, kind = about(option), str(option.type)
+    if declared.choices:
+        return f"[{'|'.join(declared.choices)}]"
+    whole = "N" if kind.startswith("int") else "NUMBER" if kind.startswith("float") else "TEXT"
+    return declared.metavar or ("FILE" if declared.file else whole)
 
 
 #: Sections of the page, and the packages whose names they have.

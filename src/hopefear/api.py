@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -312,4 +313,4 @@ for _function, _command in (
     (features, Features),
     (combine, Combine),
 ):
-    _function.__doc__ = f"{_function.__doc__}\n{docstring(_command).partition('Options:')[2]}"
+    _function.__doc__ = f"{cleandoc(_function.__doc__ or '')}\n\nOptions:{docstring(_command).partition('Options:')[2]}"

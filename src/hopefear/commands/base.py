@@ -245,6 +245,7 @@ def function(command: Callable[P, Command[R_co]]) -> Callable[P, R_co]:
     call.__module__ = kind.__module__
     call.__doc__ = docstring(kind)
     call.__signature__ = signature(kind)  # type: ignore[attr-defined]
+    call.__annotations__ = {"return": call.__signature__.return_annotation}  # type: ignore[attr-defined]
     return call
 
 
@@ -265,7 +266,8 @@ def signature(command: type[Command[Any]]) -> inspect.Signature:
         for each in options(command)
         if not about(each).terminal
     ]
-    return inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind))
+    returned = command.run.__annotations__.get("return", inspect.Signature.empty)
+    return inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind), return_annotation=returned)
 
 
 def run_here(command: type[Command[Any]], given: Mapping[str, Any]) -> Any:

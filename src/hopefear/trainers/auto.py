@@ -81,7 +81,7 @@ class Auto(CandidateTrainer):
     what: ClassVar[str] = "by cross-validation one of: " + ", ".join(ESTIMATORS)
     spaces: ClassVar[tuple[str, ...]] = ("lists", "forests")
 
-    bag: int = option(BAG, "fits of the way bagged", least=1)
+    bag: int = option(BAG, "number of fits of bagged", least=1)
 
     def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         begun, session = time.perf_counter(), run or SILENT

@@ -99,7 +99,7 @@ class Trainer(ABC):
     spaces: ClassVar[tuple[str, ...]]
     family: ClassVar[str] = "model"  # how hopefear train goes about it: candidates, online, blocks; or any other model
 
-    seed: int = option(1, "seed of everything random (--seed)")
+    seed: int = option(1, "random seed (--seed)")
     jobs: int = option(0, "threads, 0 for all cores; does not change the result (--jobs)", least=0)
 
     def __init_subclass__(cls, **more: Any) -> None:

@@ -197,10 +197,10 @@ class BatchTrainer(CandidateTrainer):
 
     scaling: str = scaling_option("none")
     frozen: str = option("", "features whose weight stays as it is, e.g. LM0,Lex*")
-    bounds: str = option("", "weights' limits, e.g. LM0:0:inf,WordPenalty:-3:3")
+    bounds: str = option("", "limits of weights, e.g. LM0:0:inf,WordPenalty:-3:3")
     groups: str = option("", "features that share one weight, e.g. tm=TM_0+TM_1,lex=Lex*")
-    kbest: int = option(200, "on forests: candidates taken of each in a round", least=2)
-    rounds: int = option(8, "on forests: rounds at most", least=1)
+    kbest: int = option(200, "on forests: candidates per sentence and round", least=2)
+    rounds: int = option(8, "on forests: maximum number of rounds", least=1)
 
     @abstractmethod
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:

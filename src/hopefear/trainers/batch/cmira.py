@@ -49,13 +49,13 @@ class Cmira(SentenceGain):
     gain: str = gain_option("linear")
     scaling: str = scaling_option("dense")
     C: float = option(0.1, "the largest step", paper="0.001 or 0.0001", least=0)
-    epochs: int = option(400, "T", paper=400, least=1)
+    epochs: int = option(400, "T, the number of epochs", paper=400, least=1)
     beam: int = option(
         0, "0: join the sentences' hopes and fears; else the stack of a beam over the corpus", paper="0; 10", least=0
     )
     constraints: int = option(1, "with a beam: corpus hypotheses in the quadratic program", paper="1; 30", least=1)
 
-    competes: bool = option(True, "the initial weights are returned if no epoch is better", paper=False)
+    competes: bool = option(True, "return the initial weights if no epoch is better", paper=False)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         if self.constraints > 1 and self.beam == 0:

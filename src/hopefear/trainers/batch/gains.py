@@ -38,7 +38,7 @@ def average_option(default: str, paper: str) -> Any:
     return option(
         default,
         "what a pass ends with: none (its last weights), pass (their average over its sentences), running (the same, "
-        "from which the next pass goes on), all (the average over all passes)",
+        "from which the next pass continues), all (the average over all passes)",
         paper=paper,
     )
 
@@ -57,7 +57,7 @@ class SentenceGain(BatchTrainer):
     """A trainer that needs to know what a candidate is worth."""
 
     gain: str = gain_option("plus1")
-    decay: float = option(0.999, "of the background corpus, after each sentence", paper=0.999, least=0)
+    decay: float = option(0.999, "decay of the background corpus after each sentence", paper=0.999, least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -39,13 +39,13 @@ class Kbmira(SentenceGain):
 
     gain: str = gain_option("background", "background")
     C: float = option(0.01, "the largest step", paper=0.01, least=0)
-    passes: int = option(60, "over the lists", paper=60, least=1)
+    passes: int = option(60, "passes over the lists", paper=60, least=1)
     average: str = average_option("pass", "pass")
     constraints: int = option(
         1, "best, hope and fear candidates each; more than 1: MIRA_1", paper="1; MIRA_1: 10", least=1
     )
 
-    competes: bool = option(True, "the initial weights are returned if no pass is better", paper=False)
+    competes: bool = option(True, "return the initial weights if no pass is better", paper=False)
     approximation: str = option("forest", "on forests, hope and fear by: forest (reranking), linear (BLEU) or kbest")
 
     def __post_init__(self) -> None:

@@ -28,10 +28,10 @@ class Logloss(SentenceGain):
     paper: ClassVar[str] = "Gimpel and Smith 2012, example 2; Och and Ney 2002"
     what: ClassVar[str] = "log-likelihood of each list's oracle"
 
-    latent: bool = option(True, "all candidates as good as the oracle count as right")
+    latent: bool = option(True, "all candidates as good as the oracle count as correct")
     l2: float = option(1e-3, "strength of the l2 term towards the initial weights", least=0)
     l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
-    iterations: int = option(100, "of L-BFGS", least=1)
+    iterations: int = option(100, "iterations of L-BFGS", least=1)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         loss = "latentlog" if self.latent else "log"

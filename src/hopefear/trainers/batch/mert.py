@@ -48,12 +48,12 @@ class Mert(BatchTrainer):
     restarts: int = option(20, "random starts in addition to the initial weights", paper=20, least=0)
     axes: str = option("principal", "lines of a pass: principal axes of the features' differences, or coordinates")
     random_directions: int = option(0, "random lines per pass in addition to the axes", least=0)
-    passes: int = option(50, "passes over the lines at most, from each start", least=1)
-    sparse: int = option(0, "sparse features that get a line too, those that vary most; the others stay", least=0)
+    passes: int = option(50, "maximum passes over the lines from each start", least=1)
+    sparse: int = option(0, "how many sparse features to tune: those that vary most; the others stay", least=0)
     thorough: bool = option(
         True, "search small lists more: their surface is rough, a line costs little. False with kicks=0: Och's ascents"
     )
-    kicks: int = option(2, "rounds of four kicks in a row that gain nothing before it ends; small lists: more", least=0)
+    kicks: int = option(2, "rounds of four kicks that may fail in a row; more for small lists", least=0)
 
     @property
     def epochs_at_most(self) -> int | None:

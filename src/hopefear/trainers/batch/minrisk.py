@@ -45,7 +45,7 @@ class Minrisk(SentenceGain):
     entropy: float = option(0.0, "weight of an entropy bonus", least=0)
     l2: float = option(1e-5, "strength of the l2 term towards the initial weights", least=0)
     l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
-    iterations: int = option(60, "of L-BFGS at each temperature", least=1)
+    iterations: int = option(60, "iterations of L-BFGS at each temperature", least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -56,7 +56,7 @@ class Perceptron(SentenceGain):
     average: str = average_option("running", "none")
     scaled: bool = option(True, "multiply the update by the objective of the oracle (3)", paper=True)
     normalize: bool = option(False, "feature-wise normalisation (4), (5)")
-    returned: str = option("best", "the weights of the best pass by the mean objective, or of the last")
+    returned: str = option("best", "result: the best pass by the mean objective, or the last")
 
     def __post_init__(self) -> None:
         super().__post_init__()

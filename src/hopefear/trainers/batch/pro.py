@@ -35,14 +35,14 @@ class Pro(SentenceGain):
     what: ClassVar[str] = "logistic loss over sampled pairs of candidates"
 
     gain: str = gain_option("plus1")
-    samples: int = option(5000, "pairs drawn from each list", paper=5000, least=1)
-    threshold: float = option(0.05, "least difference in the sentence metric", paper=0.05, least=0)
+    samples: int = option(5000, "pairs sampled from each list", paper=5000, least=1)
+    threshold: float = option(0.05, "smallest difference in the sentence metric", paper=0.05, least=0)
     keep: int = option(50, "pairs kept of each list", paper=50, least=1)
-    weighted: bool = option(False, "a pair counts by its difference", paper=False)
+    weighted: bool = option(False, "weigh pairs by their difference", paper=False)
     l2: float = option(1e-4, "strength of the l2 term, in units of the mean loss", least=0)
     l1: float = option(0.0, "strength of the l1 term", least=0)
     interpolation: float = option(1.0, "share of the new weights in each round", paper=0.1, least=0)
-    resample: int = option(1, "times to sample and fit", least=1)
+    resample: int = option(1, "how often to sample and fit", least=1)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         w = problem.initial

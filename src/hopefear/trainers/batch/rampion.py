@@ -50,10 +50,10 @@ class Rampion(SentenceGain):
     alpha: float = option(10.0, "cost = alpha (1 - sentence metric)", paper=10, least=0)
     eta: float = option(0.003, "step size", paper=0.0001, least=0)
     C: float = option(1.0, "strength of the l2 term towards the initial weights", paper=1, least=0)
-    l1: float = option(0.0, "strength of an l1 term towards the initial weights", least=0)
+    l1: float = option(0.0, "strength of the l1 term towards the initial weights", least=0)
     cccp: int = option(10, "T', CCCP iterations", paper=10, least=1)
     passes: int = option(5, "T'', passes of subgradient descent in each", paper=5, least=1)
-    shuffle: bool = option(False, "go through the sentences in random order", paper=False)
+    shuffle: bool = option(False, "visit the sentences in random order", paper=False)
 
     def learn(self, problem: Problem) -> tuple[Vector, dict[str, Any]]:
         return self.descend(problem, None)

@@ -76,7 +76,7 @@ class Online(Trainer):
 
     epochs: int = option(10, "passes over the sentences", paper=10, least=1)
     eta: float = option(0.01, "learning rate", paper=0.01, least=0)
-    mu: float = option(-1.0, "weight of the loss in the search for hope, not above 0", paper=-1)
+    mu: float = option(-1.0, "weight of the loss in the search for hope, 0 or less", paper=-1)
     mu_decay: float = option(1.0, "factor of mu after each epoch", paper=1, least=0)
     objective: str = option("hinge", "hinge, perceptron, risk, or secant (between risk and hinge, A.2)", paper="hinge")
     reference: str = option("hope", "what to move towards: hope, local, max-bleu or bold", paper="hope")
@@ -84,11 +84,11 @@ class Online(Trainer):
         "auto", "of B on forests: forest, linear, kbest; auto: forest, for expectations linear", paper="forest"
     )
     k: int = option(100, "candidates of kbest and local", least=1)
-    temperature: float = option(1.0, "of risk and secant", paper=1, least=0)
-    epsilon: float = option(0.01, "how much worse a new constraint must be", paper=0.01, least=0)
+    temperature: float = option(1.0, "temperature of risk and secant", paper=1, least=0)
+    epsilon: float = option(0.01, "by how much a constraint must be violated to be added", paper=0.01, least=0)
     constraints: int = option(1, "1: cutting planes; n: the n best, hope and fear at once (2008)", paper=1, least=1)
-    max_planes: int = option(30, "constraints that cutting planes find at one sentence, at most", least=1)
-    decay: float = option(0.9, "of the oracle document", paper=0.9, least=0)
+    max_planes: int = option(30, "maximum number of constraints per sentence by cutting planes", least=1)
+    decay: float = option(0.9, "decay of the oracle document", paper=0.9, least=0)
     edges_per_word: int = option(
         50, "edges per source word among which hope and fear are searched for; 0: all", paper=0, least=0
     )
@@ -98,7 +98,7 @@ class Online(Trainer):
         "they score as high; learnt: as last, but never the initial weights",
         paper="best",
     )
-    patience: int = option(0, "stop after so many epochs without a better score; 0: never", paper=0, least=0)
+    patience: int = option(0, "stop after this many epochs without a better score; 0: never", paper=0, least=0)
 
     learners: Learners = field(
         default=Learners(), metadata={"help": "how many learners, and how they work together (--parallel, --learners)"}
