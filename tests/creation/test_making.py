@@ -107,7 +107,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         options(tmp_path, jobs=2), Session(lambda event: said.append(event.text) if isinstance(event, Note) else None)
     )
     assert [done.count(name) for name in dict.fromkeys(done)] == [2] * 5
-    assert any("going on with" in text for text in said)
+    assert any("continuing with" in text for text in said)
     assert files_of(tmp_path / "translator") == files_of(tmp_path / "whole")
     assert not (tmp_path / "translator.work").exists()
 

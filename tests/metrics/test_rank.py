@@ -146,7 +146,7 @@ def test_mert_optimises_the_order(name: str) -> None:
     "trainer", [hf.Kbmira, hf.Minrisk, hf.Pro, hf.Cmira, hf.Rampion, hf.Logloss, hf.Perceptron, hf.Pa]
 )
 def test_others_say_that_they_cannot_and_who_can(trainer: type) -> None:
-    with pytest.raises(InputError, match=r"whole order.*mert"):
+    with pytest.raises(InputError, match=r"whole ranking.*mert"):
         trainer(metric=hf.Ndcg("grade")).fit(graded(1))
 
 

@@ -185,7 +185,7 @@ def constant(columns: Columns) -> None:
     columns["s1"] = columns["group"] * 2.0
 
 
-@pytest.mark.parametrize(("change", "finding"), [(leak, "leak"), (constant, "without any say")])
+@pytest.mark.parametrize(("change", "finding"), [(leak, "leak"), (constant, "constant within each group")])
 def test_warnings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Columns], None], finding: str
 ) -> None:
@@ -257,7 +257,7 @@ def test_options_that_do_not_go_together() -> None:
         Weigh(table="t.csv", outcome="y")
     with pytest.raises(OptionError, match="--outcome"):
         Weigh(table="t.csv", group="g")
-    with pytest.raises(InputError, match="of text"):
+    with pytest.raises(InputError, match="compares text"):
         Weigh(table="t.csv", group="g", outcome="y", metric="bleu").measure()
 
 
