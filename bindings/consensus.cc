@@ -42,25 +42,25 @@ using Candidates = std::vector<std::pair<std::string, double>>;
 
 std::vector<Candidates> consensus(const std::vector<const Forest*>& forests, In<double> w, double scale, int64_t k, int jobs) {
   check_weights(forests, w.size());
-  std::vector<ConsensusCandidates> found(forests.size());
+  std::vector<ConsensusCandidates> candidates(forests.size());
   {
     nb::gil_scoped_release release;
     parallel_for(forests.size(), jobs,
-                 [&](size_t i, int) { found[i] = forest_consensus(*forests[i], w.data(), scale, k, kMaxEdges); });
+                 [&](size_t i, int) { candidates[i] = forest_consensus(*forests[i], w.data(), scale, k, kMaxEdges); });
   }
   std::vector<Candidates> out(forests.size());
   for (size_t i = 0; i < forests.size(); ++i)
-    for (size_t c = 0; c < found[i].texts.size(); ++c)
-      out[i].emplace_back(text_of(*forests[i]->vocab, found[i].texts[c]), found[i].gains[c]);
+    for (size_t c = 0; c < candidates[i].texts.size(); ++c)
+      out[i].emplace_back(text_of(*forests[i]->vocab, candidates[i].texts[c]), candidates[i].gains[c]);
   return out;
 }
 
 }  // namespace
 
 void init_consensus(nb::module_& m) {
-  m.def("list_gains", &list_gains, "lists"_a, "metric"_a, "w"_a.noconvert(), "scale"_a = 1.0, "exact_limit"_a = 200, "jobs"_a = 0,
+  m.def("list_gains", &list_gains, "lists"_a, "metric"_a, "w"_a.noconvert(), "scale"_a, "exact_limit"_a, "jobs"_a = 0,
         "The expected gain of each candidate of each list.");
-  m.def("forest_consensus", &consensus, "forests"_a, "w"_a.noconvert(), "scale"_a = 1.0, "k"_a = 100, "jobs"_a = 0,
+  m.def("forest_consensus", &consensus, "forests"_a, "w"_a.noconvert(), "scale"_a, "k"_a, "jobs"_a = 0,
         "The k best strings of each forest, and BLEU of each against the expected n-gram counts of the whole forest.");
 }
 

@@ -8,7 +8,7 @@ namespace {
 /// Python strings; a value that is the same as the one before is the same object.
 nb::list texts(CsvColumns& columns, size_t j) {
   const auto [bytes, ends] = columns.take_texts(j);
-  nb::list found;
+  nb::list strings;
   std::string_view before;
   nb::object text;
   size_t begin = 0;
@@ -19,10 +19,10 @@ nb::list texts(CsvColumns& columns, size_t j) {
       if (!text.is_valid()) throw nb::python_error();
       before = value;
     }
-    found.append(text);
+    strings.append(text);
     begin = end;
   }
-  return found;
+  return strings;
 }
 
 }  // namespace

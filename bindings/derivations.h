@@ -8,6 +8,13 @@
 
 namespace hopefear {
 
+// The defaults of methods that Forest and Pool share.
+inline constexpr const char* kApproximation = "forest";
+inline constexpr int kCandidates = 100;  // that the approximation kbest looks at
+inline constexpr double kHopeMu = -1.0;
+inline constexpr int kMaxOrder = 4;
+inline constexpr int kMaxSplitEdges = 1'000'000;
+
 struct BoundDerivation {
   Forest forest;
   Derivation d;

@@ -94,10 +94,10 @@ void init_evidence(nb::module_& m) {
         return matrix(1, [&] { return joint_column(pool, sources, grammar, joint, jobs); });
       },
       "pool"_a, "sources"_a, "grammar"_a, "joint"_a, "jobs"_a = 0, "The log probability of each candidate by a joint model.");
-  m.def("consensus_columns", &consensus, "pool"_a, "metrics"_a, "w"_a.noconvert() = nb::none(), "scale"_a = 1.0,
-        "exact_limit"_a = 200, "jobs"_a = 0, "Expected gains by each metric, then n-gram posteriors, votes and centroid.");
-  m.def("expected_gains", &gains, "pool"_a, "metric"_a, "w"_a.noconvert() = nb::none(), "scale"_a = 1.0, "exact_limit"_a = 200,
-        "jobs"_a = 0, "The expected gain of each candidate against a random one of its list.");
+  m.def("consensus_columns", &consensus, "pool"_a, "metrics"_a, nb::arg("w").noconvert().none(), "scale"_a, "exact_limit"_a,
+        "jobs"_a = 0, "Expected gains by each metric, then n-gram posteriors, votes and centroid.");
+  m.def("expected_gains", &gains, "pool"_a, "metric"_a, nb::arg("w").noconvert().none(), "scale"_a, "exact_limit"_a, "jobs"_a = 0,
+        "The expected gain of each candidate against a random one of its list.");
   m.def("likeness_columns", &like, "pool"_a, "member"_a, "jobs"_a = 0,
         "How each candidate agrees with the candidates of each system, itself left out.");
   m.def("add_columns", &add_columns, "pool"_a, "names"_a, "values"_a, "jobs"_a = 0, "The same lists with more features.");

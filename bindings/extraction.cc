@@ -195,9 +195,8 @@ void bind_extractor(nb::module_& m) {
                                                    .max_options = max_options,
                                                    .orientations = orientations});
           },
-          "text"_a, nb::kw_only(), "max_phrase"_a = 10, "max_source_symbols"_a = 5, "max_nonterminals"_a = 2, "min_hole"_a = 1,
-          "tight"_a = true, "fractional"_a = true, "min_occurrences"_a = 1, "min_hierarchical"_a = 1, "max_options"_a = 0,
-          "orientations"_a = false)
+          "text"_a, nb::kw_only(), "max_phrase"_a, "max_source_symbols"_a, "max_nonterminals"_a, "min_hole"_a, "tight"_a,
+          "fractional"_a, "min_occurrences"_a, "min_hierarchical"_a, "max_options"_a, "orientations"_a)
       .def_ro_static("PARTS", &Extractor::kParts, "That the source sides are split into.")
       .def(
           "take", [](Extractor& e, int part) { return give(e.take(part)); }, "part"_a,
@@ -255,7 +254,7 @@ void bind_templates(nb::module_& m) {
              const std::string& where) {
             new (self) FeatureTemplates(names, first, *g.source_vocab(), *g.target_vocab(), g.names(), where);
           },
-          "names"_a, "first"_a, "grammar"_a, "where"_a = "features")
+          "names"_a, "first"_a, "grammar"_a, "where"_a)
       .def_ro_static("TRIGGER_DISTANCE", &FeatureTemplates::kTriggerDistance)
       .def_ro_static("DISTANCES", &FeatureTemplates::kDistances)
       .def("__len__", &FeatureTemplates::size)
@@ -266,13 +265,13 @@ void bind_templates(nb::module_& m) {
             std::vector<int64_t> begin{0};
             std::vector<int32_t> ids;
             std::vector<float> values;
-            FeatureTemplates::Values found;
+            FeatureTemplates::Values features;
             for (int64_t rule : view(rules)) {
               if (rule < 0 || rule >= g.rules()) throw nb::index_error("no such rule");
               const auto r = static_cast<uint32_t>(rule);
-              found.clear();
-              t.add_rule(g.source(r), g.target(r), g.links(r), g.row(r), found);
-              for (const auto& [id, value] : found) ids.push_back(id), values.push_back(value);
+              features.clear();
+              t.add_rule(g.source(r), g.target(r), g.links(r), g.row(r), features);
+              for (const auto& [id, value] : features) ids.push_back(id), values.push_back(value);
               begin.push_back(static_cast<int64_t>(ids.size()));
             }
             return std::make_tuple(give(std::move(begin)), give(std::move(ids)), give(std::move(values)));

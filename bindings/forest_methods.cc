@@ -76,12 +76,12 @@ void bind_best(nb::class_<Forest>& forest) {
           [](const Forest& f, Weights w, int64_t k, bool distinct, std::optional<In<double>> gains, double scale) {
             const double* weights = w.over(*f.features);
             const auto b = gains_of(f, gains, scale);
-            std::vector<Derivation> found;
+            std::vector<Derivation> best;
             {
               Release release;
-              found = kbest(f, checked_scores(f, weights, 1.0, scale, b), k, distinct);
+              best = kbest(f, checked_scores(f, weights, 1.0, scale, b), k, distinct);
             }
-            return DerivationList(bound(f, std::move(found)));
+            return DerivationList(bound(f, std::move(best)));
           },
           "w"_a, "k"_a, "distinct"_a = false, "gains"_a = nb::none(), "scale"_a = 1.0,
           "The k best derivations, best first, or all if there are fewer; with `distinct`, the best of each string. What "
@@ -188,7 +188,8 @@ void bind_hope_fear(nb::class_<Forest>& forest) {
             return ask_hope_fear(f, w, references, document, mu, approximation, k,
                                  [&](HopeFear& search) { return BoundRated(f, search.find(mu)); });
           },
-          "w"_a, "references"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
+          "w"_a, "references"_a, "document"_a, "mu"_a = kHopeMu, nb::kw_only(), "approximation"_a = kApproximation,
+          "k"_a = kCandidates,
           "argmax of w.h(d) + mu loss(d): a good derivation of a good translation. `approximation`: forest (reranking), "
           "linear (BLEU) or kbest (derivations).")
       .def(
@@ -198,8 +199,8 @@ void bind_hope_fear(nb::class_<Forest>& forest) {
             return ask_hope_fear(f, w, references, document, mu, approximation, k,
                                  [&](HopeFear& search) { return BoundRated(f, search.find(mu)); });
           },
-          "w"_a, "references"_a, "document"_a, "mu"_a = 1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
-          "argmax of w.h(d) + mu loss(d): a bad translation that the model likes.")
+          "w"_a, "references"_a, "document"_a, "mu"_a = 1.0, nb::kw_only(), "approximation"_a = kApproximation,
+          "k"_a = kCandidates, "argmax of w.h(d) + mu loss(d): a bad translation that the model likes.")
       .def(
           "hope_fear",
           [](const Forest& f, Weights w, const Texts& references, const OracleDocument& document, double mu,
@@ -208,8 +209,8 @@ void bind_hope_fear(nb::class_<Forest>& forest) {
               return BoundTriple{{f, search.find(mu)}, {f, search.find(0.0)}, {f, search.find(1.0)}};
             });
           },
-          "w"_a, "references"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
-          "Hope, best and fear at once. `mu` is that of hope.")
+          "w"_a, "references"_a, "document"_a, "mu"_a = kHopeMu, nb::kw_only(), "approximation"_a = kApproximation,
+          "k"_a = kCandidates, "Hope, best and fear at once. `mu` is that of hope.")
       .def(
           "max_bleu",
           [](const Forest& f, Weights w, const Texts& references, const OracleDocument& document,
@@ -217,7 +218,7 @@ void bind_hope_fear(nb::class_<Forest>& forest) {
             return ask_hope_fear(f, w, references, document, 0.0, approximation, k,
                                  [&](HopeFear& search) { return BoundRated(f, search.max_bleu()); });
           },
-          "w"_a, "references"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100,
+          "w"_a, "references"_a, "document"_a, nb::kw_only(), "approximation"_a = kApproximation, "k"_a = kCandidates,
           "argmax of B; the weights only decide between equals.");
 }
 
@@ -228,8 +229,8 @@ void bind_linear_bleu(nb::class_<Forest>& forest) {
           [](const Forest& f, Weights w, const Texts& references, const OracleDocument& document) {
             const auto scores = checked_scores(f, w.over(*f.features), 1.0);
             const BoundaryAutomaton automaton(at_least_one(reference_words(f, references)), document.max_order());
-            EdgeGains found = linear_gains(f, automaton, linear_weights(document), scores);
-            return std::make_pair(give(std::move(found.gains)), found.exact);
+            EdgeGains gains = linear_gains(f, automaton, linear_weights(document), scores);
+            return std::make_pair(give(std::move(gains.gains)), gains.exact);
           },
           "w"_a, "references"_a, "document"_a,
           "Linear BLEU as a gain on every edge, and whether it is exact: it is where nodes fix the words at their ends (see "
@@ -239,10 +240,10 @@ void bind_linear_bleu(nb::class_<Forest>& forest) {
           [](const Forest& f, const Texts& references, int max_order, int64_t max_edges) {
             check_order(max_order);
             const BoundaryAutomaton automaton(at_least_one(reference_words(f, references)), max_order);
-            Split found = split_by_ngrams(f, automaton, max_edges);
-            return std::make_pair(std::move(found.forest), give(std::move(found.origin)));
+            Split split = split_by_ngrams(f, automaton, max_edges);
+            return std::make_pair(std::move(split.forest), give(std::move(split.origin)));
           },
-          "references"_a, "max_order"_a = 4, "max_edges"_a = 1'000'000,
+          "references"_a, "max_order"_a = kMaxOrder, "max_edges"_a = kMaxSplitEdges,
           "The same derivations over nodes that fix which n-grams of the references can grow from their ends: a forest, and "
           "the old edge of each of its edges.");
 }

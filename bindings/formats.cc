@@ -93,7 +93,7 @@ void bind_lists(nb::module_& m) {
           [](NbestReader* reader, bool by_position, bool stream, const std::string& missing) {
             new (reader) NbestReader(by_position, stream, missing_policy(missing));
           },
-          "by_position"_a = false, "stream"_a = false, "missing"_a = "error")
+          nb::kw_only(), "by_position"_a = false, "stream"_a = false, "missing"_a)
       .def(
           "begin_file",
           [](NbestReader& reader, std::string name, const std::string& format) {
@@ -101,7 +101,7 @@ void bind_lists(nb::module_& m) {
                                                : format == "json" ? NbestReader::Format::json
                                                                   : NbestReader::Format::moses);
           },
-          "name"_a, "format"_a = "moses")
+          "name"_a, "format"_a)
       .def("feed", &feed<NbestReader>, "data"_a)
       .def("end_file", &NbestReader::end_file)
       .def("finish", &NbestReader::finish)

@@ -67,8 +67,8 @@ void bind_grammar(nb::module_& m) {
           "rule"_a, "Its word alignment, in symbols.")
       .def("find", &Grammar::find, "source"_a, "The rules [begin, end) of a source side, as in `de [X,1]`.")
       .def("table", &Grammar::table, nb::call_guard<nb::gil_scoped_release>())
-      .def("filtered", &Grammar::filtered, "sentences"_a, "max_span"_a = 1000, "jobs"_a = 0,
-           nb::call_guard<nb::gil_scoped_release>(), "The rules that can apply to some of these sentences.");
+      .def("filtered", &Grammar::filtered, "sentences"_a, "max_span"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+           "The rules that can apply to some of these sentences.");
 }
 
 void bind_text(nb::module_& m) {

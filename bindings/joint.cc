@@ -17,7 +17,7 @@ void init_joint(nb::module_& m) {
                            {flat(source), flat(target), flat(hidden), view(hidden_bias), flat(output), view(output_bias)}, name);
           },
           "source_words"_a, "target_words"_a, "source"_a, "target"_a, "hidden"_a, "hidden_bias"_a, "output"_a, "output_bias"_a,
-          "name"_a = "joint model")
+          "name"_a)
       .def(
           "scores",
           [](const JointModel& model, const std::vector<std::string>& source, const std::vector<std::string>& words,

@@ -57,7 +57,7 @@ void bind_texts(nb::module_& m) {
             nb::gil_scoped_release release;
             t.add(data, name, jobs);
           },
-          "text"_a, "name"_a = "text", "jobs"_a = 0, "More lines, one per sentence.")
+          "text"_a, "name"_a, "jobs"_a = 0, "More lines, one per sentence.")
       .def(
           "add_file",
           [](LmText& t, const std::string& path, int jobs) {
@@ -95,9 +95,9 @@ using Spec = std::tuple<uint32_t, int, std::vector<uint64_t>>;
 NgramSpec spec_of(const Spec& spec) { return {std::get<0>(spec), std::get<1>(spec), std::get<2>(spec)}; }
 
 std::vector<std::span<const uint8_t>> views(const std::vector<In<uint8_t>>& arrays) {
-  std::vector<std::span<const uint8_t>> found;
-  for (const auto& array : arrays) found.push_back(hopefear::view(array));
-  return found;
+  std::vector<std::span<const uint8_t>> views;
+  for (const auto& array : arrays) views.push_back(hopefear::view(array));
+  return views;
 }
 
 void bind_counting(nb::module_& m) {
@@ -327,12 +327,12 @@ void bind_text_scores(nb::class_<LanguageModel>& model) {
       .def(
           "bracketed_scores",
           [](const LanguageModel& m, In<uint32_t> words, In<int64_t> begin, uint64_t seed, bool marks, int jobs) {
-            BracketedScores found;
+            BracketedScores result;
             {
               nb::gil_scoped_release release;
-              found = bracketed_scores(m, hopefear::view(words), hopefear::view(begin), seed, marks, jobs);
+              result = bracketed_scores(m, hopefear::view(words), hopefear::view(begin), seed, marks, jobs);
             }
-            return std::make_pair(give(std::move(found.scores)), found.rules);
+            return std::make_pair(give(std::move(result.scores)), result.rules);
           },
           "words"_a, "begin"_a, "seed"_a, "marks"_a = true, "jobs"_a = 0,
           "log10 p of each sequence, through a random tree of rules, and the number of rules.");

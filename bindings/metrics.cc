@@ -75,9 +75,9 @@ Out2<double> kept_stats(const Metric& metric, const Pool& pool, int jobs) {
     for (size_t i = 0; i < pool.size(); i += kSome) {
       std::vector<int64_t> some(std::min(kSome, pool.size() - i));
       std::iota(some.begin(), some.end(), static_cast<int64_t>(i));
-      const auto found = some.size() == pool.size() ? pool_stats(metric, pool, jobs)  //
-                                                    : pool_stats(metric, subset(pool, some), jobs);
-      std::ranges::copy(found, data + static_cast<size_t>(row_begin[i]) * width);
+      const auto part = some.size() == pool.size() ? pool_stats(metric, pool, jobs)  //
+                                                   : pool_stats(metric, subset(pool, some), jobs);
+      std::ranges::copy(part, data + static_cast<size_t>(row_begin[i]) * width);
     }
   }
   return Out2<double>(data, {rows, width}, owner);
@@ -139,28 +139,28 @@ void bind_metrics(nb::module_& m) {
           [](Bleu* self, int max_order, const std::string& reference_length) {
             new (self) Bleu(max_order, reference_length_by_name(reference_length));
           },
-          "max_order"_a = 4, "reference_length"_a = "closest")
+          "max_order"_a, "reference_length"_a)
       .def_prop_ro("max_order", &Bleu::max_order);
 
   nb::class_<Chrf, Metric>(m, "Chrf", "chrF over the characters of words.")
-      .def(nb::init<int, int, double>(), "char_order"_a = 6, "word_order"_a = 0, "beta"_a = 2.0);
+      .def(nb::init<int, int, double>(), "char_order"_a, "word_order"_a, "beta"_a);
   nb::class_<Ter, Metric>(m, "Ter", "TER over word ids.").def(nb::init<>());
   nb::class_<Wer, Metric>(m, "Wer", "WER over word ids.").def(nb::init<>());
-  nb::class_<RougeS, Metric>(m, "RougeS", "ROUGE-S over word ids.").def(nb::init<int, double>(), "skip"_a = 4, "beta"_a = 1.0);
+  nb::class_<RougeS, Metric>(m, "RougeS", "ROUGE-S over word ids.").def(nb::init<int, double>(), "skip"_a, "beta"_a);
   nb::class_<External, Metric>(m, "External", "A number of each candidate, averaged.")
-      .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a = true, "scale"_a = 1.0);
+      .def(nb::init<std::string, bool, double>(), "column"_a, "higher_is_better"_a, "scale"_a);
   nb::class_<Ratio, Metric>(m, "Ratio", "Sums of columns over sums of columns.")
       .def(nb::init<std::string, std::vector<std::string>, std::vector<double>, std::vector<double>, bool>(), "name"_a,
-           "columns"_a, "above"_a, "below"_a, "higher_is_better"_a = true);
+           "columns"_a, "above"_a, "below"_a, "higher_is_better"_a);
   nb::class_<RankMetric, Metric>(m, "RankMetric", "A metric of the whole order of a list.")
-      .def(nb::init<const std::string&, std::string, int, double, bool, std::string>(), "kind"_a, "column"_a, "k"_a = 0,
-           "level"_a = 1.0, "exponential"_a = false, "retrieved"_a = "");
+      .def(nb::init<const std::string&, std::string, int, double, bool, std::string>(), "kind"_a, "column"_a, "k"_a, "level"_a,
+           "exponential"_a, "retrieved"_a);
 }
 
 void bind_oracle_document(nb::module_& m) {
   nb::class_<Custom, Metric>(m, "Custom", "A metric in Python: a function of the sum of statistics.")
       .def(nb::init<std::string, int, nb::typed<nb::callable, double(nb::object)>, bool, double>(), "name"_a, "size"_a, "score"_a,
-           "higher_is_better"_a = true, "scale"_a = 1.0);
+           "higher_is_better"_a, "scale"_a);
 
   nb::class_<OracleDocument>(
       m, "OracleDocument",

@@ -35,7 +35,7 @@ std::string describe(const Pool& p) {
 
 /// Any whole numbers, negative ones from the end.
 Pool subset_of(const Pool& p, nb::iterable indices) {
-  std::vector<int64_t> found;
+  std::vector<int64_t> numbers;
   for (nb::handle each : indices) {
     nb::object whole = nb::steal(PyNumber_Index(each.ptr()));
     if (!whole.is_valid()) {
@@ -43,9 +43,9 @@ Pool subset_of(const Pool& p, nb::iterable indices) {
       throw InputError("a sentence is chosen by a whole number, not by " + std::string(nb::repr(each).c_str()));
     }
     const int64_t i = nb::cast<int64_t>(whole);
-    found.push_back(i < 0 ? i + static_cast<int64_t>(p.size()) : i);
+    numbers.push_back(i < 0 ? i + static_cast<int64_t>(p.size()) : i);
   }
-  return subset(p, found);
+  return subset(p, numbers);
 }
 
 void append_many(Pool& p, const std::vector<std::string>& ids, In<int64_t> row_begin, In2<double> dense, In2<double> numbers,

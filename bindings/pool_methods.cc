@@ -18,13 +18,13 @@ void bind_best(nb::class_<Pool>& pool) {
           "viterbi",
           [](const Pool& p, Weights w, int jobs) {
             const double* weights = w.over(*p.features);
-            std::vector<Derivation> found(p.size());
+            std::vector<Derivation> best(p.size());
             {
               Release release;
-              each_sentence(p, jobs, [&](size_t i, const Sentence& s) { found[i] = viterbi(s.forest, weights); });
+              each_sentence(p, jobs, [&](size_t i, const Sentence& s) { best[i] = viterbi(s.forest, weights); });
             }
             nb::list all;
-            for (size_t i = 0; i < p.size(); ++i) all.append(BoundDerivation{p.sentences[i].forest, std::move(found[i])});
+            for (size_t i = 0; i < p.size(); ++i) all.append(BoundDerivation{p.sentences[i].forest, std::move(best[i])});
             return DerivationList(all);
           },
           "w"_a, "jobs"_a = 0, "The best derivation of every sentence.")
@@ -41,13 +41,13 @@ void bind_best(nb::class_<Pool>& pool) {
           [](const Pool& p, Weights w, Weights direction, int jobs) {
             const double* origin = w.over(*p.features);
             const double* along = direction.over(*p.features);
-            std::vector<Envelope> found;
+            std::vector<Envelope> lines;
             {
               Release release;
-              found = envelopes(p, origin, along, jobs);
+              lines = envelopes(p, origin, along, jobs);
             }
             nb::list all;
-            for (size_t i = 0; i < p.size(); ++i) all.append(BoundEnvelope{p.sentences[i].forest, std::move(found[i])});
+            for (size_t i = 0; i < p.size(); ++i) all.append(BoundEnvelope{p.sentences[i].forest, std::move(lines[i])});
             return nb::typed<nb::list, BoundEnvelope>(all);
           },
           "w"_a, "direction"_a, "jobs"_a = 0, "The envelope of every sentence.");
@@ -62,37 +62,37 @@ void bind_bleu(nb::class_<Pool>& pool) {
             const Approximation how = approximation_by_name(approximation);
             check_k(k);
             check_mu(mu);
-            std::vector<HopeFearTriple> found;
+            std::vector<HopeFearTriple> triples;
             {
               Release release;
-              found = hope_fear(p, weights, document, mu, how, static_cast<int>(k), jobs);
+              triples = hope_fear(p, weights, document, mu, how, static_cast<int>(k), jobs);
             }
             nb::list all;
             for (size_t i = 0; i < p.size(); ++i) {
               const Forest& f = p.sentences[i].forest;
-              auto& [hope, best, fear] = found[i];
+              auto& [hope, best, fear] = triples[i];
               all.append(BoundTriple{{f, std::move(hope)}, {f, std::move(best)}, {f, std::move(fear)}});
             }
             return nb::typed<nb::list, BoundTriple>(all);
           },
-          "w"_a, "document"_a, "mu"_a = -1.0, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100, "jobs"_a = 0,
-          "Hope, best and fear of every sentence, all in the context of the same document. `mu` is that of hope.")
+          "w"_a, "document"_a, "mu"_a = kHopeMu, nb::kw_only(), "approximation"_a = kApproximation, "k"_a = kCandidates,
+          "jobs"_a = 0, "Hope, best and fear of every sentence, all in the context of the same document. `mu` is that of hope.")
       .def(
           "max_bleu",
           [](const Pool& p, Weights w, const OracleDocument& document, const std::string& approximation, int64_t k, int jobs) {
             const double* weights = w.over(*p.features);
             const Approximation how = approximation_by_name(approximation);
             check_k(k);
-            std::vector<Rated> found;
+            std::vector<Rated> derivations;
             {
               Release release;
-              found = max_bleu(p, weights, document, how, static_cast<int>(k), jobs);
+              derivations = max_bleu(p, weights, document, how, static_cast<int>(k), jobs);
             }
             nb::list all;
-            for (size_t i = 0; i < p.size(); ++i) all.append(BoundRated(p.sentences[i].forest, std::move(found[i])));
+            for (size_t i = 0; i < p.size(); ++i) all.append(BoundRated(p.sentences[i].forest, std::move(derivations[i])));
             return nb::typed<nb::list, BoundRated>(all);
           },
-          "w"_a, "document"_a, nb::kw_only(), "approximation"_a = "forest", "k"_a = 100, "jobs"_a = 0,
+          "w"_a, "document"_a, nb::kw_only(), "approximation"_a = kApproximation, "k"_a = kCandidates, "jobs"_a = 0,
           "The max-BLEU derivation of every sentence.");
 }
 
@@ -102,12 +102,12 @@ void bind_linear_bleu(nb::class_<Pool>& pool) {
           [](const Pool& p, Weights w, const OracleDocument& document, int jobs) {
             const double* weights = w.over(*p.features);
             const std::vector<double> lambda = linear_weights(document);
-            EdgeGains found;
+            EdgeGains gains;
             {
               Release release;
-              found = linear_gains(p, weights, document.max_order(), lambda, jobs);
+              gains = linear_gains(p, weights, document.max_order(), lambda, jobs);
             }
-            return std::make_pair(give(std::move(found.gains)), found.exact);
+            return std::make_pair(give(std::move(gains.gains)), gains.exact);
           },
           "w"_a, "document"_a, "jobs"_a = 0,
           "Linear BLEU as a gain on every edge of the pool, as `expectations` wants it, and whether it is exact.")
@@ -118,7 +118,7 @@ void bind_linear_bleu(nb::class_<Pool>& pool) {
             Release release;
             return split_by_ngrams(p, max_order, max_edges, jobs);
           },
-          "max_order"_a = 4, "max_edges"_a = 1'000'000, "jobs"_a = 0,
+          "max_order"_a = kMaxOrder, "max_edges"_a = kMaxSplitEdges, "jobs"_a = 0,
           "The same derivations over nodes that fix which n-grams of the references can grow from their ends: linear_gains is "
           "exact there.");
 }

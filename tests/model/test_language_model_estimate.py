@@ -137,7 +137,7 @@ def test_slices_as_the_whole(order: Any, prune: Any) -> None:
         ]
         expected, whole = _core.LmText(), _core.LmText()
         for text in (expected, whole):
-            text.add("".join(line + "\n" for line in lines).encode())
+            text.add("".join(line + "\n" for line in lines).encode(), "text")
         spec, cuts = whole.spec(order, list(prune)), whole.ranges(ranges)
         parts = [whole.slice(k, slices) for k in range(slices)]
         assert sum(map(len, parts)) == whole.tokens + 2 * len(lines)
@@ -154,7 +154,7 @@ def test_slices_as_the_whole(order: Any, prune: Any) -> None:
 
 def test_counts_that_are_cut_short() -> None:
     text = _core.LmText()
-    text.add(b"a b c\na b\n")
+    text.add(b"a b c\na b\n", "text")
     spec, cuts = text.spec(3, []), text.ranges(1)
     (counted,) = _core.count_slice(text.slice(0, 1), spec, cuts)
     merged = _core.merge_slices([counted], spec, 0, cuts[-1])
