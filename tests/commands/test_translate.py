@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
+from hopefear.formats import read_nbest
 from hopefear.model.directory import Model
 from tests.translator.conftest import folder as folder
 
@@ -40,6 +41,32 @@ def test_lines(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> N
     assert rows[0][4].split()[0] == "0-3:0-1" and rows[1] == ["1.000", "0.000", "1.000", "", ""]
 
 
+def test_scores_and_candidates(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+    """Candidates are texts in which protected spans stay, too; the first is the translation."""
+    assert translate(monkeypatch, TEXT + "a ||| b\n", folder, "--scores", "--quality") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert "".join(f"{row[4]}\n" for row in rows[:3]) == WANTED and {len(row) for row in rows} == {5}
+    assert translate(monkeypatch, TEXT + "a ||| b\n", folder, "--nbest", 3) == 0
+    (tmp_path / "list").write_text(capsys.readouterr().out)
+    lists = read_nbest(tmp_path / "list")
+    assert lists.ids == ["0", "1", "2", "3"] and lists.feature_names == ["model"]
+    assert "".join(f"{lists.text(i, 0)}\n" for i in range(3)) == WANTED
+    assert [f"{lists[i].dense[0, 0]:.3f}" for i in range(4)] == [row[0] for row in rows]
+    assert all("<b>" in lists.text(0, j) for j in range(lists[0].edge_count)) and lists[0].edge_count == 3
+    assert "¦¦¦" in lists.text(3, 0)
+
+
+def test_a_column_of_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Boot,text\nHaus,Das Haus\n")
+    out = tmp_path / "out"
+    assert translate(monkeypatch, "", folder, tmp_path / "a.csv", "--out", out) == 0
+    assert (out / "a.csv").read_text() == "Boot,text\nHaus,The house\n"
+    assert translate(monkeypatch, "", folder, tmp_path / "a.csv", "--out", out, "--column", "Boot", "2") == 0
+    assert (out / "a.csv").read_text() == "Boot,text\nHouse,The house\n"
+    assert translate(monkeypatch, "", folder, tmp_path / "a.csv", "--out", out, "--column", "no") == 2
+    assert "has no column no" in capsys.readouterr().err
+
+
 def test_a_model_without_a_card_is_what_it_was(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
 ) -> None:
@@ -49,7 +76,7 @@ def test_a_model_without_a_card_is_what_it_was(
     assert "<b>" not in capsys.readouterr().out
     assert translate(monkeypatch, "Ein <b>rotes</b> Haus.\n", plain, "--protect", "zzz") == 0
     assert capsys.readouterr().out == "A <b>red</b> house.\n"
-    assert translate(monkeypatch, "das Haus\n", folder, "--nbest", 2) == 0  # what the model alone says
+    assert translate(monkeypatch, "das Haus\n", folder, "--nbest", 2, "--tokens") == 0  # what the model alone says
     assert capsys.readouterr().out.startswith("0 ||| the house ||| ")
 
 
@@ -83,8 +110,10 @@ def test_documents(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, 
         (["a.txt", "b/a.txt", "--out", "o"], "would both become"),
         (["a.txt", "--out", "a.txt"], "is no folder"),
         (["--out", "o"], "--out is the folder for files"),
-        (["--nbest", "3", "--quality"], "--quality does not go with --nbest"),
-        (["a.txt", "--out", "o", "--quality"], "are for lines of text"),
+        (["--nbest", "3", "--quality"], "--nbest does not go with --quality"),
+        (["--tokens", "--scores"], "--scores does not go with --tokens"),
+        (["a.txt", "--out", "o", "--quality"], "--quality is for lines of text"),
+        (["--column", "2"], "--column is for files"),
         (["--protect", "("], "no regular expression"),
     ],
 )

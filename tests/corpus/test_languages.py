@@ -57,6 +57,13 @@ def test_swapped_texts_are_seen_only_when_it_is_certain() -> None:
     assert not look_swapped([], [], "de", "en")
 
 
+def test_words_of_both_languages_do_not_hide_that_texts_are_swapped() -> None:
+    german = ["Ein Mann steht in einem Boot in der Stadt und lacht.", "Eine Frau sitzt in der Sonne, und ein Hund."] * 6
+    english = ["A man is in a boat in the city and laughs.", "A woman is in the sun, and a dog with her."] * 6
+    assert look_swapped(english, german, "de", "en")
+    assert not look_swapped(german, english, "de", "en")
+
+
 def test_every_pair_of_known_languages_can_be_told_apart() -> None:
     """Each list alone, seen as a text, is its own language."""
     words = languages._FREQUENT

@@ -148,3 +148,14 @@ def test_parts_share_nothing_whatever_the_corpus(texts: list[tuple[str, str, int
 )
 def test_letters(text: str, kept: str) -> None:
     assert letters(text) == kept
+
+
+def test_characters_that_are_words_count_as_such() -> None:
+    """Chinese of eight characters is a sentence; eight letters are not."""
+    rng = random.Random(1)
+    texts = ["".join(chr(rng.randrange(0x4E00, 0x5E00)) for _ in range(8)) for _ in range(800)]
+    others = [" ".join("".join(rng.choices("abcdef", k=5)) for _ in range(5)) for _ in texts]
+    greetings = [Pair(f"hallo{chr(97 + n % 26)}{chr(97 + n // 26)}", "hi", None, "x", "x") for n in range(400)]
+    parts = split([Pair(f, e, None, "x", "x") for f, e in zip(texts, others, strict=True)] + greetings)
+    assert len(parts.test) == len(parts.dev) == 100
+    assert {pair.target for pair in parts.test} <= set(others)

@@ -156,7 +156,7 @@ def test_overwriting_keeps_what_is_not_ours(tmp_path: Path) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     write_corpus(tmp_path / "x.tsv", 60)
-    with pytest.raises(InputError, match=r"pairs are left of 60 .*identical.* 100 are needed at least"):
+    with pytest.raises(InputError, match=r"pairs are left of 60 .*identical.*held out.* 100 are needed at least"):
         create(options(tmp_path))
     assert not (tmp_path / "translator").exists()
     with pytest.raises(OptionError, match="--test-source and --test-refs go together"):
@@ -175,7 +175,7 @@ def test_every_option_decides_or_is_named_here() -> None:
     """What the fingerprint leaves out must not change the stages."""
     outside = {"out", "jobs", "overwrite", "name", "licence"}
     inside = {"source_language", "target_language", "corpus", "source", "target", "columns", "rules", "curve", "seed"}
-    inside |= {"dev_source", "dev_refs", "test_source", "test_refs", "with_corrections", "glossary"}
+    inside |= {"dev_source", "dev_refs", "test_source", "test_refs", "with_corrections", "glossary", "tokenizer"}
     assert {each.name for each in dataclasses.fields(CreateOptions)} == inside | outside
 
 

@@ -26,7 +26,10 @@ EXAMPLES = {
     "code": "`x` ``a`b``",
     "entity": "&amp; &#38; &#x26; &nbsp;",
     "tag": "<b> </b> <br/> <a_b> <a href=\"x\"> <img src=x alt='y'>",
-    "name": "IKEA iPhone camelCase snake_case GmbH kWh A4 MP3 H2O DVDs McDonald YouTube @user USA ДНК X_Y",
+    "name": (
+        "IKEA iPhone camelCase snake_case GmbH kWh A4 MP3 H2O DVDs McDonald YouTube @user USA ДНК X_Y "
+        "ABC-123 ISO-8859-1"
+    ),
     "number": (
         "3 3.5 3,50 1.000,50 2024-05-31 31.05.2024 10:30 1/2 -5 50% 20°C 5km $5 €5 v1.2.3 "
         "1990\u20131995 3,5\u00a0% ۱۹۹۱"
@@ -105,8 +108,8 @@ def test_patterns_of_the_user_come_first() -> None:
     assert Protector(patterns=[r"[A-Z]{2}-\d+"]).parts("Ticket AB-12, C-3") == [
         "Ticket ",
         Keep("AB-12", "user"),
-        ", C-",
-        Keep("3", "number"),
+        ", ",
+        Keep("C-3", "name"),
     ]
 
 

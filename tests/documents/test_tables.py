@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from hopefear.documents.segment import Segment
 from hopefear.documents.tables import read_csv, read_tsv
+from hopefear.errors import InputError
 from tests.documents.samples import CSV
 
 
@@ -53,3 +54,23 @@ def test_what_the_library_reads(rows: list[tuple[str, str]]) -> None:
     written = document.write(new).decode()
     read = [*csv.reader(io.StringIO(written, newline=""))]
     assert read[1:] == [[a, b.swapcase()] for a, b in rows]
+
+
+@pytest.mark.parametrize(
+    "text, cells",
+    [
+        ("id,text\n1,Ein Haus\n2,Tor\n", ["Ein Haus", "Tor"]),  # the names of columns stay
+        ("1,Ein Haus\n2,Tor\n", ["Ein Haus", "Tor"]),
+        ("Ein Haus\nTor\n", ["Ein Haus", "Tor"]),
+        ("Haus\nTor\n", ["Haus", "Tor"]),
+        ("text\nEin Haus\n", ["Ein Haus"]),
+    ],
+)
+def test_the_only_column_with_text(text: str, cells: list[str]) -> None:
+    assert [s.plain for s in read_csv(text.encode(), "a.csv").segments] == cells
+
+
+@pytest.mark.parametrize("text", ["id,text\n1,Haus\n", "note,text\nein Tor,das Haus\n"])
+def test_a_column_that_could_be_another_is_asked_for(text: str) -> None:
+    with pytest.raises(InputError, match="which column"):
+        read_csv(text.encode(), "a.csv")

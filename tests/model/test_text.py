@@ -97,7 +97,7 @@ def test_dict_and_back() -> None:
 
 def test_unknown_tokenizer() -> None:
     with pytest.raises(
-        InputError, match=r"tokenizer: 'moses' is not known\. Choose one of european, unicode, characters, none"
+        InputError, match=r"tokenizer: .moses. is not known\. Choose one of european, unicode, characters, sub-words"
     ):
         TextPipeline("moses")
 

@@ -40,11 +40,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_translator(tmp_path_factory.mktemp("translator"))
 
 
-def make_translator(path: Path) -> Path:
+def make_translator(path: Path, options: BuildOptions | None = None) -> Path:
     """The translator ``path/model``, and its corpus beside it."""
     for name, lines in zip(("de", "en"), corpus(), strict=True):
         (path / name).write_text("".join(line + "\n" for line in lines))
-    build([path / "de"], [path / "en"], path / "model", BuildOptions(lm_order=3, lex_frequency=5))
+    build([path / "de"], [path / "en"], path / "model", options or BuildOptions(lm_order=3, lex_frequency=5))
     write_card(path / "model", {"name": "small", "source": "de", "target": "en", "scores": {"bleu": 90.0}})
     return path / "model"
 

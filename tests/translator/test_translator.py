@@ -6,6 +6,7 @@ import inspect
 import random
 import re
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,20 @@ def test_html(translator: Translator) -> None:
     assert translator.translations(["Haus &amp; Boot"], format="html")[0].text.count("&amp;") == 1
     with pytest.raises(InputError, match="format"):
         translator.translations(["x"], format="rtf")
+
+
+def test_what_is_no_text_is_told(translator: Translator) -> None:
+    """A single text is a text, never its letters."""
+    assert [each.text for each in translator.translations("das Haus")] == ["The house"]
+    calls: list[Callable[[Any], object]] = [translator, translator.translations, translator.explain]
+    for wrong in (None, 5, b"x", [1]):
+        for call in calls:
+            with pytest.raises(TypeError, match="a translator takes a str, a list of them or an iterator, not"):
+                call(wrong)
+    with pytest.raises(InputError, match="n: 0 is less than 1"):
+        translator.alternatives("das Haus", 0)
+    with pytest.raises(InputError, match=r"no such translator\. Make one: hopefear create"):
+        Translator("nowhere")
 
 
 def test_alternatives(translator: Translator) -> None:

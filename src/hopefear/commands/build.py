@@ -37,7 +37,8 @@ class Build(Command["BuildReport"]):
         "Hierarchical rules, or phrase pairs with orientations.", default=BuildOptions.kind, choices=("hiero", "blocks")
     )
     tokenizer: str = arg(
-        "unicode, european, characters (each letter of a script without blanks is a word), none (the text is already "
+        "unicode, european, characters (each letter of a script without blanks is a word), sub-words (rare words in "
+        "parts, for languages with many endings), none (the text is already "
         "tokenised), or two for source and target: characters,unicode. auto: characters for a side without blanks "
         "between its words, unicode otherwise.",
         default=BuildOptions.tokenizer,

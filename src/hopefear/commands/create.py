@@ -62,6 +62,11 @@ class Create(Command["Created"]):
         shown="none",
     )
     without: Sequence[str] = arg("Cleaning rules to switch off, such as ratio.", default=(), metavar="RULE")
+    tokenizer: str = arg(
+        "As build has it: auto, unicode, characters, sub-words, ...; two for both sides: sub-words,unicode.",
+        default="auto",
+        metavar="NAME",
+    )
     name: str = arg("The name of the translator.", default="", shown="as its folder")
     licence: str = arg("Its licence, for its card.", default="", metavar="TEXT", shown="none")
     no_curve: bool = arg("Leave out the learning curve, which takes about a third of the time.", default=False)
@@ -101,6 +106,7 @@ class Create(Command["Created"]):
             test_refs=self.test_refs,
             with_corrections=self.with_corrections,
             glossary=self.glossary,
+            tokenizer=self.tokenizer,
             rules=CleaningRules(off=tuple(self.without)),
             name=self.name,
             licence=self.licence,

@@ -3,9 +3,10 @@
 Reads standard input, or files, whose translations appear in the folder --out under the same names: text, Markdown,
 HTML, subtitles, Word, XLIFF, PO, JSON, tables. One line of standard input per sentence, in order; an empty line gives
 an empty line. Text is tokenised as the model was. A translator (a folder with a card.json), and any model with
---glossary, --protect, --keep, --quality or --alignments, leaves tags, placeholders, addresses and names as they are;
-a plain model translates everything. With --learn, a line is source, tab, correction. The scores of a lattice's arcs
-are the features Feature_0, Feature_1, ...
+--glossary, --protect, --keep, --scores, --quality or --alignments, leaves tags, placeholders, addresses and names as
+they are; a plain model translates everything, and so does a translator with the options of its model, such as --tokens
+or --weights. With --learn, a line is source, tab, correction. The scores of a lattice's arcs are the features
+Feature_0, Feature_1, ...
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 #: Options that ask for what the model alone says, and those that ask for a translator around it.
 OF_MODELS = (
-    *("weights", "nbest", "input", "distinct", "forests", "max_edges", "explain", "mbr", "scale", "tokens"),
+    *("weights", "input", "distinct", "forests", "max_edges", "explain", "mbr", "scale", "tokens"),
     *("pop_limit", "max_options", "max_span", "cluster", "ship_model"),
 )
-OF_TRANSLATORS = ("documents", "glossary", "protect", "keep", "quality", "alignments", "layer", "learn")
+MARKS = ("scores", "quality", "alignments")
+OF_TRANSLATORS = ("documents", "column", "glossary", "protect", "keep", *MARKS, "layer", "learn")
 
 
 class Translate(Command[Iterator[str]]):
@@ -46,6 +48,10 @@ class Translate(Command[Iterator[str]]):
     keep: str | None = arg(
         "Words and phrases that stay as they are, one per line.", default=None, file=True, metavar="TXT"
     )
+    column: Sequence[str] = arg(
+        "Columns of tables to translate, by name or number.", default=(), metavar="NAME", shown="the only one with text"
+    )
+    scores: bool = arg("Print the model's score, a logarithm, before each line.", default=False)
     quality: bool = arg(
         "Print before each line a confidence (0 to 1), the share of unknown words, and the agreement of the model.",
         default=False,
@@ -56,7 +62,11 @@ class Translate(Command[Iterator[str]]):
     )
     learn: bool = arg("Lines are source, tab, correction: translate the source, then learn.", default=False)
     weights: str | None = shared.weights(default=None, shown="those of the model")
-    nbest: int = arg("Print the N best candidates per sentence, as a candidate list.", default=0, least=0)
+    nbest: int = arg(
+        "Print the N best candidates per sentence, as a candidate list: of a translator texts, of a model its tokens.",
+        default=0,
+        least=0,
+    )
     input: str = arg("Lines of text, or word lattices in PLF, one per line.", default="text", choices=("text", "plf"))
     distinct: bool = arg("With --nbest: distinct strings only.", default=False)
     forests: str | None = arg(
@@ -105,10 +115,15 @@ class Translate(Command[Iterator[str]]):
         old, new = ([name for name in names if self.given(name)] for names in (OF_MODELS, OF_TRANSLATORS))
         if old and new:
             raise OptionError(f"{flag_of(new[0])} does not go with {flag_of(old[0])}.")
-        if self.documents and (self.quality or self.alignments):
-            raise OptionError("--quality and --alignments are for lines of text, not for files.")
-        if self.learn and (self.documents or self.quality or self.alignments):
-            raise OptionError("--learn is for lines of text, without --quality and --alignments.")
+        if self.column and not self.documents:
+            raise OptionError("--column is for files. Name them behind the translator.")
+        marks = [flag_of(name) for name in (*MARKS, "nbest") if self.given(name)]
+        if self.documents and marks:
+            raise OptionError(f"{marks[0]} is for lines of text, not for files.")
+        if self.learn and (self.documents or marks):
+            raise OptionError(f"--learn is for lines of text, without {marks[0] if marks else 'files'}.")
+        if self.nbest and len(marks) > 1:
+            raise OptionError(f"--nbest does not go with {marks[0]}.")
         if self.explain and (self.nbest or self.forests or self.input == "plf"):
             raise OptionError("--explain goes with neither --nbest nor --forests nor --input plf.")
         if self.mbr is not None:
@@ -125,7 +140,7 @@ class Translate(Command[Iterator[str]]):
 
             return translate(self, run=session)
         from hopefear.documents.protect import read_words
-        from hopefear.translator.streams import learning_lines, translate_files, translated_lines
+        from hopefear.translator.streams import candidate_lines, learning_lines, translate_files, translated_lines
         from hopefear.translator.translator import Translator
         from hopefear.util.files import iter_lines
 
@@ -136,9 +151,11 @@ class Translate(Command[Iterator[str]]):
             return learning_lines(translator, iter_lines("-"), session)
         if self.documents:
             assert self.out is not None
-            translate_files(translator, self.documents, self.out, session)
+            translate_files(translator, self.documents, self.out, session, self.column)
             return iter(())
-        marks = {"quality": self.quality, "alignments": self.alignments}
+        if self.nbest:
+            return candidate_lines(translator, iter_lines("-"), self.nbest, session)
+        marks = {name: getattr(self, name) for name in MARKS}
         return translated_lines(translator, iter_lines("-"), session, **marks)
 
     def _by_translator(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from hopefear.errors import InputError
@@ -157,8 +158,9 @@ def look_swapped(sources: Iterable[str], targets: Iterable[str], source_language
     if not all(words):
         return False
     own, other = (set(each.split()) for each in words)
-    own, other = own - other, other - own
-    return _tells(sources, other, own) and _tells(targets, own, other)
+    counts = [Counter(re.findall(r"\w+", " ".join(texts).lower())) for texts in (sources, targets)]
+    shared = (own & other) | {word for word in own | other if _as_often(*(count[word] for count in counts))}
+    return _tells(counts[0], other - shared, own - shared) and _tells(counts[1], own - shared, other - shared)
 
 
 def _mostly(texts: Iterable[str], scripts: Iterable[str]) -> bool:
@@ -166,7 +168,11 @@ def _mostly(texts: Iterable[str], scripts: Iterable[str]) -> bool:
     return letters >= 40 and inside >= 0.9 * letters
 
 
-def _tells(texts: Iterable[str], these: set[str], those: set[str]) -> bool:
-    words = re.findall(r"\w+", " ".join(texts).lower())
-    hits, others = sum(word in these for word in words), sum(word in those for word in words)
-    return hits >= 20 and hits >= 8 * others and hits >= 0.08 * len(words)
+def _as_often(one: int, other: int) -> bool:
+    """Whether a word belongs to both sides, as ``in`` of English and German does."""
+    return 0 < max(one, other) <= 8 * min(one, other)
+
+
+def _tells(words: Counter[str], these: set[str], those: set[str]) -> bool:
+    hits, others = (sum(words[word] for word in known) for known in (these, those))
+    return hits >= 20 and hits >= 8 * others and hits >= 0.08 * words.total()

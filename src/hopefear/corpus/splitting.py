@@ -20,6 +20,7 @@ from hopefear.corpus.pair import Pair
 
 MOST, LEAST, SHARE = 2000, 200, 0.05  # sentences of a part
 _WORDS, _LETTERS = 4, 20  # of a sentence that tests something; one without blanks has letters only
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # each as much as three letters
 _FEWEST_DOCUMENTS = 10
 _UNEVEN = 0.25  # of the corpus that one document may be
 
@@ -145,4 +146,9 @@ def _sentences(
 
 def _tells(pair: Pair) -> bool:
     """Whether a pair is a sentence rather than a greeting or an entry of a dictionary."""
-    return all(text.count(" ") >= _WORDS - 1 or len(letters(text)) >= _LETTERS for text in (pair.source, pair.target))
+    return all(text.count(" ") >= _WORDS - 1 or _length(text) >= _LETTERS for text in (pair.source, pair.target))
+
+
+def _length(text: str) -> int:
+    plain = letters(text)
+    return len(plain) if text.isascii() else len(plain) + 2 * len(_DENSE.findall(plain))

@@ -21,6 +21,7 @@ def build_model(
     """The model with all that the recipe says. The record has counts, and seconds of each step."""
     source, target = ([folder / name for name in data["train"][side]] for side in ("source", "target"))
     options = BuildOptions(
+        tokenizer=recipe.tokenizer,
         domains=recipe.domains,
         strip_punctuation=recipe.strip_punctuation,
         lm_order=recipe.lm_order,

@@ -46,7 +46,9 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
         dev=not given_dev,
     )
     if len(parts.train) < FEWEST:
+        held_out = sum(len(part) for part, given in ((parts.dev, given_dev), (parts.test, given_test)) if not given)
         lost = {**report.dropped, "like others but for digits, case and punctuation": parts.near_copies}
+        lost["held out for tests"] = held_out
         why = ", ".join(f"{count:,} {reason}" for reason, count in lost.items() if count) or "nothing was dropped"
         raise InputError(f"{len(parts.train)} pairs are left of {report.read:,} ({why}). {FEWEST} are needed at least")
     files = write_plain(parts.train, folder, "train", *languages)

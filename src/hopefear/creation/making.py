@@ -70,7 +70,7 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     folder, jobs, seed = work.folder, options.jobs, options.seed
     stages: dict[str, dict[str, Any]] = {}
     data = stages["data"] = work.stage("data", lambda: prepare(options, folder, run))
-    recipe = choose_recipe(data)
+    recipe = choose_recipe(data, options.tokenizer)
     stages["build"] = work.stage("build", lambda: build_model(data, recipe, folder, folder / "model", seed, jobs, run))
     model = Model.open(folder / "model", verify=False, jobs=options.jobs)
     dev, test = (read_part(folder, part, data["references"][part]) for part in ("dev", "test"))

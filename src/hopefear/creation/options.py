@@ -11,6 +11,7 @@ from hopefear.corpus import CleaningRules
 from hopefear.corpus.languages import check_languages
 from hopefear.errors import OptionError
 from hopefear.learning.journal import FILE as JOURNAL
+from hopefear.model.options import BuildOptions
 from hopefear.translator.folder import corrections_of
 from hopefear.util.files import PathLike
 
@@ -32,6 +33,7 @@ class CreateOptions:
     test_refs: Sequence[PathLike] = ()
     with_corrections: PathLike | None = None  #: a translator whose corrections are added to the corpus
     glossary: PathLike | None = None  #: terms, as a file; their weight is learnt too
+    tokenizer: str = "auto"  #: as :class:`hopefear.model.BuildOptions` has it
     rules: CleaningRules = field(default_factory=CleaningRules)
     name: str = ""  #: of the translator; none: that of its folder
     licence: str = ""  #: of the translator, for its card
@@ -42,6 +44,7 @@ class CreateOptions:
 
     def __post_init__(self) -> None:
         check_languages(self.source_language, self.target_language)
+        BuildOptions(tokenizer=self.tokenizer)  # complains about one that is not known
         for part in ("dev", "test"):
             if bool(getattr(self, f"{part}_source")) != bool(getattr(self, f"{part}_refs")):
                 raise OptionError(f"--{part}-source and --{part}-refs go together.")
@@ -63,6 +66,7 @@ class CreateOptions:
             "columns": list(self.columns) if self.columns else None,
             "rules": [list(self.rules.off), self.rules.max_words, self.rules.max_ratio],
             "curve": self.curve,
+            "tokenizer": self.tokenizer,
             "seed": self.seed,
             "files": {role: [_state(path) for path in paths] for role, paths in named.items()},
         }

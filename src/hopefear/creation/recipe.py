@@ -20,6 +20,7 @@ class Recipe:
 
     joint_model: bool
     domains: tuple[str, ...]  #: that may get a language model of their own
+    tokenizer: str
     strip_punctuation: str
     lm_order: int
     learn: int  #: sentences to learn weights from; 0: those of every model
@@ -33,7 +34,7 @@ class Recipe:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-def choose_recipe(data: Mapping[str, Any]) -> Recipe:
+def choose_recipe(data: Mapping[str, Any], tokenizer: str = "auto") -> Recipe:
     """The recipe for a corpus, from the record of the first stage."""
     train, dev = data["sentences"]["train"], data["sentences"]["dev"]
     choose = max(CHOOSE_LEAST, dev - MOST_LEARNT) if dev >= 3 * CHOOSE_LEAST else 0
@@ -43,6 +44,7 @@ def choose_recipe(data: Mapping[str, Any]) -> Recipe:
     return Recipe(
         joint_model=train >= JOINT_FROM,
         domains=domains if len(domains) > 1 else (),
+        tokenizer=tokenizer,
         strip_punctuation="source" if data["own"]["test"] and spoken else "none",
         lm_order=5 if train >= 5_000 else 4,
         learn=learn,

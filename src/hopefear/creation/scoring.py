@@ -137,7 +137,9 @@ def learning_curve(
         [line for name in data["train"][side] for line in read_lines(folder / name)] for side in ("source", "target")
     ]
     count = len(sides[0])
-    options = BuildOptions(strip_punctuation=recipe.strip_punctuation, lm_order=recipe.lm_order)
+    options = BuildOptions(
+        tokenizer=recipe.tokenizer, strip_punctuation=recipe.strip_punctuation, lm_order=recipe.lm_order
+    )
     points = []
     for share in (4, 2):
         paths = [folder / f"part.{share}.{side}" for side in ("source", "target")]

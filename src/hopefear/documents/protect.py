@@ -80,6 +80,7 @@ _MUTATION = re.compile("(?:mB|n[AEIOUÁÉÍÓÚGD]|h[AEIOUÁÉÍÓÚ]|t[AEIOUÁ�
 _BOTH_SEXES = re.compile("In(?:nen)?$")  # German: SchülerInnen
 _ORDINAL = re.compile(r"\d+(?:ST|ND|RD|TH|S)$")
 _WORD = re.compile(r"(?<![\w@])@?[^\W_]\w*(?!\w)")
+_IDENTIFIER = re.compile(r"(?<![\w@-])(?=[A-Z0-9-]*\d)[A-Z]+[A-Z0-9]*(?:-[A-Z0-9]+)+(?![\w-])")  # ABC-123, COVID-19
 _CASED = re.compile(r"[^\W\d_]{2,}")
 
 _FINDERS = (
@@ -118,6 +119,7 @@ class Protector:
         taken = bytearray(len(text))
         for finder in self._finders:
             _add(spans, taken, finder.spans(text), finder.kind)
+        _add(spans, taken, (match.span() for match in _IDENTIFIER.finditer(text)), "name")
         _add(spans, taken, self._names(text), "name")
         _add(spans, taken, _LAST.spans(text), "number")
         result: list[str | Keep] = []

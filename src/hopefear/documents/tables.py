@@ -1,4 +1,7 @@
-"""Tables: the cells of a column of a .csv or .tsv file. Quotes, other columns and line ends stay."""
+"""Tables: the cells of a column of a .csv or .tsv file. Quotes, other columns and line ends stay.
+
+Without a column named, it is the one that has text, if there is only one such.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from hopefear.util.messages import printable
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _SEPARATORS = ",;\t|"
+_PHRASE = re.compile(r"[^\W\d_]\s+[^\W\d_]")  # words with a blank between
 
 Cell = tuple[int, int]  # where it starts and stops, with its quotes
 
@@ -42,19 +46,28 @@ def _read(
     rows = list(_rows(text, name, separator))
     if not rows:
         return TextDocument(name, text, coding, [])
-    header = [_value(text, cell) for cell in rows[0]]
-    wanted, has_header = _columns(column, header, name)
+    values = [[_value(text, cell) for cell in row] for row in rows]
+    wanted, has_header = _only_text(values, name) if column is None else _columns(column, values[0], name)
     holes = [
         hole for row in rows[has_header:] for k in wanted if k < len(row) for hole in _cell(text, row[k], separator)
     ]
     return TextDocument(name, text, coding, holes)
 
 
-def _columns(column: str | int | Sequence[str | int] | None, header: list[str], name: str) -> tuple[list[int], bool]:
+def _only_text(rows: Sequence[Sequence[str]], name: str) -> tuple[list[int], bool]:
+    """The only column with text, and whether the first line is names of columns, which have no blanks."""
+    texts = sorted({k for row in rows for k, cell in enumerate(row) if _PHRASE.search(cell)})
+    if len(texts) == 1:
+        return texts, all(cell.replace("_", "a").isalpha() for cell in rows[0])
+    if max(map(len, rows)) == 1:
+        return [0], False
+    known = printable(", ".join(rows[0])[:200])
+    raise input_error(name, None, f"which column is to be translated? Name one with --column: {known}")
+
+
+def _columns(column: str | int | Sequence[str | int], header: list[str], name: str) -> tuple[list[int], bool]:
     """The columns to translate, counted from 0, and whether the first line is their names."""
     known = printable(", ".join(header)[:200])
-    if column is None:
-        raise input_error(name, None, f"which column is to be translated? Name one with --column: {known}")
     wanted: list[int] = []
     named = False
     for each in [column] if isinstance(column, str | int) else column:

@@ -80,8 +80,9 @@ def build(
     report = BuildReport(Path(out), kind=options.kind)
     check_out(report.model, overwrite)
     options = options.settled(path_list(source), path_list(target), run)
-    source_text, target_text = options.pipeline("source"), options.pipeline("target")
     with report.step("read"):
+        source_text = options.pipeline("source", path_list(source))
+        target_text = options.pipeline("target", path_list(target))
         bitext = read_bitext(path_list(source), path_list(target), source_text, target_text, options.max_words, align)
         sentences = read_text(filter_to, source_text)
     _tell(bitext, path_list(target), seed, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -85,11 +86,17 @@ class BuildOptions:
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: {getattr(self, name)} is not between 0 and 1")
 
-    def pipeline(self, side: str) -> TextPipeline:
-        """How text of a side becomes tokens."""
+    def pipeline(self, side: str, files: Sequence[PathLike] = ()) -> TextPipeline:
+        """How text of a side becomes tokens; sub-words are learnt from its files."""
+        from hopefear.model.subwords import learn_merges
         from hopefear.model.text import TextPipeline
 
-        return TextPipeline(self._tokenizer(side), self.lowercase, self.strip_punctuation in (side, "both"))
+        strip = self.strip_punctuation in (side, "both")
+        text = TextPipeline(self._tokenizer(side), self.lowercase, strip)
+        if text.tokenizer != "sub-words":
+            return text
+        counts = Counter(word.lower() for path in files for line in iter_lines(path) for word in text.tokens(line))
+        return replace(text, merges=learn_merges(counts))
 
     def _tokenizer(self, side: str) -> str:
         """The tokenizer of a side; ``auto`` that is not settled takes words to be parted by blanks."""

@@ -13,7 +13,7 @@ treated the corpus. The steps, in this order:
    same, but that words of any script that parts them by blanks stay whole: an apostrophe or a middle dot between
    letters belongs to the word (``Ñe'ẽ``, ``col·legi``) where it is no contraction or elision, and so do joiners (as
    in Persian). ``characters`` is the same again, but each letter of a script without blanks between words (Chinese,
-   Japanese, Thai, Khmer) is a token.
+   Japanese, Thai, Khmer) is a token. ``sub-words`` is ``unicode`` with rare words in parts (model/subwords.py).
 3. *Lower-casing* by Unicode's rules.
 4. *Punctuation stripping*: tokens without a letter or digit go (``none``: such characters at a token's edges go).
 """
@@ -28,9 +28,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hopefear.model.scripts import UNSEGMENTED, marks, stand_together
+from hopefear.model.subwords import JOIN, Merges
 from hopefear.util.values import check_choice
 
-TOKENIZERS = ("european", "unicode", "characters", "none")
+TOKENIZERS = ("european", "unicode", "characters", "sub-words", "none")
 
 _ELISIONS = (
     "c|d|j|l|m|n|s|t|qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|presqu|entr"  # French; Catalan and Italian share the letters
@@ -114,23 +115,27 @@ class TextPipeline:
     lowercase: bool = True
     strip_punctuation: bool = False
     copies: bool = True  #: numbers and names are offered to decoders as they are, beside their translations
+    merges: Merges | None = None  #: what sub-words are made by
     _memo: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         check_choice("tokenizer", self.tokenizer, TOKENIZERS)
 
     def as_dict(self) -> dict[str, Any]:
-        options = {
+        options: dict[str, Any] = {
             "tokenizer": self.tokenizer,
             "lowercase": self.lowercase,
             "strip_punctuation": self.strip_punctuation,
         }
+        if self.merges is not None:
+            options["merges"] = self.merges.as_list()
         return options if self.copies else {**options, "copies": False}
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextPipeline:
         lowercase, strip = bool(options["lowercase"]), bool(options["strip_punctuation"])
-        return cls(str(options["tokenizer"]), lowercase, strip, copies=bool(options.get("copies", True)))
+        merges = Merges.from_list(options["merges"]) if "merges" in options else None
+        return cls(str(options["tokenizer"]), lowercase, strip, bool(options.get("copies", True)), merges)
 
     def tokens(self, line: str) -> list[str]:
         """The words of a line."""
@@ -165,10 +170,11 @@ class TextPipeline:
     def labelled(self, words: Iterable[str]) -> list[tuple[str, str]]:
         """The words of a line, as they are spelled there, as :meth:`kinds` has them."""
         result: list[tuple[str, str]] = []
-        inside = False
+        inside = part = False
         for word in words:
             kind = "word"
-            if not self.copies:
+            after, part = part, self.is_part(word)
+            if not self.copies or after or part:
                 pass
             elif any(c.isdigit() for c in word):
                 kind = "number"
@@ -197,6 +203,8 @@ class TextPipeline:
             tokens = _token_pattern(self.tokenizer).findall(piece)
             if self.strip_punctuation:
                 tokens = [t for t in tokens if has_word_character(t)]
+            if self.merges is not None:
+                tokens = [part for token in tokens for part in self.merges.split(token)]
         if self.lowercase:
             tokens = [t.lower() for t in tokens]
         return [t for t in tokens if t]
@@ -206,7 +214,16 @@ class TextPipeline:
         if self.tokenizer == "none":
             return text
         words = text.split(" ")
-        return "".join(f" {word}" if blank else word for word, blank in zip(words, self.blanks(words), strict=True))
+        blanks = self.blanks(words)
+        return "".join(f" {word}" if blank else word for word, blank in zip(self.whole(words), blanks, strict=True))
+
+    def is_part(self, word: str) -> bool:
+        """Whether the next word belongs to this one."""
+        return self.merges is not None and word.endswith(JOIN)
+
+    def whole(self, words: Sequence[str]) -> Sequence[str]:
+        """Words without the mark that says they go on."""
+        return words if self.merges is None else [word.removesuffix(JOIN) for word in words]
 
     def blanks(self, words: Sequence[str]) -> list[bool]:
         """Whether a blank stands before each word of a readable line; before the first there is none."""
@@ -236,7 +253,7 @@ class TextPipeline:
             else:
                 before = glue
             together = self.tokenizer == "characters" and i > 0 and token and words[i - 1]
-            if together and stand_together(words[i - 1], token):
+            if (together and stand_together(words[i - 1], token)) or (i > 0 and self.is_part(words[i - 1])):
                 before = True
             result.append(started and not before)
             started = started or bool(token)

@@ -113,6 +113,8 @@ def _check(card: Mapping[str, Any], where: str) -> None:
 
 def open_translator(path: PathLike, jobs: int = 0) -> tuple[Model, dict[str, Any]]:
     """The model of a translator, a folder or a packed file, and its card."""
+    if not Path(path).exists():
+        raise input_error(path, None, "no such translator. Make one: hopefear create")
     return Model.open(path, jobs=jobs), read_card(path)
 
 

@@ -14,7 +14,8 @@ for any ending, so that inflected forms are met too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from hopefear.errors import input_error
 from hopefear.model.text import TextPipeline
@@ -92,15 +93,26 @@ class Glossary:
         words: list[str] = []
         for piece in source.split():
             bare = piece[:-1] if piece.endswith("*") and len(piece) > 1 else piece
-            words += self.text.as_spelled.tokens(bare)
+            words += self._whole_words.tokens(bare)
             if words and bare != piece:
                 words[-1] += "*"
         return words
+
+    @cached_property
+    def _whole_words(self) -> TextPipeline:
+        return replace(self.text.as_spelled, merges=None)
 
     def matches(self, forms: Sequence[str], free: Sequence[bool]) -> list[Match]:
         """The terms in a sentence, of which ``free`` words may be covered. Of forced ones that overlap, the longest."""
         if not self.terms:
             return []
+        starts = [place for place in range(len(forms)) if place == 0 or not self.text.is_part(forms[place - 1])]
+        ends = [*starts[1:], len(forms)]
+        words = ["".join(self.text.whole(forms[begin:end])) for begin, end in zip(starts, ends, strict=False)]
+        may = [all(free[begin:end]) for begin, end in zip(starts, ends, strict=False)]
+        return [Match(starts[m.begin], ends[m.end - 1], m.term) for m in self._of_words(words, may)]
+
+    def _of_words(self, forms: Sequence[str], free: Sequence[bool]) -> list[Match]:
         lower = [form.lower() for form in forms]
         every = [match for place in range(len(forms)) for match in self._at(place, forms, lower, free)]
         taken = [False] * len(forms)

@@ -124,9 +124,9 @@ class Made:
 def plain(sentence: Sentence, tokens: Sequence[str], model: Model) -> Made:
     """The translation of a sentence with nothing special, from its words alone."""
     spelled = _spelled(sentence, tokens, model)
-    words = "".join(
-        f" {word}" if blank else word for word, blank in zip(spelled, model.target_text.blanks(spelled), strict=True)
-    )
+    text = model.target_text
+    blanks = text.blanks(spelled)
+    words = "".join(f" {word}" if blank else word for word, blank in zip(text.whole(spelled), blanks, strict=True))
     return Made([sentence.words.gap(0) + words + sentence.words.gap(sentence.length)])
 
 
@@ -234,7 +234,8 @@ class Assembly:
                 add(part)
             if number < len(self._pieces):
                 begin = length
-                add(self._pieces[number])
+                piece = self._pieces[number]
+                add(piece if isinstance(piece, Keep) else self._model.target_text.whole([piece])[0])
                 spans.append((begin, length))
         return Made(list(join_strings(parts)), self._alignment(spans))
 

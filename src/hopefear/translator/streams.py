@@ -17,24 +17,53 @@ _BLOCK = 256  # lines translated at a time
 
 
 def translated_lines(
-    translator: Translator, lines: Iterable[str], session: Session, *, quality: bool = False, alignments: bool = False
+    translator: Translator,
+    lines: Iterable[str],
+    session: Session,
+    *,
+    scores: bool = False,
+    quality: bool = False,
+    alignments: bool = False,
 ) -> Iterator[str]:
     """A line of output for each line of input, in pieces of text.
 
-    With ``quality`` it begins with the three numbers of its quality, with ``alignments`` it ends with the characters
-    that belong together, as ``0-3:0-1`` for the first three and the first one; tabs are between.
+    It begins with the model's score (``scores``) and the three numbers of its quality (``quality``). It ends with the
+    characters that belong together (``alignments``), as ``0-3:0-1`` for the first three and the first one; tabs are
+    between.
     """
+    for block in _blocks(lines, session):
+        if scores or quality or alignments:
+            rows = [_row(each, scores, quality, alignments) for each in translator.translations(block)]
+        else:
+            rows = translator(block)
+        yield "".join(f"{_one_line(row)}\n" for row in rows)
+
+
+def candidate_lines(translator: Translator, lines: Iterable[str], n: int, session: Session) -> Iterator[str]:
+    """The ``n`` best translations of each line, as a candidate list whose only feature is the model's score."""
+    number = 0
+    for block in _blocks(lines, session):
+        rows = []
+        for translation in translator.translations(block, n=n):
+            for other in translation.alternatives:
+                text = _one_line(other.text).replace("|||", "¦¦¦")
+                rows.append(f"{number} ||| {text} ||| model= {other.score!r} ||| {other.score!r}\n")
+            number += 1
+        yield "".join(rows)
+
+
+def _blocks(lines: Iterable[str], session: Session) -> Iterator[list[str]]:
     source, done = iter(lines), 0
     update = session.progress("translate")
     update(0)
     while block := list(itertools.islice(source, _BLOCK)):
-        if quality or alignments:
-            rows = [_row(each, quality, alignments) for each in translator.translations(block)]
-        else:
-            rows = translator(block)
-        yield "".join(f"{' '.join(row.splitlines())}\n" for row in rows)
+        yield block
         done += len(block)
         update(done)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
 
 
 def learning_lines(translator: Translator, lines: Iterable[str], session: Session) -> Iterator[str]:
@@ -43,7 +72,7 @@ def learning_lines(translator: Translator, lines: Iterable[str], session: Sessio
     try:
         for number, line in enumerate(lines, 1):
             source, _, correction = line.partition("\t")
-            yield f"{' '.join(translator(source).splitlines())}\n"
+            yield f"{_one_line(translator(source))}\n"
             if source.strip() and correction.strip():
                 learnt = translator.learn(source, correction)
                 if learnt.status != "learnt":
@@ -52,17 +81,20 @@ def learning_lines(translator: Translator, lines: Iterable[str], session: Sessio
         translator.corrections.close()
 
 
-def _row(translation: Translation, quality: bool, alignments: bool) -> str:
+def _row(translation: Translation, scores: bool, quality: bool, alignments: bool) -> str:
     of = translation.quality
-    columns = [f"{of.score:.3f}", f"{of.unknown_share:.3f}", f"{of.agreement:.3f}"] if quality else []
+    columns = [f"{translation.alternatives[0].score:.3f}"] if scores else []
+    columns += [f"{of.score:.3f}", f"{of.unknown_share:.3f}", f"{of.agreement:.3f}"] if quality else []
     columns.append(translation.text)
     if alignments:
         columns.append(" ".join(f"{a}-{b}:{c}-{d}" for a, b, c, d in translation.alignment))
     return "\t".join(columns)
 
 
-def translate_files(translator: Translator, files: Sequence[PathLike], out: PathLike, session: Session) -> list[Path]:
-    """Each file translated into one of the same name in the folder ``out``, which is made."""
+def translate_files(
+    translator: Translator, files: Sequence[PathLike], out: PathLike, session: Session, columns: Sequence[str] = ()
+) -> list[Path]:
+    """Each file translated into one of the same name in the folder ``out``, which is made; of tables, ``columns``."""
     folder = Path(out)
     names: dict[str, PathLike] = {}
     for file in files:
@@ -80,6 +112,6 @@ def translate_files(translator: Translator, files: Sequence[PathLike], out: Path
     made = []
     for number, file in enumerate(files):
         update(number, text=Path(file).name)
-        made.append(translator.document(file, folder, report=session.warn))
+        made.append(translator.document(file, folder, report=session.warn, column=columns or None))
     update(len(files))
     return made

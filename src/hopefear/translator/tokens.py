@@ -81,11 +81,12 @@ def _words(text: str, at: int, pipeline: TextPipeline) -> list[Word]:
     for match in _PIECE.finditer(text):
         piece = match[0]
         position = 0
-        for token in pipeline.tokens(piece):
-            place = piece.find(token, position)
+        tokens = pipeline.tokens(piece)
+        for token, spelled in zip(tokens, pipeline.whole(tokens), strict=True):
+            place = piece.find(spelled, position)
             if place < 0:  # cleaning changed how it is spelled
                 place = min(position, len(piece) - 1)
-            position = max(place + 1, min(place + len(token), len(piece)))
+            position = max(place + 1, min(place + len(spelled), len(piece)))
             words.append(Word(token, at + match.start() + place, at + match.start() + position))
     return words
 

@@ -22,6 +22,7 @@ from typing import Any, overload
 
 from hopefear.documents.protect import Protector
 from hopefear.documents.segment import Keep, Segment, join_strings
+from hopefear.errors import InputError
 from hopefear.learning.corrections import Corrections, Learnt
 from hopefear.learning.decoding import Decoders
 from hopefear.learning.memory import View
@@ -139,12 +140,14 @@ class Translator:
             return self._texts([text])[0]
         if isinstance(text, Iterator):
             return self._stream(text)
-        return self._texts(list(text))
+        return self._texts(_texts(text))
 
     def translations(self, texts: Iterable[str], *, n: int = 1, format: str = "text") -> list[Translation]:
         """Translations with their ``n`` best alternatives, alignment and quality. ``format``: ``text`` or ``html``."""
         check_choice("format", format, FORMATS)
-        texts = list(texts)
+        if n < 1:
+            raise InputError(f"n: {n} is less than 1. Ask for one translation or more")
+        texts = _texts([texts] if isinstance(texts, str) else texts)
         view = self._corrections.view()
         drafts = [self._draft(text, format, view) for text in texts]
         judged = [
@@ -165,6 +168,7 @@ class Translator:
 
     def explain(self, text: str) -> Explanation:
         """Why a text is translated as it is: which rule said what, and what it cost."""
+        (text,) = _texts([text])
         parts = []
         view = self._corrections.view()
         for sentence in self._draft(text, "text", view).sentences:
@@ -282,6 +286,15 @@ class _Translated:
             if len(self._known) < 100_000:
                 self._known[word] = known
         return known
+
+
+def _texts(texts: Iterable[str]) -> list[str]:
+    """As a list, or an error that says what a translator takes."""
+    texts = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, bytes) else [texts]
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"a translator takes a str, a list of them or an iterator, not {type(text).__name__}")
+    return texts
 
 
 def _blocks(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
