@@ -68,8 +68,8 @@ nb::class_<Pool> bind_pool(nb::module_& m) {
   return nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
       .def(nb::init<>())
       .def_static(
-          "from_table", [](nb::object table, nb::kwargs options) { return in_python("from_table", table, **options); },
-          nb::sig("def from_table(table: object, *, group: str, features: Sequence[str] | str = (), text: str | None = None, "
+          "from_table", [](nb::args given, nb::kwargs options) { return in_python("from_table", *given, **options); },
+          nb::sig("def from_table(table: object, group: str, *, features: Sequence[str] | str = (), text: str | None = None, "
                   "references: Sequence[str] | str = (), outcome: Sequence[str] | str = (), missing: str = 'error') -> Pool"),
           "Candidate lists from a table: a file (CSV, TSV, JSON lines, Parquet, Arrow), a frame of pandas, polars, pyarrow or "
           "DuckDB, or a dict of arrays. docs/weigh.md explains the columns.")

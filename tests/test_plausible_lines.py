@@ -104,8 +104,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     save_dataset(folder / "rows.dataset", pyarrow.Table.from_pandas(frame))
     save_dataset(folder / "lists.dataset", pyarrow.Table.from_pylist(records))
     (folder / "both.dataset").mkdir()
-    save_dataset(folder / "both.dataset" / "train", pyarrow.Table.from_pandas(frame))
-    (folder / "both.dataset" / "dataset_dict.json").write_text('{"splits": ["train"]}')
+    (folder / "one.dataset").mkdir()
+    for split in ("one.dataset/train", "both.dataset/train", "both.dataset/test"):
+        save_dataset(folder / split, pyarrow.Table.from_pandas(frame))
+    for name in ("one", "both"):
+        (folder / f"{name}.dataset" / "dataset_dict.json").write_text("{}")
     weights = {"logprob": 0.3, "reward_a": 0.6, "reward_b": 0.01}
     (folder / "weights.txt").write_text("".join(f"{name} {value}\n" for name, value in weights.items()))
     (folder / "weights.json").write_text(json.dumps(weights))
@@ -153,6 +156,7 @@ def run(line: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> An
         'hf.tune(Path("rows.parquet"), group="prompt", outcome="comet", trainer="mert")',
         'hf.tune("rows.jsonl", group="prompt", outcome="comet", trainer="mert")',
         'hf.tune("rows.dataset", group="prompt", outcome="comet", trainer="mert")',
+        'hf.tune("one.dataset", group="prompt", outcome="comet", trainer="mert")',
         'hf.tune("both.dataset/train", group="prompt", outcome="comet", trainer="mert")',
         'hf.tune("lists.dataset", outcome="comet", trainer="mert")',
         'hf.tune("flat.jsonl", outcome="comet", trainer="mert")',
@@ -306,15 +310,12 @@ def test_weights_remember_means_and_groups(names: dict[str, Any], tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('hf.tune(pool, "mert")', r"'mert' stands where the column of the groups goes. Write trainer='mert'"),
-        ('hf.tune(pool, trainer="kbmira", C=0.1)', r'C is an option of kbmira. Write set=\{"C": 0.1\}'),
         ('hf.tune("rows.jsonl", outcome="comet", trainer="mert")', "group, the column that says which"),
         ('hf.weigh("rows.jsonl", outcome="comet")', "group is needed"),
         ('hf.tune("both.dataset", "prompt", "comet")', "both.dataset: holds several datasets. Name one: .*train"),
-        ('hf.score(["the cat sat"], ["the cat sat"])', r"For lines of text, give refs as lists: hf.score"),
-        ("hf.features(3)", "takes lists of candidates: a path, a pool, or records"),
+        ("hf.features(3)", "there are no lists of candidates in this int"),
         ('hf.tune([{"candidates": [{"text": "a", "x": 1}]}, 3], outcome="x")', "entry 1 is int. Give a dict"),
-        ('hf.rerank(records, {**weights, "gone": 1})', "lack gone, which have weights"),
+        ('hf.rerank(records, {**weights, "gone": 1})', "lack gone, which has a weight"),
         ('hf.rerank("flat.jsonl", {**weights, "gone": 1})', "features that the list does not have: gone"),
     ],
 )

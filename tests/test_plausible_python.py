@@ -120,7 +120,7 @@ def test_score_lines() -> None:
     three = ["a cat sat down", "the dog ran off", "it is so"]
     assert hf.score(three, [three]).value == pytest.approx(100)
     assert hf.score(three, [[line, "x"] for line in three], metric="chrf").value == pytest.approx(100)
-    with pytest.raises(InputError, match="there are 3 lines, and the lists of references have 1, 1"):
+    with pytest.raises(InputError, match="there are 3 sentences, and the lists of references have 1, 1"):
         hf.score(three, [["a"], ["b"]])
 
 
@@ -186,7 +186,7 @@ def test_missing_scores_are_an_error_unless_told_otherwise() -> None:
     weights = {"a": 1.0, "b": 2.0}
     with pytest.raises(InputError, match=r"row 1 has no b"):
         hf.Reranker(weights).predict([{"a": 1, "b": 1}, {"a": 1}])
-    with pytest.raises(InputError, match=r"lack b, which have weights"):
+    with pytest.raises(InputError, match=r"table lacks b, which has a weight"):
         hf.Reranker(weights).predict(pandas.DataFrame({"a": [1.0]}))
     assert hf.Reranker(weights, missing="zero").predict([{"a": 1}]).tolist() == [1.0]
     assert hf.Reranker(weights, missing="mean", means={"a": 0, "b": 3}).predict([{"a": 1}]).tolist() == [7.0]

@@ -34,11 +34,15 @@ from hopefear.commands.rerank import Rerank
 from hopefear.commands.score import Score
 from hopefear.commands.tune import Tune
 from hopefear.commands.weigh import Weigh
-from hopefear.errors import InputError
-from hopefear.formats.missing import LIST_POLICIES
+from hopefear.errors import InputError, OptionError
+from hopefear.formats.given import Names, lists_of, pool_of
 from hopefear.formats.nbest import read_nbest
-from hopefear.formats.records import Records, is_table, lists_in, several
-from hopefear.util.files import PathLike
+from hopefear.formats.pool import GROUP, as_table
+from hopefear.formats.records import is_table, lists_in, several
+from hopefear.formats.references import are_texts
+from hopefear.formats.weights import write_weights
+from hopefear.reranker import Reranker, Scoring, is_columns
+from hopefear.util.files import PathLike, read_lines
 
 add_features = function(Features)
 convert = function(Convert)
@@ -80,10 +84,12 @@ def tune(
     >>> tuned.rerank(rows)[0]["comet"]
     1.0
     """
-    _no_trainer("tune", group)
-    _own_option(trainer, options)
-    given = {**options, **_columns(group, outcome), "trainer": trainer}
-    with _folder(out) as run:
+    data = several(data)
+    if _is_trainer(group, data):
+        group, trainer = None, group
+    options = _with_settings(trainer, options)
+    given = {**options, **_columns(data, group, outcome), "trainer": trainer}
+    with _folder(out) as run, _weights_file(given):
         tuned: Tuned = run_here(Tune, {**_candidates(data, given), "out": run})
     return tuned if out is not None else dataclasses.replace(tuned, path=None)
 
@@ -106,8 +112,9 @@ def compare(
     >>> sorted(recipe.name for recipe in compared.recipes)
     ['kbmira', 'mert']
     """
-    given = {**options, **_columns(group, outcome), "trainers": trainers}
-    with _folder(out) as run:
+    data = several(data)
+    given = {**options, **_columns(data, group, outcome), "trainers": trainers}
+    with _folder(out) as run, _weights_file(given):
         compared: Compared = run_here(Compare, {**_candidates(data, given), "out": run})
     return compared
 
@@ -122,12 +129,14 @@ def weigh(table: Any = None, group: str | None = None, outcome: str | None = Non
     >>> hf.weigh(rows, "id", "comet").better_than_equal
     True
     """
-    options |= _columns(group, outcome)
+    if "trainer" in options or "trainers" in options:
+        raise OptionError("weigh() compares ways to learn and takes the best. To name one, use tune() or compare()")
+    table = several(table)
+    options |= _columns(table, group, outcome)
     if table is None:
         return run_here(Weigh, options)  # type: ignore[no-any-return]
-    table = several(table)
-    if group is None and (lists := lists_in(table)) is not None:
-        table = lists if isinstance(lists, Pool) else read_nbest(Records(lists), missing=_list_policy(options))
+    if "group" not in options and lists_in(table) is not None:
+        table = pool_of(table, missing=options.get("missing", "error"))
     return run_here(Weigh, {**options, "table": table})  # type: ignore[no-any-return]
 
 
@@ -140,10 +149,9 @@ def rerank(data: Any = None, weights: Any = None, group: str | None = None, **op
     >>> hf.rerank([{"text": "a cat", "lm": -2.0}, {"text": "cat", "lm": -4.0}], {"lm": 1.0})[0]["text"]
     'a cat'
     """
-    from hopefear.reranker import Reranker, Scoring
-
     if isinstance(weights, Scoring):
         weights = weights.reranker
+    data = several(data)
     path = isinstance(data, str | os.PathLike)
     if path and group is None and isinstance(weights, str | os.PathLike) and is_table(data):
         weights = Reranker.load(weights)
@@ -158,23 +166,42 @@ def rerank(data: Any = None, weights: Any = None, group: str | None = None, **op
         if path and is_table(data):
             group = group or weights.group
         weights = dict(weights.weights)
-    given = {**options, **_columns(group, ()), **({} if weights is None else {"weights": weights})}
+    given = {**options, **_columns(data, group, ()), **({} if weights is None else {"weights": weights})}
     return run_here(Rerank, _files(data, given))
 
 
-def score(hyp: Any = (), refs: Any = (), **options: Any) -> Scored:
+def score(
+    hyp: Any = (), refs: Any = None, outcome: Names = (), *, group: str | None = None, metric: Any = (), **options: Any
+) -> Scored:
     """Score outputs against references; several outputs are compared with the first; see ``hopefear score``.
 
     ``hyp`` and ``refs`` are files; or lines of text: ``hf.score(["a cat"], [["a cat"]])`` with ``refs`` as one list of
-    lines for each translator, or one list of references for each line. A frame is a table of candidates.
+    lines for each translator, one list of references for each line, or one reference for each. Of candidates (a frame
+    or rows with ``group``, a pool, records) the best of each group or list is scored: the one with the highest
+    ``score``, or the first.
 
     >>> hf.score(["the cat sat down"], [["the cat sat down"]]).scores
     {'bleu': 100.0}
     """
-    if isinstance(refs, Sequence) and refs and all(isinstance(each, list | tuple) for each in refs):
-        return run_here(Score, {**options, "lines": hyp, "line_references": refs})  # type: ignore[no-any-return]
-    if "group" in options and len(hyp):
-        return run_here(Score, {**options, "table": hyp})  # type: ignore[no-any-return]
+    hyp = several(next((options.pop(name) for name in ("predictions", "hypotheses", "table") if name in options), hyp))
+    if isinstance(refs, str) and outcome:  # of a table
+        group, refs = refs, None
+    refs = options.pop("references", ()) if refs is None and not group else () if refs is None else refs
+    options |= {"metric": options.pop("metrics", metric)} | _columns(hyp, group, outcome)
+    lists = None if group else lists_in(hyp)
+    if lists is not None:
+        pool = pool_of(lists, references=refs if are_texts(refs) or refs else None)
+        if outcome:
+            return run_here(Score, {**options, "table": as_table(pool, "the candidates"), "group": GROUP})  # type: ignore[no-any-return]
+        sentences = range(len(pool))
+        hyp, refs = [pool.text(i, 0) for i in sentences], [pool.references(i) for i in sentences]
+    elif group or outcome:
+        rows = isinstance(hyp, list) and bool(hyp) and isinstance(hyp[0], Mapping) and not is_columns(hyp[0])
+        return run_here(Score, {**options, "table": [hyp] if rows else hyp})  # type: ignore[no-any-return]
+    if are_texts(refs):
+        return run_here(Score, {**options, "lines": _lines(hyp), "line_references": refs})  # type: ignore[no-any-return]
+    if not len(hyp) or not len(refs):
+        raise OptionError('score() needs outputs and references: hf.score(["a cat"], [["a cat"]]), or files')
     try:
         return run_here(Score, {**options, "hyp": hyp, "refs": refs})  # type: ignore[no-any-return]
     except InputError as error:
@@ -186,14 +213,15 @@ def score(hyp: Any = (), refs: Any = (), **options: Any) -> Scored:
 def features(list: Any, out: PathLike | None = None, **options: Any) -> Added | Pool:
     """Add columns of evidence to candidates; see ``hopefear features``.
 
-    ``list`` is a path, a pool or records. Without ``out``, the lists come back as a pool.
+    ``list`` is a path, a pool, records, or a frame or rows with ``group`` and ``text``.
+    Without ``out``, the lists come back as a pool.
 
     >>> candidates = [{"text": "a cat", "lm": -2.5}, {"text": "cat", "lm": -1.0}]
     >>> pool = hf.features([{"source": "une chatte", "candidates": candidates}])
     >>> pool.feature_names[:2]
     ['lm', 'text_words']
     """
-    source = _lists("features", list)
+    source = _records(list, options)
     if out is not None:
         return run_here(Features, {**options, "list": source, "out": out})  # type: ignore[no-any-return]
     with tempfile.TemporaryDirectory(prefix="hopefear-") as folder:
@@ -205,7 +233,8 @@ def features(list: Any, out: PathLike | None = None, **options: Any) -> Added | 
 def combine(*lists: Any, out: PathLike | None = None, **options: Any) -> Sequence[str] | Pool:
     """Combine the lists of several systems; see ``hopefear combine``.
 
-    ``lists`` are paths, pools or records. Without ``out``, the combined lists come back as a pool.
+    ``lists`` are paths, pools, records, or frames or rows with ``group`` and ``text``.
+    Without ``out``, the combined lists come back as a pool.
 
     >>> neural = [{"candidates": [{"text": "a cat", "logprob": -1.5}, {"text": "cat", "logprob": -2.5}]}]
     >>> rules = [{"candidates": [{"text": "a cat", "lm": -3.5}, {"text": "one cat", "lm": -2.5}]}]
@@ -215,7 +244,7 @@ def combine(*lists: Any, out: PathLike | None = None, **options: Any) -> Sequenc
     """
     if len(lists) == 1 and isinstance(lists[0], Sequence) and not isinstance(lists[0], str):
         lists = tuple(lists[0])
-    given = {**options, "lists": [_lists("combine", each) for each in lists or options.get("lists", ())]}
+    given = {**options, "lists": [_records(each, options) for each in lists or options.get("lists", ())]}
     if out is not None:
         return run_here(Combine, {**given, "out": out})  # type: ignore[no-any-return]
     with tempfile.TemporaryDirectory(prefix="hopefear-") as folder:
@@ -234,18 +263,45 @@ def _folder(out: PathLike | None) -> Iterator[PathLike]:
         yield Path(folder) / "run"
 
 
-def _columns(group: str | None, outcome: str | Sequence[str] | None) -> dict[str, Any]:
+@contextmanager
+def _weights_file(given: dict[str, Any]) -> Iterator[None]:
+    """Initial weights that are a mapping or a result, as the file that commands read."""
+    initial = given.get("initial")
+    if initial is None or isinstance(initial, str | os.PathLike):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="hopefear-") as folder:
+        given["initial"] = str(Path(folder) / "initial.txt")
+        write_weights(_reranker(initial).weights, given["initial"])
+        yield
+
+
+def _columns(data: Any, group: Any, outcome: Any) -> dict[str, Any]:
     """The columns that were named."""
+    if isinstance(group, list | tuple) and len(group) == 1:
+        group = group[0]
+    for name, value in (("group", group), ("outcome", outcome)):
+        names = [value] if isinstance(value, str) or value is None else value
+        if not isinstance(names, list | tuple) or (name == "group" and not isinstance(value, str | None)):
+            raise InputError(f"{name} is the name of a column, not {type(value).__name__}")
     return {name: value for name, value in (("group", group), ("outcome", outcome)) if value}
 
 
 def _candidates(data: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The options, with that one that data given without a name stand for."""
-    data = several(data)
-    if "group" not in options and (lists := lists_in(data)) is not None:
-        pool = lists if isinstance(lists, Pool) else read_nbest(Records(lists), missing=_list_policy(options))
-        return {**options, "pool": pool}
-    return _files(data, options)
+    if isinstance(data, list) and not data:
+        raise InputError("there are no candidates: the list is empty")
+    if isinstance(options.get("group"), str) and _are_references(options["group"], data):
+        options["refs"] = options.pop("group")
+    if data is None or "group" in options:
+        return _files(data, options)
+    if "refs" not in options and "references" in options:  # what read_nbest calls them
+        options["refs"] = options.pop("references")
+    texts = are_texts(options.get("refs"))
+    if lists_in(data) is None and not texts:
+        return _files(data, options)
+    references, missing = options.pop("refs", None), options.get("missing") or "error"
+    return {**options, "pool": pool_of(data, references=references, missing=missing)}
 
 
 def _files(data: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -257,51 +313,60 @@ def _files(data: Any, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "table": data}
     if "group" in options or any(is_table(each) for each in paths):
         return {**options, "table": data}
-    if "refs" not in options and "references" in options:  # what read_nbest calls them
-        options["refs"] = options.pop("references")
     return {**options, "nbest": data}
 
 
-def _lists(name: str, data: Any) -> Any:
+def _are_references(group: str, data: Any) -> bool:
+    """Whether a file of references stands where the group goes, after lists of candidates."""
+    if not os.path.isfile(group):  # noqa: PTH113
+        return False
+    paths = data if isinstance(data, list) else [data]
+    files = all(isinstance(each, str | os.PathLike) for each in paths)
+    return not any(map(is_table, paths)) if files else lists_in(data) is not None
+
+
+def _records(data: Any, options: dict[str, Any]) -> Any:
     """Lists of candidates as what reads them takes it: a path, or records."""
-    lists = lists_in(several(data))
-    if lists is None and not isinstance(data, str | os.PathLike):
-        raise InputError(f"{name}() takes lists of candidates: a path, a pool, or records with a list each")
-    return data if lists is None else Records(lists)
+    if isinstance(data, str | os.PathLike):
+        return data
+    return lists_of(data, options.get("group"), options.get("text"))
 
 
-def _list_policy(options: Mapping[str, Any]) -> str:
-    missing = options.get("missing") or "error"
-    return missing if missing in LIST_POLICIES else "error"
+def _lines(hyp: Any) -> list[str]:
+    """Lines of text, or those of a file."""
+    if isinstance(hyp, str | os.PathLike):
+        return read_lines(hyp) if os.path.exists(hyp) or isinstance(hyp, os.PathLike) else [hyp]  # noqa: PTH110
+    return [str(line) for line in (hyp.tolist() if hasattr(hyp, "tolist") else hyp)]
 
 
-def _no_trainer(name: str, group: Any) -> None:
-    """A trainer may stand where the group goes."""
+def _is_trainer(group: Any, data: Any) -> bool:
+    """Whether a trainer stands where the group goes, of candidates that need none."""
     from hopefear.trainers.base import Trainer
     from hopefear.trainers.registry import by_name
 
-    kind = isinstance(group, type) and issubclass(group, Trainer)
-    if kind or isinstance(group, Trainer) or (isinstance(group, str) and group in by_name()):
-        raise InputError(f"{name}(): {group!r} stands where the column of the groups goes. Write trainer={group!r}")
+    if isinstance(group, Trainer) or (isinstance(group, type) and issubclass(group, Trainer)):
+        return True
+    return isinstance(group, str) and group.lower() in by_name() and lists_in(data) is not None
 
 
-def _own_option(trainer: Any, options: Mapping[str, Any]) -> None:
-    """Options of the trainer do not go among those of the command."""
+def _with_settings(trainer: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the command; those of a trainer that was named are among its settings."""
     from hopefear.trainers.registry import find_batch, settable
 
-    wrong = [name for name in options if name not in {each.name for each in dataclasses.fields(Tune)}]
-    if wrong and trainer != "auto" and wrong[0] in settable(kind := find_batch(trainer)):
-        name, value = wrong[0], options[wrong[0]]
-        cure = f'Write set={{"{name}": {value!r}}}, or trainer={kind.__name__}({name}={value!r})'
-        raise InputError(f"tune(): {name} is an option of {kind.name}. {cure}")
+    known = {each.name for each in dataclasses.fields(Tune)}
+    others = [name for name in options if name not in known and name != "references"]
+    if not others or not isinstance(trainer, str):
+        return options
+    own = {name: options[name] for name in others if name in settable(find_batch(trainer))}
+    given = options.get("set") or {}
+    settings = {**given, **own} if isinstance(given, Mapping) else [*given, *(f"{n}={v}" for n, v in own.items())]
+    return {**{name: value for name, value in options.items() if name not in own}, **({"set": settings} if own else {})}
 
 
 def _reranker(weights: Any) -> Any:
-    from hopefear.reranker import Reranker
-
     if weights is None:
         raise InputError("rerank() needs weights: a mapping, a file, or a result of learning")
-    return Reranker(weights) if isinstance(weights, Mapping) else Reranker.load(weights)
+    return Reranker.load(weights) if isinstance(weights, str | os.PathLike) else Reranker(weights)
 
 
 for _function, _command in (

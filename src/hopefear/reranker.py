@@ -20,21 +20,21 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool
-from hopefear.errors import InputError, input_error
+from hopefear.errors import InputError, input_error, python_messages
 from hopefear.formats import weights_json
 from hopefear.formats.missing import check_policy
 from hopefear.formats.nbest import read_nbest
-from hopefear.formats.records import Records, is_table, lists_in, several
+from hopefear.formats.records import Records, is_dataset, is_table, lists_in, several
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.formats.weights import weight_vector
 from hopefear.util.files import PathLike, atomic_write, read_whole
-from hopefear.util.messages import some, suggestion
+from hopefear.util.messages import plural, some, suggestion
 
 BARS = 30  # weights that a plot shows
 
@@ -54,19 +54,34 @@ class Reranker:
 
     def __post_init__(self) -> None:
         check_policy(self.missing)
+        if not hasattr(self.weights, "items"):
+            given = getattr(self.weights, "weights", None)  # of a result
+            if given is None:
+                raise InputError(f"weights map names to numbers: a dict, not {type(self.weights).__name__}")
+            object.__setattr__(self, "weights", given)
+        for name, weight in self.weights.items():
+            if not isinstance(weight, SupportsFloat):
+                raise InputError(f"the weight of {name} is {weight!r}, not a number")
         if wrong := next((name for name, weight in self.weights.items() if not math.isfinite(weight)), None):
             raise InputError(f"the weight of {wrong} is not a finite number")
 
     def __repr__(self) -> str:
-        largest = sorted(self.weights.items(), key=lambda item: -abs(item[1]))[:3]
-        weights = ", ".join(f"{name} {weight:.4g}" for name, weight in largest)
-        return f"<Reranker of {len(self.weights)} weights: {weights}{', ...' if len(self.weights) > 3 else ''}>"
+        return f"<Reranker of {self.largest()}>"
+
+    def largest(self, most: int = 3) -> str:
+        """The largest weights in a line."""
+        names = sorted(self.weights, key=lambda name: -abs(self.weights[name]))[:most]
+        weights = ", ".join(f"{name} {self.weights[name]:.4g}" for name in names)
+        return f"{plural(len(self.weights), 'weight')}: {weights}{', ...' if len(self.weights) > most else ''}"
 
     @classmethod
+    @python_messages()
     def load(cls, path: PathLike) -> Reranker:
-        """Weights from a JSON file of ``save``, a run directory, or a file of weights."""
+        """Weights from a JSON file of ``save``, a run directory, or a file of weights; of a result, those it has."""
         from hopefear.formats.weights import read_weights
 
+        if not isinstance(path, str | os.PathLike):
+            return getattr(path, "reranker", None) or (path if isinstance(path, cls) else cls(path))
         where = Path(path)
         if where.is_dir():
             return cls._of_run(where)
@@ -143,6 +158,7 @@ class Reranker:
         vector.flags.writeable = False
         return vector
 
+    @python_messages()
     def predict(self, data: Any) -> Vector:
         """The score of each candidate: the larger, the better.
 
@@ -159,8 +175,10 @@ class Reranker:
             return np.concatenate([forest.scores(w) for forest in data]) if len(data) else np.empty(0)
         if isinstance(data, np.ndarray):
             return self._of_matrix(data)
-        if isinstance(data, Mapping) and not _is_columns(data):
+        if isinstance(data, Mapping) and not is_columns(data):
             data = [data]
+        if _is_matrix(data):
+            return self._of_matrix(np.asarray(data))
         if isinstance(data, Sequence):
             return self._of_rows(data)
         return self._of_table(read_table(data))
@@ -169,6 +187,7 @@ class Reranker:
         """The number of the best candidate of one group, the first of equals."""
         return int(np.argmax(self.predict(rows)))
 
+    @python_messages()
     def rerank(self, data: Any, group: str | None = None) -> Any:
         """The candidates, best first.
 
@@ -184,7 +203,7 @@ class Reranker:
             self._need(data.feature_names, "the candidates")
             return [best.text for best in data.viterbi(dict(self.weights))]
         scores = self.predict(data)
-        if isinstance(data, np.ndarray):
+        if isinstance(data, np.ndarray) or _is_matrix(data):
             return np.argsort(-scores, kind="stable")
         table = read_table(data, TableSpec(group) if group else None)
         group = group or (self.group if self.group in table.columns else None)
@@ -247,7 +266,8 @@ class Reranker:
         if not lacking or self.missing != "error":
             return
         cure = 'Add them, or use missing="zero" or missing="mean"'
-        raise InputError(f"{whose} lack {some(lacking)}, which have weights.{suggestion(lacking[0], known)} {cure}")
+        does, have = "lacks" if whose == "table" else "lack", "has a weight" if len(lacking) == 1 else "have weights"
+        raise InputError(f"{whose} {does} {some(lacking)}, which {have}.{suggestion(lacking[0], known)} {cure}")
 
 
 class Scoring:
@@ -318,7 +338,12 @@ def _opened(data: Any) -> Any:
     return data if lists is None else lists if isinstance(lists, Pool) else read_nbest(Records(lists))
 
 
-def _is_columns(data: Mapping[str, Any]) -> bool:
+def _is_matrix(data: Any) -> bool:
+    """Whether these are rows of numbers without names."""
+    return isinstance(data, list) and bool(data) and isinstance(data[0], list | tuple | np.ndarray)
+
+
+def is_columns(data: Mapping[str, Any]) -> bool:
     """Whether a dict holds columns, and not one row."""
     return any(hasattr(value, "__len__") and not isinstance(value, str | Mapping) for value in data.values())
 
@@ -329,6 +354,10 @@ def _reordered(data: Any, table: Table, order: NDArray[np.int64], more: Mapping[
         return data.assign(**more).iloc[order]
     if hasattr(data, "with_columns") and hasattr(data, "select"):  # polars
         return type(data)({**{name: data[name] for name in data.columns}, **more})[order.tolist()]
+    if is_dataset(data):
+        for name, values in more.items():
+            data = data.add_column(name, values)
+        return data.select(order)
     if hasattr(data, "append_column"):  # pyarrow
         for name, values in more.items():
             data = data.append_column(name, [values])

@@ -45,7 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([*LISTS, "--set", "C", "passes=3"], "--set C: write --set name=value. See"),
         ([*LISTS, "--set", "c=0.1"], "kbmira has no option 'c'. Did you mean 'C'? See: hopefear tune --help"),
         ([*LISTS, "--set", "quux=0.1"], "kbmira has no option 'quux'. See: hopefear trainers kbmira."),
-        ([*LISTS, "--trainer", "KBMIRA"], "there is no trainer 'KBMIRA'. Did you mean 'kbmira'?"),
+        ([*LISTS, "--trainer", "KBMIRO"], "there is no trainer 'KBMIRO'. Did you mean 'kbmira'?"),
         (
             [*LISTS, "--metric", "comet"],
             "there is no metric 'comet', and the candidates have no columns of numbers. Your own scores come as "

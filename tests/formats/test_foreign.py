@@ -244,7 +244,7 @@ def test_statistics_of_moses(tmp_path: Path, capsys: Said) -> None:
     assert "100.00" in capsys.readouterr().out
     with pytest.raises(hf.InputError, match="sentence 1 has fewer scores than candidates"):
         read_nbest(path, format=f"mert:{write(tmp_path / 'short', SCORES[: len(SCORES) // 2])}")
-    with pytest.raises(hf.InputError, match="without --binary"):
+    with pytest.raises(hf.InputError, match="without its option binary"):
         read_nbest(write(tmp_path / "binary", "FEATURES_BIN_BEGIN_0 0 1 3 a\n"))
 
 

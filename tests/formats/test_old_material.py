@@ -177,8 +177,8 @@ def test_candidates_in_another_case_than_the_references(tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("text", "cure"),
     [
-        ("just a sentence\n", "Is this a list as Moses writes it? Name its format if not (--format)"),
-        ("0 ||| a ||| x= 1 ||| a b c\n", "Is this a list as Moses writes it? Name its format if not (--format)"),
+        ("just a sentence\n", "Is this a list as Moses writes it? Name its format if not (format)"),
+        ("0 ||| a ||| x= 1 ||| a b c\n", "Is this a list as Moses writes it? Name its format if not (format)"),
         (OLD_LIST + "1||| cut", "Was the file cut off?"),
     ],
 )

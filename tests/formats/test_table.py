@@ -214,7 +214,7 @@ def test_missing_numbers(tmp_path: Path, kind: str) -> None:
     if kind == "jsonl":
         data = write_jsonl(tmp_path / "t.jsonl", rows, tuple(GAPS))
     place = {"dict": "table: row 1", "csv": "t.csv:3", "jsonl": "t.jsonl:2"}[kind]
-    with pytest.raises(hf.InputError, match=rf"{place}: a is missing, as are 2 more. Fill it, or set --missing mean"):
+    with pytest.raises(hf.InputError, match=rf'{place}: a is missing, as are 2 more. Fill it, or set missing="mean"'):
         hf.Pool.from_table(data, group="g")
     messages: list[str] = []
     spec = TableSpec("g", missing="drop")
@@ -238,7 +238,7 @@ def test_a_missing_outcome_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("q,a\n1,2\n", {}, "t.csv: no column 'g' for --group. There are: q, a"),
+        ("q,a\n1,2\n", {}, "t.csv: no column 'g' for group. There are: q, a"),
         ("g,a,b\n1,2,3\n1,x,4\n", {"features": ["a"]}, "t.csv:3: a is 'x', which is not a number"),
         ("g,a\n1,2\n1,inf\n", {}, "t.csv:3: a is infinite. Write a finite number"),
         ("g,a\n1,2\n1,3,4\n", {}, "t.csv:3: has 3 values, and the first line names 2 columns"),
@@ -246,7 +246,7 @@ def test_a_missing_outcome_is_an_error() -> None:
         ("g,a,a\n1,2,3\n", {}, "t.csv: two columns are called 'a'. Rename one"),
         ("g,a\n", {}, "t.csv: there are no rows"),
         ("", {}, "t.csv: the file is empty"),
-        ("g,t\n1,x\n", {}, "t.csv: no column of numbers is left for features. Name them: --features"),
+        ("g,t\n1,x\n", {}, "t.csv: no column of numbers is left for features. Name them: features"),
         ('g,a\n1,"2\n1,3\n', {}, "t.csv:2: not CSV (unexpected end of data)"),
         ("g,a\n1,2\n\n1,x\n", {"features": "a"}, "t.csv:4: a is 'x'"),
         ('g,t,a\n1,"x\ny",2\n1,z,w\n', {"features": "a"}, "t.csv:4: a is 'w'"),

@@ -21,6 +21,7 @@ import hopefear
 from hopefear import commands
 from hopefear.cli.options import CONTEXT, FileError, talk_options, write_examples
 from hopefear.commands.files import no_such_file
+from hopefear.errors import command_line
 from hopefear.util.messages import suggestion
 
 COMPLETE = "_HOPEFEAR_COMPLETE"  # what a shell asks: bash_source, bash_complete, zsh_source, ...
@@ -114,6 +115,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
     given = list(sys.argv[1:] if arguments is None else arguments)
+    with command_line():
+        return _main(given)
+
+
+def _main(given: Sequence[str]) -> int:
     try:
         if asked := os.environ.get(COMPLETE):
             return shell_complete(cli, {}, "hopefear", COMPLETE, asked)

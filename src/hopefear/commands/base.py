@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeVar, dataclass_transform
 
-from hopefear.errors import InputError, OptionError
+from hopefear.errors import OptionError, in_python, python_messages
 
 if TYPE_CHECKING:
     from hopefear.runs.directory import Run
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 R_co = TypeVar("R_co", covariant=True)
 P = ParamSpec("P")
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 EMPTY: tuple[Any, ...] = (None, (), [], {}, False)
 
 
@@ -96,10 +94,14 @@ class Command(Generic[R_co]):
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if many(each) and (isinstance(value, str) or not isinstance(value, Iterable | type(None))):  # one is enough
+            if many(each) and hasattr(value, "tolist"):  # an array or an index
+                object.__setattr__(self, each.name, value.tolist())
+            elif many(each) and (isinstance(value, str) or not isinstance(value, Iterable | type(None))):  # one will do
                 object.__setattr__(self, each.name, (value,))
             elif many(each) and value is None:
                 object.__setattr__(self, each.name, ())
+            else:
+                _check_number(each, value)
         self.check()
         self.check_needs(each.name for each in fields(self) if self.given(each.name))
 
@@ -191,6 +193,18 @@ def about(each: dataclasses.Field[Any]) -> Arg:
     return option
 
 
+def _check_number(each: dataclasses.Field[Any], value: Any) -> None:
+    """Complain about what is no number, or beyond the limits of the option."""
+    least, most = about(each).least, about(each).most
+    if value is None or (least is None and most is None):
+        return
+    if not isinstance(value, int | float) or (str(each.type).startswith("int") and int(value) != value):
+        raise OptionError(f"{flag_of(each.name)} is a number, not {value!r}.")
+    if (least is not None and value < least) or (most is not None and value > most):
+        limits = f"{least:g} or more" if most is None else f"between {least:g} and {most:g}"
+        raise OptionError(f"{flag_of(each.name)} must be {limits}, not {value}.")
+
+
 def required(each: dataclasses.Field[Any]) -> bool:
     """Whether an option must be given."""
     return each.default is dataclasses.MISSING
@@ -279,12 +293,10 @@ def run_here(command: type[Command[Any]], given: Mapping[str, Any]) -> Any:
 
     def listen(event: Event) -> None:
         if isinstance(event, Warned):
-            warnings.warn(event.text, stacklevel=4)
+            warnings.warn(in_python(event.text), stacklevel=4)
 
-    try:
+    with python_messages():
         return made(command, given).run(Session(listen))
-    except InputError as error:  # names of options become names of parameters
-        raise type(error)(_OPTION.sub(lambda match: match[1].replace("-", "_"), str(error))) from None
 
 
 def made(command: type[Command[Any]], given: Mapping[str, Any]) -> Command[Any]:

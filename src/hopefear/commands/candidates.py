@@ -87,7 +87,8 @@ class Candidates(Table[R_co]):
         from hopefear.data.candidates import CandidateFiles
         from hopefear.metrics import METRICS, split_text
 
-        names = [str(name).partition(":")[0] for name in getattr(self, "metric", ()) if isinstance(name, str)]
+        metrics = [*getattr(self, "metric", ()), getattr(getattr(self, "trainer", None), "metric", None)]
+        names = [str(name).partition(":")[0] for name in metrics if isinstance(name, str)]
         return CandidateFiles(
             self.nbest,
             self.forests,

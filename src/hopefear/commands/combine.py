@@ -25,6 +25,9 @@ class Combine(Command[list[str]]):
     floors: Any = arg("A model for missing scores, saved by --save-floors.", default=None, file=True, shown="learnt")
     save_floors: Any = arg("Save the model for missing scores.", default=None, metavar="FILE")
 
+    group: str | None = arg("Of tables: rows with the same value here compete.", default=None, metavar="COLUMN")
+    text: str | None = arg("Of tables: the candidates' text.", default=None, metavar="COLUMN", needs="group")
+
     examples = """
     hopefear combine neural.jsonl hiero.jsonl --names neural hiero --out both.jsonl
     hopefear combine neural.jsonl hiero.nbest --names n h --weights h=run/weights.txt --out both.jsonl
@@ -55,10 +58,12 @@ class Combine(Command[list[str]]):
     def run(self, session: Session) -> list[str]:
         """The names of the columns."""
         from hopefear.decode.combination import System, combine
+        from hopefear.formats.given import lists_of
         from hopefear.formats.weights import read_weights
 
         weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in self.weights)}
-        systems = [System(name, path, weights.get(name)) for name, path in zip(self._names, self.lists, strict=True)]
+        lists = [lists_of(each, self.group, self.text) for each in self.lists]
+        systems = [System(name, path, weights.get(name)) for name, path in zip(self._names, lists, strict=True)]
         floors = {"floors": self.floors, "save_floors": self.save_floors}
         columns = combine(systems, self.out, session, **floors, jobs=self.jobs)
         session.note(f"columns: {' '.join(columns)}")

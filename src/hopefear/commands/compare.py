@@ -109,6 +109,7 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         }
         with self.open_run("compare", settings, session) as run:
             run.record.inputs = inputs
+            run.record.metric = f"{task.metric.key}|{task.metric.signature()}"
             run.record.sentences = {part: len(pool) for part, pool in task.parts.items()}
             with cluster.joined(self.cluster) if self.cluster else nullcontext():
                 comparison, tuned = self._compare(task, run, session)
@@ -204,7 +205,8 @@ def _shown(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callabl
         if isinstance(event, Progress) and event.label == "compare":
             done[:] = [event.done or 0]
         elif isinstance(event, Progress):
-            update(done[0], text=f"{event.label.removeprefix('tune ')}: {event.text}")
+            seed = f", seed {event.context['replicate']}" if "replicate" in event.context else ""
+            update(done[0], text=f"{event.label.removeprefix('tune ')}{seed}: {event.text}")
             return None
         elif isinstance(event, Epoch):
             best[:] = [(max if metric.higher_is_better else min)([event.score, *best])]
@@ -229,12 +231,12 @@ class _Task:
     def of(cls, command: Compare, session: Session) -> _Task:
         from hopefear.evaluation.holdout import split
         from hopefear.formats.references import need_references
-        from hopefear.metrics import metric_for
+        from hopefear.metrics import metric_for, usual
 
         kinds = _kinds(command)
         command.check_out(session)
         pool = command.read(session)
-        name = (tuple(command.metric) or tuple(command.outcome) or ("bleu",))[0]
+        name = (tuple(command.metric) or tuple(command.outcome) or (usual(pool),))[0]
         metric = metric_for(name, command.lowercase, command.tokenize, pool)
         need_references(pool, metric)
         warn_of_references(pool, command.refs, session)

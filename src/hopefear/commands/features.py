@@ -43,15 +43,20 @@ class Features(Command["Added"]):
     )
     sources: Any = arg("Source text, one line per sentence.", default=None, file=True, shown="as in the list")
 
+    group: str | None = arg("Of a table: rows with the same value here compete.", default=None, metavar="COLUMN")
+    text: str | None = arg("Of a table: the candidates' text.", default=None, metavar="COLUMN", needs="group")
+
     examples = """
     hopefear features dev.jsonl --out dev.more.jsonl --lm big.arpa.gz
     hopefear features dev.jsonl --out dev.more.jsonl --model model --consensus bleu chrf --weights run/weights.txt
     hopefear features dev.jsonl --out dev.more.jsonl --model model --forced --explain 17
+    hopefear features scores.csv --group query --text passage --out dev.jsonl
     hopefear features dev.nbest --out dev.more.nbest --sources dev.es --model model
     """
 
     def run(self, session: Session) -> Added:
         from hopefear.decode.evidence import Evidence, add_evidence
+        from hopefear.formats.given import lists_of
 
         evidence = Evidence(
             lm=self.lm,
@@ -62,7 +67,8 @@ class Features(Command["Added"]):
             scale=self.scale,
             jobs=self.jobs,
         )
-        added = add_evidence(self.list, self.out, evidence, session, sources=self.sources, explain=self.explain)
+        source = lists_of(self.list, self.group, self.text)
+        added = add_evidence(source, self.out, evidence, session, sources=self.sources, explain=self.explain)
         for name, columns in added.families.items():
             session.note(f"{name}: {' '.join(columns)}")
         return added

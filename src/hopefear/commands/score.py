@@ -118,7 +118,7 @@ class Score(Command["Scored"]):
         tests = {"both": ("bootstrap", "randomization"), "none": ()}.get(self.test, (self.test,))
         how: dict[str, Any] = {"tests": tests, "samples": self.samples, "seed": self.seed, "jobs": self.jobs}
         if self.lines is not None:
-            return score_lines(self.lines, self.line_references or (), self.metrics())
+            return score_lines(self.lines, self.line_references, self.metrics())
         if self.table:
             assert self.group is not None
             spec = TableSpec(self.group, (), self.text, self.references, self.outcome)

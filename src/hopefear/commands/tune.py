@@ -230,11 +230,12 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
 
     def metrics(self, pool: Pool | None = None) -> list[Metric]:
         """The metrics, each once: the first is optimised, all are reported."""
-        from hopefear.metrics import Bleu, metric_for
+        from hopefear.metrics import Bleu, metric_for, usual
 
         own = getattr(self.trainer, "metric", None)  # of a trainer that was made in Python
         chosen = own is not None and own != Bleu()  # which is the default
-        names = tuple(self.metric) or ((own,) if chosen else ()) or tuple(self.outcome) or ("bleu",)
+        names = tuple(self.metric) or ((own,) if chosen else ()) or tuple(self.outcome)
+        names = names or ("bleu" if pool is None else usual(pool),)
         metrics: dict[str, Metric] = {}
         for name in names:
             metric = metric_for(name, self.lowercase, self.tokenize, pool) if isinstance(name, str) else name

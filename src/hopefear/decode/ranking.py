@@ -34,6 +34,9 @@ class Ranked:
     score: NDArray[np.float64]
     rank: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        return f"<Ranked: {self.table.name}, {len(self.best)} groups, {len(self.rank)} candidates>"
+
     @property
     def best(self) -> NDArray[np.int64]:
         """The rows of the best candidates."""

@@ -191,6 +191,13 @@ class Compared:
             "curves": {name: [list(curve) for curve in curves] for name, curves in self.curves.items()},
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as ``compare.json`` has it."""
+        return self.record()
+
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return f"{table(self.rows())}\n{self.metric.key}|{self.metric.signature()}\n{self.verdict}"
 

@@ -22,7 +22,7 @@ from hopefear.evaluation.held_out import Difference
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
-from hopefear.util.messages import some
+from hopefear.util.messages import digits_for, some
 
 Vector = NDArray[np.float64]
 
@@ -186,10 +186,12 @@ def _headroom(pool: Pool, metric: Metric, initial: Mapping[str, float] | None, j
     now = begin[filled] + np.asarray(chosen)[filled]
     best, have = stats[oracle].sum(axis=0), stats[now].sum(axis=0)
     if metric.gain(best) - metric.gain(have) < HEADROOM:
+        oracle_score, score = metric.score(best), metric.score(have)
+        d = digits_for((oracle_score, score))
         yield Finding(
             "no-headroom",
-            f"the best candidates of all lists score {metric.score(best):.2f} {metric.name}, the first choices "
-            f"{metric.score(have):.2f}: there is little to gain. Make longer or more varied lists",
+            f"the best candidates of all lists score {oracle_score:.{d}f} {metric.name}, the first choices "
+            f"{score:.{d}f}: there is little to gain. Make longer or more varied lists",
         )
 
 
@@ -219,10 +221,10 @@ def examine_weights(pool: Pool, w: Vector) -> Iterator[Finding]:
     order = np.argsort(-contribution, kind="stable")
     first, second = contribution[order[0]], contribution[order[1]]
     if first > DWARFS * second:
-        times = f"{first / second:.3g} times the next" if second > 0 else "all others have none"
+        times = f"its influence is {first / second:.3g} times the next" if second > 0 else "no other has any influence"
         yield Finding(
             "runaway-weight",
-            f"{names[order[0]]} (weight {w[order[0]]:.4g}) alone decides: its influence is {times}. Is it unused, or "
+            f"{names[order[0]]} (weight {w[order[0]]:.4g}) alone decides: {times}. Is it unused, or "
             "nearly constant? Leave it out, set bounds for it, or use another trainer",
         )
         return
@@ -255,9 +257,10 @@ def _history(history: Sequence[Mapping[str, Any]], metric: Metric) -> Iterator[F
     best, last = (max(scores) if metric.higher_is_better else min(scores)), scores[-1]
     worse = last < SWING * best if metric.higher_is_better else SWING * last > best
     if worse and min(best, last) >= 0:
+        d = digits_for((last, best))
         yield Finding(
             "unsettled",
-            f"the last epoch scored {last:.2f} {metric.name}, the best {best:.2f}: training did not settle. "
+            f"the last epoch scored {last:.{d}f} {metric.name}, the best {best:.{d}f}: training did not settle. "
             "Lower the step size (C, eta), or set scaling=std",
         )
 
@@ -268,7 +271,8 @@ def compare(before: Pool, after: Pool, metric: Metric, seed: int = 1, jobs: int 
 
 
 def _change(metric: Metric, result: Comparison | Difference) -> str:
-    return f"{result.delta:+.2f} {metric.key} (p = {result.p:.2g})"
+    digits = digits_for((result.delta,)) if metric.columns else 2
+    return f"{result.delta:+.{digits}f} {metric.key} (p = {result.p:.2g})"
 
 
 def _better(metric: Metric, result: Comparison | Difference) -> float:
@@ -298,9 +302,10 @@ def examine_outcome(before: Pool, after: Pool, metric: Metric, *, seed: int = 1,
             if result.p < CHANCE:
                 falling.append(_change(other, result))
         if falling:
+            digits = digits_for((target.delta,)) if metric.columns else 2
             yield Finding(
                 "other-metrics-fall",
-                f"while {metric.key} rises by {abs(target.delta):.2f}, others get worse: {', '.join(falling)}. "
+                f"while {metric.key} rises by {abs(target.delta):.{digits}f}, others get worse: {', '.join(falling)}. "
                 "The metric may be gamed: look at the translations",
             )
     yield from _lengths(before, after, jobs)

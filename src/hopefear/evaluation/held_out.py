@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.metrics.base import Metric
+from hopefear.util.messages import digits_for
 
 #: So many sentences can tell an improvement of the usual size from chance.
 ENOUGH = 300
@@ -35,7 +36,8 @@ class Estimate:
     @property
     def text(self) -> str:
         """``41.20 (95 % interval 38.02 to 44.31, 250 sentences)``"""
-        return f"{self.score:.2f} (95 % interval {self.low:.2f} to {self.high:.2f}, {_count(self.sentences)})"
+        d = digits_for((self.score,))
+        return f"{self.score:.{d}f} (95 % interval {self.low:.{d}f} to {self.high:.{d}f}, {_count(self.sentences)})"
 
     def record(self) -> dict[str, Any]:
         """For ``run.json``."""
@@ -75,9 +77,10 @@ class Difference:
     @property
     def text(self) -> str:
         """``43.76 -> 46.89 (+3.13, 95 % interval -0.52 to +6.40, 60 sentences: too few to tell)``"""
-        interval = f"95 % interval {self.low:+.2f} to {self.high:+.2f}"
-        change = f"{self.delta:+.2f}, {interval}, {_count(self.sentences)}: {self.verdict}"
-        return f"{self.before:.2f} -> {self.after:.2f} ({change})"
+        d = digits_for((self.before, self.after))
+        interval = f"95 % interval {self.low:+.{d}f} to {self.high:+.{d}f}"
+        change = f"{self.delta:+.{d}f}, {interval}, {_count(self.sentences)}: {self.verdict}"
+        return f"{self.before:.{d}f} -> {self.after:.{d}f} ({change})"
 
     def record(self) -> dict[str, Any]:
         """For ``run.json``."""

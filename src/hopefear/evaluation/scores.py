@@ -21,6 +21,7 @@ from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.fit import references_fit
 from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest
+from hopefear.formats.references import by_translator
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.metrics.tokenizers import line_tokenizer
@@ -82,6 +83,16 @@ class Scored:
         return self.table[0][0].value
 
     @property
+    def score(self) -> float:
+        """The same; also an attribute by the name of a metric: ``hf.score(...).bleu``."""
+        return self.value
+
+    def __getattr__(self, name: str) -> float:
+        if not name.startswith("_") and name in (known := self.scores):
+            return known[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
     def scores(self) -> dict[str, float]:
         """The scores of the first system by metric."""
         return {metric.key: row[0].value for metric, row in zip(self.metrics, self.table, strict=True)}
@@ -114,6 +125,24 @@ class Scored:
                 key: {"delta": test.delta, "interval": test.interval, "p": test.p} for key, test in tested.items()
             }
         return record
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``hopefear score --json`` prints."""
+        return {"systems": self.record()}
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with a row for each system and a column for each metric."""
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_pandas() needs pandas. Install it: pip install pandas") from None
+        columns = {
+            metric.key: [score.value for score in row] for metric, row in zip(self.metrics, self.table, strict=True)
+        }
+        return pandas.DataFrame(columns, index=[system.name for system in self.systems])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         rows = zip(self.metrics, self.table, strict=True)
@@ -192,18 +221,9 @@ def score_files(
     return Scored(outputs, [files for _, files in systems], metrics, scores, samples, findings)
 
 
-def score_lines(
-    lines: Sequence[str], references: Sequence[Sequence[str]], metrics: Sequence[Metric], name: str = "output"
-) -> Scored:
-    """Score lines of text; ``references`` has a list of lines for each translator, or the references of each line."""
-    if any(len(each) != len(lines) for each in references):
-        if len(references) != len(lines):
-            sizes = ", ".join(str(len(each)) for each in references[:5])
-            raise InputError(
-                f"there are {len(lines)} lines, and the lists of references have {sizes}: give a line for each"
-            )
-        most = max(map(len, references))
-        references = [[each[k] if k < len(each) else "" for each in references] for k in range(most)]
+def score_lines(lines: Sequence[str], references: Any, metrics: Sequence[Metric], name: str = "output") -> Scored:
+    """Score lines of text; ``for ``references`` see :func:`by_translator`."""
+    references = by_translator(references, len(lines))
     systems = [System(name, [list(lines)])]
     scores = [evaluate(systems, references, metric, tests=()) for metric in metrics]
     return Scored(systems, [[name]], metrics, scores, 0)

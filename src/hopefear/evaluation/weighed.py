@@ -93,6 +93,9 @@ class Weighed(Scoring):
         record.pop("path")
         return dict(plain(record))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         """The verdict; scores on groups that were not learnt from, the weights, and the learning curve."""
         return "\n\n".join([self.verdict, *map(table, self.tables()), f"chosen: {self.chosen} ({self.why})"])

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
-from hopefear.errors import InputError, input_error
+from hopefear.errors import InputError, input_error, python_messages
 from hopefear.formats.foreign import FOREIGN, recognised
 from hopefear.formats.forests import forests_begin
 from hopefear.formats.listed import Candidate, Input, Listed, statistics
 from hopefear.formats.missing import alike, check_policy, complete
-from hopefear.formats.records import Records, dataset_pieces, is_dataset
-from hopefear.formats.references import attach
+from hopefear.formats.records import Records, dataset_pieces, is_dataset, lists_in, several
+from hopefear.formats.references import References, are_texts, attach
 from hopefear.formats.weights import weight_vector
 from hopefear.util import plugins
 from hopefear.util.files import (
@@ -65,25 +65,30 @@ def _check(format: str | None) -> None:
 
 
 def _as_list(paths: Lists) -> list[PathLike]:
-    if isinstance(paths, Pool):
-        return [Records(paths)]
-    given: list[Any] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files: list[PathLike] = [Records(given)] if given and isinstance(given[0], Mapping) else given
-    if not files:
+    if isinstance(paths, str | os.PathLike):
+        return [paths]
+    given = several(paths)
+    if (lists := lists_in(given)) is not None:
+        return [Records(lists)]
+    if not isinstance(given, list) or not all(isinstance(each, str | os.PathLike) for each in given):
+        cure = "A table with a row for each candidate is read by Pool.from_table, with group"
+        raise InputError(f"candidates: no list of them is in this {type(paths).__name__}. {cure}")
+    if not given:
         raise InputError("candidates: no file was named. Name at least one")
-    return files
+    return given
 
 
+@python_messages()
 def read_nbest(
     paths: Lists,
-    references: PathsLike | None = None,
+    references: References | None = None,
     format: str | None = None,
     sources: PathLike | None = None,
     merge: bool = False,
     progress: Callable[[int], object] | None = None,
     missing: str = "error",
 ) -> Pool:
-    """The candidates of a tuning set, with the references in these files.
+    """The candidates of a tuning set, with references: files, or texts for each translator or for each sentence.
 
     >>> pool = read_nbest([{"id": "0", "candidates": [{"text": "a cat", "lm": -2.5}, {"text": "cat", "lm": -1.5}]}])
     >>> pool.feature_names, pool[0].scores([1.0])
@@ -124,7 +129,11 @@ def read_nbest(
 
 
 def _parsed(
-    parser: NbestParser, path: PathLike, format: str | None, references: PathsLike | None = None, missing: str = "error"
+    parser: NbestParser,
+    path: PathLike,
+    format: str | None,
+    references: References | None = None,
+    missing: str = "error",
 ) -> Iterator[int]:
     """Reads a file, with a pause after each piece of it that tells the size of the piece."""
     _check(format)
@@ -159,13 +168,13 @@ def _foreign(
     data: Input,
     format: str,
     read: Callable[[Input], Iterator[Listed]],
-    references: PathsLike | None,
+    references: References | None,
     missing: str,
 ) -> Iterator[int]:
     """A list of another program, by way of JSONL."""
     name, _, data.argument = format.partition(":")
     if references is not None and name in ("flat", "nemo"):
-        data.sentences = len(read_references(references)[0])
+        data.sentences = len(references) if are_texts(references) else len(read_references(references)[0])  # type: ignore[arg-type]
     parser.begin_file(data.name, "jsonl")
     for sentence in read(data):
         if name not in ("mert", "travatar"):  # these may leave out zeros
@@ -229,19 +238,20 @@ def _recognised(path: PathLike, piece: bytes) -> str:
 
 
 def iter_nbest(
-    paths: Lists, format: str | None = None, references: PathsLike | None = None, missing: str = "error"
+    paths: Lists, format: str | None = None, references: References | None = None, missing: str = "error"
 ) -> Iterator[NbestSentence]:
     """One sentence at a time, in bounded memory, with the text of each candidate as the file has it."""
-    parser = NbestParser(stream=True, missing=check_policy(missing))
-    for path in _as_list(paths):
-        for _ in _parsed(parser, path, format, references, missing):
-            yield from parser.ready()
-    parser.finish()
-    yield from parser.ready()
+    with python_messages():
+        parser = NbestParser(stream=True, missing=check_policy(missing))
+        for path in _as_list(paths):
+            for _ in _parsed(parser, path, format, references, missing):
+                yield from parser.ready()
+        parser.finish()
+        yield from parser.ready()
 
 
 def write_nbest(
-    pool: Pool, path: PathLike, format: str | None = None, weights: Mapping[str, float] | None = None
+    pool: Lists, path: PathLike, format: str | None = None, weights: Mapping[str, float] | None = None
 ) -> None:
     """Candidate lists as text; each number reads back as the same double.
 
@@ -250,6 +260,7 @@ def write_nbest(
     """
     if format is not None and format not in NBEST_FORMATS:
         raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")
+    pool = pool if isinstance(pool, Pool) else read_nbest(pool)
     if format is None:
         format = "jsonl" if ".jsonl" in os.path.basename(os.fspath(path)) else "moses"  # noqa: PTH119
     if format != "jsonl" and pool.number_names:

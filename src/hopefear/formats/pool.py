@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import fields
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopefear._core import Pool, forest_file_from_bytes, write_forest_file
-from hopefear.errors import InputError
+from hopefear.errors import InputError, python_messages
 from hopefear.formats.table import Table, TableSpec, Warn, read_table
 from hopefear.formats.table_columns import as_objects
 from hopefear.formats.table_files import pyarrow_for
@@ -21,12 +22,15 @@ MOST_COLUMNS = 5000
 GROUP = "group"  # the column of the sentence in tables that are made of lists
 
 
-def from_table(table: Any, *, warn: Warn | None = None, **options: Any) -> Pool:
+@python_messages()
+def from_table(table: Any = None, group: Any = None, *, warn: Warn | None = None, **options: Any) -> Pool:
     """Candidate lists from a table; the options are those of :class:`hopefear.formats.table.TableSpec`."""
-    try:
-        spec = TableSpec(**options)
-    except TypeError as error:
-        raise InputError(f"Pool.from_table: {str(error).partition(') ')[2] or error}") from None
+    known = [each.name for each in fields(TableSpec)]
+    if wrong := next((name for name in options if name not in known), None):
+        raise InputError(f"Pool.from_table() has no option {wrong!r}.{suggestion(wrong, known)}")
+    if table is None or group is None:
+        raise InputError("Pool.from_table() needs a table, and group: the column that says which candidates compete")
+    spec = TableSpec(group, **options)
     return read_table(table, spec).pool(spec, warn)
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from hopefear._core import Pool, format_nbest
 from hopefear.errors import InputError, input_error
+from hopefear.formats.json_rows import objects
 from hopefear.formats.nested import INNER, LISTS, is_cell, list_key
-from hopefear.util.files import PathLike, open_text, path_name, read_whole
+from hopefear.util.files import PathLike, path_name, read_whole
 from hopefear.util.values import plain
 
 TOGETHER = 64  # sentences in a piece
@@ -95,6 +96,8 @@ def dataset_table(data: Any) -> Any:
     folder = Path(data)
     if not (folder / STATE).is_file():
         splits = sorted(path.name for path in folder.iterdir() if (path / STATE).is_file())
+        if len(splits) == 1:
+            return dataset_table(folder / splits[0])
         cure = f"Name one: {', '.join(str(folder / split) for split in splits)}"
         raise input_error(path_name(data), None, f"holds several datasets. {cure}")
     try:
@@ -122,16 +125,73 @@ def is_table(path: PathLike) -> bool:
         return True
     if is_dataset(path):
         return not set(LISTS) & set(dataset_table(path).column_names)
-    if not any(each in ending for each in (".jsonl", ".ndjson")) or not Path(path).is_file():
+    if not any(each in ending for each in (".json", ".ndjson")) or not Path(path).is_file():
         return False
     try:
-        with open_text(path) as file:
-            first = json.loads(next((line for line in file if line.strip()), ""))
-    except (ValueError, InputError):
+        _, first = next(objects(path), (0, {"": ()}))
+    except InputError:
         return False
-    return isinstance(first, dict) and all(name in INNER or is_cell(value) for name, value in first.items())
+    return all(name in INNER or is_cell(value) for name, value in first.items())
 
 
 def several(data: Any) -> Any:
-    """What is given one by one, as a list; everything else as it is."""
-    return list(data) if hasattr(data, "__next__") or isinstance(data, tuple) else data
+    """Data in memory in a form that readers know: a frame, a dict of columns, or a list of dicts.
+
+    What iterators give, one record, the objects of a client of vLLM or OpenAI, a list of candidates for each prompt
+    (in a list or in a dict by prompt) and a lazy frame are brought into one of these. All else stays as it is.
+    """
+    if isinstance(data, Pool | str | os.PathLike):
+        return data
+    if hasattr(data, "collect_schema") and hasattr(data, "collect"):  # a lazy frame of polars
+        return data.collect()
+    if _is_object(data):
+        return [_as_dict(data)]
+    if isinstance(data, Mapping):
+        values = list(data.values())
+        if values and all(map(is_dataset, values)):  # the splits of a dataset
+            if len(values) > 1:
+                raise InputError(f"there are several datasets: {', '.join(map(str, data))}. Give one of them")
+            return values[0]
+        return _by_prompt(data)
+    streamed = not hasattr(data, "__len__") and hasattr(data, "__iter__") and not hasattr(data, "__arrow_c_stream__")
+    if isinstance(data, tuple) or streamed:
+        data = list(data)
+    if not isinstance(data, list) or not data:
+        return data
+    if isinstance(data[0], list | tuple) and data[0] and isinstance(data[0][0], Mapping):
+        return [{"candidates": list(candidates)} for candidates in data]
+    return [_as_dict(each) if _is_object(each) else each for each in data]
+
+
+def _by_prompt(data: Mapping[Any, Any]) -> Any:
+    """One record as a list; a list of candidates for each key as records; columns as they are."""
+    key = list_key(data)
+    if key is not None and isinstance(data[key][0], Mapping):
+        return [data]
+    lists = [value for value in data.values() if isinstance(value, list) and value and isinstance(value[0], Mapping)]
+    if not lists or len(lists) < len(data):
+        return data
+    return [{"id": str(name), "candidates": candidates} for name, candidates in data.items()]
+
+
+def _is_object(value: Any) -> bool:
+    """Whether this is an answer of a client library, whose attributes hold what JSON would."""
+    if isinstance(value, Mapping | str | os.PathLike | Pool):
+        return False
+    return hasattr(value, "model_dump") or any(isinstance(getattr(value, name, None), list) for name in LISTS)
+
+
+def _as_dict(value: Any, depth: int = 8) -> Any:
+    """Objects as JSON has them: by their own method, or by their attributes."""
+    if depth == 0 or value is None or isinstance(value, str | int | float):
+        return value
+    if hasattr(value, "model_dump"):  # pydantic
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return {str(name): _as_dict(each, depth - 1) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_dict(each, depth - 1) for each in value]
+    attributes = getattr(value, "__dict__", None)
+    if attributes is None:
+        attributes = {name: getattr(value, name) for name in getattr(value, "__slots__", ()) if hasattr(value, name)}
+    return {name: _as_dict(each, depth - 1) for name, each in attributes.items() if not name.startswith("_")}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from typing import Any, cast
+
 from hopefear._core import Pool, set_references, set_sources
 from hopefear.errors import InputError, input_error
 from hopefear.metrics import Metric
 from hopefear.util.files import PathLike, PathsLike, path_list, path_name, read_lines, read_references
 
+References = PathsLike | Sequence[Sequence[str]]  # files, or texts as ``by_translator`` takes them
 CASE_SENTENCES = 1000  # that are looked at
 CASE_SHARE = 0.05  # of the words that must match if case is ignored, and only then, for a warning
 
@@ -51,9 +56,50 @@ def _by_id(pool: Pool, path: PathLike, lines: list[str]) -> list[str]:
     return [lines[rows[name]].partition(" ")[2] for name in ids]
 
 
-def attach(pool: Pool, name: str, references: PathsLike | None, sources: PathLike | None = None) -> None:
-    """Gives the sentences of a pool, which was read from ``name``, the references and sources in these files."""
-    if references is not None:
+def are_texts(references: Any) -> bool:
+    """Whether references are what they say, and not names of files: lists of lists, a column of a frame, sentences."""
+    if references is None or isinstance(references, str | os.PathLike):
+        return False
+    if not isinstance(references, list | tuple):
+        return hasattr(references, "tolist") or hasattr(references, "to_list")  # of pandas, polars, NumPy
+    if any(not isinstance(each, str | os.PathLike) for each in references):
+        return True
+    names = [each for each in references if isinstance(each, str)]
+    return any(" " in each for each in names) and not any(map(os.path.exists, names))
+
+
+def by_translator(references: Any, sentences: int) -> list[list[str]]:
+    """References as texts: a list of lines for each translator, from that, from the references of each line, or from
+    one reference for each line.
+
+    >>> by_translator([["a cat", "cat"], ["a dog"]], 2)
+    [['a cat', 'a dog'], ['cat', '']]
+    """
+    given = [each if isinstance(each, str) else _listed(each) for each in _listed(references)]
+    if all(isinstance(each, str) for each in given):
+        given = [given]
+    if any(len(each) != sentences for each in given):
+        if len(given) != sentences:
+            sizes = ", ".join(str(len(each)) for each in given[:5])
+            finding = f"there are {sentences} sentences, and the lists of references have {sizes}"
+            raise InputError(f"{finding}: give a reference for each sentence")
+        most = max(map(len, given))
+        given = [[each[k] if k < len(each) else "" for each in given] for k in range(most)]
+    return [[str(text) for text in each] for each in given]
+
+
+def _listed(values: Any) -> list[Any]:
+    if not isinstance(values, list | tuple) and hasattr(values, "tolist"):
+        return list(values.tolist())
+    return list(values)
+
+
+def attach(pool: Pool, name: str, references: References | None, sources: PathLike | None = None) -> None:
+    """Gives the sentences of a pool, which was read from ``name``, these references and the sources in this file."""
+    if are_texts(references):
+        set_references(pool, by_translator(references, len(pool)))
+    elif references is not None:
+        references = cast(PathsLike, references)
         files = path_list(references)
         lines = [_by_id(pool, path, each) for path, each in zip(files, read_references(references), strict=True)]
         if len(lines[0]) < len(pool):

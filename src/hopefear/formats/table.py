@@ -42,9 +42,17 @@ class TableSpec:
     missing: str = "error"  # what becomes of missing numbers: one of TABLE_POLICIES
 
     def __post_init__(self) -> None:
+        if isinstance(self.group, list | tuple) and len(self.group) == 1:
+            object.__setattr__(self, "group", self.group[0])
+        for name in ("group", "text"):
+            if not isinstance(value := getattr(self, name), str | None):
+                raise InputError(f"{name} is the name of one column, not {type(value).__name__}")
         for name in ("features", "references", "outcome"):
             value = getattr(self, name)
-            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
+            names = (value,) if isinstance(value, str) else () if value is None else tuple(value)
+            if not all(isinstance(each, str) for each in names):
+                raise InputError(f"{name} takes names of columns, not their values")
+            object.__setattr__(self, name, tuple(map(str, names)))
         check_policy(self.missing, TABLE_POLICIES)
 
     @property
@@ -275,16 +283,17 @@ def read_table(source: Any, spec: TableSpec | None = None) -> Table:
 
     With ``spec``, columns of group, text and references are read as they are written, not as numbers.
     """
-    from hopefear.formats.records import dataset_table, is_dataset
+    from hopefear.formats.records import dataset_table, is_dataset, several
     from hopefear.formats.table_files import from_arrow, is_path, pyarrow_for, read_file
 
+    source = several(source)
     if isinstance(source, Table):
         return source
     if is_path(source):
         return read_file(source, spec.words if spec is not None else ())
     if isinstance(source, Mapping):
         return Table({str(name): array_of(values, str(name)) for name, values in source.items()})
-    if isinstance(source, list | tuple) or (hasattr(source, "__next__") and hasattr(source, "__iter__")):
+    if isinstance(source, list):
         return Table({name: column_of(values) for name, values in columns_of(rows_of(source, "table")).items()})
     if is_dataset(source):
         return from_arrow(dataset_table(source), "table")

@@ -16,6 +16,7 @@ import numpy as np
 
 from hopefear._core import CsvColumns
 from hopefear.errors import InputError, input_error
+from hopefear.formats.json_rows import is_array, objects
 from hopefear.formats.nested import columns_of, list_key, rows_of
 from hopefear.formats.records import dataset_table, is_dataset
 from hopefear.formats.table import Table
@@ -264,15 +265,15 @@ def _read_jsonl(path: PathLike) -> Table:
     name = path_name(path)
 
     def line_of(row: int) -> int:
-        return next(itertools.islice(_objects(path), row, None))[0]
+        return next(itertools.islice(objects(path), row, None))[0]
 
-    if os.fspath(path) != "-" and list_key(next(iter(_objects(path)), (0, {}))[1]) is not None:
-        cells = columns_of(rows_of((row for _, row in _objects(path)), name))
+    if os.fspath(path) != "-" and list_key(next(iter(objects(path)), (0, {}))[1]) is not None:
+        cells = columns_of(rows_of((row for _, row in objects(path)), name))
         return Table({label: _typed(values) for label, values in cells.items()}, name)
     if _pyarrow() is not None and os.fspath(path) != "-" and (table := _arrow_jsonl(path)) is not None:
         return from_arrow(table, name, line_of)
     columns: dict[str, list[Any]] = {}
-    for count, (_, row) in enumerate(_objects(path)):
+    for count, (_, row) in enumerate(objects(path)):
         for label, value in row.items():
             columns.setdefault(label, [None] * count).append(value)
         for values in columns.values():
@@ -314,21 +315,6 @@ def _full_lines(text: bytes, expected: int) -> int:
     """How many lines are not empty; they are not looked at one by one if there are as many as expected."""
     lines = text.count(b"\n") + 1
     return lines if lines == expected else sum(not line.isspace() and line != b"" for line in text.split(b"\n"))
-
-
-def _objects(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
-    name = path_name(path)
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise input_error(name, number, f"not JSON ({error}). Write one object per line") from None
-            if not isinstance(row, dict):
-                raise input_error(name, number, "not an object. Write one object per line: a row of the table")
-            yield number, row
 
 
 def _typed(values: list[Any]) -> Column:
@@ -425,9 +411,14 @@ def _write_csv(path: PathLike, file: IO[str], score: Sequence[Any], rank: Sequen
 
 
 def _write_jsonl(path: PathLike, file: IO[str], score: Sequence[Any], rank: Sequence[Any]) -> None:
+    if is_array(path):
+        rows = [row for _, row in objects(path)]
+        scored = [{**row, "score": score[k], "rank": rank[k]} for k, row in enumerate(rows)]
+        file.write(json.dumps(scored, ensure_ascii=False) + "\n")
+        return
     with open_text(path) as source:
-        rows = (line for line in source if line.strip())
-        for line, value, position in zip(rows, score, rank, strict=True):
+        lines = (line for line in source if line.strip())
+        for line, value, position in zip(lines, score, rank, strict=True):
             body = line.rstrip()[:-1].rstrip()
             comma = "" if body.endswith("{") else ", "
             file.write(f'{body}{comma}"score": {json.dumps(value)}, "rank": {json.dumps(position)}}}\n')

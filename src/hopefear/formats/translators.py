@@ -148,7 +148,7 @@ def _blocks(data: Input, kind: str) -> Iterator[tuple[int, list[str], int, list[
         if not words:
             continue
         if words[0].startswith(f"{kind}_BIN_BEGIN"):
-            data.fail(line, "this is the binary form. Run Moses' extractor without --binary")
+            data.fail(line, "this is the binary form. Run Moses' extractor without its option binary")
         if words[0].startswith(f"{kind}_TXT_BEGIN"):
             head = [int(word) if re.fullmatch(r"[0-9]{1,9}", word) else -1 for word in words[1:4]]
             if block or len(head) < 3 or min(head) < 0:

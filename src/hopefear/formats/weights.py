@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,8 +220,12 @@ def _number(text: str, feature: str) -> float:
     return value
 
 
-def write_weights(weights: Mapping[str, float], path: PathLike) -> None:
-    """One ``name value`` per line, in the order of the mapping; every name and value reads back as it was."""
+def write_weights(weights: Any, path: PathLike) -> None:
+    """One ``name value`` per line, in the order of the mapping; every name and value reads back as it was.
+
+    ``weights`` may be a result, which has them.
+    """
+    weights = getattr(weights, "weights", weights)
     lines = []
     if next(iter(weights), "").startswith("\ufeff"):  # at the start of a file that is a byte order mark
         lines.append("\n")

@@ -70,6 +70,7 @@ __all__ = [
     "metric_for",
     "names",
     "split_text",
+    "usual",
 ]
 
 
@@ -80,8 +81,8 @@ def names() -> list[str]:
 
 def find(name: str) -> type[Metric] | None:
     """The metric of a name, or of ``module:Class``; None if there is none."""
-    if name in METRICS:
-        return METRICS[name]
+    if name.lower() in METRICS:
+        return METRICS[name.lower()]
     kind: type[Metric] | None = None
     if plugins.is_path(name):
         kind = plugins.load_path(name, Metric, "--metric")
@@ -113,6 +114,8 @@ def split_text(text: str, columns: Sequence[str] = ()) -> tuple[str, str]:
     """
     name, _, rest = text.partition(":")
     path, _, options = rest.partition(":")
+    if name not in columns and name.partition("@")[0].lower() in METRICS:
+        name = name.lower()
     if name not in METRICS and name not in columns and plugins.is_path(f"{name}:{path}"):
         return f"{name}:{path}", options
     if name in columns:
@@ -152,6 +155,12 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
             )
         options[key] = value_of(value, fields[key], f"--metric {name}: {key}")
     return by_name(name, **options)
+
+
+def usual(pool: Pool) -> str:
+    """The metric if none is named: BLEU, or the one column of numbers of candidates without references."""
+    numbers = pool.number_names
+    return numbers[0] if len(numbers) == 1 and len(pool) and not pool.references(0) else "bleu"
 
 
 def metric_for(text: str, lowercase: bool = False, tokenize: str | None = None, pool: Pool | None = None) -> Metric:

@@ -36,8 +36,8 @@ def page(
         _scores(comparison),
         pairs([comparison], True) if comparison.pairs else None,
         _curves(comparison),
-        sentences([listing], " Each trainer speaks with its seed that is best on dev.") if listing else None,
         table_of_weights,
+        sentences([listing], " Each trainer speaks with its seed that is best on dev.") if listing else None,
         section("made", "How it was made", "Everything you need to repeat it.", definitions(made)) if made else None,
     ]
     return document(f"hopefear compare: {comparison.label}", _top(title, comparison), shown, data)

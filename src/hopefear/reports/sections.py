@@ -362,11 +362,11 @@ def how(record: RunRecord, options: Mapping[str, Mapping[str, Any]], replicates:
     rows = {
         "command": f"<code>{escape(' '.join(record.command))}</code>",
         "trainer" if len(told) == 1 else "trainers": "<br>".join(f"<code>{escape(one)}</code>" for one in told),
-        "metric": f"<code>{escape(record.metric)}</code>",
+        "metric": f"<code>{escape(record.metric)}</code>" if record.metric else "",
         "seed": str(record.seed),
         "replicates": str(replicates or ""),
         "sentences": escape(", ".join(f"{TITLES.get(k, k)} {v:,}" for k, v in record.sentences.items())),
-        "started": escape(f"{record.started}, {record.seconds:.0f} s"),
+        "started": escape(record.started + (f", {record.seconds:.0f} s" if record.seconds else "")),
         "inputs": inputs,
         "versions": escape(", ".join(f"{name} {value}" for name, value in record.versions.items())),
     }

@@ -34,6 +34,7 @@ from hopefear.train.scorer_command import ScoredDecoder, ScorerCommand
 from hopefear.trainers.outer_loop import Looped, Number, OuterLoop, looping
 from hopefear.trainers.registry import find_batch, options_from
 from hopefear.util.files import atomic_write
+from hopefear.util.messages import digits_for
 
 if TYPE_CHECKING:
     from hopefear.commands.tune import Tune
@@ -116,7 +117,7 @@ def _shown(outer: Session, loop: OuterLoop, total: int) -> Listener:
 
     def hear(event: Event) -> object:
         if isinstance(event, DecodedEvent | Setting):
-            update(text=f"{event.log_name}  {loop.metric.key} {event.score:.2f}")
+            update(text=f"{event.log_name}  {loop.metric.key} {event.score:.{digits_for((event.score,))}f}")
         return outer.listen(event)
 
     return hear

@@ -103,6 +103,9 @@ class Tuned(Scoring):
         """What ``--json`` prints."""
         return self.final()
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         """A small table for each metric: before and after, a column for each part."""
         blocks = [self._metric_table(metric) for metric in (self.metric, *self.others)]
@@ -179,7 +182,7 @@ def shown(outer: Session, name: str, replicates: int, metric: Metric, epochs: in
 
     def hear(event: Event) -> object:
         which = f"replicate {event.context['replicate']}, " if replicates > 1 and event.context else ""
-        if isinstance(event, Epoch):
+        if isinstance(event, Epoch) and total is not None:  # others tell their best themselves, and epochs at the end
             choose = max if metric.higher_is_better else min
             best[:] = [choose([event.score, *best])]
             update(text=f"{which}epoch {event.epoch}  best {metric.key} {best[0]:.{digits_for(best)}f}")

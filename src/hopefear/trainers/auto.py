@@ -9,10 +9,10 @@ and equal weights are seldom bad (Dawes 1979).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from hopefear.trainers.base import Result, option
 from hopefear.trainers.batch.base import CandidateTrainer
 from hopefear.trainers.cross_validation import folds_of, out_of_fold, sample_of
 from hopefear.trainers.estimators import ESTIMATORS, Fitting
+from hopefear.util.messages import plural
 
 INNER = 3  # folds in which the ways to learn are compared
 SAMPLE = 1500  # groups that are enough to compare them
@@ -44,7 +45,9 @@ def choose(
 ) -> Choice:
     """The way to learn that does best in cross-validation inside these groups."""
     if len(pool) <= INNER:
-        raise InputError(f"{len(pool)} sentences or groups are too few to choose a way to learn. Name a trainer")
+        raise InputError(
+            f"{plural(len(pool), 'sentence')} or groups are too few to choose a way to learn. Name a trainer"
+        )
     if len(pool) > SAMPLE:
         pool = sample_of(pool, SAMPLE, how.seed)
     folds = folds_of(len(pool), INNER, how.seed + 1)
@@ -83,9 +86,9 @@ class Auto(CandidateTrainer):
 
     bag: int = option(BAG, "number of fits of bagged", least=1)
 
-    def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
+    def fit(self, data: Any, initial: Any = None, *, run: Session | None = None, **columns: Any) -> Result:
         begun, session = time.perf_counter(), run or SILENT
-        trainer = self.ready(data, initial)
+        trainer, data, initial = self.ready(data, initial, **columns)
         trainer.check(data)
         update = session.progress("tune auto")
         how = Fitting(trainer.metric, trainer.seed, trainer.jobs, bag=trainer.bag)

@@ -54,14 +54,15 @@ class Bagged(CandidateTrainer):
         """So many fits of this trainer, with its metric, seed and threads."""
         return cls(of=trainer, bag=bag, metric=trainer.metric, seed=trainer.seed, jobs=trainer.jobs)
 
-    def fit(self, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
-        return self.fit_in_parts(map, data, initial, run=run)
+    def fit(self, data: Any, initial: Any = None, *, run: Session | None = None, **columns: Any) -> Result:
+        trainer, pool, initial = self.ready(data, initial, **columns)
+        return trainer.fit_in_parts(map, pool, initial, run=run)
 
     def fit_in_parts(
         self, each: Each, data: Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None
     ) -> Result:
         begun, session = time.perf_counter(), run or SILENT
-        trainer = self.ready(data, initial)
+        trainer, data, initial = self.ready(data, initial)
         trainer.check(data)
         update = session.progress(f"tune {trainer.learner.name}", trainer.bag)
         weights = mean_of_fits(

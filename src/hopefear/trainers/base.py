@@ -15,23 +15,25 @@ anew while it is trained. Online trainers take both. The same options, data and 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import textwrap
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.errors import InputError
+from hopefear.errors import ArgumentError, InputError
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Metric
 from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
+from hopefear.util.messages import suggestion
 
 #: Fields with options of their own on the command line.
 ELSEWHERE = ("metric", "seed", "jobs", "learners")
@@ -63,6 +65,9 @@ class Result(Scoring):
     def reranker(self) -> Reranker:
         return Reranker(self.weights, about={"score": self.score, "initial_score": self.initial_score})
 
+    def __repr__(self) -> str:
+        return f"<Result: score {self.score:.4g}, {self.initial_score:.4g} before; {self.reranker.largest()}>"
+
     def _repr_html_(self) -> str:
         from hopefear.display import result_html
 
@@ -88,8 +93,33 @@ class _Docs:
         return "\n".join(lines)
 
 
+def _default(each: dataclasses.Field[Any]) -> Any:
+    """The default of a field."""
+    return each.default_factory() if each.default_factory is not MISSING else each.default
+
+
+class _ByName(ABCMeta):
+    """Makes objects from options by name, and says which there are."""
+
+    if not TYPE_CHECKING:  # the constructors have the types
+
+        def __call__(cls, *given, **options):
+            known = [each.name for each in fields(cls)] if dataclasses.is_dataclass(cls) else []
+            if wrong := next((name for name in options if known and name not in known), None):
+                raise ArgumentError(f"{cls.__name__}() has no option {wrong!r}.{suggestion(wrong, known)}")
+            if given and known:
+                own = next((name for name in known if name in vars(cls).get("__annotations__", {})), known[-1])
+                raise ArgumentError(f"{cls.__name__}() takes options by name: {cls.__name__}({own}=...)")
+            return super().__call__(*given, **options)
+
+        @property
+        def __signature__(cls):
+            _, *parameters = inspect.signature(cls.__init__).parameters.values()
+            return inspect.Signature(parameters)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Trainer(ABC):
+class Trainer(metaclass=_ByName):
     """Subclasses add their options as fields, and ``fit``."""
 
     name: ClassVar[str]
@@ -104,6 +134,7 @@ class Trainer(ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
+        cls.__repr__ = Trainer.__repr__  # type: ignore[method-assign]
         text = cls.__dict__.get("__doc__")
         if "name" in cls.__dict__ and isinstance(text, str):
             cls.__doc__ = _Docs(text)  # type: ignore[assignment]
@@ -111,8 +142,16 @@ class Trainer(ABC):
     def __post_init__(self) -> None:
         for each in fields(self):
             least, value = each.metadata.get("least"), getattr(self, each.name)
+            if least is not None and not isinstance(value, SupportsFloat):
+                raise InputError(f"trainer {self.name}: {each.name} is a number, not {value!r}")
             if least is not None and not value >= least:
                 raise InputError(f"trainer {self.name}: {each.name} must be at least {least:g}, not {value}")
+
+    def __repr__(self) -> str:
+        changed = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        defaults = {each.name: _default(each) for each in fields(self)}
+        options = [f"{name}={value!r}" for name, value in changed.items() if value != defaults[name]]
+        return f"{type(self).__name__}({', '.join(options)})"
 
     @abstractmethod
     def fit(self, data: Any, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:

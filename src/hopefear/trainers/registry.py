@@ -47,7 +47,7 @@ def _named(name: str) -> list[type[Trainer]]:
     """The trainers of a name, ours or those of other packages."""
     if plugins.is_path(name):
         return [plugins.load_path(name, Trainer, "--trainer")]
-    own = list(_built_in(name)) if name.isidentifier() else []
+    own = list(_built_in(name.lower())) if name.isidentifier() else []
     return own or ([plugins.load(GROUP, name, Trainer)] if name in plugins.entry_points(GROUP) else [])
 
 

@@ -11,18 +11,18 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import PurePath
 from typing import Any, ClassVar, Self, SupportsFloat
 
 import numpy as np
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.errors import InputError
+from hopefear.errors import InputError, python_messages
 from hopefear.evaluation.scores import score_of
-from hopefear.formats.nbest import read_nbest
+from hopefear.formats.given import Names, pool_of
+from hopefear.formats.pool import chosen
 from hopefear.formats.weights import read_weights
-from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text
+from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text, usual
 from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
@@ -117,16 +117,37 @@ class CandidateTrainer(Trainer):
         super().__post_init__()
         if isinstance(self.metric, str) and find_metric(split_text(self.metric)[0]) is not None:
             object.__setattr__(self, "metric", from_text(self.metric))
+        if isinstance(self.metric, type) and issubclass(self.metric, Metric):
+            object.__setattr__(self, "metric", self.metric())
         if not isinstance(self.metric, Metric | str):
             what = f"{type(self.metric).__name__} {self.metric!r}"
             raise InputError(f"trainer {self.name}: the metric is {what}. Give a name, or one such as hopefear.Bleu()")
 
-    def ready(self, data: Pool, initial: Mapping[str, float] | None) -> Self:
-        """The trainer with a metric that is no longer a name; refuses what is neither a pool nor weights."""
-        check_data(self, data, initial)
-        if isinstance(self.metric, str):  # a column of the candidates
-            return replace(self, metric=metric_for(self.metric, pool=data))
-        return self
+    @python_messages()
+    def ready(
+        self, data: Any, initial: Any = None, outcome: Names = (), **columns: Any
+    ) -> tuple[Self, Pool, Mapping[str, float] | None]:
+        """The trainer with a metric that is no longer a name, the candidates as a pool, and the weights to start from.
+
+        ``outcome`` and ``columns`` are those of :func:`hopefear.formats.given.pool_of`.
+        """
+        if hasattr(data, "decoder"):  # hopefear train puts it into a loop
+            check_data(self, data, initial)
+        metric: Metric | str = self.metric
+        names = [outcome] if isinstance(outcome, str) else list(outcome)
+        if isinstance(metric, str) and columns.get("group") and not names:
+            names = [metric]
+        pool = data if isinstance(data, Pool) and not (names or columns) else pool_of(data, outcome=names, **columns)
+        if metric == Bleu():
+            metric = names[0] if names else usual(pool)
+        if isinstance(metric, str):  # a column of the candidates
+            if metric in pool.feature_names:
+                pool = chosen(pool, (), [metric])
+            metric = metric_for(metric, pool=pool)
+        initial = getattr(initial, "weights", initial)
+        initial = read_weights(initial) if isinstance(initial, str | os.PathLike) else initial
+        check_data(self, pool, initial)
+        return (self if metric == self.metric else replace(self, metric=metric)), pool, initial
 
     def check(self, data: Pool) -> None:
         """Refuse candidates that nothing can be learnt from."""
@@ -236,15 +257,18 @@ class BatchTrainer(CandidateTrainer):
 
     def fit(
         self,
-        data: Pool | PathLike,
+        data: Any,
         initial: Mapping[str, float] | PathLike | None = None,
         *,
         run: Session | None = None,
+        **columns: Any,
     ) -> Result:
-        """Learn weights from candidates, and begin with these; either may be a path."""
-        data = read_nbest(data) if isinstance(data, str | os.PathLike) else data
-        initial = read_weights(initial) if isinstance(initial, str | os.PathLike) else initial
-        return self.fit_towards(None, data, initial, run=run)
+        """Learn weights from candidates: a pool, a path, a frame, rows or records.
+
+        ``columns`` says what is what: ``group``, ``outcome``, ``features``, ``text``, ``references``, ``missing``.
+        """
+        trainer, pool, initial = self.ready(data, initial, **columns)
+        return trainer.fit_towards(None, pool, initial, run=run)
 
     def fit_towards(
         self,
@@ -255,9 +279,10 @@ class BatchTrainer(CandidateTrainer):
         run: Session | None = None,
     ) -> Result:
         """As ``fit``; a trainer that is ``pulled`` keeps near these weights and not near the initial ones."""
-        ready = self.ready(data, initial)
-        if ready is not self:
-            return ready.fit_towards(anchor, data, initial, run=run)
+        if isinstance(self.metric, str):
+            trainer, data, initial = self.ready(data, initial)
+            return trainer.fit_towards(anchor, data, initial, run=run)
+        check_data(self, data, initial)
         if self.metric.whole_order and not self.orders:
             raise InputError(
                 f"trainer {self.name} cannot optimise {self.metric.key}, a metric of the whole ranking. Use mert"
@@ -371,16 +396,11 @@ class _History:
 
 def check_data(trainer: Trainer, data: object, initial: object) -> None:
     """Say what a trainer learns from, and from which weights."""
-    if isinstance(data, str | PurePath):
-        cure = "Read it first: hopefear.read_nbest, read_forests or Pool.from_table"
-        raise InputError(f"trainer {trainer.name}: {data} is a path. {cure}")
     if not isinstance(data, Pool):
         raise InputError(
             f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. "
             "hopefear train puts it into a loop around a decoder"
         )
-    if isinstance(initial, str | PurePath):
-        raise InputError(f"{initial}: is a path. Read the initial weights first: hopefear.read_weights")
     if initial is not None and not isinstance(initial, Mapping):
         raise InputError(f"initial weights are a mapping from names to numbers, not {type(initial).__name__}")
     for name, value in (initial or {}).items():
