@@ -1,9 +1,9 @@
 """Repeat a table or figure of one of the papers.
 
 States the paper's claim, runs it under several seeds, prints a table with the paper's numbers in brackets, and
-says which claims held. Results are kept below --out, so that a rerun goes on where the last one stopped. Without
-NAME, lists all. With --cluster each result is computed wherever there is a core; every machine must reach --data,
---model and --out by the same path.
+tells you which claims held. Keeps results below --out, so a rerun continues where the last one stopped. Without NAME,
+lists all experiments. With --cluster, results are computed on all machines, which must reach --data, --model and --out
+by the same paths.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 
 class Experiment(Command[Iterator[str]]):
-    names: Sequence[str] = arg(
-        "The tables and figures to repeat; all for all.", default=(), positional=True, metavar="NAME"
-    )
+    names: Sequence[str] = arg("The tables and figures to repeat, or all.", default=(), positional=True, metavar="NAME")
     data: Any = arg(
         "A folder with es-en-fisher, de-en-multi30k, ur-en-indian or es-en-kbest (lists), or your own task.",
         default=None,
@@ -38,11 +36,13 @@ class Experiment(Command[Iterator[str]]):
     model: Any = arg(
         "A model of the main task.", default=None, file=True, folder=True, metavar="MODEL", shown="built once"
     )
-    size: str = arg("small: minutes; full: as the paper; tiny: to try.", default="small", metavar="SIZE")
-    out: Any = arg("Results.", default="hopefear-experiments", metavar="DIR")
-    replicates: int = arg("Seeds for each recipe; 0 is as the size has it.", default=0, least=0)
+    size: str = arg(
+        "small takes minutes; full is the paper's size; tiny is for a trial.", default="small", metavar="SIZE"
+    )
+    out: Any = arg("Where the results go.", default="hopefear-experiments", metavar="DIR")
+    replicates: int = arg("Seeds for each recipe; 0: as many as --size says.", default=0, least=0)
     cluster: str | None = arg(
-        "Work on a Ray cluster; auto: the one at hand, local: the cores of this machine.",
+        "Run on a Ray cluster; auto: the one this machine belongs to, local: this machine.",
         default=None,
         metavar="ADDRESS",
     )

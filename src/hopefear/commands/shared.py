@@ -14,8 +14,8 @@ HELD_OUT = 0.1  # share of the sentences
 class WritesFiles(Command[R_co]):
     """A command that writes files into a folder."""
 
-    out: str = arg("Where the files go; made if it is not there.", metavar="DIR")
-    overwrite: bool = arg("Replace files that are there already.", default=False)
+    out: str = arg("The directory to write to; created if needed.", metavar="DIR")
+    overwrite: bool = arg("Replace existing files.", default=False)
 
 
 def candidate_format(**more: Any) -> Any:
@@ -34,7 +34,7 @@ def features(**more: Any) -> Any:
 
 
 def group() -> Any:
-    text = "Of the table: rows with the same value here compete."
+    text = "A column of the table: rows with the same value compete."
     return arg(text, default=None, metavar="COLUMN", needs="table", decides=True)
 
 
@@ -47,7 +47,7 @@ def lowercase() -> Any:
 
 
 def missing(**more: Any) -> Any:
-    text = "A missing score: an error, 0 or the mean of the others; of tables also drop it, or 0 and a feature for it."
+    text = "How to treat a missing score: stop, use 0 or the mean; in tables also drop the row or add a feature."
     return arg(text, default=None, choices=POLICIES, shown=POLICIES[0], **more)
 
 
@@ -56,7 +56,7 @@ def new_model() -> Any:
 
 
 def overwrite_model() -> Any:
-    return arg("Replace a model that is there already.", default=False)
+    return arg("Replace an existing model.", default=False)
 
 
 def protect() -> Any:

@@ -82,21 +82,19 @@ class Train(RunCommand["Trained"]):
     simulate_learners: int = arg("Simulate this many async learners in one process; deterministic.", default=0, least=0)
     cluster: str | None = shared.cluster()
     pop_limit: int | None = arg(
-        f"Of the decoder: rule applications kept per span; 0 is all. Blocks: {POP_LIMIT['blocks']}.",
+        f"Decoder: rule applications kept per span; 0 is all. Blocks: {POP_LIMIT['blocks']}.",
         default=None,
         least=0,
         shown=str(POP_LIMIT["hiero"]),
     )
     max_options: int | None = arg(
-        f"Of the decoder: target sides kept per source side; 0 is all. Blocks: {MAX_OPTIONS['blocks']}.",
+        f"Decoder: target sides kept per source side; 0 is all. Blocks: {MAX_OPTIONS['blocks']}.",
         default=None,
         least=0,
         shown=str(MAX_OPTIONS["hiero"]),
     )
-    kbest: int = arg("Of batch trainers: candidates per sentence and iteration.", default=200, least=2, decides=True)
-    iterations: int = arg(
-        "Of batch trainers: decodings to learn from.", default=shared.DECODINGS, least=1, decides=True
-    )
+    kbest: int = arg("Batch trainers: candidates per sentence and iteration.", default=200, least=2, decides=True)
+    iterations: int = arg("Batch trainers: decodings to learn from.", default=shared.DECODINGS, least=1, decides=True)
     checkpoint_every: float = arg("Time between two checkpoints.", default=Session.checkpoint_every, metavar="SECONDS")
     into: str | None = arg(
         "Store the learnt weights in this model, so that it needs no --weights.",

@@ -35,13 +35,13 @@ class Weigh(Command["Weighed"]):
         folder=True,
     )
     group: str | None = arg(
-        "Candidates with the same value here compete; lists need none.", default=None, metavar="COLUMN", kw_only=False
+        "A column: rows with the same value compete; lists need none.", default=None, metavar="COLUMN", kw_only=False
     )
     outcome: str | None = arg(
         "How good a candidate is: reward, accuracy, grade, ...", default=None, metavar="COLUMN", kw_only=False
     )
     metric: str | None = arg(
-        "Of the outcome: ndcg@10, mrr, map, recall@100; or precision, recall, fbeta, rate.",
+        "The metric: ndcg@10, mrr, map, recall@100, precision, recall, fbeta or rate.",
         default=None,
         metavar="NAME",
         shown="its mean",
@@ -53,7 +53,7 @@ class Weigh(Command["Weighed"]):
     missing: str | None = shared.missing()
     out: Any = arg("Where weights.txt, weigh.html and weigh.json go.", default=None, metavar="DIR", shown="print only")
     folds: int = arg("Folds of the cross-validation.", default=5, least=2)
-    overwrite: bool = arg("Replace a result that is there already.", default=False)
+    overwrite: bool = arg("Replace an existing result.", default=False)
     json: bool = arg("Everything as JSON.", default=False, terminal=True)
 
     examples = """

@@ -43,7 +43,7 @@ def _scores(test: Mapping[str, Any]) -> Section:
     for key, other in test["against"].items():
         gain = f"{signed(other['gain'])} ({signed(other['low'])} to {signed(other['high'])})"
         rows.append([names[key], f"{other['bleu']:.2f}", "", f"{other['chrf']:.2f}", gain])
-    lead = f"On {test['sentences']:,} sentences that nothing was made from. Intervals hold 95 % of bootstrap samples."
+    lead = f"On {test['sentences']:,} held-out sentences. Intervals contain 95 % of the bootstrap samples."
     columns = ["", "BLEU", "95 %", "chrF", "this translator is better by"]
     note = f'<p class="small faint">{escape(test["signature"])}</p>'
     return section("scores", "Scores", lead, card(table(columns, rows, name="scores"), note))
@@ -83,9 +83,7 @@ def _curve(curve: Mapping[str, Any] | None) -> Section:
     else:
         lead = "More data of the same kind would give little, as far as these sentences tell."
     rows = [[f"{p['pairs']:,}", f"{p['bleu']:.2f}"] for p in points]
-    note = (
-        "Models of a quarter, a half and all of the pairs, without a joint model and with the weights they begin with."
-    )
+    note = "Models of a quarter, a half and all of the pairs, without a joint model and with default weights."
     return section(
         "curve",
         "More data",

@@ -78,4 +78,4 @@ def _check_ours(folder: Path) -> None:
     with suppress(OSError, ValueError, RecursionError):
         settings = json.loads(read_whole(folder / _SETTINGS))
     if not isinstance(settings, dict) or "hopefear" not in settings:
-        raise input_error(folder, None, "exists and is not ours. Move it, or take another --out")
+        raise input_error(folder, None, "exists and is not ours. Move it, or choose another --out")

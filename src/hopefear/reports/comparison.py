@@ -37,7 +37,7 @@ def page(
         pairs([comparison], True) if comparison.pairs else None,
         _curves(comparison),
         table_of_weights,
-        sentences([listing], " Each trainer speaks with its seed that is best on dev.") if listing else None,
+        sentences([listing], " Each trainer is shown with its best seed on dev.") if listing else None,
         section("made", "How it was made", "Everything you need to repeat it.", definitions(made)) if made else None,
     ]
     return document(f"hopefear compare: {comparison.label}", _top(title, comparison), shown, data)

@@ -127,7 +127,7 @@ class Reader:
         metric = from_record(record.measure) if record.measure else Bleu()
         if not record.finished_well:
             if not self.unfinished:
-                cure = "Continue with --resume, then report; or look at it as it is with report --watch"
+                cure = "Continue with --resume, then report; or look at it now with report --watch"
                 raise InputError(f"{path}: the run is not finished. {cure}")
             run = RunData(path, name, record, metric, {}, [], stopped=not at_work(path))
             run.replicates = logged(run)

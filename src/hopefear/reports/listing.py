@@ -119,8 +119,9 @@ def sentences(listings: Sequence[Listing], note: str = "") -> Section | None:
         )
         boxes.append(page.headed(len(listings) == 1, listing.title, box))
     lead = (
-        "Every sentence, with what any two systems say of it: <del>only the first</del>, <ins>only the second</ins>. "
-        "The numbers are the score of the sentence alone, 0 to 1, and the second minus the first. Each sentence has an "
+        "Every sentence, with the translations of any two systems: <del>only the first</del>, "
+        "<ins>only the second</ins>. The numbers are the score of the sentence alone, 0 to 1, and the second minus the "
+        "first. Each sentence has an "
         f"address to link to.{note}"
     )
     return section("sentences", "Sentences", lead, *boxes)

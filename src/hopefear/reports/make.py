@@ -20,7 +20,7 @@ EVERY = 2.0  # seconds between two looks at a run that is watched
 RELOAD = 5000  # milliseconds after which its page loads itself again
 AGAIN = (
     f'<p class="reloads" data-reload="{RELOAD}">A run is not finished. While <code>report --watch</code> runs, '
-    "this page is written again as it goes on, and loads itself every few seconds. "
+    "this page is rewritten and reloads itself every few seconds. "
     '<button type="button" hidden>stop loading</button></p>'
 )
 

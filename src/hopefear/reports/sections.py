@@ -36,9 +36,9 @@ BEFORE = 7  # the series of what was before: grey
 
 def _start() -> str:
     text = (
-        "<p>For every sentence the system could say many things. Each is a <b>point</b>: the further to the right, the "
-        "more the model likes it; the higher, the better it is, by the references. The system outputs the one furthest "
-        "to the right, the <b>best</b>.</p>"
+        "<p>For every sentence the system could output many translations. Each is a <b>point</b>: the further to the "
+        "right, the more the model likes it; the higher, the better it is, by the references. The system outputs the "
+        "one furthest to the right, the <b>best</b>.</p>"
         '<p>The <b class="up">hope</b> is good and the model likes it already. The <b class="down">fear</b> is bad and '
         "the model likes it too. Training changes the weights of the model so that hope moves to the right and fear to "
         "the left, sentence after sentence, until the system outputs what we hoped for.</p>"

@@ -163,7 +163,7 @@ def next_steps(judged: Judged) -> list[str]:
     gain = sign * (best.score(part) - before) if before is not None else None
     steps = []
     if gain is not None and gain <= 0:
-        steps.append("Keep the weights that you had: training made nothing better. The warnings may say why.")
+        steps.append("Keep the weights that you had: training did not improve on them. The warnings may say why.")
     elif got is not None and gain is not None and got[0] >= LEVEL:
         more = _enough(size, got[1], gain)
         steps.append(f"Do not count on the gain yet: {more}, or learn from more sentences.")
