@@ -87,8 +87,9 @@ class PythonMetric(Metric):
     def corpus_stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], jobs: int = 0
     ) -> Stats:
-        columns = [[text for text in line if text is not None] for line in zip(*references, strict=True)]
-        return np.array([self._row(text, texts) for text, texts in zip(hypotheses, columns, strict=True)])
+        columns = [[text for text in line if text] or [""] for line in zip(*references, strict=True)]
+        rows = [self._row(text, texts) for text, texts in zip(hypotheses, columns, strict=True)]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self.core.size)
 
     def _signature(self) -> list[str]:
         options = [f"{each.name}:{getattr(self, each.name)}" for each in fields(self)]  # type: ignore[arg-type]
