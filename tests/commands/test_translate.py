@@ -67,6 +67,17 @@ def test_a_column_of_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "has no column no" in capsys.readouterr().err
 
 
+def test_the_encoding_of_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Das Haus hört\n".encode("latin-1"))
+    given = (folder, tmp_path / "a.txt", "--out", tmp_path / "out")
+    assert translate(monkeypatch, "", *given) == 2
+    assert "--encoding latin-1" in capsys.readouterr().err
+    assert translate(monkeypatch, "", *given, "--encoding", "latin-1") == 0
+    assert (tmp_path / "out" / "a.txt").read_bytes() == "The house hört\n".encode("latin-1")
+    assert translate(monkeypatch, "", *given, "--encoding", "klingon") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_a_model_without_a_card_is_what_it_was(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
 ) -> None:
@@ -114,6 +125,7 @@ def test_documents(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, 
         (["--tokens", "--scores"], "--scores does not go with --tokens"),
         (["a.txt", "--out", "o", "--quality"], "--quality is for lines of text"),
         (["--column", "2"], "--column is for files"),
+        (["--encoding", "utf-8"], "--encoding is for files"),
         (["--protect", "("], "no regular expression"),
     ],
 )

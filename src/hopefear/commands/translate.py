@@ -29,7 +29,7 @@ OF_MODELS = (
     *("pop_limit", "max_options", "max_span", "cluster", "ship_model"),
 )
 MARKS = ("scores", "quality", "alignments")
-OF_TRANSLATORS = ("documents", "column", "glossary", "protect", "keep", *MARKS, "layer", "learn")
+OF_TRANSLATORS = ("documents", "column", "encoding", "glossary", "protect", "keep", *MARKS, "layer", "learn")
 
 
 class Translate(Command[Iterator[str]]):
@@ -50,6 +50,9 @@ class Translate(Command[Iterator[str]]):
     )
     column: Sequence[str] = arg(
         "Columns of tables to translate, by name or number.", default=(), metavar="NAME", shown="the only one with text"
+    )
+    encoding: str | None = arg(
+        "The encoding of files that do not name theirs, such as latin-1.", default=None, metavar="NAME", shown="UTF-8"
     )
     scores: bool = arg("Print the model's score, a logarithm, before each line.", default=False)
     quality: bool = arg(
@@ -115,8 +118,9 @@ class Translate(Command[Iterator[str]]):
         old, new = ([name for name in names if self.given(name)] for names in (OF_MODELS, OF_TRANSLATORS))
         if old and new:
             raise OptionError(f"{flag_of(new[0])} does not go with {flag_of(old[0])}.")
-        if self.column and not self.documents:
-            raise OptionError("--column is for files. Name them behind the translator.")
+        for name in ("column", "encoding"):
+            if self.given(name) and not self.documents:
+                raise OptionError(f"--{name} is for files. Name them behind the translator.")
         marks = [flag_of(name) for name in (*MARKS, "nbest") if self.given(name)]
         if self.documents and marks:
             raise OptionError(f"{marks[0]} is for lines of text, not for files.")
@@ -151,7 +155,8 @@ class Translate(Command[Iterator[str]]):
             return learning_lines(translator, iter_lines("-"), session)
         if self.documents:
             assert self.out is not None
-            translate_files(translator, self.documents, self.out, session, self.column)
+            options = {"column": self.column or None, "encoding": self.encoding}
+            translate_files(translator, self.documents, self.out, session, **options)
             return iter(())
         if self.nbest:
             return candidate_lines(translator, iter_lines("-"), self.nbest, session)

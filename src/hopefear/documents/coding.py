@@ -85,7 +85,7 @@ def _decoded(data: bytes, name: str, coding: Coding) -> str:
     except UnicodeDecodeError as error:
         line = line_of(data[: error.start].decode(coding.name, "replace"), None)
         finding = f"byte {error.start + 1} of the file is not {coding.name.upper()}"
-        raise input_error(name, line, f"{finding}. Name its encoding, or convert it: iconv -t UTF-8") from None
+        raise input_error(name, line, f"{finding}. Name its encoding: --encoding latin-1") from None
     _refuse_nul(text, name)
     if text.encode(coding.name) != data:
         raise input_error(name, None, f"is no clean {coding.name.upper()}. Convert it: iconv -t UTF-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from hopefear.documents.translate import SUFFIXES, is_document
 from hopefear.errors import InputError, input_error
@@ -92,9 +93,12 @@ def _row(translation: Translation, scores: bool, quality: bool, alignments: bool
 
 
 def translate_files(
-    translator: Translator, files: Sequence[PathLike], out: PathLike, session: Session, columns: Sequence[str] = ()
+    translator: Translator, files: Sequence[PathLike], out: PathLike, session: Session, **options: Any
 ) -> list[Path]:
-    """Each file translated into one of the same name in the folder ``out``, which is made; of tables, ``columns``."""
+    """Each file translated into one of the same name in the folder ``out``, which is made.
+
+    The options are those of :func:`hopefear.documents.translate.translate_document`.
+    """
     folder = Path(out)
     names: dict[str, PathLike] = {}
     for file in files:
@@ -112,6 +116,6 @@ def translate_files(
     made = []
     for number, file in enumerate(files):
         update(number, text=Path(file).name)
-        made.append(translator.document(file, folder, report=session.warn, column=columns or None))
+        made.append(translator.document(file, folder, report=session.warn, **options))
     update(len(files))
     return made
