@@ -148,3 +148,38 @@ def test_false_discovery_rate_by_hand() -> None:
 
 def test_scores_between_0_and_1_have_four_digits() -> None:
     assert (digits_for([0.851, 0.853]), digits_for([34.1, 0.2])) == (4, 2)
+
+
+def test_several_data_sets(data: Path, tmp_path: Path, capsys: Said) -> None:
+    refs = [str(data / f"ref.{i}") for i in range(4)]
+    for name, used in (("one", refs), ("two", refs[:1])):
+        (tmp_path / f"{name}.toml").write_text(
+            f"nbest = {json.dumps(str(data / 'nbest.txt'))}\nrefs = {json.dumps(used)}\n"
+        )
+    out, files = tmp_path / "run", [str(tmp_path / "one.toml"), str(tmp_path / "two.toml")]
+    options = ["--trainers", "kbmira,pro", "--seeds", "2", "--out", str(out)]
+    assert main(["compare", "--data-sets", *files, *options, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)["data_sets"]
+    assert list(record) == ["one", "two"]
+    alone = json.loads((out / "two" / "compare.json").read_text())
+    assert record["two"] == alone and len(alone["trainers"]) == 2
+    assert (out / "table.md").read_text().startswith("| trainer | one bleu | two bleu |")
+    assert (out / "table.tex").read_text().count(r"\\") == 3
+    assert len((out / "table.csv").read_text().splitlines()) == 9
+    page = (out / "report.html").read_text()
+    assert escape(alone["verdict"]) in page and 'href="two/report.html"' in page
+    kept = (out / "one" / "log.jsonl").read_bytes()
+    assert main(["compare", "--data-sets", *files, *options, "--resume"]) == 0
+    assert (out / "one" / "log.jsonl").read_bytes() == kept
+    (tmp_path / "two.toml").write_text('nbst = "x"\n')
+    capsys.readouterr()
+    assert main(["compare", "--data-sets", *files, *options, "--overwrite"]) == 2
+    assert "two.toml: a data set has no 'nbst'. Did you mean 'nbest'?" in one_line(capsys)
+
+
+def test_the_experiment_is_the_argument(data: Path, tmp_path: Path, capsys: Said) -> None:
+    lines = {"nbest": [str(data / "nbest.txt")], "refs": [str(data / "ref.0")], "trainers": ["pro"], "seeds": 1}
+    text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
+    (tmp_path / "experiment.toml").write_text(text)
+    assert main(["compare", str(tmp_path / "experiment.toml"), "--out", str(tmp_path / "run")]) == 0
+    assert "pro scores" in capsys.readouterr().out

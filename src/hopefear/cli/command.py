@@ -126,6 +126,8 @@ class ClickCommand(click.Command):
         if ctx.resilient_parsing:  # a shell completes what is not finished
             return super().parse_args(ctx, args)
         several = {flag for param in self.params if isinstance(param, Many) for flag in param.opts}
+        if args and args[0].endswith(".toml") and not any(isinstance(param, Positional) for param in self.params):
+            args = ["--config", *args]  # hopefear compare experiment.toml
         with ctx.scope(cleanup=False):  # so that an error knows whose it is
             arguments = spread(args, several)
         return super().parse_args(ctx, arguments)

@@ -7,6 +7,7 @@ compare.json, report.html and all weights to RUN. After an interruption, --resum
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
 from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
-from hopefear.errors import OptionError
-from hopefear.util.messages import digits_for
+from hopefear.errors import OptionError, input_error
+from hopefear.util.messages import digits_for, suggestion
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
     from hopefear.evaluation.comparison import Compared
+    from hopefear.evaluation.data_sets import ComparedOnSets
     from hopefear.metrics import Metric
     from hopefear.runs.directory import Run
     from hopefear.runs.events import Event
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from hopefear.trainers.batch.base import CandidateTrainer
 
 
-class Compare(Candidates["Compared"], RunCommand["Compared"]):
+class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | ComparedOnSets"]):
     trainers: Sequence[Any] = arg(
         "The trainers: names separated by commas or blanks, or module:Class.", metavar="NAME,NAME", decides=True
     )
@@ -64,13 +66,17 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
     )
     test_nbest: Sequence[str] = arg("Compare on these lists instead.", default=(), file=True, needs="nbest")
     test_refs: Sequence[str] = arg("Their references.", default=(), file=True, needs="test_nbest")
+    data_sets: Sequence[str] = arg(
+        "Compare on several data sets: a TOML file for each, with its nbest, refs, table, ... .", default=(), file=True
+    )
     cluster: str | None = shared.cluster()
     json: bool = arg("The comparison as JSON.", default=False, terminal=True)
 
     examples = """
     hopefear compare --nbest dev.nbest --refs ref.0 ref.1 --trainers mert,kbmira,pro --seeds 5 --out compared
     hopefear compare --table scores.csv --group prompt --outcome reward --trainers mert,minrisk --out compared
-    hopefear compare --config experiment.toml --resume
+    hopefear compare experiment.toml --resume
+    hopefear compare --data-sets fisher.toml news.toml --trainers mert,pro --seeds 5 --out compared
     """
 
     @property
@@ -88,14 +94,57 @@ class Compare(Candidates["Compared"], RunCommand["Compared"]):
         return given
 
     def check(self) -> None:
-        if [bool(self.nbest), bool(self.forests), self.table is not None, self.pool is not None].count(True) != 1:
-            raise OptionError("give one of --nbest, --forests, --table.")
+        origins = [bool(self.nbest), bool(self.forests), self.table is not None, self.pool is not None]
+        if [*origins, bool(self.data_sets)].count(True) != 1:
+            raise OptionError("give one of --nbest, --forests, --table, --data-sets.")
         if self.table is not None and not self.group:
             raise OptionError("--table needs --group, the column that says which candidates compete.")
         if not self.names:
             raise OptionError("--trainers needs at least one name. hopefear trainers lists them.")
 
-    def run(self, session: Session) -> Compared:
+    def run(self, session: Session) -> Compared | ComparedOnSets:
+        return self._on_sets(session) if self.data_sets else self._on_one(session)
+
+    def _on_sets(self, session: Session) -> ComparedOnSets:
+        """The comparison on each data set, in a run directory of its own below RUN; and a table of them all."""
+        from hopefear.evaluation.data_sets import ComparedOnSets
+        from hopefear.reports.comparison import page_of_sets
+
+        parts = {Path(file).stem: self._on_set(file) for file in self.data_sets}
+        if len(parts) < len(self.data_sets):
+            raise OptionError("--data-sets: two files have the same name, which names the data set. Rename one.")
+        results = {}
+        for name, part in parts.items():
+            session.note(f"data set {name}")
+            results[name] = part._on_one(session)
+        compared = ComparedOnSets(results)
+        _write_texts(compared, Path(self.out), page_of_sets(compared))
+        session.note(f"report: {self.out}/report.html")
+        return compared
+
+    def _on_set(self, file: str) -> Compare:
+        """This comparison on the data set of a file."""
+        import tomllib
+
+        from hopefear.util.files import path_name, read_whole
+
+        try:
+            options = tomllib.loads(read_whole(file).decode("utf-8-sig"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise input_error(path_name(file), None, f"not TOML: {error}") from None
+        options = {name.replace("-", "_"): value for name, value in options.items()}
+        known = [each.name for each in dataclasses.fields(Candidates)] + [
+            "initial",
+            "test_nbest",
+            "test_refs",
+            "metric",
+        ]
+        if wrong := next((name for name in options if name not in known), None):
+            finding = f"a data set has no {wrong!r}.{suggestion(wrong, known)}"
+            raise input_error(path_name(file), None, f"{finding} Write {', '.join(known)}")
+        return dataclasses.replace(self, data_sets=(), out=str(Path(self.out) / Path(file).stem), **options)
+
+    def _on_one(self, session: Session) -> Compared:
         from hopefear.util import cluster
 
         task = _Task.of(self, session)
@@ -298,6 +347,20 @@ def _write(comparison: Compared, folder: Path, page: str) -> None:
     from hopefear.util.files import atomic_write
     from hopefear.util.pdf import pdf_of
 
+    drawings = {}
+    (folder / "figures").mkdir(exist_ok=True)
+    for name, drawn in figures(comparison).items():
+        drawings[f"figures/{name}.svg"] = drawn + "\n"
+        with atomic_write(folder / "figures" / f"{name}.pdf", "wb") as binary:
+            binary.write(pdf_of(drawn))
+    _write_texts(comparison, folder, page, drawings)
+
+
+def _write_texts(
+    comparison: Compared | ComparedOnSets, folder: Path, page: str, more: Mapping[str, str] | None = None
+) -> None:
+    from hopefear.util.files import atomic_write
+
     texts = {
         "table.md": comparison.markdown(),
         "table.tex": comparison.latex(),
@@ -305,11 +368,6 @@ def _write(comparison: Compared, folder: Path, page: str) -> None:
         "compare.json": json.dumps(comparison.record(), indent=2, ensure_ascii=False) + "\n",
         "report.html": page,
     }
-    (folder / "figures").mkdir(exist_ok=True)
-    for name, drawn in figures(comparison).items():
-        texts[f"figures/{name}.svg"] = drawn + "\n"
-        with atomic_write(folder / "figures" / f"{name}.pdf", "wb") as binary:
-            binary.write(pdf_of(drawn))
-    for name, text in texts.items():
+    for name, text in {**texts, **(more or {})}.items():
         with atomic_write(folder / name) as file:
             file.write(text)

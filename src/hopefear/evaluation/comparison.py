@@ -203,20 +203,11 @@ class Compared:
 
     def markdown(self) -> str:
         """For a README or an issue."""
-        head, *body = self.rows()
-        lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
-        rows = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-        return f"{rows}\n{self._caption()}\n"
+        return markdown_table(self.rows(), self._caption())
 
     def latex(self) -> str:
         """For a paper, with booktabs."""
-        head, *body = [[_latex(cell) for cell in row] for row in self.rows()]
-        best = [f"\\textbf{{{body[0][0]}}}", *body[0][1:]]
-        lines = [" & ".join(cells) + r" \\" for cells in (best, *body[1:])]
-        columns = "l" + "r" * (len(head) - 1)
-        begin = [f"\\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
-        caption = f"% {self._caption()}"
-        return "\n".join([caption, *begin, *lines, r"\bottomrule", r"\end{tabular}", ""])
+        return latex_table(self.rows(), self._caption())
 
     def csv(self) -> str:
         """A row per trainer and seed, in full precision."""
@@ -234,6 +225,23 @@ class Compared:
             f"{self.metric.key}|{self.metric.signature()}; {self.sentences} sentences, {seeds} seeds: mean and "
             "standard deviation; p of the paired bootstrap over sentences and seeds, adjusted for the number of pairs."
         )
+
+
+def markdown_table(rows: Sequence[Sequence[str]], caption: str) -> str:
+    """Rows and what they mean, the names of the columns first."""
+    head, *body = rows
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + f"\n{caption}\n"
+
+
+def latex_table(rows: Sequence[Sequence[str]], caption: str) -> str:
+    """The same with booktabs, the first row in bold."""
+    head, *body = [[_latex(cell) for cell in row] for row in rows]
+    best = [f"\\textbf{{{body[0][0]}}}", *body[0][1:]]
+    lines = [" & ".join(cells) + r" \\" for cells in (best, *body[1:])]
+    columns = "l" + "r" * (len(head) - 1)
+    begin = [f"\\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+    return "\n".join([f"% {caption}", *begin, *lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def compared(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from statistics import mean
 from typing import Any
 
 from hopefear.evaluation.comparison import Compared
+from hopefear.evaluation.data_sets import ComparedOnSets
 from hopefear.reports.charts import Bar, forest_plot
 from hopefear.reports.compare import WeightsOf, weight_rows
 from hopefear.reports.listing import Listing, sentences
@@ -41,6 +43,21 @@ def page(
         section("made", "How it was made", "Everything you need to repeat it.", definitions(made)) if made else None,
     ]
     return document(f"hopefear compare: {comparison.label}", _top(title, comparison), shown, data)
+
+
+def page_of_sets(comparison: ComparedOnSets) -> str:
+    """One page over several data sets: the table, and for each the verdict and a link to its own page."""
+    head, *rows = comparison.rows()
+    title = f"{plural(len(rows), 'trainer')} on {plural(len(comparison.sets), 'data set')}"
+    cells = [[escape(cell) for cell in row] for row in rows]
+    shown = [
+        section("scores", "Scores", escape(comparison.caption) + ".", table([*map(escape, head)], cells, name="scores"))
+    ]
+    for number, (name, each) in enumerate(comparison.sets.items()):
+        drawn = figure(f"forest-{number}", partial(forest, each))
+        link = f'<p><a href="{escape(name)}/report.html">All of {escape(name)}</a></p>'
+        shown.append(section(f"set-{number}", escape(name), escape(each.verdict), drawn + link))
+    return document("hopefear compare", f"<h1>{escape(title)}</h1>", shown, {})
 
 
 def _top(title: str, comparison: Compared) -> str:

@@ -116,7 +116,8 @@ class OuterLoop:
 
     @property
     def metric(self) -> Metric:
-        return self.trainer.metric
+        metric: Metric = self.trainer.metric
+        return metric
 
     def run(
         self,

@@ -111,7 +111,9 @@ class CandidateTrainer(Trainer):
     loops: ClassVar[bool] = False  # can learn in a loop around a decoder
     in_parts: ClassVar[bool] = False  # has ``fit_in_parts``: parts of a fit can be done elsewhere
 
-    metric: Metric = field(default_factory=Bleu, metadata={"help": "what is optimised (--metric)"})
+    metric: Any = field(
+        default_factory=Bleu, metadata={"help": "what is optimised (--metric)"}
+    )  # a Metric, or its name
 
     def __post_init__(self) -> None:
         super().__post_init__()
