@@ -147,3 +147,15 @@ def test_weights_of_a_journal_must_be_numbers(tmp_path: Path) -> None:
     for wrong in ({"word": float("nan")}, {"word": "x"}, [1]):
         with pytest.raises((ValueError, TypeError, AttributeError)):
             Record.from_dict({**record.as_dict(), "weights": wrong})
+
+
+def test_with_corrections_the_decoder_looks_at_less_and_knows_the_same_words(model: Model, tmp_path: Path) -> None:
+    decoders = Decoders(model, {"pop_limit": 100}, {})
+    corrections = Corrections(model, tmp_path / "c", decoders=decoders)
+    before = decoders.of(corrections.view())
+    learnt = corrections.learn("Ein rotes Dingsda.", "A red gizmo.")
+    after = decoders.of(corrections.view())
+    assert (before.hiero.pop_limit, after.hiero.pop_limit) == (100, 75)
+    assert after.hiero.decode(["x"], after.vector).vocab is before.hiero.decode(["x"], before.vector).vocab
+    corrections.undo(learnt.id)
+    assert decoders.of(corrections.view()).hiero.pop_limit == 100

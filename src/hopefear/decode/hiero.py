@@ -12,6 +12,7 @@ A forest is over the features of the model, so that w.h(d) is the score by which
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -134,6 +135,12 @@ class Hiero:
     def of_lattices(self, arcs: Sequence[str]) -> Hiero:
         """The same decoder for lattices in PLF, whose arcs have these scores."""
         return replace(self, arcs=tuple(arcs), input="plf")
+
+    def with_pop_limit(self, pop_limit: int) -> Hiero:
+        """The same decoder with another limit; both share their words and what they have looked up."""
+        other = copy(self)
+        object.__setattr__(other, "pop_limit", pop_limit)
+        return other
 
     @classmethod
     def over(

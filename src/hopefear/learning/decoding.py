@@ -18,14 +18,17 @@ NGRAMS = "corrected_ngrams"  # the weight of the language model of corrections, 
 NGRAM_WEIGHT = 0.0  # docs/corrections.md says why
 _NEW_WORDS = 200_000  # that a decoder may meet before another takes its place: words are never forgotten
 _KEPT = 2  # decoders
+#: Of the pop limit, where corrections add rules: the time per sentence stays about the same (docs/corrections.md).
+BUSY = 0.75
 
 
 class Decoder:
     """A decoder, and its weights for one view."""
 
-    def __init__(self, made: _Made, tuned: Mapping[str, float]) -> None:
-        self.hiero, self.tuned, self._base = made.hiero, tuned, made.weights
-        self.vector = made.vector
+    def __init__(self, made: _Made, view: View) -> None:
+        self.tuned = tuned = view.tuned
+        self._base, self.vector = made.weights, made.vector
+        self.hiero = made.busy if view else made.hiero
         if tuned:
             self.vector = made.vector.copy()
             for name, value in tuned.items():
@@ -43,6 +46,7 @@ class _Made:
 
     def __init__(self, lm: LanguageModel | None, hiero: Hiero, weights: Mapping[str, float]) -> None:
         self.lm, self.hiero, self.weights = lm, hiero, weights
+        self.busy = hiero.with_pop_limit(round(hiero.pop_limit * BUSY))  # for sentences with more rules
         self.places = {name: place for place, name in enumerate(hiero.feature_names)}
         self.vector = weight_vector(weights, hiero.feature_names)
         self._most_words = len(hiero._core.vocab) + _NEW_WORDS
@@ -62,8 +66,8 @@ class Decoders:
         self.extra = {**extra, **{name: float(recipe.get(name, value)) for name, value in FEATURES.items()}}
         self.limits: dict[str, Any] = {n: int(recipe[n]) for n in ("pop_limit", "max_options") if n in recipe}
         names = LM_NAMES[len(model.language_models) :]
-        #: the feature of the language model of corrections; empty: not used, or there is no room for it
         self._ngram_weight = float(recipe.get(NGRAMS, NGRAM_WEIGHT))
+        #: the feature of the language model of corrections; empty: not used, or there is no room for it
         self.ngrams = names[0] if self._ngram_weight and names and names[0] in model.dense_names else ""
         self._lock = threading.Lock()
         self._made: list[_Made] = []
@@ -82,7 +86,7 @@ class Decoders:
         with self._lock:
             made = self._of(view.ngrams if self.ngrams else None)
             if self._latest is None or self._latest[0] is not made or self._latest[1].tuned is not view.tuned:
-                self._latest = made, Decoder(made, view.tuned)
+                self._latest = made, Decoder(made, view)
             return self._latest[1]
 
     def _of(self, lm: LanguageModel | None) -> _Made:
