@@ -1,6 +1,7 @@
 """How fast does the hierarchical decoder make forests, and what does a smaller pop limit cost in model score?
 
     python bench/decode.py MODEL SOURCE [pops lengths sparse threads lattices] [--refs REF...] [--lines 500] [--json]
+    python bench/decode.py MODEL SOURCE pops --before OLD.json [--task es-en]
 
 pops      the curve from pop limit to mean model score under the same weights, words per second of CPU and size of the
           forests: they belong together, for a faster search that finds worse translations is no progress
@@ -10,14 +11,20 @@ threads   two threads against one; wall-clock time means something on an idle ma
 lattices  text as a lattice with one path
 
 Forests are made in every run, one thread unless said otherwise.
+
+OLD.json is what `pops --json` printed with the core to compare with, for the same model and lines. Then "ratios" has a
+row for each point of bench/moses.tsv: how many times as long as that core Moses took to the same mean model score, as
+published; how many times as fast as that core this one is, to the score that it had there; and the product.
 """
 
 import argparse
+import csv
 import json
 import random
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,9 +86,10 @@ class Bench:
         for pop_limit in self.options.pop_limits:
             decoder = Hiero(self.model, self.weights, pop_limit, self.options.max_options)
             decoder.decode(self.lines[:20], jobs=1)  # pages of the model
-            row, cpu, _ = self.forests(decoder, self.lines)
+            runs = [self.forests(decoder, self.lines) for _ in range(self.options.repeats)]
+            row, cpu = runs[0][0], min(run[1] for run in runs)
             first = first or cpu
-            yield {"pop limit": pop_limit, "time": cpu / first} | row
+            yield {"pop limit": pop_limit, "CPU s": cpu, "time": cpu / first} | row
 
     def lengths(self) -> Iterator[Row]:
         words = [
@@ -136,6 +144,63 @@ class Bench:
         yield {"input": "lattices"} | row
 
 
+class Curve:
+    """CPU seconds and mean model score by pop limit; straight lines over logarithms in between."""
+
+    def __init__(self, rows: Iterable[tuple[Any, Any, Any]]) -> None:
+        pops, seconds, scores = np.array(list(rows), float).T
+        self.pops, self.seconds, self.scores = np.log(pops), np.log(seconds), np.maximum.accumulate(scores)
+
+    @classmethod
+    def of(cls, rows: list[Row]) -> "Curve":
+        return cls((row["pop limit"], row["CPU s"], row["mean model score"]) for row in rows)
+
+    def pops_in(self, seconds: float) -> float:
+        return float(np.exp(np.interp(np.log(seconds), self.seconds, self.pops)))
+
+    def at(self, pops: float) -> tuple[float, float]:
+        """Seconds and score."""
+        seconds, score = (np.interp(np.log(pops), self.pops, y) for y in (self.seconds, self.scores))
+        return float(np.exp(seconds)), float(score)
+
+    def seconds_to(self, score: float) -> float:
+        """NaN beyond the curve."""
+        return float(np.exp(np.interp(score, self.scores, self.seconds, left=np.nan, right=np.nan)))
+
+
+def ratios(before: list[Row], now: list[Row], task: str) -> Iterator[Row]:
+    """How many times as long Moses takes, by what was published for the core of ``before``."""
+    with (Path(__file__).parent / "moses.tsv").open(encoding="utf-8") as file:
+        points = [row for row in csv.DictReader(file, delimiter="\t") if row["task"] == task]
+    own = [(row["pop limit"], row["CPU s"], row["score"]) for row in points if row["search"] == "hopefear"]
+    published, old, new = Curve(own), Curve.of(before), Curve.of(now)
+    for point in points:
+        if point["search"] == "hopefear":
+            continue
+        equal = float(point["hopefear CPU s"])
+        seconds, score = old.at(published.pops_in(equal))
+        then, faster = float(point["CPU s"]) / equal, seconds / new.seconds_to(score)
+        yield {
+            "Moses": point["search"],
+            "pop limit": int(point["pop limit"]),
+            "published": then,
+            "faster": faster,
+            "ratio": then * faster,
+        }
+
+
+def tell(question: str, rows: Iterator[Row], quiet: bool) -> list[Row]:
+    """Prints rows as they come."""
+    answers: list[Row] = []
+    for row in rows:
+        if not quiet:
+            if not answers:
+                print(f"\n{question}\n" + "".join(f"{name:>20}" for name in row))
+            print("".join(f"{v:>20.3f}" if isinstance(v, float) else f"{v:>20}" for v in row.values()), flush=True)
+        answers.append(row)
+    return answers
+
+
 def main() -> None:
     questions = ("pops", "lengths", "sparse", "threads", "lattices")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -146,7 +211,10 @@ def main() -> None:
     parser.add_argument("--weights")
     parser.add_argument("--lines", type=int, default=500)
     parser.add_argument("--pop-limits", type=int, nargs="+", default=[20, 50, 100, 200, 500, 1000])
+    parser.add_argument("--repeats", type=int, default=1, help="of each pop limit; the fastest counts")
     parser.add_argument("--max-options", type=int, default=20)
+    parser.add_argument("--before", type=Path, metavar="OLD.json")
+    parser.add_argument("--task", default="es-en", help="of bench/moses.tsv")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.lattices = False
@@ -155,13 +223,10 @@ def main() -> None:
     for question in options.questions:
         if question not in questions:
             parser.error(f"no question is called {question}")
-        answers[question] = []
-        for row in getattr(bench, question)():
-            if not options.json:
-                if not answers[question]:
-                    print(f"\n{question}\n" + "".join(f"{name:>20}" for name in row))
-                print("".join(f"{v:>20.3f}" if isinstance(v, float) else f"{v:>20}" for v in row.values()), flush=True)
-            answers[question].append(row)
+        answers[question] = tell(question, getattr(bench, question)(), options.json)
+    if options.before and "pops" in answers:
+        before = json.loads(options.before.read_text())["pops"]
+        answers["ratios"] = tell("ratios", ratios(before, answers["pops"], options.task), options.json)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if options.json:
         print(json.dumps({"words": bench.words, "lines": len(bench.lines), "peak MB": memory, **answers}))

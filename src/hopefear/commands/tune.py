@@ -141,11 +141,12 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             return self._tune(session)
 
     def _tune(self, session: Session) -> Tuned:
-        from hopefear.train.decoder_loop import tune_decoder
+        if self.decoder_command:
+            from hopefear.train.decoder_loop import tune_decoder
+
+            return tune_decoder(self, session)
         from hopefear.util import cluster
 
-        if self.decoder_command:
-            return tune_decoder(self, session)
         task = _Task.of(self, session)
         inputs = self.inputs()
         with self.open_run("tune", self._settings(task, [each["sha256"] for each in inputs]), session) as run:
