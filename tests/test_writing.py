@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -43,6 +44,9 @@ BANNED = (
     r"in the dark",
     r"murmurs?",
     r"keep some aside",
+    r"for want of",
+    r"told from chance",
+    r"on a (?:very )?busy machine",
 )
 PATTERN = re.compile(rf"\b(?:{'|'.join(BANNED)})(?!\w)", re.IGNORECASE)
 
@@ -86,6 +90,12 @@ def test_the_help_of_every_command_keeps_to_the_rules() -> None:
         command = commands.find(name)
         texts = [getdoc(command) or "", *(about(each).help for each in fields(command))]
         assert not findings(name, "\n".join(texts)), name
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks_keep_to_the_rules(notebook: Path) -> None:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    assert not findings(notebook.name, "\n".join("".join(cell["source"]) for cell in cells))
 
 
 def test_what_is_given_up_is_noticed() -> None:

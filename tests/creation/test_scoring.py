@@ -31,7 +31,7 @@ def test_weights_that_were_not_learnt() -> None:
         ({"against": {"copy": {"gain": 0.5, "low": -1.0, "high": 2.0}}}, "there is too little data"),
         (
             {"against": {"copy": {"low": 1.0}, "untrained": {"gain": 0.5, "low": -1.0, "high": 2.0}}},
-            "What training is worth (+0.5) cannot be told from chance.",
+            "The gain of training (+0.5) is not significant.",
         ),
         (
             {"against": {"copy": {"low": 1.0}, "untrained": {"gain": -2.0, "low": -3.0, "high": -1.0}}},

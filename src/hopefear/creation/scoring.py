@@ -112,7 +112,7 @@ def verdict(test: dict[str, Any], learnt: bool = True) -> str:
         )
         text += " Give sentences of its kind to learn from: --dev-source and --dev-refs."
     else:
-        text += f" What training is worth ({trained['gain']:+.1f}) cannot be told from chance."
+        text += f" The gain of training ({trained['gain']:+.1f}) is not significant."
     return text
 
 

@@ -19,7 +19,7 @@ MEANING = {
     "rule": "rules of the grammar",
     "word": "words of the translation",
     "glue": "parts put one after the other",
-    "identity": "known words copied for want of a rule",
+    "identity": "known words copied because they have no rule",
     "unknown": "unknown words copied",
     "number": "numbers copied",
     "name": "names copied",

@@ -1,7 +1,7 @@
 """Smaller models: rules without which a model translates as well.
 
 Most rules of a model were seen once, and their sides never without each other: their probability is 1 both ways, and
-tells nothing (Johnson, Martin, Foster and Kuhn 2007 leave them out for want of significance). Of rules with
+tells nothing (Johnson, Martin, Foster and Kuhn 2007 drop those that are not significant). Of rules with
 nonterminals, a phrase pair gives each of its many a fraction of one count, so that small counts are chance too. The
 most probable translation of a single word stays in any case: no word becomes unknown.
 

@@ -107,8 +107,8 @@ class Engine:
         return result
 
     def _is_copied(self, features: Mapping[int, float], word: Word) -> bool:
-        """Whether a word was copied for want of a rule. So is a name that the model has never seen: German writes all
-        nouns like names."""
+        """Whether a word was copied because it has no rule. So is a name that the model has never seen: German
+        writes all nouns like names."""
         if word.keep is not None:
             return False
         if any(features.get(i) for i in self._unknown):

@@ -27,9 +27,9 @@ class Quality:
     """How far a translation can be trusted.
 
     ``agreement`` is how much the model's other translations have in common with this one (expected BLEU, 0 to 1),
-    ``unknown_share`` the share of source words that were copied for want of a rule, ``fluency`` the logarithm of the
-    probability that the language model gives each word. ``score`` is one number of all, 0 to 1, for sorting: the
-    sentences to check are those with the lowest.
+    ``unknown_share`` the share of source words that were copied because no rule translates them, ``fluency`` the
+    logarithm of the probability that the language model gives each word. ``score`` combines all of them, 0 to 1, for
+    sorting: check the sentences with the lowest.
     """
 
     score: float
