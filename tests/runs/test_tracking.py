@@ -13,7 +13,7 @@ import pytest
 
 import hopefear as hf
 from hopefear.data.lists import Synthetic
-from hopefear.runs.tracking import Tracker
+from hopefear.runs.tracking import Tracker, flat
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +91,28 @@ def test_names(pool: hf.Pool, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_tracker_that_cannot_begin(pool: hf.Pool, tmp_path: Path) -> None:
+    (tmp_path / "my_tracker.py").write_text(
+        "from hopefear.runs.tracking import Tracker\n\n\nclass Mine(Tracker):\n    name = 'mine'\n\n"
+        "    def __init__(self):\n        raise ConnectionError('no server')\n\n"
+        "    begin = scores = end = __init__\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        with pytest.raises(hf.InputError, match=r"ConnectionError: no server\. Fix its settings, or leave it out"):
+            tune(pool, tmp_path / "run", "my_tracker:Mine")
+    assert not (tmp_path / "run").exists()
+
+
+def test_scores_of_a_comparison_have_names() -> None:
+    final = {"metric": "bleu", "trainers": [{"name": "pro", "score": 35.0}, {"name": "mert", "score": 34.0}]}
+    scores = {name: value for name, value in flat(final) if isinstance(value, float)}
+    assert scores == {"trainers/pro/score": 35.0, "trainers/mert/score": 34.0}
+
+
 def test_mlflow(pool: hf.Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mlflow = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"file:{tmp_path}/store")
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     tuned = tune(pool, tmp_path / "run", "mlflow")
     client = mlflow.MlflowClient(f"file:{tmp_path}/store")
     experiment = client.get_experiment_by_name("hopefear")

@@ -72,8 +72,7 @@ class Tracking:
                 raise
             except Exception as error:  # whatever a foreign service does
                 self.trackers.remove(tracker)
-                finding = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-                self.warnings.append(f"--track {tracker.name}: {finding}. The run goes on without it")
+                self.warnings.append(f"--track {tracker.name}: {_said(error)}. The run goes on without it")
 
 
 def tracker(given: Any) -> Tracker:
@@ -90,7 +89,12 @@ def tracker(given: Any) -> Tracker:
         raise OptionError(
             f"--track {name}: there is no such tracker.{suggestion(name, known)} There are: {', '.join(known)}."
         )
-    made: Tracker = kind()
+    try:
+        made: Tracker = kind()
+    except InputError:
+        raise
+    except Exception as error:  # whatever a foreign service does
+        raise InputError(f"--track {name}: {_said(error)}. Fix its settings, or leave it out") from None
     return made
 
 
@@ -102,8 +106,15 @@ def needed(module: str) -> Any:
         raise InputError(f"--track {module} needs its package. Install it: pip install 'hopefear[{module}]'") from None
 
 
+def _said(error: Exception) -> str:
+    """What went wrong elsewhere, in a line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
+
+
 def flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested mappings as names with slashes: ``dev/bleu``."""
+    """Nested mappings, and lists of what has a name, as names with slashes: ``dev/bleu``."""
+    if isinstance(value, list) and value and all(isinstance(each, Mapping) and "name" in each for each in value):
+        value = {each["name"]: each for each in value}
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from flat(inner, f"{before}/{name}" if before else str(name))
