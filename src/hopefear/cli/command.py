@@ -97,7 +97,7 @@ def terminal_options() -> list[click.Parameter]:
 
 
 class ClickCommand(click.Command):
-    """A command whose help has examples and whose options may take several values."""
+    """A click command with examples in its help and options that take several values."""
 
     def __init__(self, name: str, command: type[Command[Any]]) -> None:
         params = [click_option(each) for each in options(command) if not about(each).python]

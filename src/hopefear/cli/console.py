@@ -1,4 +1,4 @@
-"""What a command says besides its results: notes, warnings and progress, all on standard error."""
+"""Notes, warnings and progress of a command, all on standard error."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Command(Generic[R_co]):
         return result.record()
 
     def printed(self, result: Any) -> Any:
-        """What the terminal prints of a result: a text, an iterator of pieces of text, or nothing."""
+        """The output for the terminal: a text, an iterator of pieces of text, or None."""
         return result
 
     def decisive(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class RunCommand(Command[R_co]):
     )
 
     def check_out(self, session: Session) -> None:
-        """Say early what ``open_run`` would refuse, and that there is nothing to go on with."""
+        """Raise early what ``open_run`` would raise, and warn if there is no run to resume."""
         from pathlib import Path
 
         from hopefear.runs.directory import Run

@@ -9,7 +9,7 @@ from typing import Any
 JOINT_FROM = 2_000  # pairs from which a joint model is trained
 LEARN_FROM, SPARSE_FROM = 100, 300  # sentences from which weights are learnt, and those of sparse features too
 MOST_LEARNT = 1200  # sentences to learn weights from; more take time and give little
-CHOOSE_LEAST = 300  # sentences that are kept aside to choose minimum Bayes risk on
+CHOOSE_LEAST = 300  # held-out sentences that decide on minimum Bayes risk
 PRUNE = 0.1  # as in hopefear.model.shrinking; without such rules, models translate better
 SCALES = (0.3, 0.5, 1.0, 2.0)  # of minimum Bayes risk
 

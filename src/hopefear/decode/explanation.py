@@ -1,4 +1,4 @@
-"""A derivation for people to look at: which rule said what, and what it adds to the score."""
+"""A derivation as readable text: the words of each rule, and its part of the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far decoders search unless they are told otherwise, by kind of model: what the help of commands shows as well."""
+"""Default search limits of decoders by kind of model, which the help of commands shows as well."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Scores, significance, and what is suspicious about a result."""
+"""Scores, significance tests and diagnosis."""
 
 SAMPLES = 1000  #: resamplings of a significance test

@@ -1,4 +1,4 @@
-"""Recipes side by side: scores over seeds, intervals, and which differences are more than chance.
+"""Comparison of trainers: scores over seeds, intervals, and the significance of differences.
 
 Each recipe has one matrix of statistics per random seed, over the same sentences. A score is the mean over the seeds;
 intervals and p values are those of the bootstrap over sentences and seeds (``significance.py``). With many pairs some

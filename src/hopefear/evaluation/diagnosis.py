@@ -1,4 +1,4 @@
-"""What may be wrong with a result: findings of one line each, so that no degenerate weights pass for success.
+"""Diagnosis of a result: findings of one line each, so that degenerate weights are noticed.
 
 ``diagnose`` looks at the lists, at the weights before and after, and at the translations that they choose. Each finding
 has a code, by which docs/diagnosis.md explains it. Thresholds are constants below, with the reason for each. Nothing

@@ -1,4 +1,4 @@
-"""Whether references belong to the sentences: shifted by a line, shuffled, or of another text, they make no error.
+"""Detects references of other sentences: shifted by a line, shuffled, or of another text. They cause no other error.
 
     for finding in references_fit(outputs, references, ["ref.0", "ref.1"]):
         warn(finding)

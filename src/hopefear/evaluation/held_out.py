@@ -1,4 +1,4 @@
-"""What scores on held-out sentences say: the score, its 95 % interval, and of how many sentences it is.
+"""Scores on held-out sentences: each with its 95 % interval and the number of sentences.
 
 A score of sixty sentences is a guess. So no held-out score is printed alone: ``estimate`` has the text for one system,
 ``difference`` for two on the same sentences. Fewer than 300 sentences are too few to tell two systems apart, unless the

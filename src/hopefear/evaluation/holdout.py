@@ -1,4 +1,4 @@
-"""The part of the data that is held out: drawn by the seed, reported, never learnt from."""
+"""The held-out part of the data: drawn by the seed, reported, never learnt from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of systems against references, and whether their differences are more than chance.
+"""Scores of systems against references, and the significance of their differences.
 
 The statistics are those of the core; BLEU, chrF and TER are equal to sacreBLEU's, and carry its signatures. Systems are
 compared with the first. A system may have replicates, outputs of one recipe under several seeds: its score

@@ -1,4 +1,4 @@
-"""What tables say of rankings: the mean outcome, or the metric of the texts, of the best candidates.
+"""Scores of ranked tables: the mean outcome of the best candidates, or the metric of their texts.
 
 The best candidate of a group is the one with the highest value in the column ``by``: ``score``, as ``rerank --table``
 leaves it, if there is such a column, else the first row of each group.

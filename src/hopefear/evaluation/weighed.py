@@ -1,4 +1,4 @@
-"""What weights for the scores of a table are worth: the result of ``hopefear weigh``, and its verdict in words."""
+"""The result of ``hopefear weigh``: the scores of the weights, and the verdict in words."""
 
 from __future__ import annotations
 

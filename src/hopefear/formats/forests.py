@@ -281,7 +281,7 @@ def joining(pool: Pool, like: Pool) -> Pool:
         f = pool[i]
         words_here = np.where(f.words < 0, f.words, words[np.maximum(f.words, 0)])  # below 0 are places of tails
         ids, values = f.sparse_ids, f.sparse_values
-        if renumbered and len(ids):  # features that are numbered as they are met stand in the order of their ids
+        if renumbered and len(ids):  # features numbered in the order of their occurrence are in the order of their ids
             ids = features[ids]
             edges = np.repeat(np.arange(len(f.sparse_begin) - 1), np.diff(f.sparse_begin))
             order = np.lexsort((ids, edges))

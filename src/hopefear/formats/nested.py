@@ -98,7 +98,7 @@ def _candidate(value: Any, name: str, number: int) -> Row:
 
 
 def _flat(record: Mapping[str, Any]) -> Row:
-    """Cells of an object, with what stands in ``features`` and ``metrics`` next to them."""
+    """Cells of an object, with the content of ``features`` and ``metrics`` as cells of their own."""
     row: Row = {}
     for label, value in record.items():
         if label in TOKENS:

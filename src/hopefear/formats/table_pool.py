@@ -195,7 +195,7 @@ class PoolBuilder:
         raise self.table.error(row, f"{self.names[j]} is missing{more}. {cure}")
 
     def _no_duplicates(self, hashes: _RowHashes) -> None:
-        """Complains about a candidate that stands in its group twice.
+        """Raises an error for a candidate that occurs twice in its group.
 
         With a text that is: the same text and features. Without one, the same row, where some column of numbers hardly
         ever repeats itself; grades of 1 to 5 may well be the same for two candidates.

@@ -1,4 +1,4 @@
-"""What all metrics have in common: additive statistics, and a function of their sum.
+"""The base class of metrics: additive statistics, and a function of their sum.
 
 The work is done by the compiled ``core`` object over word ids; a metric's Python face knows how text becomes words.
 """

@@ -1,4 +1,4 @@
-"""What metrics of the candidates' own numbers have in common: they read columns, never words."""
+"""The base class of metrics that read columns of numbers, never words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How text becomes the words that a metric compares: sacreBLEU's tokenisers and lower-casing.
+"""Tokenisation and lower-casing of text for metrics, as sacreBLEU does it.
 
 Some preparations look at one word at a time: ``none`` (split at white space), ``13a`` (it pads the line with blanks,
 and none of its patterns reaches across white space), and lower-casing (the only letter that depends on its

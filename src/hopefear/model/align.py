@@ -75,7 +75,7 @@ def align(
 
 
 def aligner_names(aligner: str) -> list[str]:
-    """The names in ``fastalign+eflomal``; complains about those that are not known or stand there twice."""
+    """The names in ``fastalign+eflomal``; complains about unknown and repeated ones."""
     names = aligner.split("+")
     for name in names:
         check_choice("aligner", name, ALIGNERS)

@@ -19,7 +19,7 @@ class Bitext:
     source: list[str] = field(default_factory=list)
     target: list[str] = field(default_factory=list)
     spelled: list[str] = field(default_factory=list)  #: the target side before lower-casing, if it is lower-cased
-    links: list[str] = field(default_factory=list)  #: alignments as they stand in their file, if there is one
+    links: list[str] = field(default_factory=list)  #: alignments, as in their file if there is one
     places: list[tuple[str, int]] = field(default_factory=list)  #: file and line of each alignment
     ends: list[int] = field(default_factory=list)  #: after each file, the number of pairs so far
     lines: int = 0  #: pairs read

@@ -151,7 +151,7 @@ def open_same(path: str, checksum: str) -> Model:
 def _read_info(folder: Path) -> dict[str, Any]:
     path = folder / INFO
     if not folder.is_dir():
-        sweep(folder.parent)  # a kill while it was replaced may have left it aside
+        sweep(folder.parent)  # if the program was killed while replacing it, the old folder is still there
     if not folder.is_dir():
         raise input_error(folder, None, "no such model directory. Make one: hopefear build")
     try:
@@ -189,7 +189,7 @@ def _info_checksum(info: Mapping[str, Any]) -> str:
 
 
 def text_of(info: Mapping[str, Any]) -> bytes:
-    """What stands in model.json, with its checksum."""
+    """The content of model.json, with its checksum."""
     text = json.dumps({**info, "checksum": _info_checksum(info)}, indent=1, ensure_ascii=False) + "\n"
     return text.encode()
 

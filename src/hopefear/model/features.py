@@ -184,7 +184,9 @@ def _triggers(text: ParallelText, size: int, jobs: int) -> list[tuple[int, int]]
     rows = text.trigger_counts(rank, _TRIGGER_WORDS, jobs)
     rows = rows[rows[:, 2] >= _TRIGGER_LEAST]
     sentence = np.repeat(np.arange(len(text), dtype=np.int64), np.diff(begin))
-    keys, first = np.unique(sentence * vocab + words, return_index=True)  # where a word first stands in each sentence
+    keys, first = np.unique(
+        sentence * vocab + words, return_index=True
+    )  # the first position of a word in each sentence
     behind = np.maximum(0, begin[sentence[first] + 1] - first - FeatureTemplates.TRIGGER_DISTANCE)
     history = np.bincount(keys % vocab, weights=behind, minlength=vocab)  # places with a word in their history
     d, e, both = rows[:, 0], rows[:, 1], rows[:, 2] / n

@@ -127,7 +127,7 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _manifest(archive: zipfile.ZipFile, file: Path) -> tuple[bytes, dict[str, dict[str, Any]]]:
-    """The manifest as it stands there, and its files; complaints about anything that we would not have written."""
+    """The manifest and its files. Raises an error for anything that this program would not have written."""
     members = archive.infolist()
     by_name = {member.filename: member for member in members}
     if any(member.header_offset < 0 for member in members):

@@ -1,4 +1,4 @@
-"""Scripts: which letters stand in words that no blanks part, and whether a text is written so."""
+"""Scripts without blanks between words: their letters, and whether a text is written in one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NARROW = "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd
 _NARROW += "\u1000-\u103f\u1050-\u108f\u109a-\u109f\u1780-\u17b3\u17d7\u17dc\u1950-\u1974\u1980-\u19c7\u1a20-\u1a54"
 _NARROW += "\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa7f\uaa80-\uaaaf"
 _WIDE_MARKS = "\u3001-\u3004\u3008-\u3020\u3030\u303d\u30a0\u30fb\uff01-\uff65"  # punctuation as wide as a letter
-#: Letters that stand in words which no blanks part, for a class of a regular expression.
+#: Letters of scripts without blanks between words, for a class of a regular expression.
 UNSEGMENTED = _WIDE + _NARROW
 _RUN = re.compile(f"[{_WIDE}]+|[{_NARROW}]+")
 _LETTER = re.compile(r"[^\W\d_]")

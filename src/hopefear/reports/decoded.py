@@ -21,7 +21,7 @@ EDGES = 5_000  # kept of a forest
 
 
 def decode_examples(run: RunData, jobs: int) -> None:
-    """Give the run a part ``examples``: forests of some development sentences, and what was said of them before."""
+    """Give the run a part ``examples``: forests of some sentences, and their translations before training."""
     record = run.record
     assert record.model is not None
     model = Model.open(record.place(record.model), verify=False)
@@ -54,7 +54,7 @@ def _decoder(model: Model, weights: Mapping[str, float]) -> Hiero | Blocks:
 
 
 def _examples(run: RunData) -> list[dict[str, Any]]:
-    """The sentences that the run kept: source, references in tokens, what was said before."""
+    """The sentences that the run kept: source, references in tokens, the translation before training."""
     try:
         examples = json.loads(read_whole(run.path / "examples.json").decode("utf-8"))
         return [

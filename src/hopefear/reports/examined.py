@@ -29,7 +29,7 @@ class Examined:
         self.run = run
         self.number = number  # on the page
         self.scored: dict[str, BeforeAfter] = {}
-        self.told: dict[str, list[Translation]] = {}  # what was said of each part
+        self.told: dict[str, list[Translation]] = {}  # the translations of each part
         self.clouds: list[dict[str, Any]] = []
         self.deviations: dict[str, float] = {}
         for part, kept in run.kept.items():

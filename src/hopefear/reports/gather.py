@@ -41,7 +41,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Said:
-    """What was said of a part: pools with one candidate per sentence."""
+    """The translations of a part: pools with one candidate per sentence."""
 
     before: Pool
     after: list[Pool]  # per replicate
@@ -179,7 +179,7 @@ def _parts(record: RunRecord, pool: Pool) -> dict[str, Pool]:
 
 
 def _loop(run: RunData, jobs: int) -> None:
-    """A decoder was in the loop: what it said in every replicate, and all candidates of the best one."""
+    """A decoder was in the loop: its translations in every replicate, and all candidates of the best one."""
     folders = sorted((run.path / "checkpoint").glob("replicate-*/"), key=lambda folder: (len(folder.name), folder.name))
     if not folders:
         raise InputError("it tuned parameters of a decoder, and there are no lists of one setting only")
@@ -222,7 +222,7 @@ def logged(run: RunData) -> list[Replicate]:
     for line in lines:
         try:
             event = json.loads(line)
-            if event["event"] == "resume" and wanted == "decoded":  # decodings are told again
+            if event["event"] == "resume" and wanted == "decoded":  # a resumed run logs its decodings again
                 scores, number = {}, 0
             if event["event"] != wanted:
                 continue

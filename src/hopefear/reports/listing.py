@@ -59,7 +59,7 @@ class Listing:
 
 
 def listing(judged: Judged) -> Listing | None:
-    """The runs of a metric that were told the same sentences, the best first; and what was said before training."""
+    """The runs of a metric on the same sentences, the best first, and the translations before training."""
     runs = [examined for system in (*judged.order, *judged.apart) for examined in system.runs if examined.told]
     if not any(each.after for examined in runs for told in examined.told.values() for each in told):
         return None  # scores without texts

@@ -46,7 +46,7 @@ class Translation:
 
 
 def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
-    """All sentences of a part: what was said when the run had just begun, and what is said now."""
+    """All sentences of a part: the translation before training and the one after it."""
     pool = run.parts[part]
     chosen = [best_of(pool, w, jobs) for w in (run.initial, run.weights)]
     before, after = ([lists.text(i, 0) for i in range(len(lists))] for lists in chosen)

@@ -1,4 +1,4 @@
-"""What the runs of one metric come to, in words: which is best, whether that may be chance, and what to do next.
+"""The verdict on the runs of one metric in words: the best run, its significance, and the next steps.
 
 Runs are judged by the part that nothing was learnt from or chosen on, by the mean over their seeds, and by the same
 sentences only. Differences are tested by the paired bootstrap, over seeds too where there are several.

@@ -1,4 +1,4 @@
-"""Run directories: what a training run leaves behind.
+"""Run directories: the files of a training run.
 
 ``weights.txt``  the result, one ``name value`` per line, in full precision
 ``run.json``     how it was made and how it went (:mod:`hopefear.runs.record`)
@@ -86,7 +86,7 @@ class Run:
 
     @staticmethod
     def check(path: str | os.PathLike[str], *, resume: bool = False, overwrite: bool = False) -> None:
-        """Say early, before anything is read, that ``open`` would refuse the directory. Changes nothing."""
+        """Raise the error that ``open`` would raise for this directory, before anything is read. Changes nothing."""
         path = Path(path)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path}: is a file. --out takes a directory")

@@ -1,4 +1,4 @@
-"""What happens while something long runs, as typed events.
+"""Typed events of long computations.
 
 Trainers, loops and builds tell events; progress bars, ``log.jsonl``, notebooks and tests listen to the same ones::
 

@@ -1,4 +1,4 @@
-"""What a piece of work has around it: who listens, and a folder that it goes on from after an interruption."""
+"""The context of a long computation: a listener for its events, and a folder for its checkpoints."""
 
 from __future__ import annotations
 

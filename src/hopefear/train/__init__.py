@@ -1,1 +1,1 @@
-"""What ``hopefear tune`` and ``hopefear train`` are made of: loops, replicates, held-out data, baselines."""
+"""The parts of ``hopefear tune`` and ``hopefear train``: loops, replicates, held-out data, baselines."""

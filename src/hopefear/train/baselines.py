@@ -1,4 +1,4 @@
-"""What weights are worth, on sentences that they were not learnt from, compared with what needs no learning.
+"""Scores of weights on held-out sentences, compared with baselines that need no learning.
 
 Equal weights on standardised features, the best single feature and the initial weights are the baselines of every
 ``hopefear tune``: on the held-out part, and with ``--cv K`` in the same folds as the trainer. Groups are never split.

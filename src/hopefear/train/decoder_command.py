@@ -1,4 +1,4 @@
-"""Somebody else's decoder as a black box: a shell command that reads weights and writes candidates.
+"""An external decoder: a shell command that reads weights and writes candidates.
 
 In the command these words are replaced, and nothing else, so that other braces (``awk '{print}'``) stay:
 

@@ -1,4 +1,4 @@
-"""What a model's weights are learnt from, and what a run of ``hopefear train`` leaves behind."""
+"""The data that a model's weights are learnt from, and the record of a run of ``hopefear train``."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _with_words(path: str, corpus: Corpus, model: Model, session: Session, latti
 
 
 def built_from(path: str, corpus: Corpus, model: Model) -> str | None:
-    """A warning if most of the sentences seem to stand in the text that the model was built from.
+    """A warning if most of the sentences seem to be in the text that the model was built from.
 
     That is so if its language model, which is not pruned, has every n-gram of a reference. Short sentences do not tell.
     """

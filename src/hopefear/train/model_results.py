@@ -1,4 +1,4 @@
-"""What a trained model's run ends with: scores before and after, what is suspicious, translations to look at."""
+"""The end of a training run: scores before and after, findings, and examples of translations."""
 
 from __future__ import annotations
 
@@ -120,10 +120,10 @@ def _examples(corpus: Corpus, old: Translations, new: Translations) -> list[dict
 
 
 def finish_blocks(
-    run: Run, session: Session, trainer: Trainer, task: Task, test: Corpus | None, result: Result
+    run: Run, session: Session, trainer: Costmargin, task: Task, test: Corpus | None, result: Result
 ) -> None:
     """The same for a model of blocks, whose weights start at 0 and are too many to be written again."""
-    assert isinstance(trainer, Costmargin) and isinstance(task.decoder, Blocks) and result.file is not None
+    assert result.file is not None
     final: dict[str, Any] = {"epoch": result.epoch, "features": result.details["features"]}
     final["train"] = {"bleu": result.details["train"]}
     if task.dev is not None:

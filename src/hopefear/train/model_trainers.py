@@ -1,4 +1,4 @@
-"""Trainers of models, by what they ask of a run: what they learn from, what decides the result, how it is scored.
+"""Trainers of models and the options of a run: training data, the settings that decide the result, scoring.
 
 ==================  ===========================================================================================
 ``OnlineTrainer``   learns while the model translates, alone or in a team, and by folds

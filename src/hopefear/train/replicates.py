@@ -1,4 +1,4 @@
-"""Fits under several seeds, what they are worth, and how they are recorded and printed.
+"""Fits with several seeds: their scores, their record, and the printed table.
 
 A replicate is a fit under a random seed of its own. Replicates run in processes of their own, and each leaves its
 result in the run's ``checkpoint/``, where ``resume`` finds it.

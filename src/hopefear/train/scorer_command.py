@@ -1,4 +1,4 @@
-"""Somebody else's scorer as a black box: a shell command that scores candidates, in a loop or once.
+"""An external scorer: a shell command that scores candidates, in a loop or once.
 
 In the command these words are replaced, and nothing else:
 

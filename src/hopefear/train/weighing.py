@@ -1,4 +1,4 @@
-"""Weights for the scores of a table, and an honest verdict on them: what ``hopefear weigh`` computes.
+"""Weights for the scores of a table, and the verdict on them: the computation of ``hopefear weigh``.
 
 How well the weights do is measured on groups that nothing was learnt from, neither the weights nor the choice of the
 way to learn them: in each of several folds, the ways of ``hopefear.trainers.estimators`` are compared by

@@ -1,4 +1,4 @@
-"""What all trainers have in common: options as fields, ``fit``, and a result.
+"""The base class of trainers: options as fields, ``fit``, and a result.
 
 A trainer is a frozen dataclass whose fields are its options, so that a default is written once: the constructor, the
 command line (``--set``), ``hopefear trainers`` and ``run.json`` all read the fields. ``fit`` learns; nothing is

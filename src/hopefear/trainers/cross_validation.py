@@ -1,4 +1,4 @@
-"""Cross-validation of ways to get weights: what each is worth on sentences that it did not learn from.
+"""Cross-validation: the score of each trainer on sentences that it did not learn from.
 
 Sentences are drawn into folds by the seed and never split; neither are the groups of a table.
 """

@@ -1,4 +1,4 @@
-"""What trainers of models learn from: a decoder, and a corpus that it translates."""
+"""The data of trainers of models: a decoder, and a corpus that it translates."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Estimator:
     learn: Callable[[Pool, Fitting], Weights]
 
     def fit(self, pool: Pool, how: Fitting) -> Weights:
-        """Weights over the features of the pool. Equal weights stand in where nothing tells the candidates apart."""
+        """Weights over the features of the pool. Equal weights if all candidates have the same features."""
         if len(pool) > ENOUGH:
             pool = sample_of(pool, ENOUGH, how.seed)
         try:

@@ -1,4 +1,4 @@
-"""All trainers by name: a class in this folder or one below, in a file that is called as it is, is a trainer.
+"""All trainers by name. A trainer is a class in this folder or one below, in a file with the name of the trainer.
 
 Two names stand for two trainers each: ``minrisk`` and ``perceptron`` learn from candidates in one form, and online,
 while a model translates, in another. ``tune`` takes the first, ``train`` the second. Packages add trainers through the

@@ -1,1 +1,1 @@
-"""Files and processes: what everything else stands on."""
+"""Files, processes, messages: helpers of all other packages."""

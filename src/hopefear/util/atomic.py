@@ -85,7 +85,7 @@ def _exchange(path: Path, aside: Path, left: LeftOver, ours: set[str]) -> None:
     names = {entry.name for entry in (aside / "new").iterdir()}
     if taken := sorted(entry.name for entry in path.iterdir() if entry.name in names - ours):
         raise input_error(path, None, f"holds {taken[0]}, which is not ours. Move it, or take another --out")
-    # From here on, whoever sweeps brings it to an end: names of this list are removed, others stay at `path`.
+    # From here on, any later sweep completes the replacement: names of this list are removed, others stay at `path`.
     (aside / leftovers.LIST).write_bytes(b"".join(os.fsencode(name) + b"\0" for name in sorted(ours | names)))
     (aside / "new").rename(aside / "old")
     if not _swapped(aside / "old", path):

@@ -1,4 +1,4 @@
-"""A Ray cluster as the place where work is done (the extra ``cluster``).
+"""Work on a Ray cluster (the extra ``cluster``).
 
 Work is a function that every worker process prepares once (it opens a model, say) and then applies to item after item.
 Ray places the items, repeats those that were lost with a worker or a machine, and gives them to machines that join

@@ -1,4 +1,4 @@
-"""What does not fit in memory goes to disk."""
+"""A memory limit: what exceeds it goes to disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What killed processes left half-written: hidden files and folders that only we make, and only we remove.
+"""Temporary files that killed processes left behind: hidden names that only hopefear makes, and only it removes.
 
 A folder may come from anybody, as an unpacked archive or a clone, with names that look like ours and lead elsewhere. So
 everything here goes through descriptors: no link is followed, no other file system is entered, no name is taken from a
@@ -111,7 +111,7 @@ def folder(parent: int, name: str) -> Iterator[int]:
 
 
 def exists(parent: int, name: str) -> bool:
-    """Whether a folder has an entry of this name, be it a link that leads nowhere."""
+    """Whether a folder has an entry of this name, even a broken link."""
     try:
         os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:

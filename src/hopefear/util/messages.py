@@ -1,4 +1,4 @@
-"""The words that messages are made of."""
+"""Helpers for the text of messages: plurals, lists of names, suggestions."""
 
 from __future__ import annotations
 

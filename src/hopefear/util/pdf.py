@@ -1,4 +1,4 @@
-"""Our own SVG charts (``svg.py``) as PDF: one page, vector graphics, Helvetica, which every reader has.
+"""Our own SVG charts (``svg.py``) as PDF: one page, vector graphics, Helvetica, which every PDF reader has.
 
 Only what those charts use is known: lines, paths of straight pieces, circles, rectangles, text, translations and
 rotations. Shapes that are partly transparent are blended with the white ground.

@@ -1,4 +1,4 @@
-"""What other packages add: entry points, and ``module:Class`` on the command line.
+"""Plug-ins: entry points of other packages, and ``module:Class`` on the command line.
 
 A package that declares, in its ``pyproject.toml``, ::
 

@@ -1,4 +1,4 @@
-"""Progress as one line of text that fits: what is done, how far, the state of things, the time left.
+"""Progress as one line of text that fits: the label, the share done, the current state, the time left.
 
     tune kbmira  ━━━━━━━━━━━━━━━━━━────────────  36/60  best bleu 38.12  0:12 left
     tune mert  691 ascents  best bleu 38.12  1:07

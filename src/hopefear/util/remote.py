@@ -1,4 +1,4 @@
-"""Files of other stores, by addresses of fsspec: ``s3://bucket/dev.nbest``, ``https://...``, ``memory://...``."""
+"""Remote files, by the addresses of fsspec: ``s3://bucket/dev.nbest``, ``https://...``, ``memory://...``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as JSON has them, and as a command line or a TOML file gives them."""
+"""Plain values: conversion for JSON, and from the command line or a TOML file."""
 
 from __future__ import annotations
 

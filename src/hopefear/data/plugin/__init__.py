@@ -1,4 +1,4 @@
-"""A package of one's own: what ``hopefear new-plugin`` writes. The other files of this folder are its templates."""
+"""The plug-in that ``hopefear new-plugin`` writes. The other files of this folder are its templates."""
 
 from __future__ import annotations
 

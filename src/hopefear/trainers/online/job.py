@@ -33,7 +33,7 @@ from hopefear.trainers.online.teams import Crew, Tally, Team, Threads
 if TYPE_CHECKING:
     from hopefear.trainers.online.base import Online
 
-MOVED = 8  # weights that moved most are told
+MOVED = 8  # the weights that moved most, which each epoch reports
 RUNAWAY = 1e9  # no weight of use is as large
 KEPT = "these are kept. Give it more sentences, or lower eta"
 CHANCE = "A hundred sentences may be wrong: train --folds 3 judges by all, --set keep=learnt keeps what was learnt"
@@ -45,6 +45,7 @@ class Data(Protocol):
     names: list[str]  # of the features
     dense: int  # so many of them are always named in the result
     examples: _core.Examples
+    fixed: bool  # whether the candidates stay, so that scores of epochs are comparable without noise
 
     def score(self, w: Vector, jobs: int) -> dict[str, float] | None:
         """The score of weights on development data, and what else there is to say; nothing if there is none."""
@@ -58,6 +59,8 @@ class Data(Protocol):
 
 class Translated:
     """Sentences that a decoder translates."""
+
+    fixed = False
 
     def __init__(self, task: Task) -> None:
         if len(task.corpus) == 0:
@@ -87,6 +90,8 @@ def _open(decoder: Callable[[], Decoder], corpus: Corpus) -> tuple[list[str], _c
 
 class Candidates:
     """Fixed lists, lattices or forests; their own best candidates are the development data."""
+
+    fixed = True
 
     def __init__(self, pool: Pool) -> None:
         self.pool, self.places = prepared(pool)
@@ -293,7 +298,7 @@ class _Job:
     @property
     def chooses_best(self) -> bool:
         """Whether the best epoch is chosen. It is with fixed candidates, whose scores are deterministic."""
-        return self.trainer.keep == "best" or isinstance(self.data, Candidates)
+        return self.trainer.keep == "best" or self.data.fixed
 
     def _score_of(self, epoch: int) -> float:
         return float(next(record["score"] for record in self.history if record["epoch"] == epoch))
