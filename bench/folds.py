@@ -71,7 +71,7 @@ def weights_of(given, folds, seed):
         out = Path(folder) / "run"
         Train(
             model=given.model,
-            source=[given.source],
+            source=given.source,
             refs=given.refs,
             trainer="arow",
             set=[f"epochs={given.epochs}"],
