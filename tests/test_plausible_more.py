@@ -191,6 +191,20 @@ def test_initial_weights_of_any_kind(names: dict[str, Any], tmp_path: Path) -> N
     assert hf.load(names["tuned"]).weights == weights and hf.Reranker(names["tuned"]).weights == weights
 
 
+@pytest.mark.parametrize("learn", [hf.tune, hf.weigh])
+def test_the_policy_for_missing_scores_stays_with_the_weights(
+    learn: Any, names: dict[str, Any], tmp_path: Path
+) -> None:
+    holes = names["frame"].assign(reward=names["frame"]["reward"].where(names["frame"].index != 7))
+    for missing in ("zero", "mean"):
+        result = learn(holes, "prompt", "comet", missing=missing, out=tmp_path / missing)
+        assert np.isfinite(result.predict(holes)).all()
+        assert result.to_dict()["missing"] == hf.load(result.save(tmp_path / "w.json")).missing == missing
+    if learn is hf.tune:
+        assert hf.load(tmp_path / "zero").missing == "zero" and hf.load(tmp_path / "zero").group == "prompt"
+        assert hf.read_run(tmp_path / "mean").settings["missing"] == "mean"
+
+
 def test_options_of_a_trainer_by_name(names: dict[str, Any], tmp_path: Path) -> None:
     hf.tune(names["pool"], trainer="kbmira", C=0.5, set={"passes": 3}, out=tmp_path / "run")
     options = hf.read_run(tmp_path / "run").trainer["options"]

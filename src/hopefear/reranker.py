@@ -100,7 +100,9 @@ class Reranker:
         if record.status != "done":
             raise input_error(folder, None, "holds an unfinished run. Finish it with --resume")
         about = {"trainer": record.trainer, "seed": record.seed, "final": record.final, "versions": record.versions}
-        return cls(read_weights(folder / "weights.txt"), metric=str(record.metric or ""), about=about)
+        missing = "zero" if record.settings.get("missing") == "zero" else "error"  # a run does not keep the means
+        group = str(record.settings.get("group") or "")
+        return cls(read_weights(folder / "weights.txt"), missing, {}, str(record.metric or ""), group, about)
 
     def save(self, path: PathLike) -> Path:
         """Write the JSON file; it appears whole or not at all."""

@@ -188,6 +188,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         from hopefear.evaluation.diagnosis import diagnose
         from hopefear.evaluation.held_out import difference
         from hopefear.evaluation.scores import chosen_stats
+        from hopefear.formats.missing import LIST_POLICIES
         from hopefear.formats.pool import means_of
         from hopefear.train.baselines import baselines, cross_validated
         from hopefear.train.replicates import finish, fit_replicates, shown
@@ -219,8 +220,9 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
                 known |= {"initial": before} if task.initial is not None else {}
             more["baselines"] = baselines(task.learnt_from, aside, metric, known, **chance)
             more |= {"change": change.record()} if change is not None else {}
-        means = means_of(task.learnt_from)
-        tuned = replace(tuned, path=run.path, more={**tuned.more, **more}, group=self.group or "", means=means)
+        missing = self.missing if self.missing in LIST_POLICIES else "error"
+        tuned = replace(tuned, path=run.path, more={**tuned.more, **more}, group=self.group or "")
+        tuned = replace(tuned, means=means_of(task.learnt_from), missing=missing)
         if run.finished:
             return tuned
         session.progress(f"tune {trainer.name}")(text="diagnosis")

@@ -84,6 +84,7 @@ class Weigh(Command["Weighed"]):
     def run(self, session: Session) -> Weighed:
         from dataclasses import replace
 
+        from hopefear.formats.missing import LIST_POLICIES
         from hopefear.train import weighing
 
         if self.out is not None:
@@ -94,7 +95,8 @@ class Weigh(Command["Weighed"]):
         for warning in warnings:
             session.warn(warning)
         work = weighing.Weighing(pool, metric, session, folds=self.folds, seed=self.seed, jobs=self.jobs)
-        weighed = replace(work.weighed(warnings), group=self.group or "")
+        missing = self.missing if self.missing in LIST_POLICIES else "error"
+        weighed = replace(work.weighed(warnings), group=self.group or "", missing=missing)
         if self.out is None:
             return weighed
         session.note(f"weights: {self.out}/weights.txt")

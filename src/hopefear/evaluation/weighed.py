@@ -74,12 +74,13 @@ class Weighed(Scoring):
     verdict: str = ""
     group: str = ""  # the column that says which candidates compete
     means: dict[str, float] = field(default_factory=dict)  # of each score
+    missing: str = "error"  # what a missing score becomes: the policy that was learnt with, where lists have it
     path: Path | None = None
 
     @property
     def reranker(self) -> Reranker:
         about = {"chosen": self.chosen, "verdict": self.verdict}
-        return Reranker(self.weights, means=self.means, metric=self.outcome, group=self.group, about=about)
+        return Reranker(self.weights, self.missing, self.means, self.outcome, self.group, about)
 
     def _repr_html_(self) -> str:
         """For notebooks."""

@@ -49,6 +49,7 @@ class Tuned(Scoring):
     others: Sequence[Metric] = ()  # reported as well
     group: str = ""  # the column of the table that says which candidates compete
     means: Mapping[str, float] = field(default_factory=dict)  # of the features, in what was learnt from
+    missing: str = "error"  # what a missing score becomes: the policy that was learnt with, where lists have it
 
     @property
     def best(self) -> Replicate:
@@ -64,7 +65,7 @@ class Tuned(Scoring):
     def reranker(self) -> Reranker:
         about = {"seed": self.best.seed, "final": self.final()}
         metric = f"{self.metric.key}|{self.metric.signature()}"
-        return Reranker(self.best.weights, means=self.means, metric=metric, group=self.group, about=about)
+        return Reranker(self.best.weights, self.missing, self.means, metric, self.group, about)
 
     @property
     def score(self) -> float:
