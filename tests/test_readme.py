@@ -15,6 +15,7 @@ PYTHON = [text for language, text in BLOCKS if language == "python"]
 SHOWN = [text.rstrip("\n") for language, text in BLOCKS if language == "text"]
 #: The last line of a ``create`` that takes minutes; docs/create.md has its data and figures.
 CREATED = next(text for text in SHOWN if text.startswith("translator"))
+assert CREATED in (ROOT / "docs" / "create.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_and_the_python_run_as_printed(tmp_path: Path) -> None:
