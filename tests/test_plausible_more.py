@@ -140,6 +140,38 @@ def test_references_as_people_have_them(line: str, names: dict[str, Any], monkey
     assert tuned.weights["reward"] > 0
 
 
+@pytest.mark.parametrize("key", ["responses", "completions", "samples", "outputs", "hypotheses", "answers"])
+def test_lists_under_any_usual_name(key: str, names: dict[str, Any], tmp_path: Path) -> None:
+    records = [{"prompt": each["prompt"], key: each["candidates"]} for each in names["records"]]
+    path = tmp_path / "lists.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    for data in (records, path):
+        assert hf.Mert(metric="comet").fit(data).weights == pytest.approx(names["reference"], rel=1e-6)
+        assert hf.rerank(data, names["tuned"]) == hf.rerank(names["records"], names["tuned"])
+
+
+def test_scores_in_an_object_of_their_own(names: dict[str, Any]) -> None:
+    records = [
+        {
+            "candidates": [
+                {"output": c["text"], "scores": {s: c[s] for s in (*SCORES, "comet")}} for c in each["candidates"]
+            ]
+        }
+        for each in names["records"]
+    ]
+    assert hf.Mert(metric="comet").fit(records).weights == pytest.approx(names["reference"], rel=1e-6)
+
+
+def test_two_objects_of_one_trainer(names: dict[str, Any], tmp_path: Path) -> None:
+    data: dict[str, Any] = {"group": "prompt", "outcome": "comet", "seeds": 1}
+    two = [hf.Kbmira(C=0.1, passes=2), hf.Kbmira(C=1.0, passes=2)]
+    compared = hf.compare(names["frame"], trainers=two, out=tmp_path / "run", **data)
+    assert {each.name for each in compared.recipes} == {"Kbmira(C=0.1, passes=2)", "Kbmira(C=1.0, passes=2)"}
+    assert len(list((tmp_path / "run" / "weights").iterdir())) == 2
+    named = hf.compare(names["frame"], trainers={"soft": two[0], "hard": two[1]}, **data)
+    assert {each.name for each in named.recipes} == {"soft", "hard"}
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -167,6 +199,8 @@ def test_lists_with_more_features(line: str, names: dict[str, Any], monkeypatch:
         ("hf.score((line for line in ['the cat sat down']), [['the cat sat down']]).value", 100),
         ("hf.score(predictions=['the cat sat down'], references=[['a', 'the cat sat down']]).score", 100),
         ("hf.score('refs.txt', 'refs.txt', metrics=['bleu', 'chrf']).chrf", 100),
+        ("hf.score('refs.txt', 'refs.txt', metric=hf.Chrf()).chrf", 100),
+        ("hf.score('refs.txt', 'refs.txt', metric=hf.Bleu).score", 100),
         ("hf.score('refs.txt', references=refs).to_pandas()['bleu'].iloc[0]", 100),
         ("hf.score('refs.txt', refs='refs.txt').to_dict()['systems'][0]['bleu']", 100),
         ("hf.score(frame.assign(score=frame.comet), 'prompt', 'comet').score", 0.75),

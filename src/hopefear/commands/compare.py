@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -86,11 +87,17 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
 
     @property
     def trainers_by_name(self) -> dict[str, Any]:
-        """Each trainer once: a name, a class or an object."""
+        """Each trainer once: a name, a class or an object; two objects of a class differ by their options."""
+        if isinstance(self.trainers, Mapping):
+            return {str(name): trainer for name, trainer in self.trainers.items()}
         given: dict[str, Any] = {}
+        objects = [each for each in self.trainers if not isinstance(each, str)]
         for each in self.trainers:
-            names = each.replace(",", " ").split() if isinstance(each, str) else [str(each.name)]
-            given |= {name: name if isinstance(each, str) else each for name in names}
+            if isinstance(each, str):
+                given |= {name: name for name in each.replace(",", " ").split()}
+            else:
+                alone = [other.name for other in objects].count(each.name) == 1
+                given[str(each.name) if alone else repr(each)] = each
         return given
 
     def check(self) -> None:
@@ -322,7 +329,7 @@ def _kinds(command: Compare) -> dict[str, tuple[Any, dict[str, Any]]]:
 
 
 def _folder(name: str) -> str:
-    return name.replace(":", "-")
+    return re.sub(r"[^\w.=-]+", "-", name).strip("-")
 
 
 def _curve(history: Sequence[Any]) -> list[float]:

@@ -133,10 +133,18 @@ class Score(Command["Scored"]):
 
     def metrics(self) -> list[Metric]:
         """The metrics; columns of the table may be among them."""
-        from hopefear.metrics import from_text
-
         names = tuple(self.metric) or tuple(self.outcome) or ("bleu",)
-        return [from_text(name, self.lowercase, self._tokenizer(name), list(self.outcome)) for name in names]
+        return [self._metric(name) for name in names]
+
+    def _metric(self, given: Any) -> Metric:
+        """The metric of a name; an object stands for itself, a class for its defaults."""
+        from hopefear.metrics import Metric, from_text
+
+        if isinstance(given, type) and issubclass(given, Metric):
+            given = given.name
+        if isinstance(given, Metric):
+            return given
+        return from_text(given, self.lowercase, self._tokenizer(given), list(self.outcome))
 
     def _tokenizer(self, metric: str) -> str | None:
         return self.tokenize or ("13a" if metric.split(":")[0] == "bleu" else None)

@@ -19,10 +19,9 @@ from hopefear.formats.listed import (
     token_features,
     whole_number,
 )
-from hopefear.formats.nested import is_score, with_parallel
+from hopefear.formats.nested import LISTS, is_score, with_parallel
 
-#: Where programs that generate text have the candidates of a prompt, their text and their tokens' log probabilities.
-LISTS = ("candidates", "choices", "outputs", "hypotheses", "generations", "beams")
+#: Where they have the text of a candidate, and its tokens' log probabilities.
 _TEXT = ("text", "generated_text", "translation_text", "translation", "output", "hypothesis", "transcript")
 TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores", "tokens_logprobs")
 _SCORE = ("score", "sequences_score", "sequence_score", "cumulative_logprob", "pred_score", "avg_logprob", "confidence")
@@ -78,10 +77,9 @@ def candidate_of(data: Input, line: int, value: Any) -> Candidate:
         text = fields["message"].get("content")
     if not isinstance(text, str):
         data.fail(line, f"a candidate has no text. Write it as one of {', '.join(_TEXT)}")
-    given = fields.get("features") or {}
-    features = {
-        str(name): data.number(line, each, f"feature {name!r}") for name, each in object_of(data, line, given).items()
-    }
+    named = fields["scores"] if isinstance(fields.get("scores"), dict) else {}
+    given = {**named, **object_of(data, line, fields.get("features") or {})}
+    features = {str(name): data.number(line, each, f"feature {name!r}") for name, each in given.items()}
     for name, each in fields.items():  # numbers are scores, wherever they stand
         if name in _SCORE and each is not None:
             features |= scores_of(data, line, each, name)

@@ -17,7 +17,11 @@ from typing import Any
 
 from hopefear.errors import InputError
 
-LISTS = ("candidates", "choices", "outputs", "hypotheses", "generations", "beams", "responses")
+#: Where programs that generate text have the candidates of a prompt.
+LISTS = (
+    *("candidates", "choices", "outputs", "hypotheses", "generations", "beams", "responses"),
+    *("completions", "samples", "answers", "hyps", "nbest"),
+)
 TEXTS = ("text", "generated_text", "translation", "output", "hypothesis", "content", "response")
 TOKENS = ("token_logprobs", "logprobs", "transition_scores", "token_scores")
 INNER = ("features", "metrics", "scores")
