@@ -18,20 +18,20 @@ constexpr size_t kBatch = 64;  // sentences that a thread takes at a time
 BlockSequences BlockDecoder::best(const std::vector<BlockSource>& sources, const std::vector<std::vector<int32_t>>& references,
                                   const BlockWeights& w, const BlockOptions& options, int jobs) const {
   if (!references.empty()) check_references(sources.size(), references.size());
-  std::vector<BlockSequences> found((sources.size() + kBatch - 1) / kBatch);
-  parallel_for(found.size(), jobs, [&](size_t batch, int) {
+  std::vector<BlockSequences> batches((sources.size() + kBatch - 1) / kBatch);
+  parallel_for(batches.size(), jobs, [&](size_t batch, int) {
     with_search(*this, w, [&](auto& search) {
       std::vector<StoredBlock> blocks;
       for (size_t i = batch * kBatch; i < std::min(sources.size(), (batch + 1) * kBatch); ++i) {
         search.run(sources[i], options, false);
         search.best(blocks);
-        found[batch].blocks.insert(found[batch].blocks.end(), blocks.begin(), blocks.end());
-        found[batch].end_sequence(references.empty() ? 0.0 : SequenceBleu(references[i])(*this, sources[i], blocks));
-        found[batch].end_sentence();
+        batches[batch].blocks.insert(batches[batch].blocks.end(), blocks.begin(), blocks.end());
+        batches[batch].end_sequence(references.empty() ? 0.0 : SequenceBleu(references[i])(*this, sources[i], blocks));
+        batches[batch].end_sentence();
       }
     });
   });
-  return joined(found);
+  return joined(batches);
 }
 
 /// make(drafter) for the draft of each sentence; then new features get their ids, and drafts become forests.

@@ -65,19 +65,19 @@ class BleuScorer {
     uint64_t* used = used_.data() + next.used * width_;
     std::memcpy(used, used_.data() + from.used * width_, width_ * sizeof(uint64_t));
     for (const int32_t e : option.view.target) {
-      int32_t found[kOrder];
-      for (int n = kOrder - 1; n > 0; --n) found[n] = next.suffix[n - 1] < 0 ? -1 : ngrams_.child(next.suffix[n - 1], e);
-      found[0] = ngrams_.child(ReferenceNgrams::kRoot, e);
+      int32_t grown[kOrder];
+      for (int n = kOrder - 1; n > 0; --n) grown[n] = next.suffix[n - 1] < 0 ? -1 : ngrams_.child(next.suffix[n - 1], e);
+      grown[0] = ngrams_.child(ReferenceNgrams::kRoot, e);
       for (int n = 0; n < kOrder; ++n) {
-        if (found[n] < 0) continue;
-        for (uint32_t b = bit_[found[n]], end = b + static_cast<uint32_t>(ngrams_.clip(found[n])); b < end; ++b)
+        if (grown[n] < 0) continue;
+        for (uint32_t b = bit_[grown[n]], end = b + static_cast<uint32_t>(ngrams_.clip(grown[n])); b < end; ++b)
           if (!(used[b / 64] >> (b % 64) & 1)) {
             used[b / 64] |= uint64_t{1} << (b % 64);
             ++next.matches[n];
             break;
           }
       }
-      std::copy_n(found, kOrder - 1, next.suffix);
+      std::copy_n(grown, kOrder - 1, next.suffix);
       ++next.length;
     }
     return bleu(next, reference_ * covered / source_);
@@ -116,7 +116,7 @@ class BleuScorer {
 };
 
 /// The K best ways through the lattice. Nodes know the last option of the best way only, so the blocks come from the edges.
-void best_ways(const BlockModel& m, const BlockSearch<BleuScorer>& search, int64_t k, bool few, BlockSequences& found) {
+void best_ways(const BlockModel& m, const BlockSearch<BleuScorer>& search, int64_t k, bool few, BlockSequences& sequences) {
   constexpr double kBlock = 1e-7;  // below any difference of BLEU+1 that matters
   const auto& nodes = search.nodes();
   const auto& edges = search.edges();
@@ -140,8 +140,8 @@ void best_ways(const BlockModel& m, const BlockSearch<BleuScorer>& search, int64
   const Forest forest = builder.finish();
   for (const Derivation& way : kbest(forest, scores, k, false)) {
     for (size_t i = way.edges.size(); i-- > 1;)
-      found.blocks.push_back(search.options()[edges[order[way.edges[i]]].option].stored());
-    found.end_sequence(scores[way.edges[0]]);
+      sequences.blocks.push_back(search.options()[edges[order[way.edges[i]]].option].stored());
+    sequences.end_sequence(scores[way.edges[0]]);
   }
 }
 
@@ -154,18 +154,18 @@ BlockSequences oracle_sequences(const BlockModel& model, const std::vector<Block
                                 bool few, int jobs) {
   check_references(sources.size(), references.size());
   if (k < 1) throw InputError("there must be at least one truth per sentence");
-  std::vector<BlockSequences> found((sources.size() + kBatch - 1) / kBatch);
-  parallel_for(found.size(), jobs, [&](size_t batch, int) {
+  std::vector<BlockSequences> batches((sources.size() + kBatch - 1) / kBatch);
+  parallel_for(batches.size(), jobs, [&](size_t batch, int) {
     BleuScorer scorer;
     BlockSearch<BleuScorer> search(model, scorer);
     for (size_t i = batch * kBatch; i < std::min(sources.size(), (batch + 1) * kBatch); ++i) {
       scorer.begin(references[i], sources[i].words.size());
       search.run(sources[i], options, true);
-      best_ways(model, search, k, few, found[batch]);
-      found[batch].end_sentence();
+      best_ways(model, search, k, few, batches[batch]);
+      batches[batch].end_sentence();
     }
   });
-  return joined(found);
+  return joined(batches);
 }
 
 }  // namespace hopefear

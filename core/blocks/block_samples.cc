@@ -65,33 +65,33 @@ class Sampler {
 }  // namespace
 
 BlockSequences bags_of_blocks(const BlockModel& model, const std::vector<BlockSource>& sources, int jobs) {
-  std::vector<BlockSequences> found(sources.size());
+  std::vector<BlockSequences> sequences(sources.size());
   parallel_for(sources.size(), jobs, [&](size_t i, int) {
     for (size_t begin = 0; begin < sources[i].words.size(); ++begin)
       for (const Phrase& p : phrases_at(model, sources[i], begin))
-        found[i].blocks.push_back({p.first, static_cast<uint16_t>(begin), p.length, p.copy});
-    found[i].end_sequence(0.0);
-    found[i].end_sentence();
+        sequences[i].blocks.push_back({p.first, static_cast<uint16_t>(begin), p.length, p.copy});
+    sequences[i].end_sequence(0.0);
+    sequences[i].end_sentence();
   });
-  return joined(found);
+  return joined(sequences);
 }
 
 BlockSequences random_sequences(const BlockModel& model, const std::vector<BlockSource>& sources,
                                 const std::vector<std::vector<int32_t>>& references, int64_t count, uint64_t seed, int jobs) {
   check_references(sources.size(), references.size());
-  std::vector<BlockSequences> found(sources.size());
+  std::vector<BlockSequences> sequences(sources.size());
   parallel_for(sources.size(), jobs, [&](size_t i, int) {
     Sampler sampler(model, sources[i], Random(seed, i));
     SequenceBleu bleu(references[i]);
     std::vector<StoredBlock> blocks;
     for (int64_t k = 0; k < count; ++k) {
       sampler.draw(blocks);
-      found[i].blocks.insert(found[i].blocks.end(), blocks.begin(), blocks.end());
-      found[i].end_sequence(bleu(model, sources[i], blocks));
+      sequences[i].blocks.insert(sequences[i].blocks.end(), blocks.begin(), blocks.end());
+      sequences[i].end_sequence(bleu(model, sources[i], blocks));
     }
-    found[i].end_sentence();
+    sequences[i].end_sentence();
   });
-  return joined(found);
+  return joined(sequences);
 }
 
 }  // namespace hopefear

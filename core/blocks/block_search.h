@@ -113,33 +113,33 @@ class BlockSearch {
     const BlockOption& block = options_[option_at(cube, ranks)];
     const BlockOption* before = last_block(from);
     const Orientation o = orientation(before ? &before->view : nullptr, from.end, block.view);
-    Place& place = places_.emplace_back();
-    place.orientation = o;
-    return scorer_.extend(from.score, from.state, before, block, o, block.view.begin - from.end, covered_, place.state);
+    Entry& entry = entries_.emplace_back();
+    entry.orientation = o;
+    return scorer_.extend(from.score, from.state, before, block, o, block.view.begin - from.end, covered_, entry.state);
   }
 
   void accept(uint32_t cube, const uint32_t* ranks, uint32_t p, double score) {
-    const Place& place = places_[p];
+    const Entry& entry = entries_[p];
     const uint32_t option = option_at(cube, ranks);
     const int32_t from = node_at(cube, ranks);
     const BlockOption& block = options_[option];
     const auto [v, is_new] = known_.find_or_add(
-        hash(place.state, block),
+        hash(entry.state, block),
         [&](int32_t u) {
           const Node& node = nodes_[u];
-          return node.end == block.view.end && scorer_.same(node.state, options_[node.option], place.state, block);
+          return node.end == block.view.end && scorer_.same(node.state, options_[node.option], entry.state, block);
         },
         [&](int32_t u) { return hash(nodes_[u].state, options_[nodes_[u].option]); });
     if (is_new) {
-      nodes_.push_back({score, place.state, static_cast<int32_t>(option), from, block.view.end, place.orientation, covered_});
+      nodes_.push_back({score, entry.state, static_cast<int32_t>(option), from, block.view.end, entry.orientation, covered_});
     } else if (Node& node = nodes_[v]; score > node.score) {
       node.score = score;
-      node.state = place.state;
+      node.state = entry.state;
       node.option = static_cast<int32_t>(option);
       node.back = from;
-      node.orientation = place.orientation;
+      node.orientation = entry.orientation;
     }
-    if (keep_edges_) edges_.push_back({v, from, option, place.orientation, score - nodes_[from].score});
+    if (keep_edges_) edges_.push_back({v, from, option, entry.orientation, score - nodes_[from].score});
   }
 
  private:
@@ -148,7 +148,7 @@ class BlockSearch {
     NodeRange cell;
     Range options;
   };
-  struct Place {
+  struct Entry {
     Orientation orientation;
     State state;
   };
@@ -211,7 +211,7 @@ class BlockSearch {
 
   /// The best hypotheses of one cell. All cubes have blocks; a cell may end up empty only if they have no nodes.
   NodeRange fill(int64_t limit, int32_t covered) {
-    places_.clear();
+    entries_.clear();
     covered_ = covered;
     const auto first = static_cast<int32_t>(nodes_.size());
     known_.start(first, std::max<int64_t>(32, limit));
@@ -249,7 +249,7 @@ class BlockSearch {
 
   // of one cell
   std::vector<Cube> cubes_, gaps_;
-  std::vector<Place> places_;
+  std::vector<Entry> entries_;
   CubePruning<2> pruning_;
   Recombination known_;
 };

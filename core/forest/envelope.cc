@@ -20,11 +20,11 @@ constexpr size_t kLanes = 8;
 using Lanes = std::array<Two, kLanes / 2>;
 
 /// A derivation found so far.
-struct Found {
+struct KnownLine {
   double a, b;
   double magnitude_a, magnitude_b;  // sums of absolute edge scores: rounding is judged by them
   std::vector<int32_t> edges;
-  const Found* checked = nullptr;  // the right neighbour with which it was shown that nothing lies in between
+  const KnownLine* checked = nullptr;  // the right neighbour with which it was shown that nothing lies in between
 
   /// How far the score at x may be off by rounding.
   double slack(double x) const {
@@ -38,15 +38,15 @@ class ForestEnvelope {
   ForestEnvelope(const Forest& forest, std::span<const double> a, std::span<const double> b) : forest_(forest), a_(a), b_(b) {}
 
   Envelope run() {
-    Found* left = add(extreme(-1.0));
-    Found* right = add(extreme(+1.0));
+    KnownLine* left = add(extreme(-1.0));
+    KnownLine* right = add(extreme(+1.0));
     hull_ = {left, right};
     rebuild();
     if (hull_.size() > 1) {
       ask(seeds());
       while (true) {
         std::vector<double> where;
-        std::vector<Found*> whose;
+        std::vector<KnownLine*> whose;
         for (size_t i = 0; i + 1 < hull_.size() && where.size() < kLanes; ++i)
           if (hull_[i]->checked != hull_[i + 1]) {
             where.push_back(x_[i + 1]);
@@ -69,27 +69,27 @@ class ForestEnvelope {
   }
 
  private:
-  Found* add(Found&& found) {
-    for (int32_t e : found.edges) {
-      found.a += a_[e];
-      found.b += b_[e];
-      found.magnitude_a += std::abs(a_[e]);
-      found.magnitude_b += std::abs(b_[e]);
+  KnownLine* add(KnownLine&& line) {
+    for (int32_t e : line.edges) {
+      line.a += a_[e];
+      line.b += b_[e];
+      line.magnitude_a += std::abs(a_[e]);
+      line.magnitude_b += std::abs(b_[e]);
     }
-    if (!std::isfinite(found.magnitude_a) || !std::isfinite(found.magnitude_b)) throw_out_of_range();
-    found_.push_back(std::make_unique<Found>(std::move(found)));
-    return found_.back().get();
+    if (!std::isfinite(line.magnitude_a) || !std::isfinite(line.magnitude_b)) throw_out_of_range();
+    lines_.push_back(std::make_unique<KnownLine>(std::move(line)));
+    return lines_.back().get();
   }
 
   void rebuild() {
     // Equal lines: the one found first stays, so that what was checked stays checked.
-    const auto by_slope = [](const Found* p, const Found* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; };
+    const auto by_slope = [](const KnownLine* p, const KnownLine* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; };
     std::stable_sort(hull_.begin(), hull_.end(), by_slope);
-    keep_envelope(hull_, x_, [](const Found* found) { return std::make_pair(found->a, found->b); });
+    keep_envelope(hull_, x_, [](const KnownLine* line) { return std::make_pair(line->a, line->b); });
   }
 
   /// The best derivation as x goes to -inf or +inf: the extreme slope first, then the intercept.
-  Found extreme(double sign) const {
+  KnownLine extreme(double sign) const {
     const size_t nodes = forest_.nodes();
     std::vector<double> first(nodes, kLogZero), second(nodes, kLogZero);
     std::vector<int32_t> back(nodes, -1);
@@ -107,9 +107,9 @@ class ForestEnvelope {
         }
       }
     if (back[forest_.goal()] < 0) throw_no_derivation();
-    Found found{};
-    unroll(forest_, [&](int32_t v) { return back[v]; }, found.edges);
-    return found;
+    KnownLine line{};
+    unroll(forest_, [&](int32_t v) { return back[v]; }, line.edges);
+    return line;
   }
 
   /// Where the first questions go: around the size at which the direction matters as much as the weights do.
@@ -142,8 +142,8 @@ class ForestEnvelope {
   }
 
   /// The derivation that the last sweep found in a lane: the first edge whose score is the best, to the last bit.
-  Found winner(size_t lane, double x) const {
-    Found found{};
+  KnownLine winner(size_t lane, double x) const {
+    KnownLine line{};
     unroll(
         forest_,
         [&](int32_t v) {
@@ -154,8 +154,8 @@ class ForestEnvelope {
             if (s == best || e + 1 == forest_.edge_begin[v + 1]) return e;
           }
         },
-        found.edges);
-    return found;
+        line.edges);
+    return line;
   }
 
   void ask(const std::vector<double>& where) {
@@ -164,18 +164,18 @@ class ForestEnvelope {
     rebuild();
   }
 
-  void ask_between(const std::vector<double>& where, const std::vector<Found*>& whose) {
+  void ask_between(const std::vector<double>& where, const std::vector<KnownLine*>& whose) {
     sweep(where);
     bool grown = false;
-    const std::vector<Found*> hull = hull_;
+    const std::vector<KnownLine*> hull = hull_;
     for (size_t l = 0; l < where.size(); ++l) {
       const double x = where[l];
-      Found* left = whose[l];
-      const Found* right = *(std::find(hull.begin(), hull.end(), left) + 1);
+      KnownLine* left = whose[l];
+      const KnownLine* right = *(std::find(hull.begin(), hull.end(), left) + 1);
       const double value = best_[forest_.goal()][l / 2][l % 2];
       const double known = std::max(left->a + x * left->b, right->a + x * right->b);
       if (std::isfinite(x) && value > known + std::max(left->slack(x), right->slack(x))) {
-        Found* between = add(winner(l, x));
+        KnownLine* between = add(winner(l, x));
         if (between->b > left->b && between->b < right->b) {
           hull_.push_back(between);
           grown = true;
@@ -189,8 +189,8 @@ class ForestEnvelope {
 
   const Forest& forest_;
   std::span<const double> a_, b_;
-  std::vector<std::unique_ptr<Found>> found_;
-  std::vector<Found*> hull_;
+  std::vector<std::unique_ptr<KnownLine>> lines_;
+  std::vector<KnownLine*> hull_;
   std::vector<double> x_;
   std::vector<Lanes> best_;
 };

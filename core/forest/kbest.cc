@@ -196,9 +196,9 @@ std::vector<Derivation> kbest(const Forest& forest, const double* w, int64_t k, 
 
 std::vector<Derivation> kbest(const Forest& forest, std::vector<double> scores, int64_t k, bool distinct) {
   KBest search(forest, std::move(scores), distinct);
-  std::vector<Derivation> found;
-  for (Derivation d; static_cast<int64_t>(found.size()) < k && search.next(d);) found.push_back(d);
-  return found;
+  std::vector<Derivation> best;
+  for (Derivation d; static_cast<int64_t>(best.size()) < k && search.next(d);) best.push_back(d);
+  return best;
 }
 
 Forest list_of(const Forest& forest, const std::vector<Derivation>& derivations, bool keep_numbers) {

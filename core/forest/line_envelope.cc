@@ -31,17 +31,17 @@ int32_t top_at(const double* a, const double* b, int32_t count, double x) {
     where = higher ? here : where;
   }
   double best = top[0];
-  int64_t found = where[0];
-  if (top[1] > best || (top[1] == best && where[1] < found)) {
+  int64_t highest = where[0];
+  if (top[1] > best || (top[1] == best && where[1] < highest)) {
     best = top[1];
-    found = where[1];
+    highest = where[1];
   }
   for (; j < count; ++j)
     if (const double value = a[j] + x * b[j]; value > best) {
       best = value;
-      found = j;
+      highest = j;
     }
-  return static_cast<int32_t>(found);
+  return static_cast<int32_t>(highest);
 }
 
 /// The lines that are highest far to the left and far to the right: extreme slope, then the highest, then the first. And the first of
@@ -52,14 +52,14 @@ struct Corners {
 
 /// Lanes run beside each other, each with its first ones.
 Corners corners(const double* a, const double* b, int32_t count) {
-  Corners found;
+  Corners corners;
   const auto consider = [&](int64_t left, int64_t right, int64_t top) {
     const auto sooner = [&](int64_t j, int32_t k) { return a[j] > a[k] || (a[j] == a[k] && j < k); };
-    if (b[left] < b[found.left] || (b[left] == b[found.left] && sooner(left, found.left)))
-      found.left = static_cast<int32_t>(left);
-    if (b[right] > b[found.right] || (b[right] == b[found.right] && sooner(right, found.right)))
-      found.right = static_cast<int32_t>(right);
-    if (sooner(top, found.top)) found.top = static_cast<int32_t>(top);
+    if (b[left] < b[corners.left] || (b[left] == b[corners.left] && sooner(left, corners.left)))
+      corners.left = static_cast<int32_t>(left);
+    if (b[right] > b[corners.right] || (b[right] == b[corners.right] && sooner(right, corners.right)))
+      corners.right = static_cast<int32_t>(right);
+    if (sooner(top, corners.top)) corners.top = static_cast<int32_t>(top);
   };
   int32_t j = 0;
   if (count >= 4) {
@@ -88,7 +88,7 @@ Corners corners(const double* a, const double* b, int32_t count) {
     for (int lane = 0; lane < 2; ++lane) consider(left[lane], right[lane], top[lane]);
   }
   for (; j < count; ++j) consider(j, j, j);
-  return found;
+  return corners;
 }
 
 }  // namespace

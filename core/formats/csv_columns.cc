@@ -23,10 +23,10 @@ bool number_of(std::string_view text, double& value) {
   if (text.empty()) return true;
   std::string_view digits = text;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
-  double found = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found);
+  double number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (end == digits.data() + digits.size() && error != std::errc::invalid_argument) {
-    value = error == std::errc() ? found : std::strtod(std::string(digits).c_str(), nullptr);
+    value = error == std::errc() ? number : std::strtod(std::string(digits).c_str(), nullptr);
     return true;
   }
   constexpr std::array<std::string_view, 4> kMissing{"na", "n/a", "null", "none"};

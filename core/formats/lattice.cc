@@ -334,16 +334,16 @@ void LatticeReader::slf_link() {
   }
   const auto lonely = [&](std::unordered_map<int64_t, int>& where, int64_t given, const char* what) {
     if (given >= 0) return given;
-    int64_t found = -1;
+    int64_t chosen = -1;
     for (const int64_t name : names)
       if (!where.contains(name)) {
-        if (found >= 0)
-          fail(std::string("nodes ") + std::to_string(found) + " and " + std::to_string(name) + " could both be the " + what +
-               ". Say which: " + what + "=" + std::to_string(found));
-        found = name;
+        if (chosen >= 0)
+          fail(std::string("nodes ") + std::to_string(chosen) + " and " + std::to_string(name) + " could both be the " + what +
+               ". Say which: " + what + "=" + std::to_string(chosen));
+        chosen = name;
       }
-    if (found < 0) fail(std::string("no node can be the ") + what + ": the lattice is cyclic. Write it without cycles");
-    return found;
+    if (chosen < 0) fail(std::string("no node can be the ") + what + ": the lattice is cyclic. Write it without cycles");
+    return chosen;
   };
   if (names.empty()) fail("the lattice has no nodes. Was the file cut off?");
   const int64_t start = lonely(in, start_, "start"), end = lonely(out, end_, "end");

@@ -28,7 +28,7 @@ std::vector<MissingScores::Gap> MissingScores::gaps(std::span<const size_t> begi
   for (size_t j = 0; j < candidates; ++j)
     for (size_t k = begin[j]; k < begin[j + 1]; ++k)
       if (is_dense(ids[k])) has[j * width + ids[k]] = 1;
-  std::vector<Gap> found;
+  std::vector<Gap> gaps;
   for (int32_t feature = 0; feature < width_; ++feature) {
     if (!is_score(feature)) continue;
     size_t count = 0;
@@ -45,10 +45,10 @@ std::vector<MissingScores::Gap> MissingScores::gaps(std::span<const size_t> begi
     const double range = most - least;
     if (!writes_zeros_ && least - range <= 0 && 0 <= most + range) continue;  // a zero that was left out
     for (size_t j = 0; j < candidates; ++j)
-      if (!has[j * width + feature]) found.push_back({j, feature, count, sum / static_cast<double>(count)});
+      if (!has[j * width + feature]) gaps.push_back({j, feature, count, sum / static_cast<double>(count)});
   }
-  std::sort(found.begin(), found.end(), [](const Gap& a, const Gap& b) { return a.candidate < b.candidate; });
-  return found;
+  std::sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.candidate < b.candidate; });
+  return gaps;
 }
 
 }  // namespace hopefear

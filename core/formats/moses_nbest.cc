@@ -59,14 +59,14 @@ int MosesNbestReader::split(std::string_view text) {
 
 void MosesNbestReader::line(std::string_view text) {
   const bool first = lines_.number() == 1;
-  int found = split(text);
-  if (found < 4 && first) {  // Moses wrote lists without blanks around ||| once
+  int count = split(text);
+  if (count < 4 && first) {  // Moses wrote lists without blanks around ||| once
     loose_ = true;
-    found = split(text);
+    count = split(text);
   }
-  if (found < 4)
+  if (count < 4)
     fail("expected 4 fields split by \" ||| \" (id, words, features, score), found " +
-         std::to_string(trim(fields_[0]).empty() && found == 1 ? 0 : found) +
+         std::to_string(trim(fields_[0]).empty() && count == 1 ? 0 : count) +
          (first ? ". Is this a list as Moses writes it? Name its format if not (--format)" : ". Was the file cut off?"));
   sentence_id(trim(fields_[0]));
   std::string_view words = fields_[1];

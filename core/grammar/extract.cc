@@ -115,8 +115,8 @@ void Extractor::State::extract_pair(size_t n, ExtractionWork& w, Body&& each_phr
     where.size = static_cast<uint8_t>(p.s_size << 4 | p.t_size);
     where.set_seen(1);
     where.set_orientation(options.orientations ? orientation(p, w, n) : 0);
-    w.found.clear();
-    if (p.s_size <= symbols) w.found.push_back(where);
+    w.occurrences.clear();
+    if (p.s_size <= symbols) w.occurrences.push_back(where);
     const auto dig = [&](const InitialPhrase& q, int which) {
       where.hole[which][0] = static_cast<uint8_t>((q.s - p.s) << 4 | q.s_size);
       where.hole[which][1] = static_cast<uint8_t>((q.t - p.t) << 4 | q.t_size);
@@ -128,7 +128,7 @@ void Extractor::State::extract_pair(size_t n, ExtractionWork& w, Body&& each_phr
           const InitialPhrase& q = w.phrases[i];
           if (!inside(q, p) || p.links == q.links) continue;
           dig(q, 0);
-          if (p.s_size - words + 1 <= symbols) w.found.push_back(where);
+          if (p.s_size - words + 1 <= symbols) w.occurrences.push_back(where);
           if (options.max_nonterminals < 2) continue;
           for (int s2 = s + words + 1; s2 < p.s_end(); ++s2) {
             for (int words2 = std::max(options.min_hole, p.s_size - words + 2 - symbols); words2 <= p.s_end() - s2; ++words2) {
@@ -136,7 +136,7 @@ void Extractor::State::extract_pair(size_t n, ExtractionWork& w, Body&& each_phr
                 const InitialPhrase& r = w.phrases[k];
                 if (!inside(r, p) || (r.t < q.t_end() && q.t < r.t_end()) || p.links == q.links + r.links) continue;
                 dig(r, 1);
-                w.found.push_back(where);
+                w.occurrences.push_back(where);
               }
             }
           }
@@ -144,7 +144,7 @@ void Extractor::State::extract_pair(size_t n, ExtractionWork& w, Body&& each_phr
         }
       }
     }
-    if (w.found.empty()) continue;
+    if (w.occurrences.empty()) continue;
     each_phrase(text->links(n).data() + w.link_begin[p.s]);
   }
 }
@@ -179,10 +179,10 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
   parallel_for(end - begin, jobs, [&](size_t i, int thread) {
     ExtractionWork& w = work[thread];
     state.extract_pair(begin + i, w, [&](const Link* first) {
-      const size_t found = w.found.size();
-      w.instances += found;
-      const uint64_t weight = state.options.fractional ? (kOneCount + found / 2) / found : kOneCount;
-      for (const RuleOccurrence& instance : w.found) state.emit(instance, first, weight, w);
+      const size_t count = w.occurrences.size();
+      w.instances += count;
+      const uint64_t weight = state.options.fractional ? (kOneCount + count / 2) / count : kOneCount;
+      for (const RuleOccurrence& instance : w.occurrences) state.emit(instance, first, weight, w);
     });
   });
   for (ExtractionWork& w : work) {
@@ -195,7 +195,7 @@ void Extractor::run(size_t begin, size_t end, int jobs) {
 void Extractor::each(size_t pair, const std::function<void(const ExtractedRule&)>& body) const {
   ExtractionWork w;
   state_->extract_pair(pair, w, [&](const Link* first) {
-    for (const RuleOccurrence& instance : w.found) {
+    for (const RuleOccurrence& instance : w.occurrences) {
       read_rule(*state_->text, instance, first, w.rule);
       body({w.rule.gamma(), w.rule.alpha(), w.rule.alignment()});
     }

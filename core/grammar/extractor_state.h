@@ -30,7 +30,7 @@ struct ExtractionWork {
   std::vector<InitialPhrase> phrases;
   std::vector<uint32_t> phrase_begin;  // by (first source word, words)
   std::vector<char> ends;              // orientation corners
-  std::vector<RuleOccurrence> found;
+  std::vector<RuleOccurrence> occurrences;
   std::vector<std::vector<RuleCount>> buffers{kShards};
   TextRule rule;
   size_t instances = 0;
@@ -46,7 +46,7 @@ struct Extractor::State {
   size_t instances = 0, rules = 0;
 
   void initial_phrases(size_t n, ExtractionWork& work) const;
-  /// each_phrase(first link, rule occurrences in work.found)
+  /// each_phrase(first link, rule occurrences in work.occurrences)
   template <class Body>
   void extract_pair(size_t n, ExtractionWork& work, Body&& each_phrase);
   int orientation(const InitialPhrase& p, const ExtractionWork& work, size_t n) const;

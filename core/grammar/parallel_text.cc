@@ -94,7 +94,7 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
 void ParallelText::symmetrize(std::span<const int32_t> forward, std::span<const int32_t> backward, int jobs) {
   if (forward.size() != target_.size() || backward.size() != source_.size())
     throw InputError("directed alignments need one entry per target word and one per source word");
-  std::vector<std::vector<Link>> found(size());
+  std::vector<std::vector<Link>> links_of(size());
   parallel_for(size(), jobs, [&](size_t n, int) {
     const auto f = forward.subspan(target_begin_[n], target(n).size());
     const auto b = backward.subspan(source_begin_[n], source(n).size());
@@ -105,10 +105,10 @@ void ParallelText::symmetrize(std::span<const int32_t> forward, std::span<const 
     for (int32_t t : b)
       if (t < -1 || t >= target_size)
         throw InputError("sentence pair " + std::to_string(n + 1) + ": a link beyond the target sentence");
-    found[n] = grow_diag_final_and(source_size, target_size, f, b);
+    links_of[n] = grow_diag_final_and(source_size, target_size, f, b);
   });
   clear_links();
-  for (auto& links : found) finish_pair(links);
+  for (auto& links : links_of) finish_pair(links);
 }
 
 void ParallelText::finish_pair(std::vector<Link>& links) {

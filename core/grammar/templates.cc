@@ -321,7 +321,7 @@ void FeatureTemplates::add_rule(std::span<const int32_t> source, std::span<const
 
 std::vector<std::string> grammar_shapes(const Grammar& grammar) {
   IdMap ids;
-  std::vector<std::pair<int64_t, uint64_t>> found;  // - rules, key
+  std::vector<std::pair<int64_t, uint64_t>> shapes;  // - rules, key
   std::vector<int32_t> source;
   const auto visit = [&](const auto& again, uint32_t node) -> void {
     const auto [begin, end] = grammar.rules_of(node);
@@ -329,8 +329,8 @@ std::vector<std::string> grammar_shapes(const Grammar& grammar) {
       const uint64_t key = shape_key(source, grammar.target(rule));
       if (!key) continue;
       const int32_t id = ids.add(key);
-      if (static_cast<size_t>(id) == found.size()) found.push_back({0, key});
-      --found[id].first;
+      if (static_cast<size_t>(id) == shapes.size()) shapes.push_back({0, key});
+      --shapes[id].first;
     }
     const auto [first, last] = grammar.children(node);
     for (uint32_t child = first; child < last; ++child) {
@@ -340,9 +340,9 @@ std::vector<std::string> grammar_shapes(const Grammar& grammar) {
     }
   };
   visit(visit, Grammar::kRoot);
-  std::sort(found.begin(), found.end());
+  std::sort(shapes.begin(), shapes.end());
   std::vector<std::string> names;
-  for (const auto& [rules, key] : found) names.push_back(shape_name(key));
+  for (const auto& [rules, key] : shapes) names.push_back(shape_name(key));
   return names;
 }
 

@@ -92,8 +92,8 @@ class ForcedDecoder::Sentence {
 
   /// The rules of a source side whose words the candidates have.
   int32_t side(uint32_t first, uint32_t end) {
-    const int32_t next = static_cast<int32_t>(sides.size()), found = side_of_.add(first, next);
-    if (found != next) return found;
+    const int32_t next = static_cast<int32_t>(sides.size()), side = side_of_.add(first, next);
+    if (side != next) return side;
     const auto begin = static_cast<uint32_t>(rules.size());
     for (uint32_t rule = first; rule < end; ++rule) {
       const auto symbols = static_cast<uint32_t>(symbols_.size());
@@ -115,7 +115,7 @@ class ForcedDecoder::Sentence {
       rules.push_back({score, rule, -1, symbols, static_cast<uint32_t>(symbols_.size())});
     }
     sides.emplace_back(begin, static_cast<uint32_t>(rules.size()));
-    return found;
+    return side;
   }
 
   /// A number, a name, or a word that no rule translates alone.

@@ -36,9 +36,9 @@ HieroModel::HieroModel(std::shared_ptr<const Grammar> grammar_, std::vector<std:
   const std::array own{joint_id, lm_id[0],    lm_id[1],   lm_id[2],  rule_id, word_id,
                        glue_id,  identity_id, unknown_id, number_id, name_id, sentence_id};
   for (size_t c = 0; c < grammar->width(); ++c)
-    if (const int32_t found = id(grammar->names()[c].c_str());
-        found >= 0 && std::find(own.begin(), own.end(), found) == own.end())
-      columns.push_back({static_cast<int32_t>(c), found});
+    if (const int32_t feature = id(grammar->names()[c].c_str());
+        feature >= 0 && std::find(own.begin(), own.end(), feature) == own.end())
+      columns.push_back({static_cast<int32_t>(c), feature});
   for (const auto& lm : lms) lm->map_words(*vocab, lm_words.emplace_back());
   if (joint)
     for (int32_t word = 0; word < vocab->size(); ++word) joint_words.push_back(joint->target_word((*vocab)[word]));

@@ -144,7 +144,7 @@ void HieroSearch::advance(uint32_t node, std::array<int32_t, 2> cell, int32_t be
   if (begin != end) {
     int32_t side = options_.find_side(begin);
     if (side < 0) side = options_.add_side(begin, end, source_side(node, before));
-    const auto [first, count] = options_.of_side(side, place(begin_, cell.data()));
+    const auto [first, count] = options_.of_side(side, rule_place(begin_, cell.data()));
     cubes_.push_back({first, count, {cell[0], cell[1]}, path});
   }
   if (g_.has_children(node) && width < spans_.widest()) items_.push_back({node, {cell[0], cell[1]}, before, path});
@@ -225,11 +225,11 @@ inline uint32_t HieroSearch::size(uint32_t cube, size_t k) const {
   return cell < 0 ? 1 : chart_.cells[cell].nodes.size();
 }
 
-inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t place) {
-  place_lm_.resize(place_lm_.size() + models_);
-  place_state_.resize(place_state_.size() + models_);
-  double* lm = place_lm_.data() + place * models_;
-  LmItem* state = place_state_.data() + place * models_;
+inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t entry) {
+  entry_lm_.resize(entry_lm_.size() + models_);
+  entry_state_.resize(entry_state_.size() + models_);
+  double* lm = entry_lm_.data() + entry * models_;
+  LmItem* state = entry_state_.data() + entry * models_;
   const Cube& of = cubes_[cube];
   const HieroOption& option = options_[of.option + ranks[0]];
   const int32_t tails[2] = {tail(of, ranks, 0), tail(of, ranks, 1)};
@@ -246,10 +246,10 @@ inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t 
     sum += w_lm_[l] * lm[l];
   }
   if (m_.joint) {
-    place_joint_.push_back(joint_score(option, of, tails, place_joint_state_.emplace_back()));
-    sum += w_joint_ * place_joint_.back();
+    entry_joint_.push_back(joint_score(option, of, tails, entry_joint_state_.emplace_back()));
+    sum += w_joint_ * entry_joint_.back();
   }
-  place_scores_.push_back(sum);
+  entry_scores_.push_back(sum);
   return sum + rest(state);
 }
 
@@ -260,10 +260,10 @@ inline double HieroSearch::rest(const LmItem* state) const {
   return sum;
 }
 
-inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double) {
+inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t entry, double) {
   const Cube& of = cubes_[cube];
-  const double score = place_scores_[place];
-  const int32_t v = node_of(place_state_.data() + place * models_, m_.joint ? &place_joint_state_[place] : nullptr);
+  const double score = entry_scores_[entry];
+  const int32_t v = node_of(entry_state_.data() + entry * models_, m_.joint ? &entry_joint_state_[entry] : nullptr);
   chart_.scores[v] = std::max(chart_.scores[v], score);
   HieroEdge& edge = chart_.edges.emplace_back();
   edge.head = v;
@@ -271,8 +271,8 @@ inline void HieroSearch::accept(uint32_t cube, const uint32_t* ranks, uint32_t p
   for (int t = 0; t < 2; ++t) edge.tail[t] = tail(of, ranks, t);
   edge.path = of.path;
   edge.score = score;
-  if (m_.joint) edge.joint = place_joint_[place];
-  for (size_t l = 0; l < models_; ++l) edge.lm[l] = place_lm_[place * models_ + l];
+  if (m_.joint) edge.joint = entry_joint_[entry];
+  for (size_t l = 0; l < models_; ++l) edge.lm[l] = entry_lm_[entry * models_ + l];
 }
 
 /// The node of the t-th cell of a cube, or -1.
@@ -303,7 +303,7 @@ inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cu
   if (option.begins) rule.begin_sentence();
   const auto at = options_.affiliated(option);
   const auto words = options_.joint_target(option);
-  const RulePlace where = place(begin_, cube.cell);
+  const RulePlace where = rule_place(begin_, cube.cell);
   for (size_t k = 0; k < words.size(); ++k) {
     if (words[k] >= 0)
       rule.terminal(static_cast<uint32_t>(words[k]), static_cast<uint32_t>(where[at[k].after] + at[k].words));
@@ -318,12 +318,12 @@ inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cu
 
 /// What the place of a cube adds to the score of an option.
 double HieroSearch::place_score(const Cube& cube, uint32_t rank) {
-  double& score = option_places_[cube.place + rank];
+  double& score = place_scores_[cube.place_scores + rank];
   if (std::isnan(score)) score = places_.score(options_[cube.option + rank].place, place_spans(chart_, cube.cell));
   return score;
 }
 
-inline RulePlace HieroSearch::place(int32_t i, const int32_t* cell) const {
+inline RulePlace HieroSearch::rule_place(int32_t i, const int32_t* cell) const {
   const auto end = [&](int32_t c) { return c < 0 ? 0 : chart_.cells[c].j; };
   return {i, end(cell[0]), end(cell[1])};
 }
@@ -354,15 +354,15 @@ inline int32_t HieroSearch::node_of(const LmItem* state, const JointState* joint
 int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   if (cubes_.empty()) return -1;
   const int32_t first = chart_.nodes(), cell = static_cast<int32_t>(chart_.cells.size());
-  place_scores_.clear();
-  place_lm_.clear();
-  place_state_.clear();
-  place_joint_.clear();
-  place_joint_state_.clear();
+  entry_scores_.clear();
+  entry_lm_.clear();
+  entry_state_.clear();
+  entry_joint_.clear();
+  entry_joint_state_.clear();
   if (places_.any()) {
     uint32_t options = 0;
-    for (Cube& cube : cubes_) cube.place = std::exchange(options, options + cube.options);
-    option_places_.assign(options, std::numeric_limits<double>::quiet_NaN());
+    for (Cube& cube : cubes_) cube.place_scores = std::exchange(options, options + cube.options);
+    place_scores_.assign(options, std::numeric_limits<double>::quiet_NaN());
   }
   known_.start(first, std::clamp<int64_t>(pop_limit / 2, 128, 2048));
   pruning_.run(*this, static_cast<uint32_t>(cubes_.size()), pop_limit);

@@ -41,8 +41,8 @@ class HieroSearch {
 
   // what cube pruning asks: rank 0 is of the option, then come those of the nodes of the two cells
   uint32_t size(uint32_t cube, size_t k) const;
-  double score(uint32_t cube, const uint32_t* ranks, uint32_t place);
-  void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score);
+  double score(uint32_t cube, const uint32_t* ranks, uint32_t entry);
+  void accept(uint32_t cube, const uint32_t* ranks, uint32_t entry, double score);
 
  private:
   /// A dotted item: a node of the trie and the cells behind its nonterminals.
@@ -54,10 +54,10 @@ class HieroSearch {
   };
   /// Options times the nodes of up to two cells.
   struct Cube {
-    uint32_t option, options;  // begin and number
-    int32_t cell[2];           // -1: none
-    int32_t path = -1;         // the scores of the arcs below the rule itself
-    uint32_t place = 0;        // where the scores of its options at this place begin
+    uint32_t option, options;   // begin and number
+    int32_t cell[2];            // -1: none
+    int32_t path = -1;          // the scores of the arcs below the rule itself
+    uint32_t place_scores = 0;  // where the scores of its options at this place begin
   };
 
   void start(const HieroSource& source, const double* w, const HieroOptions& options);
@@ -79,7 +79,7 @@ class HieroSearch {
   double rest(const LmItem* state) const;
   double joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state);
   [[gnu::noinline]] double place_score(const Cube& cube, uint32_t rank);  // most models have none: keeps score() small
-  RulePlace place(int32_t i, const int32_t* cell) const;
+  RulePlace rule_place(int32_t i, const int32_t* cell) const;
   int32_t node_of(const LmItem* state, const JointState* joint);
 
   const HieroModel& m_;
@@ -107,14 +107,14 @@ class HieroSearch {
 
   // of one cell
   std::vector<Cube> cubes_;
-  std::vector<double> place_scores_;  // without rest costs, which are for the order of places and nodes only
-  std::vector<double> place_lm_;      // what each language model says of each place, and the state behind it
-  std::vector<LmItem> place_state_;
-  std::vector<double> place_joint_;  // and the joint model, if there is one
-  std::vector<JointState> place_joint_state_;
-  std::vector<double> option_places_;  // w.h of the place features of each cube's options, if there are any; NaN: not known yet
-  std::vector<double> estimates_;      // of its nodes: scores with rest costs
-  int32_t begin_ = 0;                  // of the span
+  std::vector<double> entry_scores_;  // without rest costs, which are for the order of entries and nodes only
+  std::vector<double> entry_lm_;      // what each language model says of each entry, and the state behind it
+  std::vector<LmItem> entry_state_;
+  std::vector<double> entry_joint_;  // and the joint model, if there is one
+  std::vector<JointState> entry_joint_state_;
+  std::vector<double> place_scores_;  // w.h of the place features of each cube's options, if there are any; NaN: not known yet
+  std::vector<double> estimates_;     // of its nodes: scores with rest costs
+  int32_t begin_ = 0;                 // of the span
   CubePruning<3> pruning_;
   Recombination known_;
 };

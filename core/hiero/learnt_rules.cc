@@ -38,8 +38,8 @@ bool has_gap(std::span<const int32_t> symbols) {
 /// The places of words that the grammar does not have are kStranger.
 void look_up(const Vocab& words, const Vocab& grammar, std::vector<int32_t>& ids) {
   while (static_cast<int32_t>(ids.size()) < words.size()) {
-    const int32_t found = grammar.find(words[static_cast<int32_t>(ids.size())]);
-    ids.push_back(found < 0 ? kStranger : found);
+    const int32_t id = grammar.find(words[static_cast<int32_t>(ids.size())]);
+    ids.push_back(id < 0 ? kStranger : id);
   }
 }
 
@@ -81,9 +81,9 @@ void LearntRules::add_rule(const ExtractedRule& rule, int32_t pair) {
   int32_t node = 0;
   for (const int32_t symbol : rule.source) {
     const auto next = static_cast<int32_t>(last_.size());
-    const int32_t found = children_.add(pair_key(node, static_cast<uint32_t>(symbol + 1)), next);
-    if (found == next) last_.push_back(-1);
-    node = found;
+    const int32_t child = children_.add(pair_key(node, static_cast<uint32_t>(symbol + 1)), next);
+    if (child == next) last_.push_back(-1);
+    node = child;
   }
   const int32_t number = target_of(node, rule);
   if (gap)
@@ -148,8 +148,8 @@ void LearntRules::walk(const Path& path, Matches& matches) const {
   if (path.at == length) return;
   const auto in_grammar = [&](int32_t symbol) {
     if (path.grammar == kLost || symbol == kStranger) return kLost;
-    const uint32_t found = g_->child(path.grammar, symbol);
-    return found == Grammar::kNone ? kLost : found;
+    const uint32_t child = g_->child(path.grammar, symbol);
+    return child == Grammar::kNone ? kLost : child;
   };
   if (const int32_t word = matches.words[path.at]; word >= 0) {
     if (const int32_t next = child(path.node, word); next >= 0) {

@@ -15,7 +15,7 @@ constexpr size_t kKept = size_t{1} << 22;
 std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span<const int32_t> target,
                                       std::span<const PackedLink> links) {
   const std::vector<Affiliation> at = source_places(source);
-  std::vector<Affiliation> found(target.size()), first, last;  // of target symbols, nonterminals
+  std::vector<Affiliation> affiliations(target.size()), first, last;  // of target symbols, nonterminals
   for (size_t s = 0; s < source.size(); ++s) {
     if (source[s] >= 0) continue;
     first.push_back(at[s]);
@@ -30,22 +30,22 @@ std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span
     known[t] = target[t] < 0 || !linked.empty();
     if (target[t] < 0 || linked.empty()) continue;
     std::sort(linked.begin(), linked.end());
-    found[t] = at[linked[(linked.size() - 1) / 2]];
+    affiliations[t] = at[linked[(linked.size() - 1) / 2]];
   }
   for (size_t t = 0; t < target.size(); ++t) {
     if (known[t]) continue;
     for (size_t d = 1; d < target.size(); ++d) {
       if (const size_t r = t + d; r < target.size() && known[r]) {
-        found[t] = target[r] < 0 ? first[slot_tail(target[r])] : found[r];
+        affiliations[t] = target[r] < 0 ? first[slot_tail(target[r])] : affiliations[r];
         break;
       }
       if (t >= d && known[t - d]) {
-        found[t] = target[t - d] < 0 ? last[slot_tail(target[t - d])] : found[t - d];
+        affiliations[t] = target[t - d] < 0 ? last[slot_tail(target[t - d])] : affiliations[t - d];
         break;
       }
     }
   }
-  return found;
+  return affiliations;
 }
 
 void RuleOptions::start(const double* w, int64_t max_options, std::span<const SourceRule> rules) {

@@ -131,8 +131,8 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
   std::vector<NewEdge> edges;
   for (int32_t v = 0; v < forest.nodes(); ++v) {
     if (!used.node[v]) continue;
-    std::map<std::tuple<double, int32_t, int32_t>, size_t> known;  // places in found
-    std::vector<Boundary> found;
+    std::map<std::tuple<double, int32_t, int32_t>, size_t> known;  // places in boundaries
+    std::vector<Boundary> boundaries;
     edges.clear();
     new_tails.clear();
     for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
@@ -147,8 +147,8 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
         const Boundary state =
             reduced(join_edge(forest, e, automaton, scratch.data(), [&](size_t t) { return states[chosen(t)]; }), open.left[v],
                     open.right[v], K);
-        const auto [it, added] = known.emplace(std::make_tuple(state.length, state.left, state.right), found.size());
-        if (added) found.push_back(state);
+        const auto [it, added] = known.emplace(std::make_tuple(state.length, state.left, state.right), boundaries.size());
+        if (added) boundaries.push_back(state);
         edges.push_back({it->second, e, new_tails.size()});
         for (size_t t = 0; t < tails.size(); ++t) new_tails.push_back(chosen(t));
         more = next_choice(choice, tails, variants);
@@ -156,9 +156,9 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
     }
     std::stable_sort(edges.begin(), edges.end(), [](const NewEdge& a, const NewEdge& b) { return a.variant < b.variant; });
     size_t i = 0;
-    for (size_t variant = 0; variant < found.size(); ++variant) {
+    for (size_t variant = 0; variant < boundaries.size(); ++variant) {
       variants[v].push_back(builder.copy_node(forest, v));
-      states.push_back(found[variant]);
+      states.push_back(boundaries[variant]);
       for (; i < edges.size() && edges[i].variant == variant; ++i) {
         const size_t arity = forest.edge_tails(edges[i].edge).size();
         builder.copy_edge(forest, edges[i].edge, {new_tails.data() + edges[i].tails, arity});

@@ -296,16 +296,16 @@ LanguageModel LanguageModel::build(BackoffModel&& model) {
 
 uint32_t LanguageModel::find(std::string_view text) const {
   const uint64_t hash = hash_text(text);
-  uint32_t found = kUnk;
+  uint32_t number = kUnk;
   uint64_t left = word_mask_ + 1;  // a damaged file may have no empty slot
   probe(word_slots_, word_mask_, hash >> 32, [&](uint64_t slot) {
     if (slot == 0 || left-- == 0) return true;
     const auto id = static_cast<uint32_t>(slot) - 1;
     const bool same = slot >> 32 == (hash & 0xffffffff) && id < vocab_size_ && word(id) == text;
-    if (same) found = id;
+    if (same) number = id;
     return same;
   });
-  return found;
+  return number;
 }
 
 void LanguageModel::map_words(const Vocab& vocab, std::vector<uint32_t>& map) const {

@@ -77,23 +77,23 @@ struct Occurrences {
 template <class Key>
 Occurrences<Key> occurrences(std::span<const uint32_t> words, const NgramSpec& spec) {
   const Packing packing(spec);
-  Occurrences<Key> found;
-  auto& begin = found.begin;
+  Occurrences<Key> occurrences;
+  auto& begin = occurrences.begin;
   begin.resize(spec.vocab + 2);
   for (uint32_t word : words)
     if (word != kBos) ++begin[word + 2];
   for (size_t w = 2; w < begin.size(); ++w) begin[w] += begin[w - 1];
-  found.keys = kept_array<Key>(begin.back());
+  occurrences.keys = kept_array<Key>(begin.back());
   Key context = 0;
   for (uint32_t word : words) {
     if (word == kBos)
       context = 0;
     else
-      found.keys[begin[word + 1]++] = context;
+      occurrences.keys[begin[word + 1]++] = context;
     context = packing.push(context, word);
   }
   begin.pop_back();
-  return found;
+  return occurrences;
 }
 
 /// Occurrences to lists of n-grams, in segments of whole words, each for itself.
@@ -291,9 +291,9 @@ template <class Key>
 Occurrences<Key> merged(const std::vector<std::span<const uint8_t>>& slices, uint32_t first, uint32_t last) {
   std::vector<Slice<Key>> parts;
   for (const auto& bytes : slices) parts.emplace_back(bytes, last - first);
-  Occurrences<Key> found;
-  found.first = first;
-  found.begin.push_back(0);
+  Occurrences<Key> occurrences;
+  occurrences.first = first;
+  occurrences.begin.push_back(0);
   std::vector<Key> keys;
   std::vector<std::pair<Key, uint32_t>> all;
   for (uint32_t w = 0; w < last - first; ++w) {
@@ -302,12 +302,12 @@ Occurrences<Key> merged(const std::vector<std::span<const uint8_t>>& slices, uin
       for (const size_t end = part.at + part.sizes[w]; part.at < end; ++part.at)
         all.emplace_back(part.keys[part.at], part.counts[part.at]);
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    runs(all.size(), [&](size_t i) { return all[i]; }, keys, found.counts);
-    found.begin.push_back(static_cast<uint32_t>(keys.size()));
+    runs(all.size(), [&](size_t i) { return all[i]; }, keys, occurrences.counts);
+    occurrences.begin.push_back(static_cast<uint32_t>(keys.size()));
   }
-  found.keys = std::shared_ptr<Key[]>(new Key[keys.size()]);
-  std::copy(keys.begin(), keys.end(), found.keys.get());
-  return found;
+  occurrences.keys = std::shared_ptr<Key[]>(new Key[keys.size()]);
+  std::copy(keys.begin(), keys.end(), occurrences.keys.get());
+  return occurrences;
 }
 
 }  // namespace

@@ -256,8 +256,8 @@ double sentence_bleu(const double* matches, double length, double reference_leng
   int order = 0;
   for (; order < kBleuOrder && ngrams(length, order) > 0; ++order) {
     any += matches[order];
-    const double found = matches[order] > 0 ? matches[order] : 1 / (smoothing *= 2);
-    product *= found / ngrams(length, order);
+    const double matched = matches[order] > 0 ? matches[order] : 1 / (smoothing *= 2);
+    product *= matched / ngrams(length, order);
   }
   if (any == 0) return 0;
   const double brevity = length < reference_length ? std::exp(1 - reference_length / length) : 1;

@@ -52,7 +52,7 @@ void RankMetric::list_stats(const Pool& pool, const Sentence& sentence, double* 
 }
 
 RankMetric::Judged RankMetric::judged(const double* rows, int32_t count) const {
-  Judged found;
+  Judged list;
   std::vector<double> all;
   for (int32_t e = 0; e < count; ++e) {
     const double grade = rows[2 * e];
@@ -60,17 +60,17 @@ RankMetric::Judged RankMetric::judged(const double* rows, int32_t count) const {
     const double gain = kind_ != Kind::ndcg ? 1.0 : exponential_ ? std::exp2(grade) - 1 : grade;
     all.push_back(gain);
     if (rows[2 * e + 1] == 0) continue;
-    found.relevant.push_back(e);
-    found.gain.push_back(gain);
+    list.relevant.push_back(e);
+    list.gain.push_back(gain);
   }
   if (kind_ != Kind::ndcg) {
-    found.ideal = static_cast<double>(all.size());
-    return found;
+    list.ideal = static_cast<double>(all.size());
+    return list;
   }
   std::sort(all.begin(), all.end(), std::greater<>());
   for (size_t r = 0; r < all.size() && matters(static_cast<int32_t>(r + 1)); ++r)
-    found.ideal += all[r] * discount(static_cast<int32_t>(r + 1));
-  return found;
+    list.ideal += all[r] * discount(static_cast<int32_t>(r + 1));
+  return list;
 }
 
 double RankMetric::value(const Judged& judged, const std::vector<int32_t>& rank) const {
@@ -122,15 +122,15 @@ double RankMetric::change(const Judged& judged, const std::vector<int32_t>& rank
 }
 
 double RankMetric::value(const double* rows, const double* scores, int32_t count) const {
-  const Judged found = judged(rows, count);
+  const Judged list = judged(rows, count);
   std::vector<int32_t> rank;
-  for (const int32_t c : found.relevant) {
+  for (const int32_t c : list.relevant) {
     int32_t above = 0;
     for (int32_t e = 0; e < count; ++e)
       if (rows[2 * e + 1] != 0 && (scores[e] > scores[c] || (scores[e] == scores[c] && e < c))) ++above;
     rank.push_back(above + 1);
   }
-  return value(found, rank);
+  return value(list, rank);
 }
 
 }  // namespace hopefear

@@ -2,29 +2,29 @@
 // looking at all of them.
 //
 // A cube has all combinations of one choice per dimension (a rule, and a node of each cell below it); choices are sorted by
-// their own score, and a place of the cube is a rank for each dimension. First the corners of all cubes wait, rank 0 throughout. The
-// place with the best score is popped and accepted, and its neighbours wait instead. The score of a place may have parts that
+// their own score, and an entry of the cube is a rank for each dimension. First the corners of all cubes wait, rank 0 throughout. The
+// entry with the best score is popped and accepted, and its neighbours wait instead. The score of an entry may have parts that
 // no single choice has, of a language model say: then the order is only nearly right, and that is the pruning.
 //
 // Where this differs from the paper:
-// - A place gets its exact score before it waits. Scoring only those that reach the front under an estimate was no faster and found
+// - An entry gets its exact score before it waits. Scoring only those that reach the front under an estimate was no faster and found
 //   less.
-// - Only the first places of a cube wait as soon as one of their predecessors is accepted. A place far from the corner waits for the
+// - Only the first entries of a cube wait as soon as one of their predecessors is accepted. An entry far from the corner waits for the
 //   one with its last rank that is not 0 lowered: so nobody has to remember which of them wait, and fewer do. A search with a low limit
 //   does not get that far.
-// - A cube without dimensions is a single place. It does not count as a pop, and it is accepted even when the limit is reached.
+// - A cube without dimensions is a single entry. It does not count as a pop, and it is accepted even when the limit is reached.
 // Equal scores: what began to wait first is popped first. So the result depends on nothing but scores and the order of the cubes.
 //
 // Intended usage, for each cell of the chart:
 //   struct Cubes {                                       // or any class with these members
 //     uint32_t size(uint32_t cube, size_t k) const;      // choices along dimension k
-//     double score(uint32_t cube, const uint32_t* ranks, uint32_t place);    // called for place = 0, 1, 2 ...
-//     void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score);   // called best first
+//     double score(uint32_t cube, const uint32_t* ranks, uint32_t entry);    // called for entry = 0, 1, 2 ...
+//     void accept(uint32_t cube, const uint32_t* ranks, uint32_t entry, double score);   // called best first
 //     size_t dimensions(uint32_t cube) const;            // only if they differ: CubePruning<>, and the most of them in start()
 //   };
 //   CubePruning<3> pruning;                              // kept for all cells: it owns memory
 //   pruning.run(cubes, number_of_cubes, pop_limit);
-// accept() finds the node with the state of the place, or makes one, by a Recombination; at the end sort_nodes() lists the nodes of
+// accept() finds the node with the state of the entry, or makes one, by a Recombination; at the end sort_nodes() lists the nodes of
 // the cell best first, ready to be the choices of cubes above.
 #pragma once
 #include <algorithm>
@@ -41,7 +41,7 @@ namespace hopefear {
 template <size_t Dimensions = std::dynamic_extent>
 class CubePruning {
  public:
-  /// Pops at most pop_limit places (0: all) of cubes 0 .. count. `most`: the most dimensions of any cube.
+  /// Pops at most pop_limit entries (0: all) of cubes 0 .. count. `most`: the most dimensions of any cube.
   template <class Cubes>
   void run(Cubes& cubes, uint32_t count, int64_t pop_limit, size_t most = Dimensions) {
     most_ = most;
@@ -49,7 +49,7 @@ class CubePruning {
     queue_.clear();
     front_done_ = false;
     seen_.assign(count, 0);
-    size_t free = 0;  // places without dimensions that wait
+    size_t free = 0;  // entries without dimensions that wait
     for (uint32_t cube = 0; cube < count; ++cube) {
       free += dimensions(cubes, cube) == 0;
       uint32_t* corner = add_row();
@@ -60,13 +60,13 @@ class CubePruning {
     int64_t left = pop_limit > 0 ? pop_limit : std::numeric_limits<int64_t>::max();
     while (!queue_.empty() && (left > 0 || free > 0)) {
       const Waiting top = queue_[0];
-      const uint32_t cube = row(top.place)[0];
+      const uint32_t cube = row(top.entry)[0];
       const bool is_free = dimensions(cubes, cube) == 0;
       front_done_ = true;
       if (is_free || left > 0) {
-        cubes.accept(cube, row(top.place) + 1, top.place, top.score);
+        cubes.accept(cube, row(top.entry) + 1, top.entry, top.score);
         is_free ? --free : --left;
-        if (left > 0) push_neighbours(cubes, cube, top.place);
+        if (left > 0) push_neighbours(cubes, cube, top.entry);
       }
       if (front_done_) {
         std::pop_heap(queue_.begin(), queue_.end());
@@ -75,7 +75,7 @@ class CubePruning {
     }
   }
 
-  size_t capacity() const { return places_.capacity() / stride(); }
+  size_t capacity() const { return entries_.capacity() / stride(); }
 
  private:
   // Places near the corner of a cube are numbered, so that 64 bits tell which of them have begun to wait.
@@ -86,8 +86,8 @@ class CubePruning {
 
   struct Waiting {
     double score;
-    uint32_t place;
-    bool operator<(const Waiting& other) const { return score < other.score || (score == other.score && place > other.place); }
+    uint32_t entry;
+    bool operator<(const Waiting& other) const { return score < other.score || (score == other.score && entry > other.entry); }
   };
 
   template <class Cubes>
@@ -98,23 +98,23 @@ class CubePruning {
       return Dimensions;
   }
   size_t stride() const { return 1 + (Dimensions == std::dynamic_extent ? most_ : Dimensions); }
-  uint32_t* row(size_t place) { return places_.data() + place * stride(); }
+  uint32_t* row(size_t entry) { return entries_.data() + entry * stride(); }
   uint32_t* add_row() {
-    if (places_.size() < (count_ + 1) * stride()) places_.resize(std::max(2 * places_.size(), 64 * stride()));
+    if (entries_.size() < (count_ + 1) * stride()) entries_.resize(std::max(2 * entries_.size(), 64 * stride()));
     return row(count_++);
   }
 
   /// One rank more in one dimension.
   template <class Cubes>
-  void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t place) {
+  void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t entry) {
     const size_t count = dimensions(cubes, cube);
     size_t last = 0;  // dimension behind which all ranks are 0
     for (size_t k = 0; k < count; ++k)
-      if (row(place)[1 + k] > 0) last = k;
-    const uint32_t near = near_corner(row(place) + 1, count);
+      if (row(entry)[1 + k] > 0) last = k;
+    const uint32_t near = near_corner(row(entry) + 1, count);
 #pragma GCC unroll 4  // the count is a constant in the inner loops of decoders
     for (size_t k = 0; k < count; ++k) {
-      const uint32_t rank = row(place)[1 + k] + 1;
+      const uint32_t rank = row(entry)[1 + k] + 1;
       if (rank >= cubes.size(cube, k)) continue;
       if (near != kFar && rank < kNear && k < kNearDimensions) {
         const uint64_t bit = uint64_t{1} << (near + step(k));
@@ -124,13 +124,13 @@ class CubePruning {
         continue;
       }
       uint32_t* next = add_row();
-      std::copy_n(row(place), stride(), next);
+      std::copy_n(row(entry), stride(), next);
       next[1 + k] = rank;
       push(cubes);
     }
   }
 
-  /// The number of a place near the corner of its cube, or kFar.
+  /// The number of an entry near the corner of its cube, or kFar.
   static uint32_t near_corner(const uint32_t* ranks, size_t count) {
     uint32_t number = 0;
     for (size_t k = 0; k < count; ++k) {
@@ -140,12 +140,12 @@ class CubePruning {
     return number;
   }
 
-  /// Scores the last place and lets it wait.
+  /// Scores the last entry and lets it wait.
   template <class Cubes>
   void push(Cubes& cubes) {
-    const uint32_t place = count_ - 1;
-    const uint32_t* ranks = row(place);
-    const Waiting waiting{cubes.score(ranks[0], ranks + 1, place), place};
+    const uint32_t entry = count_ - 1;
+    const uint32_t* ranks = row(entry);
+    const Waiting waiting{cubes.score(ranks[0], ranks + 1, entry), entry};
     if (front_done_) {
       front_done_ = false;
       replace_front(waiting);
@@ -169,14 +169,14 @@ class CubePruning {
   }
 
   size_t most_ = 0;
-  uint32_t count_ = 0;            // places
-  std::vector<uint32_t> places_;  // their rows: the cube, then a rank for each dimension
-  std::vector<Waiting> queue_;    // a heap
-  bool front_done_ = false;       // what is at its front was popped, and may be replaced
-  std::vector<uint64_t> seen_;    // of each cube, the places near its corner that have begun to wait
+  uint32_t count_ = 0;             // entries
+  std::vector<uint32_t> entries_;  // their rows: the cube, then a rank for each dimension
+  std::vector<Waiting> queue_;     // a heap
+  bool front_done_ = false;        // what is at its front was popped, and may be replaced
+  std::vector<uint64_t> seen_;     // of each cube, the entries near its corner that have begun to wait
 };
 
-/// Nodes of a cell, as numbers of places in a list of nodes.
+/// Nodes of a cell, as positions in a list of nodes.
 struct NodeRange {
   uint32_t begin = 0, end = 0;
   uint32_t size() const { return end - begin; }

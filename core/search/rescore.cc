@@ -59,8 +59,8 @@ class Search {
   // what cube pruning asks
   size_t dimensions(uint32_t cube) const { return f_.edge_tails(cubes_[cube]).size(); }
   uint32_t size(uint32_t cube, size_t t) const { return cells_[f_.edge_tails(cubes_[cube])[t]].size(); }
-  double score(uint32_t cube, const uint32_t* ranks, uint32_t place);
-  void accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score);
+  double score(uint32_t cube, const uint32_t* ranks, uint32_t entry);
+  void accept(uint32_t cube, const uint32_t* ranks, uint32_t entry, double score);
 
  private:
   struct Edge {
@@ -83,9 +83,9 @@ class Search {
   void fill(int32_t v, int64_t pop_limit) {
     cubes_.clear();
     fired_begin_.assign(1, 0);
-    place_fired_.clear();
-    place_states_.clear();
-    place_begin_.clear();
+    entry_fired_.clear();
+    entry_states_.clear();
+    entry_begin_.clear();
     old_ = v;
     goal_ = v == f_.goal();
     size_t most = 0;
@@ -120,19 +120,19 @@ class Search {
     }
   }
 
-  /// The state of feature k at a new node, and at a place.
+  /// The state of feature k at a new node, and at an entry.
   std::span<const int32_t> state(int32_t u, size_t k) const {
     const size_t* begin = state_begin_.data() + u * features_.size() + k;
     return {states_.data() + begin[0], begin[1] - begin[0]};
   }
-  std::span<const int32_t> place_state(uint32_t place, size_t k) const {
-    const uint32_t* begin = place_begin_.data() + place * (features_.size() + 1) + k;
-    return {place_states_.data() + begin[0], begin[1] - begin[0]};
+  std::span<const int32_t> entry_state(uint32_t entry, size_t k) const {
+    const uint32_t* begin = entry_begin_.data() + entry * (features_.size() + 1) + k;
+    return {entry_states_.data() + begin[0], begin[1] - begin[0]};
   }
 
-  bool same(int32_t u, uint32_t place) const {
+  bool same(int32_t u, uint32_t entry) const {
     for (size_t k = 0; k < features_.size(); ++k) {
-      const auto a = state(u, k), b = place_state(place, k);
+      const auto a = state(u, k), b = entry_state(entry, k);
       if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return false;
     }
     return true;
@@ -174,14 +174,14 @@ class Search {
   int32_t old_ = 0;
   bool goal_ = false;
   std::vector<int32_t> cubes_;         // edges
-  std::vector<uint32_t> fired_begin_;  // places + 1
-  StatefulFeature::Fired place_fired_;
-  std::vector<int32_t> place_states_;
-  std::vector<uint32_t> place_begin_;  // features_.size() + 1 of each place
+  std::vector<uint32_t> fired_begin_;  // entries + 1
+  StatefulFeature::Fired entry_fired_;
+  std::vector<int32_t> entry_states_;
+  std::vector<uint32_t> entry_begin_;  // features_.size() + 1 of each entry
   CubePruning<> pruning_;
   Recombination known_;
 
-  // of one place
+  // of one entry
   std::vector<int32_t> nodes_, own_, part_;
   std::vector<std::span<const int32_t>> views_;
 };
@@ -195,28 +195,28 @@ double Search::score(uint32_t cube, const uint32_t* ranks, uint32_t) {
     score += scores_[nodes_.back()];
   }
   own_source(e);
-  place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
+  entry_begin_.push_back(static_cast<uint32_t>(entry_states_.size()));
   for (size_t k = 0; k < features_.size(); ++k) {
     views_.clear();
     for (const int32_t u : nodes_) views_.push_back(state(u, k));
-    features_[k]->apply({f_.edge_words(e), views_, own_, goal_, part_}, place_fired_, place_states_);
-    if (goal_) place_states_.resize(place_begin_.back());  // nothing follows: all are one node
-    place_begin_.push_back(static_cast<uint32_t>(place_states_.size()));
+    features_[k]->apply({f_.edge_words(e), views_, own_, goal_, part_}, entry_fired_, entry_states_);
+    if (goal_) entry_states_.resize(entry_begin_.back());  // nothing follows: all are one node
+    entry_begin_.push_back(static_cast<uint32_t>(entry_states_.size()));
   }
-  for (size_t k = fired_begin_.back(); k < place_fired_.size(); ++k) score += w_[place_fired_[k].first] * place_fired_[k].second;
-  fired_begin_.push_back(static_cast<uint32_t>(place_fired_.size()));
+  for (size_t k = fired_begin_.back(); k < entry_fired_.size(); ++k) score += w_[entry_fired_[k].first] * entry_fired_[k].second;
+  fired_begin_.push_back(static_cast<uint32_t>(entry_fired_.size()));
   return score;
 }
 
-void Search::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double score) {
+void Search::accept(uint32_t cube, const uint32_t* ranks, uint32_t entry, double score) {
   const int32_t e = cubes_[cube];
   const auto [u, is_new] = known_.find_or_add(
-      hash([&](size_t k) { return place_state(place, k); }), [&](int32_t v) { return same(v, place); },
+      hash([&](size_t k) { return entry_state(entry, k); }), [&](int32_t v) { return same(v, entry); },
       [&](int32_t v) { return hash([&](size_t k) { return state(v, k); }); });
   if (is_new) {
     scores_.push_back(score);
     for (size_t k = 0; k < features_.size(); ++k) {
-      const auto own = place_state(place, k);
+      const auto own = entry_state(entry, k);
       states_.insert(states_.end(), own.begin(), own.end());
       state_begin_.push_back(states_.size());
     }
@@ -224,7 +224,7 @@ void Search::accept(uint32_t cube, const uint32_t* ranks, uint32_t place, double
   scores_[u] = std::max(scores_[u], score);
   const auto tail = static_cast<uint32_t>(tails_.size()), fired = static_cast<uint32_t>(fired_.size());
   for (size_t t = 0; t < f_.edge_tails(e).size(); ++t) tails_.push_back(tail_node(e, ranks, t));
-  fired_.insert(fired_.end(), place_fired_.begin() + fired_begin_[place], place_fired_.begin() + fired_begin_[place + 1]);
+  fired_.insert(fired_.end(), entry_fired_.begin() + fired_begin_[entry], entry_fired_.begin() + fired_begin_[entry + 1]);
   edges_.push_back({u, e, tail, fired, static_cast<uint32_t>(fired_.size())});
 }
 
@@ -237,22 +237,22 @@ Forest Search::forest() const {
     return builder.finish();
   }
   const auto [begin, order] = by_head(count, edges_);  // edges come node by node of the old forest, not of the new one
-  std::vector<int32_t> place(count, -1);
-  place[count - 1] = 0;
+  std::vector<int32_t> new_node(count, -1);
+  new_node[count - 1] = 0;
   for (size_t u = count; u-- > 0;)
-    if (place[u] >= 0)
+    if (new_node[u] >= 0)
       for (size_t k = begin[u]; k < begin[u + 1]; ++k)
-        for (const int32_t tail : tails_of(edges_[order[k]])) place[tail] = 0;
+        for (const int32_t tail : tails_of(edges_[order[k]])) new_node[tail] = 0;
 
   std::vector<int32_t> tails;
   SparseRow sparse;
   for (size_t u = 0; u < count; ++u) {
-    if (place[u] < 0) continue;
-    place[u] = builder.copy_node(f_, old_node_[u]);
+    if (new_node[u] < 0) continue;
+    new_node[u] = builder.copy_node(f_, old_node_[u]);
     for (size_t k = begin[u]; k < begin[u + 1]; ++k) {
       const Edge& edge = edges_[order[k]];
       tails.clear();
-      for (const int32_t tail : tails_of(edge)) tails.push_back(place[tail]);
+      for (const int32_t tail : tails_of(edge)) tails.push_back(new_node[tail]);
       sparse.copy(f_, edge.old);
       sparse.add(fired_.begin() + edge.fired, fired_.begin() + edge.fired_end);
       const size_t old = edge.old;
