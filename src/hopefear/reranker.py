@@ -43,7 +43,12 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reranker:
-    """Weights that score candidates."""
+    """Weights that score candidates.
+
+    >>> reranker = hf.Reranker({"lm": 0.5, "tm": 1.0})
+    >>> reranker.best([{"lm": -2.0, "tm": 3.0}, {"lm": -4.0, "tm": 1.0}])
+    0
+    """
 
     weights: Mapping[str, float]
     missing: str = "error"  #: a score that a candidate lacks: error, zero, or mean (of the candidates learnt from)
@@ -306,7 +311,12 @@ class Scoring:
 
 
 def load(path: PathLike) -> Reranker:
-    """Weights from a file of ``save``, from a run directory or from a file of weights."""
+    """Weights from a file of ``save``, from a run directory or from a file of weights.
+
+    >>> path = hf.Reranker({"lm": 0.5}).save("weights.json")
+    >>> hf.load(path).weights
+    {'lm': 0.5}
+    """
     return Reranker.load(path)
 
 

@@ -69,8 +69,8 @@ def with_functions(
     >>> candidates = [{"text": "who is it ?", "lm": -2.0}, {"text": "it is", "lm": -1.0}]
     >>> pool = hf.read_nbest([{"source": "wer ist es ?", "candidates": candidates}])
     >>> pool = hf.with_functions(pool, {"questions": lambda edge: edge.text.count("?") - edge.source.count("?")})
-    >>> [candidate.features["questions"] for candidate in pool[0].kbest({"lm": 1.0}, 2)]
-    [-1.0, 0.0]
+    >>> hf.Reranker({"lm": 1.0, "questions": 2.0}).rerank(pool)
+    ['who is it ?']
     """
     if taken := [name for name in functions if name in pool.feature_names]:
         raise InputError(f"there is a feature {taken[0]!r} already. Give the function another name")

@@ -91,8 +91,8 @@ def read_nbest(
     """The candidates of a tuning set, with references: files, or texts for each translator or for each sentence.
 
     >>> pool = read_nbest([{"id": "0", "candidates": [{"text": "a cat", "lm": -2.5}, {"text": "cat", "lm": -1.5}]}])
-    >>> pool.feature_names, pool[0].scores([1.0])
-    (['lm'], array([-2.5, -1.5]))
+    >>> pool.feature_names, pool.text(0, 1)
+    (['lm'], 'cat')
 
     ``format`` is one of ``LIST_FORMATS``; without it, the beginning of the file tells.
     Several files are parts of one list, in order; with ``merge`` they are lists of the same sentences, whose candidates
@@ -240,7 +240,11 @@ def _recognised(path: PathLike, piece: bytes) -> str:
 def iter_nbest(
     paths: Lists, format: str | None = None, references: References | None = None, missing: str = "error"
 ) -> Iterator[NbestSentence]:
-    """One sentence at a time, in bounded memory, with the text of each candidate as the file has it."""
+    """One sentence at a time, in bounded memory, with the text of each candidate as the file has it.
+
+    >>> [sentence.text(0) for sentence in iter_nbest([{"id": "0", "candidates": [{"text": "a cat", "lm": -2.5}]}])]
+    ['a cat']
+    """
     with python_messages():
         parser = NbestParser(stream=True, missing=check_policy(missing))
         for path in _as_list(paths):
@@ -257,6 +261,10 @@ def write_nbest(
 
     Without ``format`` it is JSONL if the name contains ``.jsonl``, else Moses' format. ``weights`` fill the score
     column of Moses and cdec lists; features that they do not name count nothing.
+
+    >>> write_nbest([{"candidates": [{"text": "a cat", "lm": -2.5}]}], "list")
+    >>> open("list").read()
+    '0 ||| a cat ||| lm= -2.5 ||| 0\\n'
     """
     if format is not None and format not in NBEST_FORMATS:
         raise InputError(f"candidates: no format is called {format!r}. Choose one of {', '.join(NBEST_FORMATS)}")

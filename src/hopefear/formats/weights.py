@@ -91,6 +91,10 @@ def read_weights(path: PathLike) -> dict[str, float]:
 
     A file that begins with a brace is JSON: what a result saved, or an object of names and numbers.
     A name that comes again as ``name= v`` has several values, as in Moses' ``run1.dense``: ``name_0``, ``name_1``, ...
+
+    >>> write_weights({"lm": 0.5, "tm": 1.0}, "weights.txt")
+    >>> read_weights("weights.txt")
+    {'lm': 0.5, 'tm': 1.0}
     """
     lines = iter_lines(path)
     first = next(lines, "")
@@ -224,6 +228,10 @@ def write_weights(weights: Any, path: PathLike) -> None:
     """One ``name value`` per line, in the order of the mapping; every name and value reads back as it was.
 
     ``weights`` may be a result, which has them.
+
+    >>> write_weights(hf.Reranker({"lm": 0.5}), "weights.txt")
+    >>> open("weights.txt").read()
+    'lm 0.5\\n'
     """
     weights = getattr(weights, "weights", weights)
     lines = []

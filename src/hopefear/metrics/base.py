@@ -103,7 +103,11 @@ class Metric(ABC):
         return self.core.stats(tokenizers.corpus_pool(hypotheses, references, self._preparation()), jobs)
 
     def corpus_score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
-        """The score of a document."""
+        """The score of a document.
+
+        >>> hf.Bleu().corpus_score(["the cat sat down"], [["the cat sat down"]])
+        100.0
+        """
         return self.score(self.corpus_stats(hypotheses, references).sum(axis=0))
 
     def score(self, stats: ArrayLike) -> float:

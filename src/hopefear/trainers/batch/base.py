@@ -268,6 +268,10 @@ class BatchTrainer(CandidateTrainer):
         """Learn weights from candidates: a pool, a path, a frame, rows or records.
 
         ``columns`` says what is what: ``group``, ``outcome``, ``features``, ``text``, ``references``, ``missing``.
+
+        >>> rows = [{"id": i, "lm": -float(k), "tm": k * i % 7, "comet": 1 - k / 4} for i in range(9) for k in range(4)]
+        >>> hf.Mert(metric="comet").fit(rows, group="id").score
+        1.0
         """
         trainer, pool, initial = self.ready(data, initial, **columns)
         return trainer.fit_towards(None, pool, initial, run=run)
