@@ -101,6 +101,7 @@ def run(line: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> An
         'hf.Mert().fit("rows.json", group="prompt", outcome=["comet"])',
         'hf.Mert().fit(iter(records), outcome="comet")',
         'hf.Mert().fit(hf.Pool.from_table(frame, group="prompt", outcome="comet"))',
+        'hf.Mert().fit(hf.Pool.from_table(frame, "prompt", outcome="comet"))',
         'hf.Mert().fit(pl.from_pandas(frame).lazy(), group="prompt", outcome="comet")',
         'hf.Mert().fit({each["prompt"]: each["candidates"] for each in records}, outcome="comet")',
         'hf.Mert().fit([each["candidates"] for each in records], outcome="comet")',
