@@ -263,6 +263,13 @@ def test_an_array_of_rows_is_ranked(names: dict[str, Any], tmp_path: Path) -> No
     assert len(ranked) == 160 and sum(row["rank"] == 1 for row in ranked) == 40
 
 
+def test_warnings_point_to_the_line_that_asked(names: dict[str, Any]) -> None:
+    worse = names["frame"].assign(comet=names["frame"]["comet"].sample(frac=1, random_state=1).to_numpy())
+    with pytest.warns(UserWarning, match=".") as warned:
+        hf.tune(worse, "prompt", "comet", trainer="mert", initial={"reward": 1.0})
+    assert {each.filename for each in warned} == {__file__}
+
+
 def test_results_show_themselves(names: dict[str, Any]) -> None:
     tuned = names["tuned"]
     assert repr(tuned) == str(tuned) and "held out: 0." in str(tuned)

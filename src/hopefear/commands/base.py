@@ -293,10 +293,18 @@ def run_here(command: type[Command[Any]], given: Mapping[str, Any]) -> Any:
 
     def listen(event: Event) -> None:
         if isinstance(event, Warned):
-            warnings.warn(in_python(event.text), stacklevel=4)
+            warnings.warn(in_python(event.text), stacklevel=_callers_level())
 
     with python_messages():
         return made(command, given).run(Session(listen))
+
+
+def _callers_level() -> int:
+    """How many frames above the one that asks the user's code is, for ``warnings.warn``."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("hopefear."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def made(command: type[Command[Any]], given: Mapping[str, Any]) -> Command[Any]:
