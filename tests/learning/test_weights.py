@@ -155,7 +155,7 @@ def test_with_corrections_the_decoder_looks_at_less_and_knows_the_same_words(mod
     before = decoders.of(corrections.view())
     learnt = corrections.learn("Ein rotes Dingsda.", "A red gizmo.")
     after = decoders.of(corrections.view())
-    assert (before.hiero.pop_limit, after.hiero.pop_limit) == (100, 75)
+    assert (before.hiero.pop_limit, after.hiero.pop_limit) == (100, 60)
     assert after.hiero.decode(["x"], after.vector).vocab is before.hiero.decode(["x"], before.vector).vocab
     corrections.undo(learnt.id)
     assert decoders.of(corrections.view()).hiero.pop_limit == 100

@@ -19,7 +19,7 @@ NGRAM_WEIGHT = 0.0  # docs/corrections.md says why
 _NEW_WORDS = 200_000  # that a decoder may meet before another takes its place: words are never forgotten
 _KEPT = 2  # decoders
 #: Of the pop limit, where corrections add rules: the time per sentence stays about the same (docs/corrections.md).
-BUSY = 0.75
+BUSY = 0.6
 
 
 class Decoder:
