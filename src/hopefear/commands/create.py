@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hopefear.commands import shared
 from hopefear.commands.base import Command, arg
 from hopefear.errors import OptionError
+from hopefear.model.options import BuildOptions
 
 if TYPE_CHECKING:
     from hopefear.creation import Created
@@ -64,7 +65,7 @@ class Create(Command["Created"]):
     without: Sequence[str] = arg("Cleaning rules to switch off, such as ratio.", default=(), metavar="RULE")
     tokenizer: str = arg(
         "As build has it: auto, unicode, characters, sub-words, ...; two for both sides: sub-words,unicode.",
-        default="auto",
+        default=BuildOptions.tokenizer,
         metavar="NAME",
     )
     name: str = arg("The name of the translator.", default="", shown="as its folder")

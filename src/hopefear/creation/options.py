@@ -33,7 +33,7 @@ class CreateOptions:
     test_refs: Sequence[PathLike] = ()
     with_corrections: PathLike | None = None  #: a translator whose corrections are added to the corpus
     glossary: PathLike | None = None  #: terms, as a file; their weight is learnt too
-    tokenizer: str = "auto"  #: as :class:`hopefear.model.BuildOptions` has it
+    tokenizer: str = BuildOptions.tokenizer  #: as :class:`hopefear.model.BuildOptions` has it
     rules: CleaningRules = field(default_factory=CleaningRules)
     name: str = ""  #: of the translator; none: that of its folder
     licence: str = ""  #: of the translator, for its card

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hopefear.model.options import BuildOptions
+
 JOINT_FROM = 2_000  # pairs from which a joint model is trained
 LEARN_FROM, SPARSE_FROM = 100, 300  # sentences from which weights are learnt, and those of sparse features too
 MOST_LEARNT = 1200  # sentences to learn weights from; more take time and give little
@@ -34,7 +36,7 @@ class Recipe:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-def choose_recipe(data: Mapping[str, Any], tokenizer: str = "auto") -> Recipe:
+def choose_recipe(data: Mapping[str, Any], tokenizer: str = BuildOptions.tokenizer) -> Recipe:
     """The recipe for a corpus, from the record of the first stage."""
     train, dev = data["sentences"]["train"], data["sentences"]["dev"]
     choose = max(CHOOSE_LEAST, dev - MOST_LEARNT) if dev >= 3 * CHOOSE_LEAST else 0
