@@ -67,7 +67,7 @@ def test_what_was_left_of_a_document_is_said(app: App) -> None:
 
 
 def test_the_column_of_a_table(app: App) -> None:
-    file = {"file": ("a.csv", b"id,text\n1,das Haus\n2,ein Hund\n")}
+    file = {"file": ("a.csv", b"note,text\nein Tor,das Haus\nrot,ein Hund\n")}
     refused = app.post("/v1/documents", data={"target": "en"}, files=file)
     assert refused.status_code == 400 and "in the field column" in refused.json()["error"]
     for column in ("text", "2"):
