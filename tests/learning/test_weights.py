@@ -10,7 +10,7 @@ from hopefear.learning import weights
 from hopefear.learning.corrections import Corrections
 from hopefear.learning.decoding import Decoders
 from hopefear.learning.journal import Journal, Record
-from hopefear.model.directory import Model
+from hopefear.model.directory import Model, put_weights
 from hopefear.translator.folder import read_card, write_card
 from hopefear.translator.translator import Translator
 from tests.learning.conftest import ADJECTIVES, ENDS, NOUNS
@@ -56,6 +56,15 @@ def test_an_update_prefers_the_correction(model: Model, tmp_path: Path) -> None:
     assert "corrected_words" not in changes[0]
     assert sum(change.get("corrected_words", 0.0) for change in changes) > 0
     assert corrections.view().tuned.keys() <= set(decoders.of(corrections.view()).hiero.feature_names)
+
+
+def test_lexical_weights_of_the_words_move_too(folder: Path) -> None:
+    put_weights(folder, {**Model.open(folder).weights, "lex(haus,house)": 0.1})
+    translator = Translator(folder)
+    for pair in OTHER:
+        translator.learn(*pair)
+    tuned = translator.corrections.view().tuned
+    assert tuned["lex(haus,house)"] < 0 and not any("boot" in name for name in tuned)
 
 
 def test_what_was_corrected_before_changes_no_weights(corrections: Corrections) -> None:
