@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hopefear.errors import InputError, input_error
+from hopefear.errors import input_error
 
 LARGEST = 256 << 20  # bytes of a document, which is read as a whole
 _BOMS = (
@@ -103,8 +103,3 @@ def line_of(text: str, position: int | None) -> int:
     """The number of the line of a position (None: the end), from 1."""
     before = text if position is None else text[:position]
     return 1 + sum(1 for _ in LINE_END.finditer(before))
-
-
-def bad_place(name: str, text: str, position: int, finding: str) -> InputError:
-    """An error with the line of a position."""
-    return input_error(name, line_of(text, position), finding)

@@ -20,8 +20,6 @@ from typing import Any
 
 from hopefear.errors import OptionError
 
-GROUPS = ("hopefear.trainers", "hopefear.metrics", "hopefear.formats", "hopefear.commands", "hopefear.trackers")
-
 
 @functools.cache
 def entry_points(group: str) -> dict[str, Any]:
