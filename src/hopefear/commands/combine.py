@@ -57,13 +57,13 @@ class Combine(Command[list[str]]):
 
     def run(self, session: Session) -> list[str]:
         """The names of the columns."""
-        from hopefear.decode.combination import System, combine
+        from hopefear.decode.combination import SystemLists, combine
         from hopefear.formats.given import lists_of
         from hopefear.formats.weights import read_weights
 
         weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in self.weights)}
         lists = [lists_of(each, self.group, self.text) for each in self.lists]
-        systems = [System(name, path, weights.get(name)) for name, path in zip(self._names, lists, strict=True)]
+        systems = [SystemLists(name, path, weights.get(name)) for name, path in zip(self._names, lists, strict=True)]
         floors = {"floors": self.floors, "save_floors": self.save_floors}
         columns = combine(systems, self.out, session, **floors, jobs=self.jobs)
         session.note(f"columns: {' '.join(columns)}")

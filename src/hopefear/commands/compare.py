@@ -154,7 +154,7 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
     def _on_one(self, session: Session) -> Compared:
         from hopefear.util import cluster
 
-        task = _Task.of(self, session)
+        task = _Comparison.of(self, session)
         inputs = self.inputs()
         settings = {
             **self.decisive(),
@@ -180,7 +180,7 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
         session.note(f"report: {self.out}/report.html")
         return comparison
 
-    def _compare(self, task: _Task, run: Run, outer: Session) -> tuple[Compared, dict[str, Tuned]]:
+    def _compare(self, task: _Comparison, run: Run, outer: Session) -> tuple[Compared, dict[str, Tuned]]:
         import numpy as np
 
         from hopefear.evaluation.comparison import compared
@@ -216,7 +216,7 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
         )
         return comparison, tuned
 
-    def _page(self, comparison: Compared, task: _Task, best: Mapping[str, Mapping[str, float]], run: Run) -> str:
+    def _page(self, comparison: Compared, task: _Comparison, best: Mapping[str, Mapping[str, float]], run: Run) -> str:
         from hopefear.reports.compare import WeightsOf
         from hopefear.reports.comparison import page
         from hopefear.reports.listing import BEFORE, candidates_listing
@@ -232,7 +232,7 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
         options = {name: trainer.options() for name, trainer in task.trainers.items()}
         return page(comparison, listing, weights, how(run.record, options))
 
-    def _fit(self, task: _Task, trainer: CandidateTrainer, session: Session) -> Tuned:
+    def _fit(self, task: _Comparison, trainer: CandidateTrainer, session: Session) -> Tuned:
         """All seeds of one trainer; those that were finished are taken from the run."""
         from hopefear.train.replicates import fit_replicates
 
@@ -275,7 +275,7 @@ def _shown(outer: Session, metric: Metric, trainers: int, seeds: int) -> Callabl
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Comparison:
     """What is compared, on what; read and checked."""
 
     parts: dict[str, Pool]
@@ -284,7 +284,7 @@ class _Task:
     initial: Mapping[str, float] | None
 
     @classmethod
-    def of(cls, command: Compare, session: Session) -> _Task:
+    def of(cls, command: Compare, session: Session) -> _Comparison:
         from hopefear.evaluation.holdout import split
         from hopefear.formats.references import need_references
         from hopefear.metrics import metric_for, usual

@@ -147,7 +147,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             return tune_decoder(self, session)
         from hopefear.util import cluster
 
-        task = _Task.of(self, session)
+        task = _Tuning.of(self, session)
         inputs = self.inputs()
         with self.open_run("tune", self._settings(task, [each["sha256"] for each in inputs]), session) as run:
             if not run.finished:
@@ -157,7 +157,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         session.note(f"weights: {tuned.path}/weights.txt")
         return tuned
 
-    def _settings(self, task: _Task, checksums: Sequence[str]) -> dict[str, Any]:
+    def _settings(self, task: _Tuning, checksums: Sequence[str]) -> dict[str, Any]:
         """Everything that decides the result."""
         import hashlib
 
@@ -172,7 +172,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
             settings["frame"] = hashlib.sha256(reduce(task.pool)[1][0]).hexdigest()
         return settings
 
-    def _record(self, run: Run, task: _Task, inputs: list[dict[str, Any]]) -> None:
+    def _record(self, run: Run, task: _Tuning, inputs: list[dict[str, Any]]) -> None:
         """What is known before anything is learnt."""
         from hopefear.train.replicates import describe
 
@@ -183,7 +183,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
         run.record.holdout = {"share": self.holdout, "ids": aside.ids if aside is not None else []}
         run.save()
 
-    def _fit(self, task: _Task, run: Run, outer: Session) -> Tuned:
+    def _fit(self, task: _Tuning, run: Run, outer: Session) -> Tuned:
         """The fits, what they are worth, and what may be wrong with them."""
         from hopefear.evaluation.diagnosis import diagnose
         from hopefear.evaluation.held_out import difference
@@ -247,7 +247,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Tuning:
     """What is learnt, from what, and how; read and checked."""
 
     pool: Pool
@@ -262,7 +262,7 @@ class _Task:
         return self.parts.get("train", self.parts["dev"])
 
     @classmethod
-    def of(cls, command: Tune, session: Session) -> _Task:
+    def of(cls, command: Tune, session: Session) -> _Tuning:
         from hopefear.formats.references import case_warning
         from hopefear.trainers.registry import find_batch, options_from, own_options
 

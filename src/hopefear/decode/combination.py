@@ -48,7 +48,7 @@ Found = tuple[Pool, int, str]
 
 
 @dataclass
-class System:
+class SystemLists:
     """One list, sentence by sentence."""
 
     name: str
@@ -116,7 +116,7 @@ class Piece:
     numbers: list[NDArray[np.float64]] = field(default_factory=list)
     number_names: list[str] = field(default_factory=list)
 
-    def add(self, systems: Sequence[System], sentences: Sequence[Found]) -> None:
+    def add(self, systems: Sequence[SystemLists], sentences: Sequence[Found]) -> None:
         """The lists of one sentence, in the order of the systems."""
         name = sentences[0][2]
         for system, (_, _, own) in zip(systems, sentences, strict=True):
@@ -168,7 +168,7 @@ class Floors:
     feature(candidate) - mean of the others = coefficients . (1, likeness), least squares over a system's candidates.
     """
 
-    def __init__(self, systems: Sequence[System]) -> None:
+    def __init__(self, systems: Sequence[SystemLists]) -> None:
         self.systems = systems
         width = len(LIKENESS) + 1
         self._xx = [np.zeros((width, width)) for _ in systems]
@@ -221,7 +221,7 @@ class Floors:
 
 
 def combine(
-    systems: Sequence[System],
+    systems: Sequence[SystemLists],
     out: PathLike,
     run: Session = SILENT,
     *,
@@ -260,7 +260,7 @@ def combine(
     return columns
 
 
-def _pieces(systems: Sequence[System]) -> Iterator[Piece]:
+def _pieces(systems: Sequence[SystemLists]) -> Iterator[Piece]:
     streams = [system.sentences() for system in systems]
     end = object()
     count = 0
@@ -280,7 +280,7 @@ def _pieces(systems: Sequence[System]) -> Iterator[Piece]:
             _differ(systems[0], count, system)
 
 
-def _differ(short: System, count: int, long: System) -> None:
+def _differ(short: SystemLists, count: int, long: SystemLists) -> None:
     finding = f"has {plural(count, 'sentence')}, {path_name(long.path)} has more"
     raise input_error(path_name(short.path), None, f"{finding}. Combine lists of the same sentences")
 
@@ -292,7 +292,7 @@ def _likeness(piece: Piece, ranks: NDArray[np.int64], jobs: int) -> Matrix:
     return np.concatenate([np.ones((*ranks.shape, 1)), like], axis=2)
 
 
-def _see(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> None:
+def _see(piece: Piece, systems: Sequence[SystemLists], floors: Floors, jobs: int) -> None:
     ranks = np.array(piece.ranks, np.int64).reshape(-1, len(systems))
     x = _likeness(piece, ranks, jobs)
     for s, values in enumerate(piece.values):
@@ -305,7 +305,7 @@ def _see(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> 
             floors.see(k, x[begin:end, k][rank >= 0], (y - y.mean(0)) * len(y) / (len(y) - 1))
 
 
-def _filled(piece: Piece, systems: Sequence[System], floors: Floors, jobs: int) -> Matrix:
+def _filled(piece: Piece, systems: Sequence[SystemLists], floors: Floors, jobs: int) -> Matrix:
     ranks = np.array(piece.ranks, np.int64).reshape(-1, len(systems))
     x = _likeness(piece, ranks, jobs)
     blocks = []

@@ -74,7 +74,7 @@ class Examined:
 
 
 @dataclass(frozen=True)
-class System:
+class ScoredSystem:
     """One way to train: a run, or several that differ in their seed only. Its score is the mean over all seeds."""
 
     name: str
@@ -145,7 +145,7 @@ class Group:
         return self.runs[0].run.metric.higher_is_better
 
     @cached_property
-    def systems(self) -> list[System]:
+    def systems(self) -> list[ScoredSystem]:
         """The finished runs, those that differ in the seed only taken together."""
         ways: dict[str, list[Examined]] = {}
         for examined in self.runs:
@@ -154,14 +154,14 @@ class Group:
                 if any(other.run.record.seed == examined.run.record.seed for other in ways.get(way, [])):
                     way += str(examined.number)  # the same run once more
                 ways.setdefault(way, []).append(examined)
-        made: list[System] = []
+        made: list[ScoredSystem] = []
         for runs in ways.values():
             name = runs[0].run.name
             if len(runs) > 1:
                 name = _common([examined.run.name for examined in runs]) or runs[0].run.trainer
                 if any(name == system.name for system in made):
                     name = runs[0].run.name
-            made.append(System(name, runs))
+            made.append(ScoredSystem(name, runs))
         return made
 
 

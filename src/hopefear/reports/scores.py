@@ -10,7 +10,7 @@ from hopefear.evaluation.comparison import LEVEL, Compared, p_value
 from hopefear.evaluation.significance import confidence_interval
 from hopefear.reports import page
 from hopefear.reports.charts import Bar, forest_plot
-from hopefear.reports.examined import PARTS, TITLES, Group, System
+from hopefear.reports.examined import PARTS, TITLES, Group, ScoredSystem
 from hopefear.reports.page import Section, plain_number, section, signed, table
 from hopefear.reports.verdict import Judged, next_steps, running, verdict
 
@@ -114,7 +114,7 @@ def scores(groups: Sequence[Group], jobs: int) -> Section:
     )
 
 
-def _score_cells(system: System, part: str, jobs: int) -> list[str]:
+def _score_cells(system: ScoredSystem, part: str, jobs: int) -> list[str]:
     before, after, digits = system.before(part), system.after(part), system.digits
     shown = plain_number(mean(after), digits) + (f" ± {plain_number(stdev(after), digits)}" if len(after) > 1 else "")
     was = plain_number(before, digits) if before is not None else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from hopefear.evaluation.comparison import LEVEL, METRIC_NAMES, Compared, Pair, compared, p_text
-from hopefear.reports.examined import PARTS, TITLES, Group, System
+from hopefear.reports.examined import PARTS, TITLES, Group, ScoredSystem
 from hopefear.reports.gather import RunData
 from hopefear.reports.page import plain_number, signed
 
@@ -26,16 +26,16 @@ class Judged:
 
     group: Group
     part: str
-    order: list[System]  # on the same sentences
+    order: list[ScoredSystem]  # on the same sentences
     compared: Compared | None  # all pairs of those whose sentences are known; None if the best is not among them
-    apart: list[System]  # on other sentences, or without a score: not compared
+    apart: list[ScoredSystem]  # on other sentences, or without a score: not compared
 
-    def pair(self, system: System, other: System) -> Pair | None:
+    def pair(self, system: ScoredSystem, other: ScoredSystem) -> Pair | None:
         """The test of two systems; None if it cannot be made."""
         return self.compared.pair(system.name, other.name) if self.compared is not None else None
 
     @property
-    def best(self) -> System:
+    def best(self) -> ScoredSystem:
         return self.order[0]
 
     @property
@@ -59,7 +59,7 @@ def judged(group: Group, jobs: int = 0) -> Judged | None:
     return Judged(group, part, order, _compared(group, part, order, jobs), apart)
 
 
-def _compared(group: Group, part: str, order: Sequence[System], jobs: int) -> Compared | None:
+def _compared(group: Group, part: str, order: Sequence[ScoredSystem], jobs: int) -> Compared | None:
     stats = {system.name: matrix for system in order if (matrix := system.stats(part)) is not None}
     if len(stats) < 2 or order[0].name not in stats:
         return None
@@ -67,13 +67,13 @@ def _compared(group: Group, part: str, order: Sequence[System], jobs: int) -> Co
     return compared(group.runs[0].run.metric, TITLES[part], dev, stats, {}, {}, jobs=jobs)
 
 
-def _testable(part: str, crowd: Sequence[System]) -> int:
+def _testable(part: str, crowd: Sequence[ScoredSystem]) -> int:
     return sum(system.stats(part) is not None for system in crowd)
 
 
-def _crowds(systems: Sequence[System], part: str) -> list[list[System]]:
+def _crowds(systems: Sequence[ScoredSystem], part: str) -> list[list[ScoredSystem]]:
     """The systems that were scored on a part, those on the same sentences together."""
-    crowds: list[list[System]] = []
+    crowds: list[list[ScoredSystem]] = []
     for system in systems:
         if not system.after(part):
             continue
@@ -107,11 +107,11 @@ def verdict(judged: Judged) -> str:
     return text
 
 
-def _has(compared: Compared, system: System) -> bool:
+def _has(compared: Compared, system: ScoredSystem) -> bool:
     return any(recipe.name == system.name for recipe in compared.recipes)
 
 
-def _names(systems: Sequence[System]) -> str:
+def _names(systems: Sequence[ScoredSystem]) -> str:
     return ", ".join(escape(system.name) for system in systems)
 
 
@@ -202,7 +202,7 @@ def _enough(sentences: int, interval: tuple[float, float], difference: float) ->
     return f"score about {round(needed / digits) * digits:,} sentences (here are {sentences:,})"
 
 
-def _use(best: System) -> str:
+def _use(best: ScoredSystem) -> str:
     run = best.first.run
     path = escape(shlex.quote(f"{run.path}/weights.txt"))
     seed = ""

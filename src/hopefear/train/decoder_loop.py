@@ -24,7 +24,7 @@ from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector
 from hopefear.runs import checkpoint
-from hopefear.runs.events import Decoded as DecodedEvent, Event, Listener, Setting
+from hopefear.runs.events import Decoded, Event, Listener, Setting
 from hopefear.runs.replicates import Replicate, Scores
 from hopefear.runs.session import Session
 from hopefear.train.coordinate_ascent import CoordinateAscent, Parameter, read_parameters
@@ -116,7 +116,7 @@ def _shown(outer: Session, loop: OuterLoop, total: int) -> Listener:
     update = outer.progress(f"tune {loop.trainer.name}", total)
 
     def hear(event: Event) -> object:
-        if isinstance(event, DecodedEvent | Setting):
+        if isinstance(event, Decoded | Setting):
             update(text=f"{event.log_name}  {loop.metric.key} {event.score:.{digits_for((event.score,))}f}")
         return outer.listen(event)
 

@@ -29,7 +29,7 @@ from hopefear.formats.lattices import with_features
 from hopefear.formats.listed import Input
 from hopefear.formats.weights import weight_vector
 from hopefear.train.decoder_command import DecoderError, last_words, run_command
-from hopefear.trainers.outer_loop import Decoder, Number
+from hopefear.trainers.outer_loop import ListDecoder, Number
 from hopefear.util.files import atomic_write
 
 _PLACEHOLDER = re.compile(r"\{(candidates|sources|scores)\}")
@@ -99,7 +99,7 @@ class ScorerCommand:
 class ScoredDecoder:
     """A decoder whose candidates are scored by somebody else: lists come back with the best first under all weights."""
 
-    decoder: Decoder
+    decoder: ListDecoder
     scorer: ScorerCommand
 
     def decode(

@@ -33,7 +33,7 @@ from hopefear.formats import read_forests, read_weights, write_forests, write_we
 from hopefear.formats.references import need_references
 from hopefear.metrics import Metric
 from hopefear.runs import checkpoint
-from hopefear.runs.events import Decoded as DecodedEvent, Event
+from hopefear.runs.events import Decoded, Event
 from hopefear.runs.session import Session
 from hopefear.trainers.base import Trainer
 from hopefear.trainers.batch.base import BatchTrainer
@@ -59,7 +59,7 @@ def looping(kind: type[Trainer], options: Mapping[str, Any], **more: Any) -> Bat
     return kind(**{**LOOP_DEFAULTS.get(kind.name, {}), **options, **more})
 
 
-class Decoder(Protocol):
+class ListDecoder(Protocol):
     """What is in the loop: a ``DecoderCommand``, or a decoder in this process."""
 
     def decode(
@@ -77,7 +77,7 @@ class Decoder(Protocol):
 
 
 @dataclass(frozen=True)
-class Decoded:
+class Decoding:
     """One decoding."""
 
     number: int
@@ -91,8 +91,8 @@ class Decoded:
 class Looped:
     """What the loop gave."""
 
-    best: Decoded
-    decoded: list[Decoded]
+    best: Decoding
+    decoded: list[Decoding]
     history: list[dict[str, Any]]  # a record per decoding, for run.json
     stopped: str  # why
     warnings: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ class OuterLoop:
     """A trainer around a decoder. ``run`` does the work."""
 
     trainer: BatchTrainer
-    decoder: Decoder
+    decoder: ListDecoder
     iterations: int
     tolerance: float = 1e-4  # of the largest weight: smaller moves end the loop
     holdout: float = 0.0  # share of the sentences that are not learnt from
@@ -135,7 +135,7 @@ class OuterLoop:
         folder = run.folder
         weights = dict(initial or {})
         lists: list[Pool] = []  # of the decodings that are learnt from, joined where all are
-        decoded: list[Decoded] = []
+        decoded: list[Decoding] = []
         history: list[dict[str, Any]] = []
         warnings: list[str] = []
         stopped = f"{self.iterations} iterations"
@@ -145,7 +145,7 @@ class OuterLoop:
             now, lists = self._decode(step, number, weights, parameters, lists)
             decoded.append(now)
             history.append({"epoch": number, "score": now.scores["dev"], **_figures(now)})
-            run.tell(DecodedEvent(number, now.scores["dev"], _figures(now)))
+            run.tell(Decoded(number, now.scores["dev"], _figures(now)))
             if now.new == 0:
                 stopped = "nothing new in the last decoding"
                 break
@@ -178,7 +178,7 @@ class OuterLoop:
         weights: Mapping[str, float],
         parameters: Mapping[str, Number] | None,
         before: list[Pool],
-    ) -> tuple[Decoded, list[Pool]]:
+    ) -> tuple[Decoding, list[Pool]]:
         """Decode, or take the decoding that is there; and join it with the candidates before."""
         lists = step / "candidates.forests"
         known = checkpoint.load(step / "decoded.json")
@@ -198,7 +198,7 @@ class OuterLoop:
         if known is None:
             known = {"scores": self.scores(first_best(own, self.trainer.jobs))}
             checkpoint.save(step / "decoded.json", known)
-        return Decoded(number, dict(weights), known["scores"], _size(_joined(recent_lists)), new), recent_lists
+        return Decoding(number, dict(weights), known["scores"], _size(_joined(recent_lists)), new), recent_lists
 
     def scores(self, best: Pool) -> dict[str, float]:
         """The metric of one translation per sentence, for each part."""
@@ -274,7 +274,7 @@ def _size(pool: Pool) -> int:
     return int(pool.row_begin()[-1])
 
 
-def _figures(now: Decoded) -> dict[str, Any]:
+def _figures(now: Decoding) -> dict[str, Any]:
     parts = {part: score for part, score in now.scores.items() if part != "dev"}
     return {**parts, "candidates": now.candidates, "new": now.new}
 
