@@ -265,7 +265,8 @@ class Mert {
 
 size_t patience(size_t rows, size_t axes, int kick_rounds) {
   const size_t most = std::min(kMostRounds, 8 * axes);
-  return static_cast<size_t>(kick_rounds) * std::clamp<size_t>(kManyRows / std::max<size_t>(rows, 1), 1, most);
+  const size_t times = std::clamp<size_t>(kManyRows / std::max<size_t>(rows, 1), 1, most);
+  return static_cast<size_t>(kick_rounds) * std::max<size_t>(1, times * kFewAxes / std::max(kFewAxes, axes));
 }
 
 std::vector<MertStart> mert(const Lists& lists, const double* initial, const std::vector<std::vector<double>>& axes,

@@ -33,8 +33,9 @@ struct MertOptions {
 };
 
 /// Rounds of kicks in a row without gain that are enough: kick_rounds on kManyRows candidates or more, and on smaller lists as many as
-/// take the same time, up to kMostRounds times as many, or 8 times the number of axes.
-inline constexpr size_t kManyRows = 400'000, kMostRounds = 100;
+/// take the same time, up to kMostRounds times as many, or 8 times the number of axes. A round takes as many times as long as there are axes:
+/// with more than kFewAxes, there are fewer rounds. They would fit the lists, and no others.
+inline constexpr size_t kManyRows = 400'000, kMostRounds = 100, kFewAxes = 32;
 size_t patience(size_t rows, size_t axes, int kick_rounds);
 
 struct MertStart {

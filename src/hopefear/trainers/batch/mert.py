@@ -10,7 +10,8 @@ Deviations, which ``axes=coordinates``, ``kicks=0`` take back:
   Translation features rise and fall together (with the length), so coordinate lines leave a narrow ridge at once.
 - After all starts the best one is searched towards the ends of the others, then kicked: four random steps that change a
   tenth of the sentences or more, an ascent from each, the best is kept; until ``kicks`` rounds in a row gained nothing.
-  Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many).
+  Lists of less than 400,000 candidates get as many rounds as take the same time (at most a hundred times as many, and
+  with more than 32 features so many times fewer: further kicks fit such lists and no others).
   Below 100,000, where few sentences make a rough surface, a pass has as many random lines as axes, kicks are larger,
   and only one of the four starts at the best point: the others continue independently, and restart when they stop
   improving.
