@@ -62,10 +62,11 @@ class Learn(Command[Iterator[str]]):
             return (f"{each}\n" for each in corrections)
         if self.export is not None:
             from hopefear.learning.export import write_tmx
+            from hopefear.util.messages import plural
 
             self._check_languages(translator)
             count = write_tmx(self.export, corrections, translator.source, translator.target)
-            session.note(f"{self.export}: {count} corrections")
+            session.note(f"{self.export}: {plural(count, 'correction')}")
             return iter(())
         if self.target is not None:
             pairs = self._pairs(translator, session)

@@ -16,6 +16,7 @@ from hopefear.runs.session import Session
 from hopefear.trainers.data import Corpus
 from hopefear.translator.translator import Translator
 from hopefear.util.files import PathLike, atomic_write
+from hopefear.util.messages import plural
 
 FEWEST = 100  # pairs that anything can be learnt from
 _PUNCTUATION = re.compile("[.,;:?!\u061f\u060c\u3002\uff01\uff1f\u0964]")
@@ -89,7 +90,7 @@ def _corrections(options: CreateOptions, folder: Path, run: Session) -> list[Pat
         raise input_error(options.with_corrections, None, f"{finding}. Take the corrections of the same languages")
     path = folder / "corrections.tmx"
     count = write_tmx(path, translator.corrections, translator.source, translator.target)
-    run.note(f"{options.with_corrections}: {count:,} corrections")
+    run.note(f"{options.with_corrections}: {plural(count, 'correction')}")
     return [path] if count else []
 
 
