@@ -124,7 +124,8 @@ def test_bad_input_takes_one_line(capsys: Said, arguments: list[str], output: st
 
 def test_tokenised_text_is_noticed(capsys: Said, tmp_path: Path) -> None:
     (tmp_path / "hyp").write_text("x .\n" * 100)
-    assert main(["score", str(tmp_path / "hyp"), "--refs", str(tmp_path / "hyp")]) == 0
+    (tmp_path / "ref").write_text("x y .\n" * 100)
+    assert main(["score", str(tmp_path / "hyp"), "--refs", str(tmp_path / "ref")]) == 0
     assert "is it tokenised?" in capsys.readouterr().err
 
 
@@ -191,3 +192,11 @@ def test_real_text(capsys: Said, references: list[str], tmp_path: Path, monkeypa
     theirs = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert main(["score", "dev.en.0", "--refs", *references]) == 0
     assert capsys.readouterr().out == theirs
+
+
+def test_a_candidate_without_a_value_is_not_the_best(capsys: Said, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("q,score,y\n1,,1\n1,0.5,0\n2,0.7,1\n2,0.1,0\n")
+    assert main(["score", "--table", str(table), "--group", "q", "--outcome", "y", "--test", "none"]) == 0
+    finding = "1 candidate without score (the first is in line 2), taken as worse than all others"
+    assert f"warning: {table}: {finding}" in capsys.readouterr().err

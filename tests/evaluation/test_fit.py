@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.data.lists import Synthetic
-from hopefear.evaluation.fit import pool_fit, references_fit
+from hopefear.evaluation.fit import pool_fit, references_fit, same_text
 from hopefear.evaluation.scores import score_files
 from hopefear.formats import read_nbest
 from hopefear.metrics import from_text
@@ -49,9 +49,10 @@ def test_misplaced_references(count: int) -> None:
     assert reverse.startswith(f"{OPENING}r fits the lines in reverse order better")
 
 
+@pytest.mark.parametrize("count", [60, 300])
 @pytest.mark.parametrize("other", [shuffled, lambda lines: text(len(lines), 9)])
-def test_references_in_no_order_or_of_another_text(other: object) -> None:
-    refs = text(300)
+def test_references_in_no_order_or_of_another_text(other: object, count: int) -> None:
+    refs = text(count)
     assert callable(other)
     wrong = other(refs)
     finding = f"{OPENING}r fits the lines given no better than lines at random"
@@ -75,11 +76,19 @@ def test_references_that_do_not_fit_each_other() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.8, 0.9])
-@pytest.mark.parametrize("count", [20, 30, 100, 500])
+@pytest.mark.parametrize("count", [20, 30, 50, 100, 500])
 def test_bad_outputs_raise_no_alarm(count: int, share: float) -> None:
     for seed in range(10):
         refs = text(count, seed)
         assert references_fit(worse(refs, share, seed + 100), [refs], ["r"]) == []
+
+
+def test_references_that_are_the_output() -> None:
+    lines = text(40)
+    finding = "r is the output itself in 98 % of the lines. Give translations by people as references"
+    assert same_text([*lines[:-1], "x"].__getitem__, [lines.__getitem__], 40, ["r"]) == [finding]
+    assert same_text(worse(lines, 0.1).__getitem__, [lines.__getitem__], 40, ["r"]) == []
+    assert same_text(lines.__getitem__, [lines.__getitem__], 19, ["r"]) == []
 
 
 def test_few_lines_or_few_words_say_nothing() -> None:

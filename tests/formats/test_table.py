@@ -253,6 +253,7 @@ def test_a_missing_outcome_is_an_error() -> None:
         ("g,t,a\n1,x,2\n1,y,3\n1,x,2\n", {"text": "t"}, "t.csv:4: the same candidate as line 2. Leave one out"),
         ("g,a,b\n1,.51,1\n1,.3,3\n1,.51,1\n2,.7,1\n2,.8,2\n2,.9,4\n2,.4,1\n2,.2,1\n2,.1,2\n3,.11,1\n3,.12,1\n", {},
          "t.csv:4: the same candidate as line 2"),
+        ("g,a\n" + 2 * "1,.51\n1,.3\n2,.7\n2,.8\n3,.11\n3,.12\n", {}, "t.csv:8: the same candidate as line 2"),
         ("g,a,b\n1,2,3\n1,x,4\n1,5,6\n", {}, "t.csv:3: a is 'x', which is not a number"),
         ("g,a\n1,1_000\n1,2\n", {"features": "a"}, "t.csv:2: a is '1_000', which is not a number"),
     ],

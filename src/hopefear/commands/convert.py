@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hopefear.commands.base import Command, arg
 
 if TYPE_CHECKING:
+    from hopefear._core import Pool
     from hopefear.runs.session import Session
 
 
@@ -35,8 +36,13 @@ class Convert(Command[None]):
     """
 
     def run(self, session: Session) -> None:
+        from hopefear.commands.candidates import warn_of_references
         from hopefear.formats.convert import convert
 
-        more = {"refs": self.refs, "sources": self.sources, "share_prefixes": self.share_prefixes}
-        written = convert(self.input, self.out, self.from_, self.to, **more)
+        def listen(pool: Pool) -> None:
+            if self.refs:
+                warn_of_references(pool, self.refs, session)
+
+        more: dict[str, Any] = {"refs": self.refs, "sources": self.sources, "share_prefixes": self.share_prefixes}
+        written = convert(self.input, self.out, self.from_, self.to, **more, listen=listen)
         session.note(f"{self.out}: {written}")

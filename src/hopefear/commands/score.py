@@ -122,8 +122,9 @@ class Score(Command["Scored"]):
         if self.table:
             assert self.group is not None
             spec = TableSpec(self.group, (), self.text, self.references, self.outcome)
-            return score_tables(self.systems, spec, self.metrics(), by=self.by, **how)
-        scored = score_files(self.systems, self.refs, self.metrics(), format=self.format, **how)
+            scored = score_tables(self.systems, spec, self.metrics(), by=self.by, **how)
+        else:
+            scored = score_files(self.systems, self.refs, self.metrics(), format=self.format, **how)
         if not self.json and (warning := scored.warning()):
             session.warn(warning)
         return scored

@@ -24,12 +24,13 @@ from hopefear._core import Pool
 
 LEAST = 20  # lines; fewer tell nothing
 SAMPLE = 1000  # lines that are looked at
-ENOUGH = 100  # lines from which references in no order at all are noticed
+FEW, ENOUGH = 50, 100  # lines from which references in no order at all are noticed, mostly and nearly always
 SHIFTS = (1, -1, 2, -2)
 CERTAIN = 5.0  # standard errors by which another order must be better
-CHANCE = 2.0  # standard errors below which the order given is no better than a random one
+CHANCE = 2.0  # standard errors below which the order given is no better than a random one; half of it for few lines
 TYPES = 50  # different words that text must have to be told apart
 TRANSLATED = 120  # lines at least that are translated to be compared, of a longer text
+SAME = 0.95  # share of lines that are equal from which a reference is the output itself
 CANDIDATES = 10  # of a list, whose words are taken together
 
 
@@ -74,6 +75,8 @@ def pool_fit(pool: Pool, names: Sequence[str] = (), seed: int = 1) -> list[str]:
     count = min((len(pool.references(i)) for i in _spaced(len(pool))), default=0)
     columns = [partial(_reference, pool, k) for k in range(count)]
     known = [*names, *(f"reference {k + 1}" for k in range(len(names), count))]
+    if same := same_text(partial(_first, pool), columns, len(pool), known):
+        return same
     return _findings(partial(_said, pool), columns, len(pool), known, seed)
 
 
@@ -96,6 +99,21 @@ def _findings(
     return [f"{opening}: {name} {finding}" for name, finding in findings if finding]
 
 
+def same_text(
+    text: Get, references: Sequence[Get], count: int, names: Sequence[str], what: str = "output"
+) -> list[str]:
+    """References that are the output itself, or the source, with ``what`` as its name: a score tells nothing then."""
+    if count < LEAST:
+        return []
+    rows = [i for i in _spaced(count) if text(i).strip()]
+    shares = [sum(text(i).split() == get(i).split() for i in rows) / max(1, len(rows)) for get in references]
+    return [
+        f"{name} is the {what} itself in {100 * share:.0f} % of the lines. Give translations by people as references"
+        for name, share in zip(names, shares, strict=False)
+        if share >= SAME
+    ]
+
+
 def _spaced(count: int) -> range:
     """The lines that are looked at."""
     return range(0, count, max(1, math.ceil(count / SAMPLE)))
@@ -108,6 +126,11 @@ def _said(pool: Pool, i: int) -> str:
     if not forest.is_list:
         return forest.viterbi({}).text
     return " ".join(pool.text(i, j) for j in range(min(CANDIDATES, forest.edge_count)))
+
+
+def _first(pool: Pool, i: int) -> str:
+    forest = pool[i]
+    return pool.text(i, 0) if forest.edge_count and forest.is_list else ""
 
 
 def _reference(pool: Pool, k: int, i: int) -> str:
@@ -154,7 +177,8 @@ class _Fit:
         self.sizes = {int(i): self._size(lines[int(i)]) for i in self.rows}
         self.other_sizes: dict[int, float] = {}
         self.random = np.random.default_rng(seed)
-        self.various = len(own) >= ENOUGH and len(times) >= TYPES and len(set(own)) > len(own) / 2
+        self.various = len(own) >= FEW and len(times) >= TYPES and len(set(own)) > len(own) / 2
+        self.various = self.various and len({lines[int(i)] for i in self.rows}) > len(own) / 2
 
     def _shared(self, i: int, j: int) -> float:
         """The weight of the words that two lines share, from 0 to 1."""
@@ -186,7 +210,8 @@ class _Fit:
             return ""
         if finding := self.misplaced():
             return finding
-        hopeless = self.various and self.better_than_chance() < CHANCE
+        least = CHANCE if len(self.rows) >= ENOUGH else CHANCE / 2
+        hopeless = self.various and self.better_than_chance() < least
         return "fits the lines given no better than lines at random" if hopeless else ""
 
     def misplaced(self) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation import SAMPLES
-from hopefear.evaluation.fit import references_fit
+from hopefear.evaluation.fit import references_fit, same_text
 from hopefear.formats.kinds import explained
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.references import by_translator
@@ -213,10 +213,12 @@ def score_files(
             for metric in metrics
         ]
     names = [path_name(path) for path in refs]
+    get = [lines.__getitem__ for lines in references]
     findings = [
         f"{system.name}: {finding}"
         for system in outputs
-        for finding in references_fit(system.outputs[0], references, names, seed)
+        for finding in same_text(system.outputs[0].__getitem__, get, len(references[0]), names)
+        or references_fit(system.outputs[0], references, names, seed)
     ]
     return Scored(outputs, [files for _, files in systems], metrics, scores, samples, findings)
 

@@ -17,6 +17,7 @@ from hopefear.evaluation import SAMPLES
 from hopefear.evaluation.scores import TESTS, Score, Scored, Stats, System, compared, evaluate
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.metrics import External, Metric
+from hopefear.util.messages import plural
 
 
 def score_tables(
@@ -41,6 +42,7 @@ def score_tables(
         if sorted(other) != sorted(labels):
             finding = f"has other groups than {names[0]}. Score rankings of the same candidates"
             raise InputError(f"{table.name if len(tables) > 1 else name}: {finding}")
+    findings = [text for each, _, _ in best if (text := _without_value(each, by))]
     rows = [_ordered(rows, other, labels) for _, rows, other in best]
     flat = [table for table, _, _ in best]
     outputs = [
@@ -57,7 +59,7 @@ def score_tables(
             if not references or spec.text is None:
                 raise OptionError(f"--metric {metric.name} needs --text and --references.")
             scores.append(evaluate(outputs, references, metric, **how))
-    return Scored(outputs, [files for _, files in systems], metrics, scores, samples)
+    return Scored(outputs, [files for _, files in systems], metrics, scores, samples, findings)
 
 
 def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.int64], list[str]]:
@@ -65,11 +67,27 @@ def _best(table: Table, group: str, by: str | None) -> tuple[Table, NDArray[np.i
     if table.rows == 0:
         raise InputError(f"{table.name}: there are no rows. Give a table with one row per candidate")
     codes, labels = table.codes(group)
-    by = by or ("score" if "score" in table.columns else None)
+    by = _ordering(table, by)
     value = np.nan_to_num(table.numbers(by, "--by"), nan=-np.inf) if by is not None else np.zeros(table.rows)
     order = np.lexsort((np.arange(table.rows), -value, codes))
     first = np.concatenate([[True], np.diff(codes[order]) != 0])
     return table, order[first], labels
+
+
+def _ordering(table: Table, by: str | None) -> str | None:
+    return by or ("score" if "score" in table.columns else None)
+
+
+def _without_value(table: Table, by: str | None) -> str | None:
+    """Candidates that cannot be the best, because they have no value to be chosen by."""
+    column = _ordering(table, by)
+    if column is None:
+        return None
+    gone = np.flatnonzero(np.isnan(table.numbers(column, "--by")))
+    if not gone.size:
+        return None
+    finding = f"{plural(len(gone), 'candidate')} without {column} (the first is in {table.place(int(gone[0]))})"
+    return f"{table.name}: {finding}, taken as worse than all others"
 
 
 def _ordered(rows: NDArray[np.int64], own: Sequence[str], labels: Sequence[str]) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hopefear._core import Pool
@@ -38,10 +38,12 @@ def convert(
     refs: Sequence[PathLike] = (),
     sources: PathLike | None = None,
     share_prefixes: bool = False,
+    listen: Callable[[Pool], None] | None = None,
 ) -> str:
     """Read one format, write another; returns the name of the format that was written.
 
-    A ``source`` of None is seen from the file, a ``target`` of None from the name of ``out``.
+    A ``source`` of None is seen from the file, a ``target`` of None from the name of ``out``. ``listen`` is given what
+    was read.
     """
     read = [*dict.fromkeys([*list_formats(), *FOREST_FORMATS]), "weights"] if source is not None else []
     for option, format, known in (("--from", source, read), ("--to", target, WRITTEN)):
@@ -54,6 +56,8 @@ def convert(
         write_weights(read_weights(path), out)
         return "weights"
     pool = _read(path, source, list(refs) or None, sources)
+    if listen is not None:
+        listen(pool)
     if share_prefixes:
         pool = lattices.share_prefixes(pool)
     target = target or ("moses" if pool.is_lists else "native")

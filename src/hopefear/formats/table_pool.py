@@ -208,9 +208,10 @@ class PoolBuilder:
         for name in names:
             column = self._part(name, whole)
             twice = [pair for pair in twice if equal_values(column[pair[0]], column[pair[1]])]
+        rows = self.table.rows - len(twice)  # or a table that is there twice as a whole would hide its repetitions
         if self.spec.text:
             others = [self.table.column(self.spec.text, "--text")]
-        elif twice and any(len(np.unique(self._part(name, whole))) >= DIFFERENT * self.table.rows for name in names):
+        elif twice and any(len(np.unique(self._part(name, whole))) >= DIFFERENT * rows for name in names):
             used = {self.spec.group, *self.names, *self.spec.outcome}
             others = [self.table.columns[name] for name in self.table.columns if name not in used]
         else:

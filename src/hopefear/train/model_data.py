@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.errors import InputError
-from hopefear.evaluation.fit import translated_fit
+from hopefear.evaluation.fit import same_text, translated_fit
 from hopefear.evaluation.held_out import Difference
 from hopefear.evaluation.holdout import split
 from hopefear.formats.forests import plf_lattices
@@ -111,9 +111,12 @@ def misplaced_references(
         pool = decoder.kbest([corpus.lines[i] for i in rows], 1, weights=weights, jobs=jobs)
         return [pool.text(i, 0) for i in range(len(pool))]
 
-    text = decoder.model.target_text.text
+    text, files = decoder.model.target_text.text, [path_name(name) for name in names]
+    own = [lines.__getitem__ for lines in corpus.references]
+    if same := same_text(corpus.lines.__getitem__, own, len(corpus), files, "source"):
+        return same
     references = [[text(line) for line in lines] for lines in corpus.references]
-    return translated_fit(translate, references, [path_name(name) for name in names])
+    return translated_fit(translate, references, files)
 
 
 def _initial(command: Train) -> tuple[dict[str, float] | None, str | None]:
