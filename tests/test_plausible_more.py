@@ -297,7 +297,7 @@ def test_results_show_themselves(names: dict[str, Any]) -> None:
         ('hf.rerank(frame, {"logprob": 1.0}, group="nope")', "no column 'nope' for group"),
         ("hf.rerank(frame, [1.0, 2.0])", "weights map names to numbers: a dict, not list"),
         ('hf.Reranker({"a": "x"})', "the weight of a is 'x', not a number"),
-        ("hf.Mert().fit([1])", "there are no lists of candidates in this list"),
+        ("hf.Mert().fit([1])", "learns from the candidates of a pool, not from list. Name group"),
         ('hf.Mert(metric="nope").fit(records)', "there is no metric 'nope'"),
         ('hf.rerank("lists.jsonl", {"gone": 1.0, "reward": 1.0})', r'missing="zero"'),
     ],

@@ -33,7 +33,7 @@ def test_a_metric_may_be_a_name(pool: hf.Pool) -> None:
     [
         ("gone.nbest", None, "gone.nbest: no such file or folder"),
         (Path("gone.nbest"), None, "gone.nbest: no such file or folder"),
-        ([1], None, "there are no lists of candidates in this list"),
+        ([1], None, "learns from the candidates of a pool, not from list"),
         (None, "weights.txt", "weights.txt: no such file or folder"),
         (None, [1.0, 2.0], "initial weights are a mapping from names to numbers, not list"),
         (None, np.ones(4), "initial weights are a mapping from names to numbers, not ndarray"),

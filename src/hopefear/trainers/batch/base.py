@@ -21,6 +21,7 @@ from hopefear.errors import InputError, python_messages
 from hopefear.evaluation.scores import score_of
 from hopefear.formats.given import Names, pool_of
 from hopefear.formats.pool import chosen
+from hopefear.formats.records import lists_in, several
 from hopefear.formats.weights import read_weights
 from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text, usual
 from hopefear.metrics.custom import CustomMetric
@@ -133,8 +134,9 @@ class CandidateTrainer(Trainer):
 
         ``outcome`` and ``columns`` are those of :func:`hopefear.formats.given.pool_of`.
         """
-        if hasattr(data, "decoder"):  # hopefear train puts it into a loop
-            check_data(self, data, initial)
+        data = several(data)
+        if not (isinstance(data, str | os.PathLike) or columns.get("group")) and lists_in(data) is None:
+            check_data(self, data, initial)  # says what is needed
         metric: Metric | str = self.metric
         names = [outcome] if isinstance(outcome, str) else list(outcome)
         if isinstance(metric, str) and columns.get("group") and not names:
@@ -404,8 +406,8 @@ def check_data(trainer: Trainer, data: object, initial: object) -> None:
     """Say what a trainer learns from, and from which weights."""
     if not isinstance(data, Pool):
         raise InputError(
-            f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. "
-            "hopefear train puts it into a loop around a decoder"
+            f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. Name group, "
+            "the column of its rows that says which compete; hopefear train puts it into a loop around a decoder"
         )
     if initial is not None and not isinstance(initial, Mapping):
         raise InputError(f"initial weights are a mapping from names to numbers, not {type(initial).__name__}")
