@@ -101,7 +101,7 @@ def test_what_a_format_cannot_say(here: Path, capsys: Said) -> None:
         (["list.nbest", "out.slf"], "slf has no place for the feature 'tm'"),
         (["list.nbest", "out", "--to", "marvin"], "--to: no format is called 'marvin'"),
         (["list.nbest", "out", "--from", "weights", "--to", "jsonl"], "weights are only converted to weights"),
-        (["-", "out.nbest"], "Name its format by --from"),
+        (["-", "out.nbest"], "Name it with --from"),
     ):
         assert main(["convert", *arguments]) == 2
         assert finding in capsys.readouterr().err

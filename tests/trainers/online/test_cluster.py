@@ -16,6 +16,7 @@ from hopefear.train.model_trainers import team
 from hopefear.trainers import Result, Task
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.teams import Learners
+from hopefear.util.processes import cores
 from tests.clusters import two_nodes
 from tests.models import corpus
 
@@ -72,6 +73,16 @@ def test_there_are_as_many_learners_as_the_cluster_has_cpus(decoder: Hiero, task
     assert team(config).count == 2
     with pytest.raises(InputError, match="the cluster has 2 CPUs, and 3 learners need one each"):
         Mira(learners=Learners("async", 3, cluster=cluster)).fit(Task(decoder, corpus(task, "tune")))
+
+
+def test_a_cluster_of_this_machine_has_no_more_cpus_than_it(decoder: Hiero, task: Path) -> None:
+    ray.shutdown()
+    learners = Learners("async", cores() + 1, cluster="local")
+    try:
+        with pytest.raises(InputError, match=r"the cluster has \d+ CPUs, and \d+ learners need one each"):
+            Mira(learners=learners).fit(Task(decoder, corpus(task, "tune")))
+    finally:
+        ray.shutdown()
 
 
 def test_another_model_under_the_same_path_is_refused(decoder: Hiero, task: Path, cluster: str) -> None:

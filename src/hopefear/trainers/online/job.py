@@ -148,8 +148,9 @@ def _team(trainer: Online, data: Data, w: Vector, warn: Callable[[str], None]) -
     if cluster is not None:
         from hopefear.trainers.online.cluster import Actors, check_cpus
         from hopefear.util.cluster import connect
+        from hopefear.util.processes import cores
 
-        connect(cluster, count)
+        connect(cluster, min(count, cores()))
         check_cpus(count)
         return Crew(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
     from hopefear.trainers.online.workers import Processes
