@@ -175,7 +175,16 @@ def test_every_option_decides_or_is_named_here() -> None:
     """What the fingerprint leaves out must not change the stages."""
     outside = {"out", "jobs", "overwrite", "name", "licence"}
     inside = {"source_language", "target_language", "corpus", "source", "target", "columns", "rules", "curve", "seed"}
-    inside |= {"dev_source", "dev_refs", "test_source", "test_refs", "with_corrections", "glossary", "tokenizer"}
+    inside |= {
+        "dev_source",
+        "dev_refs",
+        "test_source",
+        "test_refs",
+        "with_corrections",
+        "glossary",
+        "lm_text",
+        "tokenizer",
+    }
     assert {each.name for each in dataclasses.fields(CreateOptions)} == inside | outside
 
 
@@ -198,3 +207,37 @@ def test_corrections_are_built_in(made: tuple[Path, Created], tmp_path: Path) ->
     assert asked.fingerprint() != options(folder).fingerprint()
     with pytest.raises(InputError, match="translates from de to en"):
         prepare(options(folder, with_corrections=old, target_language="fr"), tmp_path / "work", Session())
+
+
+def test_more_text_of_the_target_language(made: tuple[Path, Created], tmp_path: Path) -> None:
+    folder = made[0]
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    prepare(options(folder), plain, Session())
+    references = (plain / "test.ref.0").read_text().splitlines() + (plain / "dev.ref.0").read_text().splitlines()
+    own = ["the gizmo sees the house", "", "word " * 101]
+    near = [line.upper() + " 7!" for line in references]
+    (tmp_path / "more.txt").write_text("".join(f"{line}\n" for line in (*own, *near)))
+    (tmp_path / "work").mkdir()
+    asked = options(folder, lm_text=[tmp_path / "more.txt"])
+    record = prepare(asked, tmp_path / "work", Session())
+    assert record["target_text"] == {"read": 3 + len(near), "kept": 1, "held_out": len(near)}
+    assert (tmp_path / "work" / "target.text").read_text() == "the gizmo sees the house\n"
+    assert asked.fingerprint() != options(folder).fingerprint()
+    (tmp_path / "more.txt").write_text("".join(f"{line}\n" for line in near))
+    with pytest.raises(InputError, match=r"more\.txt: has no line to learn a language model from"):
+        prepare(asked, tmp_path / "work", Session())
+    (tmp_path / "more.txt").write_text('<?xml version="1.0"?>\n<tmx version="1.4">')
+    with pytest.raises(InputError, match="not plain text"):
+        prepare(asked, tmp_path / "work", Session())
+
+
+def test_more_text_is_a_language_model_of_its_own(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "x.tsv", 300)
+    lines = [" and ".join(sentence(random.Random(seed))[1] for _ in range(2)) for seed in range(400)]
+    (tmp_path / "more.txt").write_text("".join(f"{line}\n" for line in lines))
+    created = create(options(tmp_path, lm_text=[tmp_path / "more.txt"]))
+    model, card = open_translator(tmp_path / "translator")
+    assert "lm2" in model.weights
+    assert 0 < card["recipe"]["target_text"] == created.recipe["target_text"] <= 400
+    assert "more text of the target language" in (tmp_path / "translator" / "report.html").read_text()

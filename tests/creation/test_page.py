@@ -18,6 +18,7 @@ def stages() -> dict[str, dict[str, Any]]:
             "pairs": {"read": 9, "kept": 5, "dropped": {"empty": 4}, "repaired": {"tags": 1}},
             "sentences": {"train": 3, "dev": 1, "test": 1},
             "near_copies": 2,
+            "target_text": {"read": 0, "kept": 0, "held_out": 0},
             "documents": {"test": 1},
             "train": {"domains": [EVIL], "pairs": [3]},
             "samples": {"empty": [sample], "tags": [sample]},

@@ -66,9 +66,7 @@ class Build(Command["BuildReport"]):
         metavar="NAME[+NAME]",
     )
     save_alignment: str | None = arg("Write the word alignment too.", default=None, metavar="FILE")
-    lm_text: Sequence[str] = arg(
-        "More text of the target language, for a second language model.", default=(), file=True
-    )
+    lm_text: Sequence[str] = shared.lm_text("for a second language model")
     lm_order: int = arg("Longest n-grams of the language models.", default=BuildOptions.lm_order, least=1, most=6)
     joint_model: bool = arg("Train a neural joint model as well, which takes some minutes.", default=False)
     filter: Sequence[str] = arg("Keep only rules that can apply to these source texts.", default=(), file=True)
@@ -131,9 +129,9 @@ class Build(Command["BuildReport"]):
         from hopefear.model.directory import check_out
         from hopefear.util.files import scratch_folder
 
+        for path in (*self.source, *self.target, *self.lm_text):
+            refuse_markup(path)
         if not self.corpus:
-            for path in (*self.source, *self.target):
-                refuse_markup(path)
             return self._build(self.source, self.target, self.options(), session)
         out = Path(self.out)
         check_out(out, self.overwrite)

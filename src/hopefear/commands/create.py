@@ -62,6 +62,7 @@ class Create(Command["Created"]):
         metavar="TSV",
         shown="none",
     )
+    lm_text: Sequence[str] = shared.lm_text("which needs no translation: it makes the output more fluent")
     without: Sequence[str] = arg("Cleaning rules to switch off, such as ratio.", default=(), metavar="RULE")
     tokenizer: str = arg(
         "As build has it: auto, unicode, characters, sub-words, ...; two for both sides: sub-words,unicode.",
@@ -107,6 +108,7 @@ class Create(Command["Created"]):
             test_refs=self.test_refs,
             with_corrections=self.with_corrections,
             glossary=self.glossary,
+            lm_text=self.lm_text,
             tokenizer=self.tokenizer,
             rules=CleaningRules(off=tuple(self.without)),
             name=self.name,

@@ -42,6 +42,10 @@ def initial() -> Any:
     return arg("Weights to start from.", default=None, file=True)
 
 
+def lm_text(what: str) -> Any:
+    return arg(f"More text of the target language, {what}.", default=(), file=True)
+
+
 def lowercase() -> Any:
     return arg("The metric ignores case.", default=False)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.creation.recipe import Recipe
+from hopefear.creation.target_text import more_text
 from hopefear.creation.work import remove
 from hopefear.model.builder import build
 from hopefear.model.options import BuildOptions
@@ -27,7 +28,7 @@ def build_model(
         lm_order=recipe.lm_order,
         joint_model=recipe.joint_model,
     )
-    return build_pruned(source, target, out, options, recipe.prune, seed, jobs, run)
+    return build_pruned(source, target, out, options, recipe.prune, seed, jobs, run, more_text(data, folder))
 
 
 def build_pruned(
@@ -39,10 +40,11 @@ def build_pruned(
     seed: int,
     jobs: int,
     run: Session,
+    lm_text: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """A model without rules that it does not need; ``out`` is replaced."""
     whole = out.with_name(f"{out.name}.whole")
-    report = build(source, target, whole, options, overwrite=True, seed=seed, jobs=jobs, run=run)
+    report = build(source, target, whole, options, lm_text=lm_text, overwrite=True, seed=seed, jobs=jobs, run=run)
     if out.exists():  # the work ended before its record was written
         shutil.rmtree(out)
     rules = shrink(whole, out, prune, jobs=jobs)["rules"]

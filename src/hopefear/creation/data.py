@@ -10,6 +10,7 @@ from typing import Any
 from hopefear.corpus import Pair, clean, read_pairs, split, write_plain
 from hopefear.corpus.languages import check_languages
 from hopefear.creation.options import CreateOptions
+from hopefear.creation.target_text import keep_target_text
 from hopefear.errors import InputError, input_error
 from hopefear.learning.export import write_tmx
 from hopefear.runs.session import Session
@@ -70,6 +71,7 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
         "sentences": {"train": len(parts.train), "dev": len(dev), "test": len(test)},
         "own": {"dev": given_dev, "test": given_test},
         "near_copies": parts.near_copies,
+        "target_text": keep_target_text(options.lm_text, (*dev.references, *test.references), folder, run),
         "documents": parts.documents,
         "punctuation": {"train": _punctuated(pair.source for pair in parts.train), "test": _punctuated(test.lines)},
     }

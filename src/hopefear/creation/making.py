@@ -113,6 +113,8 @@ def _finish(
     pairs = {name: data["pairs"][name] for name in ("read", "kept", "dropped")}
     test = {name: scored[name] for name in ("bleu", "chrf", "sentences", "low", "high")}
     chosen = {**recipe.as_dict(), **decoding_recipe(stages["choose"]), "learnt": stages["learn"]["learnt"]}
+    if data["target_text"]["kept"]:
+        chosen["target_text"] = data["target_text"]["kept"]
     if (weight := stages.get("terms", {}).get("weight")) is not None:
         chosen["glossary"] = weight
     seconds = sum(stage["seconds"] for stage in stages.values())

@@ -33,6 +33,7 @@ class CreateOptions:
     test_refs: Sequence[PathLike] = ()
     with_corrections: PathLike | None = None  #: a translator whose corrections are added to the corpus
     glossary: PathLike | None = None  #: terms, as a file; their weight is learnt too
+    lm_text: Sequence[PathLike] = ()  #: more text of the target language, for a second language model
     tokenizer: str = BuildOptions.tokenizer  #: as :class:`hopefear.model.BuildOptions` has it
     rules: CleaningRules = field(default_factory=CleaningRules)
     name: str = ""  #: of the translator; none: that of its folder
@@ -57,6 +58,7 @@ class CreateOptions:
             "target": self.target,
             "dev": [*([self.dev_source] if self.dev_source else []), *self.dev_refs],
             "glossary": [self.glossary] if self.glossary else [],
+            "lm_text": self.lm_text,
             "test": [*([self.test_source] if self.test_source else []), *self.test_refs],
         }
         if self.with_corrections is not None:

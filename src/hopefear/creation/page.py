@@ -102,6 +102,10 @@ def _data(data: Mapping[str, Any]) -> Section:
         lead += f"; {data['near_copies']:,} were left out because they are, or nearly are, in a test"
     if data["documents"]:
         lead += ". Whole documents are in one part"
+    if data["target_text"]["kept"]:
+        more = data["target_text"]
+        lead += f". Of more text of the target language, {more['kept']:,} lines were used"
+        lead += f", and {more['held_out']:,} left out because they are, or nearly are, held-out references"
     domains = zip(data["train"]["domains"], data["train"]["pairs"], strict=True)
     content = [
         table(

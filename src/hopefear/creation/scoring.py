@@ -11,6 +11,7 @@ from hopefear.corpus.languages import primary
 from hopefear.creation.building import build_pruned
 from hopefear.creation.decoding import Way, bleu_of, chrf, score, translations
 from hopefear.creation.recipe import Recipe
+from hopefear.creation.target_text import more_text
 from hopefear.decode import Hiero
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 from hopefear.formats.weights import read_weights
@@ -146,7 +147,7 @@ def learning_curve(
         for path, lines in zip(paths, sides, strict=True):
             path.write_text("".join(f"{line}\n" for line in lines[share // 2 :: share]), encoding="utf-8")
         out = folder / f"model.{share}"
-        build_pruned([paths[0]], [paths[1]], out, options, recipe.prune, seed, jobs, SILENT)
+        build_pruned([paths[0]], [paths[1]], out, options, recipe.prune, seed, jobs, SILENT, more_text(data, folder))
         part = Model.open(out, verify=False, jobs=jobs)
         texts = translations(Hiero(part, part.weights), test.lines, [None], f"1/{share} of the data", run, jobs)[None]
         points.append({"pairs": count // share, "bleu": score(texts, test, metric, jobs)})
