@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 #: Module -> the public names that it defines. ``__init__.pyi`` has the same for type checkers; a test compares them.
