@@ -128,7 +128,7 @@ def test_asynchronous_processes(task: Path, tmp_path: Path) -> None:
     [
         (["--set", "eta=x"], "eta"),
         (["--set", "speed=1"], "has no option 'speed'"),
-        (["--set", "mu=1"], "mu must not be above 0"),
+        (["--set", "mu=1"], "mu must be 0 or less"),
         (["--dev-source", "{task}/dev.source"], "--dev-source and --dev-refs go together"),
         (["--features", "magic"], "has no features 'magic'"),
         (["--simulate-learners", "2", "--parallel", "mix"], "--simulate-learners goes with neither"),

@@ -127,6 +127,7 @@ OPENED = {
     "util/atomic.py": "opens what it has made",
     "util/leftovers.py": "opens what it has made",
     "util/remote.py": "the layer itself: read in pieces",
+    "util/plugins.py": "metadata of installed packages",
     "formats/forests.py": "eight bytes, which tell a native file",
     "formats/pool.py": "a temporary file of ours",
     "formats/table_files.py": "Parquet and Arrow, by pyarrow with check_size; whole standard input by open_bytes",

@@ -20,7 +20,7 @@ def test_mu_fades() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"mu": 0.5}, "mu must not be above 0"),
+        ({"mu": 0.5}, "mu must be 0 or less"),
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"objective": "secant", "mu": 0.0}, "divides by mu"),
         ({"approximation": "exact"}, "approximation must be forest, linear or kbest"),

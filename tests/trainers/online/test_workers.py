@@ -70,7 +70,7 @@ def test_a_killer_in_a_batch_is_blamed_alone(
     monkeypatch.setattr(workers_module.Processes.__init__, "__defaults__", (8,))
     trained = Mira(epochs=2, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
     assert [record["sentences"] for record in trained.history] == [23, 23]
-    left_out = [text for text in trained.warnings if "left out" in text]
+    left_out = [text for text in trained.warnings if "killed" in text]
     assert left_out == ["sentence 6 killed 3 learners: it is skipped"]
     assert any(text.endswith("died and was replaced: MemoryError: no room") for text in trained.warnings)
     assert "Traceback" not in capfd.readouterr().err
