@@ -1,5 +1,6 @@
 """Queries, states and files of the language model."""
 
+import gzip
 import math
 import random
 from itertools import pairwise
@@ -11,6 +12,7 @@ import pytest
 
 from hopefear import InputError, Vocab
 from hopefear._core import LmSeams
+from hopefear.cli.main import main
 from hopefear.model.language_model import LanguageModel
 from tests.model.lm_corpora import arpa_text, backoff_arpa, zipf_sentences
 from tests.reference.language_model import BackoffTwin, kneser_ney
@@ -320,3 +322,32 @@ def test_a_damaged_table_that_nobody_checked_is_still_safe(tmp_path: Path) -> No
             continue
         damaged.score("w0 w1 w2 new w3")
         damaged.core.bracketed_scores(np.array([3, 4, 5, 3, 4], np.uint32), np.array([0, 5]), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("content", "finding"),
+    [
+        (bytes(3000), "neither an ARPA file nor a model that hopefear saved. Give the ARPA file, which may be packed"),
+        (
+            b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100),
+            "a binary file of KenLM. Give the ARPA",
+        ),
+    ],
+)
+def test_the_command_line_is_told_which_file_to_give(
+    content: bytes, finding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "list.jsonl").write_text('{"candidates": [{"text": "a", "features": {"f": 1}}]}\n')
+    packed = tmp_path / "big.arpa.gz"
+    packed.write_bytes(gzip.compress(content))
+    options = ["--out", str(tmp_path / "out.jsonl"), "--lm", str(packed)]
+    assert main(["features", str(tmp_path / "list.jsonl"), *options]) == 2
+    assert f"{packed}: {finding}" in capsys.readouterr().err
+
+
+def test_a_packed_model_has_to_be_unpacked(tmp_path: Path) -> None:
+    LanguageModel.estimate(["a b"], 2).save(tmp_path / "lm.bin")
+    packed = tmp_path / "lm.bin.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "lm.bin").read_bytes()))
+    with pytest.raises(InputError, match=r"lm\.bin\.gz: a packed model of hopefear\. Unpack it"):
+        LanguageModel.read(packed)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopefear import _core
-from hopefear.errors import InputError
+from hopefear.errors import InputError, input_error
 from hopefear.runs.session import SILENT, Session
 from hopefear.util import cluster
 from hopefear.util.disk import on_disk
@@ -26,6 +26,9 @@ from hopefear.util.files import PathLike, is_plain, iter_bytes, open_bytes, outp
 
 MAX_ORDER = 6
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
+_MAGIC = b"hopefear-lm\n\0\0\0\0"
+_KENLM = b"mmap lm http://kheafield.com"
+_ARPA = "Give the ARPA file, which may be packed"
 
 _TASK_WORDS = 2_000_000  # of a task on a cluster
 _RANGES = 64  # at most, in which slices of the text are merged
@@ -138,8 +141,16 @@ class LanguageModel:
     def read(cls, path: PathLike) -> LanguageModel:
         """A saved model or an ARPA file: the first bytes tell."""
         with open_bytes(path) as file:
-            saved = b"\0" in file.read(64)
-        return cls.open(path) if saved else cls.read_arpa(path)
+            head = file.read(64)
+        if b"\0" not in head:
+            return cls.read_arpa(path)
+        if head.startswith(_KENLM):
+            raise input_error(path_name(path), None, f"a binary file of KenLM. {_ARPA}")
+        if not head.startswith(_MAGIC):
+            raise input_error(path_name(path), None, f"neither an ARPA file nor a model that hopefear saved. {_ARPA}")
+        if not is_plain(path):
+            raise input_error(path_name(path), None, "a packed model of hopefear. Unpack it")
+        return cls.open(path)
 
     @property
     def order(self) -> int:
