@@ -13,6 +13,7 @@ from hopefear.errors import InputError
 from hopefear.formats import write_weights
 from hopefear.model.directory import Model
 from hopefear.model.imported import export_model, import_model
+from hopefear.model.joshua import read_joshua_config
 from hopefear.model.language_model import LanguageModel
 from hopefear.runs.events import Event, Warned
 from hopefear.runs.session import Session
@@ -196,3 +197,65 @@ def test_cdec_brings_its_glue_and_copies_unknown_words_only(tmp_path: Path) -> N
     assert score == pytest.approx(0.5 - 0.3 - 2 / math.log(10), abs=1e-6)
     with pytest.raises(InputError, match="no glue rules"):
         import_model(*files, "joshua", tmp_path / "j")
+
+
+JOSHUA_6 = """# the pipeline of Joshua 6
+tm = hiero -owner pt -maxspan 12 -path grammar
+tm = hiero -owner glue -maxspan -1 -path glue
+feature-function = LanguageModel -lm_type kenlm -lm_order 2 -lm_file lm.arpa
+feature_function = OOVPenalty
+mark-oovs = false
+output-format = %i ||| %s ||| %f ||| %c
+"""
+JOSHUA_5 = "tm = thrax pt 12 grammar\ntm=thrax glue -1 glue\nlm = kenlm 2 false false 100 lm.arpa\n"
+
+
+@pytest.mark.parametrize("settings", [JOSHUA_6, JOSHUA_5])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_joshua_config_names_the_files(
+    settings: str, apart: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = written(tmp_path, "joshua")
+    weights = "weights-file = weights\n" if apart else Path(files["weights"]).read_text()
+    (tmp_path / "joshua.config").write_text(settings + weights)
+    out = ["--out", str(tmp_path / "model")]
+    assert main(["import", str(tmp_path / "joshua.config"), "--format", "joshua", *out]) == 0
+    assert "warning" not in capsys.readouterr().err
+    model, wanted = Model.open(tmp_path / "model"), import_model(**files, format="joshua", out=tmp_path / "wanted")
+    assert dict(model.weights) == dict(wanted.weights) and len(model.grammar) == len(wanted.grammar)
+    assert model.info["options"]["max_phrase"] == 12
+    best = Hiero(model, pop_limit=0).decode([LINE])[0].viterbi(model.weights)
+    assert best.score == pytest.approx(theirs("joshua", LanguageModel.read(tmp_path / "lm.arpa").score(SAID)), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("line", "finding"),
+    [
+        ("tm = hiero -owner pt", ":9: the grammar has no owner or no file"),
+        ("tm = packed -owner pt -path packed", ":9: .*packed is a packed grammar of Joshua. Give the text"),
+        ("tm = hiero -owner pt -maxspan x -path grammar", ":9: -maxspan 'x' is no number of words"),
+        ("tm = hiero -owner custom -path grammar", ":9: a grammar of custom"),
+        ("feature-function = LanguageModel -lm_order 5", ":9: the language model has no file"),
+        ("feature-function = LanguageModel -lm_file a -lm_class", ":9: a language model of word classes"),
+        ("weights-file =", ":9: the file is missing"),
+        ("phrasemodel pt 0 0.5", ":9: 'phrasemodel pt 0 0.5' is neither key = value nor a weight"),
+        ("WordPenalty nan", ":9: the weight of 'WordPenalty' is 'nan'"),
+        ("tm_pt_0 0.5", ":9: the weight of 'tm_pt_0' is given twice"),
+    ],
+)
+def test_a_line_of_a_joshua_config(line: str, finding: str, tmp_path: Path) -> None:
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "joshua.config").write_text(f"{JOSHUA_6}tm_pt_0 1\n{line}\n")
+    with pytest.raises(InputError, match=f"joshua.config{finding}"):
+        read_joshua_config(tmp_path / "joshua.config")
+
+
+def test_without_a_joshua_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "joshua.config").write_text(JOSHUA_6)
+    out = ["--out", str(tmp_path / "model")]
+    assert main(["import", str(tmp_path / "joshua.config"), "--format", "joshua", *out]) == 2
+    assert 'joshua.config: no line such as "tm_pt_0 0.5". Is this a joshua.config?' in capsys.readouterr().err
+    assert main(["import", str(tmp_path / "joshua.config"), "--format", "moses", *out]) == 2
+    assert "a joshua.config goes with --format joshua only" in capsys.readouterr().err
+    assert main(["import", "--format", "joshua", *out]) == 2
+    assert "Give the joshua.config, or --grammar, --lm and --weights." in capsys.readouterr().err

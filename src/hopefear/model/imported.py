@@ -267,6 +267,7 @@ def import_model(
     format: str,
     out: PathLike,
     *,
+    values: Mapping[str, float] | None = None,
     max_span: int = 0,
     overwrite: bool = False,
     jobs: int = 0,
@@ -274,14 +275,15 @@ def import_model(
 ) -> Model:
     """Write the model directory and open it. Names that match nothing are warned of; if none does, it is an error.
 
-    Without ``glue``: the glue rules of the grammar itself, or those that cdec has built in.
+    Without ``glue``: the glue rules of the grammar itself, or those that cdec has built in. ``values`` are the weights
+    if the file ``weights`` has been read.
     """
     if format not in FORMATS:
         raise InputError(f"no format of grammars is called {format!r}. Choose {', '.join(FORMATS)}")
     if len(path_list(lm)) > 2:
         raise InputError("a model has at most 2 language models")
     check_out(Path(out), overwrite)
-    given = read_weights(weights)
+    given = read_weights(weights) if values is None else values
     rules, more = _grammar(grammar, format, jobs, run)
     if len(rules) == 0:
         where = ", ".join(path_name(path) for path in path_list(grammar))
