@@ -63,6 +63,19 @@ void append_many(Pool& p, const std::vector<std::string>& ids, In<int64_t> row_b
   append_lists(p, ids, view(row_begin), dense.data(), numbers.data(), texts, references);
 }
 
+std::vector<std::optional<bool>> number_ids(const Pool& p) {
+  std::vector<std::optional<bool>> ids;
+  for (const Sentence& s : p.sentences)
+    ids.push_back(s.id_kind == IdKind::place ? std::nullopt : std::optional(s.id_kind == IdKind::number));
+  return ids;
+}
+
+void set_number_ids(Pool& p, const std::vector<std::optional<bool>>& ids) {
+  if (ids.size() != p.size()) throw InputError("give a value for each sentence");
+  for (size_t i = 0; i < ids.size(); ++i)
+    p.sentences[i].id_kind = !ids[i] ? IdKind::place : *ids[i] ? IdKind::number : IdKind::string;
+}
+
 /// Exchange with tables and pickle.
 nb::class_<Pool> bind_pool(nb::module_& m) {
   return nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
@@ -122,6 +135,8 @@ void bind_contents(nb::class_<Pool>& pool) {
                      for (const auto& s : p.sentences) ids.push_back(s.id);
                      return ids;
                    })
+      .def_prop_rw("number_ids", number_ids, set_number_ids,
+                   "Whether the id of each sentence is a number in JSON; None: it is where it counts the sentences.")
       .def(
           "source", [](const Pool& p, int64_t i) { return at(p, i).source; }, "index"_a)
       .def(

@@ -231,7 +231,8 @@ Pool kbest(const Pool& pool, const double* w, int64_t k, bool distinct, int jobs
   out.sentences.resize(pool.size());
   parallel_for(pool.size(), jobs, [&](size_t i, int) {
     const Sentence& s = pool.sentences[i];
-    out.sentences[i] = {s.id, s.source, list_of(s.forest, kbest(s.forest, w, k, distinct), keep_numbers), s.references};
+    out.sentences[i] = {s.id, s.source, list_of(s.forest, kbest(s.forest, w, k, distinct), keep_numbers), s.references,
+                        s.id_kind};
   });
   return out;
 }

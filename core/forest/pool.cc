@@ -182,7 +182,7 @@ class Merging {
 
   Pool run() {
     for (const auto& group : groups()) {
-      Sentence sentence{group[0].second->id, "", {}, {}};
+      Sentence sentence{group[0].second->id, "", {}, {}, group[0].second->id_kind};
       std::vector<Candidate> candidates;
       for (const auto& [p, s] : group) {
         if (sentence.source.empty()) sentence.source = s->source;

@@ -3,6 +3,7 @@
 // A pool of k-best lists also has *rows*: candidate j of sentence i is row row_begin(i) + j. Statistics of a metric are a
 // matrix with one line per row, and everything a batch trainer needs is in these flat arrays.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,11 +12,15 @@
 
 namespace hopefear {
 
+/// What an id was in the JSON it came from; `place`: elsewhere, and then it is a number where it counts the sentences.
+enum class IdKind : uint8_t { place, number, string };
+
 struct Sentence {
   std::string id;      // as the file has it
   std::string source;  // may be empty
   Forest forest;
   std::vector<std::vector<int32_t>> references;  // word ids; a missing reference is left out
+  IdKind id_kind = IdKind::place;
 };
 
 /// Leaves out empty references, which stand for missing ones; when all are empty, the sentence has one empty reference.

@@ -46,7 +46,7 @@ Pool sample(const Pool& pool, const double* w, int64_t count, double temperature
   out.sentences.resize(pool.size());
   each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
     const auto drawn = sample(s.forest, w, count, temperature, seed, i);
-    out.sentences[i] = {s.id, s.source, list_of(s.forest, drawn, keep_numbers), s.references};
+    out.sentences[i] = {s.id, s.source, list_of(s.forest, drawn, keep_numbers), s.references, s.id_kind};
   });
   return out;
 }

@@ -98,7 +98,10 @@ void JsonlNbestReader::sentence(std::string_view text, int64_t line) {
               " (counted from " + std::to_string(base_) + "). Put the sentences in order, or the references into the JSON");
   if (!ids_.insert(id).second) json.fail("the id " + quoted(id) + " occurs twice. Keep the candidates of a sentence together");
   ++sentences_;
-  builder_.end_sentence(std::move(id), std::move(source), std::move(references));
+  builder_.end_sentence(std::move(id), std::move(source), std::move(references),
+                        !has_id     ? IdKind::place
+                        : number_id ? IdKind::number
+                                    : IdKind::string);
 }
 
 void JsonlNbestReader::add_text(Json& json) {

@@ -98,13 +98,13 @@ void PoolBuilder::end_candidate() {
   ++candidate_;
 }
 
-void PoolBuilder::end_sentence(std::string id, std::string source, std::vector<std::string> references) {
+void PoolBuilder::end_sentence(std::string id, std::string source, std::vector<std::string> references, IdKind kind) {
   if (decided_) {
-    ready_.push_back(build(staged_, file_, std::move(id), std::move(source), std::move(references)));
+    ready_.push_back(build(staged_, file_, std::move(id), std::move(source), std::move(references), kind));
     staged_.clear();
   } else {
     prefix_values_ += staged_.feature_ids.size() + staged_.words.size();
-    prefix_.push_back({std::exchange(staged_, {}), std::move(id), std::move(source), file_, std::move(references)});
+    prefix_.push_back({std::exchange(staged_, {}), std::move(id), std::move(source), file_, std::move(references), kind});
     if (prefix_.size() >= kPrefixSentences || prefix_values_ >= kPrefixValues) decide();
   }
   if (stream_ && vocab_->size() > kStreamVocab) vocab_ = std::make_shared<Vocab>();
@@ -144,7 +144,7 @@ void PoolBuilder::decide() {
   }
   missing_.decide(dense_width_);
   for (Waiting& w : prefix_) {
-    ready_.push_back(build(w.staged, w.file, std::move(w.id), std::move(w.source), std::move(w.references)));
+    ready_.push_back(build(w.staged, w.file, std::move(w.id), std::move(w.source), std::move(w.references), w.id_kind));
     w.staged = {};
   }
   prefix_.clear();
@@ -230,10 +230,10 @@ void PoolBuilder::split_features(const Staged& s, std::span<double> dense, std::
 }
 
 NbestSentence PoolBuilder::build(const Staged& s, const std::string& file, std::string id, std::string source,
-                                 std::vector<std::string> references) const {
+                                 std::vector<std::string> references, IdKind kind) const {
   NbestSentence out;
   Forest made = forest(s, file, id);
-  out.sentence = {std::move(id), std::move(source), std::move(made), {}};
+  out.sentence = {std::move(id), std::move(source), std::move(made), {}, kind};
   out.references = std::move(references);
   if (stream_) {
     out.texts = s.texts;

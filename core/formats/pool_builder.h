@@ -61,7 +61,8 @@ class PoolBuilder {
   void end_candidate();
 
   // one sentence
-  void end_sentence(std::string id, std::string source = "", std::vector<std::string> references = {});
+  void end_sentence(std::string id, std::string source = "", std::vector<std::string> references = {},
+                    IdKind kind = IdKind::place);
   size_t candidates() const { return staged_.word_begin.size() - 1; }
   void finish();  // the file ended
 
@@ -95,6 +96,7 @@ class PoolBuilder {
     Staged staged;
     std::string id, source, file;
     std::vector<std::string> references;
+    IdKind id_kind;
   };
 
   void decide();
@@ -102,7 +104,7 @@ class PoolBuilder {
   void split_features(const Staged& staged, std::span<double> dense, std::span<int32_t> begin, std::span<int32_t> ids,
                       std::span<double> values) const;
   NbestSentence build(const Staged& staged, const std::string& file, std::string id, std::string source,
-                      std::vector<std::string> references) const;
+                      std::vector<std::string> references, IdKind kind) const;
 
   std::shared_ptr<Vocab> vocab_, features_;
   bool stream_;

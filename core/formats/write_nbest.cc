@@ -49,7 +49,7 @@ void append_json_line(std::string& out, const Pool& pool, size_t sentence, size_
     append_json_string(out, words);
   };
   out += "{\"id\": ";
-  if (s.id == std::to_string(first + sentence))
+  if (s.id_kind == IdKind::number || (s.id_kind == IdKind::place && s.id == std::to_string(first + sentence)))
     out += s.id;
   else
     append_json_string(out, s.id);

@@ -89,7 +89,7 @@ struct LanguageModel::Header {
 
 LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std::string& name, bool verify) {
   static_assert(sizeof(Header) == 512 && sizeof(Bucket) == 64 && sizeof(TopBucket) == 64);
-  const std::string cure = " Make it anew with LanguageModel.save";
+  const std::string cure = " Copy or make it anew, or give an ARPA file";
   if (memory->size() < sizeof(Header)) throw input_error(name, 0, "too short for a language model. Was the file cut off?" + cure);
   Header h;
   std::memcpy(&h, memory->data(), sizeof h);

@@ -80,3 +80,28 @@ def test_scores(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "0 ||| a ||| f=1 g=0.1 ||| 0.30000000000000004\n"
     write_nbest(pool, tmp_path / "out")
     assert (tmp_path / "out").read_text() == "0 ||| a ||| f= 1 g= 0.1 ||| 0\n"
+
+
+IDS = ["0", 1, "2", 7, "x", "12"]
+
+
+def test_ids_stay_strings_or_numbers(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    candidates = [{"text": "a b", "features": {"f": 1.0}}, {"text": "b", "features": {"f": 2.0}}]
+    path.write_text("".join(json.dumps({"id": each, "candidates": candidates}) + "\n" for each in IDS))
+
+    def ids() -> list[object]:
+        return [json.loads(line)["id"] for line in out.read_text().splitlines()]
+
+    write_nbest(read_nbest(path), out)
+    assert ids() == IDS
+    write_nbest(read_nbest(path).kbest({"f": 1.0}, 1), out)
+    assert ids() == IDS
+    write_nbest(read_nbest(path).subset(range(1, 4)), out)
+    assert ids() == IDS[1:4]
+    hf.add_features(list=path, out=out, consensus="bleu")
+    assert ids() == IDS
+    hf.convert(path, out, to="jsonl")
+    assert ids() == IDS
+    hf.combine(lists=[path, path], out=out)
+    assert ids() == IDS

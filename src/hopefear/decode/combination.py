@@ -106,6 +106,7 @@ class Piece:
     """Some sentences of all systems together."""
 
     ids: list[str] = field(default_factory=list)
+    number_ids: list[bool | None] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     references: list[list[str]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -140,6 +141,8 @@ class Piece:
                 if rows[text][k] < 0:  # the first place counts
                     rows[text][k] = j
         self.ids.append(name)
+        first, place, _ = sentences[0]
+        self.number_ids.append(first.number_ids[place])
         self.sources.append(next((pool.source(i) for pool, i, _ in sentences if pool.source(i)), ""))
         self.references.append(next((refs for pool, i, _ in sentences if (refs := pool.references(i))), []))
         self.texts += rows
@@ -157,6 +160,7 @@ class Piece:
         pool.number_names = self.number_names
         numbers = np.array(self.numbers, np.float64).reshape(len(self.texts), len(self.number_names))
         pool.append_lists(self.ids, np.array(self.begin, np.int64), dense, numbers, self.texts, self.references)
+        pool.number_ids = self.number_ids
         if any(self.sources):
             set_sources(pool, self.sources)
         return pool
