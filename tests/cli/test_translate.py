@@ -14,6 +14,7 @@ from hopefear.cli.main import main
 from hopefear.decode import Hiero
 from hopefear.formats import read_forests, read_nbest, write_forests
 from hopefear.model.directory import Model, write_model
+from tests.decode.block_models import block_model, random_pairs
 from tests.decode.models import model_of, random_lm, random_rules
 
 Said = pytest.CaptureFixture[str]
@@ -113,6 +114,17 @@ def test_weights(
     out, err = capsys.readouterr()
     assert message in err and len(err.splitlines()) == 1
     assert len(out.splitlines()) == (code == 0)
+
+
+def test_weights_of_a_block_model(monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    model = block_model(tmp_path, random_pairs(rng, 8), (random_lm(rng, 3),))
+    write_model(tmp_path / "model", model.info, model.grammar, model.language_models, [])
+    (tmp_path / "weights").write_text("lm 1\nnobody 2\nblock(a,b) 1\nno(a) 3\n")
+    assert translate(monkeypatch, "a b\n", tmp_path / "model", "--weights", tmp_path / "weights") == 0
+    err = capsys.readouterr().err
+    assert "weights: 2 weights for features that the model does not have: nobody, no(a)\n" in err
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["grammar.bin", "lm.bin", "model.json"])

@@ -201,11 +201,15 @@ def _opened(path: str, checksum: str, options: Mapping[str, Any]) -> Blocks:
 def read_block_weights(path: PathLike) -> Mapping[str, float]:
     """Weights for this decoder: of a large file only the values are kept, not the names."""
     weights = read_many_weights(path)
-    many = weights.templates if isinstance(weights, ManyWeights) else None
-    kinds = many if many is not None else {template_of(name) for name in weights}
-    if not kinds & {*REAL, *_PHRASE, *_WORD}:
+    if len(strangers_of(weights)) == (len(weights.templates) if isinstance(weights, ManyWeights) else len(weights)):
         raise input_error(path, None, "no weight here belongs to a feature of blocks. Use the weights of this model")
     return weights
+
+
+def strangers_of(weights: Mapping[str, float]) -> list[str]:
+    """Names that no feature of blocks has; of many weights, the templates."""
+    names = sorted(weights.templates) if isinstance(weights, ManyWeights) else weights
+    return [name for name in names if template_of(name) not in {*REAL, *_PHRASE, *_WORD}]
 
 
 def templates_of(weights: Mapping[str, float]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopefear._core import Pool, format_nbest, stop_decoding
 from hopefear.decode import Decoder, decoder_for
-from hopefear.decode.blocks import Blocks, read_block_weights
+from hopefear.decode.blocks import Blocks, read_block_weights, strangers_of
 from hopefear.decode.consensus import best_by_consensus
 from hopefear.decode.hiero import Hiero
 from hopefear.errors import OptionError, input_error
@@ -30,12 +30,14 @@ from hopefear.model.familiar import input_warning
 from hopefear.runs.session import SILENT, Session
 from hopefear.util import cluster
 from hopefear.util.files import PathLike, iter_bytes, iter_lines, path_name
+from hopefear.util.messages import plural, some
 
 if TYPE_CHECKING:
     from hopefear.commands.translate import Translate
 
 BLOCK = 256  # sentences decoded at a time
 FOREST_BLOCK = 32
+_STRANGE = "that the model does not have"
 MBR_EDGES = 2000  # the best edges of a forest, of which minimum Bayes risk counts the n-grams (docs/quality.md)
 
 Item = tuple[int, list[str]]  # the number of lines before a block, and its lines
@@ -105,11 +107,14 @@ def _decoder(
 
 def _weights(path: PathLike, model: Model, arcs: tuple[str, ...], run: Session) -> Mapping[str, float]:
     if model.kind == "blocks":
-        return read_block_weights(path)
+        many = read_block_weights(path)
+        if names := strangers_of(many):
+            run.warn(f"{path_name(path)}: {plural(len(names), 'weight')} for features {_STRANGE}: {some(names)}")
+        return many
     weights = read_weights(path)
     known = {*model.feature_names, *arcs}
     whose = f"{model.path}. Use the weights of this model"
-    if strangers := check_names(path, weights, known, "that the model does not have", whose):
+    if strangers := check_names(path, weights, known, _STRANGE, whose):
         run.warn(strangers)
     return {name: value for name, value in weights.items() if name in known}
 
