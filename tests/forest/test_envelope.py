@@ -65,8 +65,8 @@ def test_long_lists_of_which_most_lines_are_below_the_others(size: Any, values: 
         lines = rng.normal(size=(size, 2)) * spread
         if values != "numbers":
             lines = lines.round()  # equal lines, parallel ones, several through one point
-        table = {"group": ["0"] * size, "a": lines[:, 0], "b": lines[:, 1]}
-        pool = hf.Pool.from_table(table, group="group", features=["a", "b"])
+        table = {"group": ["0"] * size, "a": lines[:, 0], "b": lines[:, 1], "text": [str(i) for i in range(size)]}
+        pool = hf.Pool.from_table(table, group="group", features=["a", "b"], text="text")
         envelope = pool[0].envelope(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
         expected, x = envelope_semiring.upper([(Fraction(b), Fraction(a)) for a, b in lines.tolist()])
         assert [(Fraction(b), Fraction(a)) for b, a in zip(envelope.slope, envelope.intercept, strict=True)] == expected
