@@ -64,7 +64,7 @@ OTHERS = [
     "api_keys",
     "params",
 ]
-OTHERS += ["data_sets", "features", "dev_source", "test_source", "with_corrections", "glue"]
+OTHERS += ["data_sets", "features", "dev_source", "test_source", "with_corrections", "glue", "settings"]
 
 
 @dataclass(frozen=True)
