@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hopefear import __version__  # the installed package: reference looks into src/, which has no compiled core
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "src")]
+sys.path.insert(0, str(ROOT / "packaging"))
 
 import gallery  # noqa: E402
 import reference  # noqa: E402
-
-from hopefear import __version__  # noqa: E402
 
 project = "hopefear"
 author = "The hopefear maintainers"
