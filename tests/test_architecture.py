@@ -196,7 +196,7 @@ def test_no_defaults_in_bindings() -> None:
 
 
 def test_trainers_have_no_defaults_in_the_core() -> None:
-    """Not even neutral ones: all that a trainer does is said by its fields."""
+    """Not even neutral ones: the fields of a trainer decide everything that it does."""
     sources = "".join(path.read_text() for path in sorted((ROOT / "bindings" / "trainers").glob("*.cc")))
     functions = set(re.findall(r'\bm\.def\(\s*"(\w+)"', sources))
     classes = tuple(f"{name}." for name in re.findall(r'nb::class_<[^>]*>\(\s*m, "(\w+)"', sources))

@@ -94,7 +94,7 @@ def test_the_commands_are_noticed() -> None:
 
 
 def steps(name: str) -> Iterator[tuple[str, list[str]]]:
-    """Each block of commands with the lines that it is said to print; none if the page shows nothing."""
+    """Each block of commands with the output that the page shows for it; none if it shows nothing."""
     waiting = ""
     for language, text in blocks(name):
         if language == "sh":

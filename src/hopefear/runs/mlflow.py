@@ -25,7 +25,7 @@ class Mlflow(Tracker):
         needed("mlflow")
         from mlflow.tracking import MlflowClient
 
-        if os.environ.get("MLFLOW_TRACKING_URI", "").startswith("file:"):  # MLflow 3 wants this said twice
+        if os.environ.get("MLFLOW_TRACKING_URI", "").startswith("file:"):  # MLflow 3 also needs this variable
             os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
         self.client: Any = MlflowClient()
         self.run: Any = None
