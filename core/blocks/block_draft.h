@@ -1,4 +1,4 @@
-// Forests of the block decoder while their sparse features are keys still: ids are given to all of many sentences at once.
+// Forests of the block decoder whose sparse features are still keys. Ids are assigned to a batch of sentences at once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@ struct BlockDraft {
   std::vector<int32_t> words;
   std::vector<double> dense;
   std::vector<uint64_t> keys;
-  std::vector<std::pair<uint64_t, std::string>> names;  // of keys that were not known
+  std::vector<std::pair<uint64_t, std::string>> names;  // of new keys
 
   void end_edge(int32_t tail) {
     tails.push_back(tail);
@@ -38,7 +38,7 @@ class FeatureIds {
  public:
   bool has(uint64_t key) const { return table_->find(key) != FeatureTable::kNone; }
   int32_t operator[](uint64_t key) const { return static_cast<int32_t>(table_->get(key)); }
-  /// Gives ids to the names of drafts, in the order of the sentences, and takes those names.
+  /// Assigns ids to the names of drafts, in the order of the sentences, and moves those names out of the drafts.
   void add(std::vector<BlockDraft>& drafts, Vocab& features);
 
  private:

@@ -1,4 +1,4 @@
-// Sentences that the block decoder translates anew each time, for learners that learn its real-valued features.
+// Sentences that the block decoder translates again in each round, for learners of its real-valued features.
 #pragma once
 #include "blocks/block_decoder.h"
 #include "search/examples.h"

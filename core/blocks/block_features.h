@@ -10,9 +10,9 @@
 //          jump(k)  jump(k|f)  jump(k|f'|)   distortion: b begins k source words behind the end of b' (k other than 0), alone,
 //                                      with the first source word of b, with the last of b'; only where blocks can swap
 //
-// Where this reads more into the paper than it says: an m-gram may reach over more than one block to the left (eq. 1 has b'
-// only, but a block may be a single word); <s> and </s> are words and blocks of their own; m-grams are counted, not only noted, when
-// they come twice in a block.
+// Where the paper leaves room: an m-gram may reach over more than one block to the left (eq. 1 has b'
+// only, but a block may be a single word); <s> and </s> are words and blocks of their own; an m-gram that occurs
+// twice in a block counts twice.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -56,7 +56,7 @@ inline uint64_t key_add(uint64_t key, uint64_t phrase) { return mix_key((key + p
 /// No key is 0: that marks an empty slot.
 inline uint64_t key_end(uint64_t key) { return key ? key : 1; }
 
-/// A phrase of a feature: its hash, and where its words are, for people.
+/// A phrase of a feature: its hash, and where its words are, for printing.
 struct FeaturePart {
   uint64_t hash;
   std::span<const int32_t> words;
@@ -79,10 +79,10 @@ uint64_t feature_key(Template t, Phrases... phrases) {
   return key_end(key);
 }
 
-/// The key of a name, template(phrase|phrase) with words of a phrase split by commas, or of a name that is no template (lm).
+/// The key of a name: template(phrase|phrase), with commas between the words of a phrase, or a name without a template (lm).
 uint64_t feature_key(std::string_view name);
 /// `name value` lines, as Run writes them, into a table; the templates and other names (lm) that have a weight other than 0. For files of
-/// tens of millions of lines: names are not kept.
+/// tens of millions of lines: names are not stored.
 std::shared_ptr<FeatureTable> read_feature_table(const std::string& path, std::set<std::string>& templates);
 /// A word as names write it: ( ) , % = | and blanks as %XX.
 void append_escaped(std::string& name, std::string_view word);
@@ -90,11 +90,11 @@ void append_escaped(std::string& name, std::string_view word);
 // ---- which features there are ----
 
 inline constexpr int32_t kBosWord = -1;  // <s> in the history of target words
-inline constexpr int32_t kNothing = -2;  // and what is before it
+inline constexpr int32_t kNothing = -2;  // before <s>
 inline constexpr int32_t kEosWord = -3;  // </s>
-inline constexpr int kLongestJump = 16;  // jumps beyond count as this
+inline constexpr int kLongestJump = 16;  // longer jumps count as this one
 
-/// One block where it stands.
+/// A block and the source words that it covers.
 struct BlockView {
   std::span<const int32_t> source, target;  // words
   uint64_t source_hash, target_hash;        // of the phrases
@@ -107,7 +107,7 @@ class FeatureEmitter {
  public:
   FeatureEmitter(const Words& words, BlockFeatures which, Sink& sink) : words_(words), which_(which), sink_(sink) {}
 
-  /// f_1000 and f_1001: what the bag of blocks has.
+  /// f_1000 and f_1001: the features of a bag of blocks.
   void identity(const BlockView& b) {
     if (which_.phrase) sink_(Template::block, source(b), target(b));
     if (which_.word)
@@ -121,7 +121,7 @@ class FeatureEmitter {
       }
   }
 
-  /// All that depend on the block alone.
+  /// The features that depend on the block alone.
   void inside(const BlockView& b) {
     identity(b);
     if (which_.word)
@@ -134,7 +134,7 @@ class FeatureEmitter {
       }
   }
 
-  /// Those that need b' as well. c and d are the two target words before the block; `before` is null at the start.
+  /// The features that need b' as well. c and d are the two target words before the block; `before` is null at the start.
   void between(const BlockView* before, int32_t c, int32_t d, const BlockView& b, Orientation o, int32_t jump) {
     if (which_.phrase) {
       sink_(Template::target, before ? target(*before) : literal("<s>"), target(b));
@@ -203,7 +203,7 @@ class FeatureEmitter {
   Sink& sink_;
 };
 
-/// Sink: keys into a callable.
+/// Sink: passes keys to a callable.
 template <class Take>
 struct KeySink {
   Take take;
@@ -215,7 +215,7 @@ struct KeySink {
 template <class Take>
 KeySink(Take) -> KeySink<Take>;
 
-/// Sink: keys and names into a callable; the name is a function, because most callers know the key already.
+/// Sink: passes keys and names to a callable; the name is a function, because most callers know the key already.
 template <class Take>
 struct NameSink {
   Take take;

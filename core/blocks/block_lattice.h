@@ -1,4 +1,4 @@
-// From a search that kept its edges to drafts of forests: the lattice, or the k best of it as a list.
+// Drafts of forests from a search that kept its edges: the lattice, or its k best as a list.
 #pragma once
 #include <cstdint>
 #include <unordered_set>
@@ -19,7 +19,7 @@ namespace hopefear {
 struct BlockSkeleton {
   Forest forest;
   std::vector<double> scores;
-  std::vector<int32_t> edges;  // of the search; -1 - f: the end of final f
+  std::vector<int32_t> edges;  // of the search; -1 - f: the end of final hypothesis f
 };
 
 template <class Search>

@@ -40,7 +40,7 @@ BlockModel::BlockModel(std::shared_ptr<const Grammar> grammar, std::vector<std::
   for (const auto& lm : lms_) lm->map_words(*vocab_, lm_words_.emplace_back());
 }
 
-/// The id of a target word. Pools share the vocabulary and add words of their own, references say, of which we hear only here.
+/// The id of a target word. Pools share the vocabulary and add their own words, those of references for example, which the model meets here first.
 int32_t BlockModel::target_word(std::string_view word) {
   const int32_t id = vocab_->add(word);
   for (auto next = static_cast<int32_t>(target_hash_.size()); next <= id; ++next) {

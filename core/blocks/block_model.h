@@ -21,7 +21,7 @@ struct BlockSource {
   std::string id, text;
   std::vector<int32_t> words;
   std::vector<WordKind> kinds;
-  std::vector<int32_t> copies;  // the word on the target side, or -1: it is not copied
+  std::vector<int32_t> copies;  // the word on the target side, or -1 if it is not copied
 };
 
 /// The real-valued features, which are the dense ones of forests, in the order of their columns.
@@ -59,7 +59,7 @@ class BlockModel {
     return log;
   }
 
-  // what a FeatureEmitter asks
+  // what a FeatureEmitter calls
   uint64_t source(int32_t word) const { return source_hash_[word]; }
   uint64_t target(int32_t word) const { return word >= 0 ? target_hash_[word] : word == kBosWord ? kStartHash : kEndHash; }
   const Vocab* source_vocab() const { return source_vocab_.get(); }
@@ -76,7 +76,7 @@ class BlockModel {
     return hash;
   }
 
-  /// Looks words up, and makes room for those not known: not to be called from two threads at once. `kinds` has a letter for each
+  /// Looks words up and adds those that are unknown: not thread-safe. `kinds` has a letter for each
   /// word (word_kind).
   BlockSource prepare(std::string id, std::string_view text, std::string_view kinds);
   std::vector<BlockSource> prepare(const std::vector<std::string>& ids, const std::vector<std::string>& lines,

@@ -7,7 +7,7 @@
 namespace hopefear {
 
 struct BlockOptions {
-  int64_t pop_limit;    // hypotheses looked at per cell; 0: all
+  int64_t pop_limit;    // hypotheses per cell; 0: all
   int64_t swap_limit;   // the same where a gap is open
   int64_t max_options;  // target phrases of one source phrase; 0: all
   int64_t max_swap;     // source words of either block of a swap; 0: any number

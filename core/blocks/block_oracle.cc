@@ -29,7 +29,7 @@ class BleuScorer {
     ngrams_ = ReferenceNgrams({reference}, kOrder);
     reference_ = static_cast<double>(reference.size());
     source_ = static_cast<double>(std::max<size_t>(1, source_words));
-    bit_.assign(ngrams_.size(), 0);  // an n-gram has as many bits as may count
+    bit_.assign(ngrams_.size(), 0);  // an n-gram has a bit for each match that counts
     uint32_t bits = 0;
     for (int32_t node = 1; node < ngrams_.size(); ++node) {
       bit_[node] = bits;
@@ -44,7 +44,7 @@ class BleuScorer {
     return {0, {-1, -1, -1}, 0, {0, 0, 0, 0}};
   }
 
-  /// Blocks with many matching n-grams first.
+  /// Ranks blocks with many matching n-grams first.
   void option(BlockOption& option) const {
     int32_t suffix[kOrder] = {-1, -1, -1, -1};
     double worth = 0;

@@ -15,7 +15,7 @@ struct Phrase {
   uint8_t length, copy;
 };
 
-/// The source phrases that begin at a place and have blocks, the shortest first; a word that has none by itself is copied, and comes last.
+/// The source phrases that begin at a position and have blocks, the shortest first; a word without its own block is copied, and comes last.
 std::vector<Phrase> phrases_at(const BlockModel& model, const BlockSource& source, size_t begin) {
   std::vector<Phrase> phrases;
   model.each_phrase(source.words, begin, [&](size_t end, uint32_t first, uint32_t last) {
@@ -59,7 +59,7 @@ class Sampler {
   const bool swap_;
   const size_t length_;
   Random random_;
-  std::vector<std::vector<Phrase>> phrases_;  // of each place
+  std::vector<std::vector<Phrase>> phrases_;  // of each position
 };
 
 }  // namespace

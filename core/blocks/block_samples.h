@@ -12,7 +12,7 @@ namespace hopefear {
 /// its blocks in the grammar (the most frequent). It has no order and no BLEU.
 BlockSequences bags_of_blocks(const BlockModel& model, const std::vector<BlockSource>& sources, int jobs);
 
-/// `count` block sequences of each sentence drawn at random: at each place the length of the source phrase, then one of its first blocks in
+/// `count` block sequences of each sentence drawn at random: at each position the length of the source phrase, then one of its first blocks in
 /// the grammar; where blocks can swap one step in four is a swap.
 BlockSequences random_sequences(const BlockModel& model, const std::vector<BlockSource>& sources,
                                 const std::vector<std::vector<int32_t>>& references, int64_t count, uint64_t seed, int jobs);

@@ -1,5 +1,5 @@
-// The search of block_decoder.h, whatever it is that is maximised: a Scorer says what a hypothesis is worth and which
-// hypotheses are alike.
+// The search of block_decoder.h for any objective: a Scorer rates hypotheses and tells which of them
+// are equivalent.
 //
 //   struct State                                      what a hypothesis must remember
 //   State start()
@@ -24,7 +24,7 @@ namespace hopefear {
 
 struct BlockOption {
   BlockView view;
-  double score = 0, rank = 0;  // by the scorer: what it is worth, and what orders the blocks of one source phrase
+  double score = 0, rank = 0;  // from the scorer: the value, and the order among the blocks of one source phrase
   uint32_t rule = 0;
   uint8_t copy = 0;
 
@@ -37,7 +37,7 @@ struct BlockEdge {
   int32_t head, tail;  // nodes; tail 0: the start
   uint32_t option;
   Orientation orientation;
-  double score;  // what it added
+  double score;  // of this edge alone
 };
 
 template <class Scorer>
@@ -47,7 +47,7 @@ class BlockSearch {
 
   BlockSearch(const BlockModel& model, Scorer& scorer) : m_(model), g_(model.grammar()), scorer_(scorer) {}
 
-  /// Searches; `edges` keeps all of the lattice, not only the best way to each node.
+  /// Searches; with `edges` the whole lattice is kept, not only the best path to each node.
   void run(const BlockSource& source, const BlockOptions& options, bool edges) {
     source_ = &source;
     limits_ = options;
@@ -78,7 +78,7 @@ class BlockSearch {
     double score;
     State state;
     int32_t option;  // of the last block; -1: none yet
-    int32_t back;    // on the best way
+    int32_t back;    // on the best path
     int32_t end;     // of the last block on the source side
     Orientation orientation;
     int32_t covered;
@@ -86,16 +86,16 @@ class BlockSearch {
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<BlockOption>& options() const { return options_; }
   const std::vector<BlockEdge>& edges() const { return edges_; }
-  /// The last block on the best way to a node, or null.
+  /// The last block on the best path to a node, or null.
   const BlockOption* last_block(const Node& node) const { return node.option >= 0 ? &options_[node.option] : nullptr; }
-  /// Complete hypotheses, and what they are worth when the sentence ends.
+  /// Complete hypotheses and their final scores.
   struct Final {
     int32_t node;
     double score;
   };
   const std::vector<Final>& finals() const { return finals_; }
 
-  /// The blocks on the best way to the best end; scores of equal worth: the first.
+  /// The blocks on the path to the best end; of equal scores the first.
   void best(std::vector<StoredBlock>& blocks) const {
     const auto found =
         std::max_element(finals_.begin(), finals_.end(), [](const Final& a, const Final& b) { return a.score < b.score; });
@@ -105,7 +105,7 @@ class BlockSearch {
     std::reverse(blocks.begin(), blocks.end());
   }
 
-  // what cube pruning asks: rank 0 is of the block, rank 1 of the node before it
+  // the interface of cube pruning: rank 0 is of the block, rank 1 of the node before it
   uint32_t size(uint32_t cube, size_t k) const { return k == 0 ? cubes_[cube].options.second : cubes_[cube].cell.size(); }
 
   double score(uint32_t cube, const uint32_t* ranks, uint32_t) {
@@ -177,7 +177,7 @@ class BlockSearch {
       };
       m_.each_phrase(source_->words, i,
                      [&](size_t j, uint32_t first, uint32_t last) { add_span(static_cast<int32_t>(j), first, last); });
-      if (span(i, i + 1).second == 0) add_span(i + 1, 0, 0);  // a word that no block translates alone
+      if (span(i, i + 1).second == 0) add_span(i + 1, 0, 0);  // a word without its own block
     }
   }
 

@@ -26,13 +26,13 @@ struct BlockSequences {
   std::span<const StoredBlock> blocks_of(uint64_t sequence) const {
     return std::span(blocks).subspan(block_begin[sequence], block_begin[sequence + 1] - block_begin[sequence]);
   }
-  /// The blocks of one more sequence are there: it ends here.
+  /// Ends a sequence after its last block.
   void end_sequence(double gain) {
     block_begin.push_back(blocks.size());
     bleu.push_back(static_cast<float>(gain));
   }
   void end_sentence() { sentence_begin.push_back(bleu.size()); }
-  /// More sentences.
+  /// Appends sentences.
   void append(const BlockSequences& more) {
     const uint64_t first_sequence = bleu.size(), first_block = blocks.size();
     for (size_t i = 1; i < more.sentence_begin.size(); ++i) sentence_begin.push_back(first_sequence + more.sentence_begin[i]);
@@ -42,7 +42,7 @@ struct BlockSequences {
   }
 };
 
-/// Those of the first sentences, then those of the next ones.
+/// The sequences of several ranges of sentences, in their order.
 inline BlockSequences joined(const std::vector<BlockSequences>& parts) {
   BlockSequences out;
   for (const BlockSequences& part : parts) out.append(part);

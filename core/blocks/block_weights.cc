@@ -24,7 +24,7 @@ double BlockWeights::inside(const BlockModel& model, const BlockView& b, uint32_
     sum += real(kCopy + copy - 1);
   else
     model.rule_reals(rule, [&](size_t i, double value) { sum += real(i) * value; });
-  uint64_t keys[256];  // a batch, so that the memory is asked for all of them before any is looked at
+  uint64_t keys[256];  // a batch, so that all of them are prefetched before the first is read
   int n = 0;
   const auto flush = [&] {
     for (int k = 0; k < n; ++k) sum += table_->get(keys[k]);
@@ -53,7 +53,7 @@ void BlockWeights::precompute(const BlockModel& model, uint32_t first_node) {
     const Item item = open.back();
     open.pop_back();
     const int32_t word = g.symbol(item.node);
-    if (word < 0) continue;  // a nonterminal: not ours
+    if (word < 0) continue;  // a nonterminal
     words.resize(item.depth);
     phrases.resize(item.depth + 1);
     words[item.depth - 1] = word;

@@ -1,4 +1,4 @@
-// Weights made ready for decoding by block sequences.
+// Weights prepared for decoding by block sequences.
 #pragma once
 #include <array>
 #include <memory>
@@ -12,12 +12,12 @@ namespace hopefear {
 
 class BlockWeights {
  public:
-  /// `precompute`: w.f of all blocks of the grammar at once, instead of those of a sentence when it comes.
+  /// `precompute`: w.f of all blocks of the grammar at once, not sentence by sentence.
   BlockWeights(std::shared_ptr<const FeatureTable> table, const BlockModel& model, bool precompute, int jobs);
 
   const FeatureTable& table() const { return *table_; }
   double real(size_t i) const { return real_[i]; }
-  /// w.f of each block of the grammar by itself, or null when that was not computed before.
+  /// w.f of each block of the grammar by itself, or null if it was not precomputed.
   const double* inside() const { return inside_.empty() ? nullptr : inside_.data(); }
   /// The same of one block. `copy`: as StoredBlock has it.
   double inside(const BlockModel& model, const BlockView& b, uint32_t rule, uint8_t copy) const;
@@ -32,7 +32,7 @@ class BlockWeights {
 
 /// Weights by the ids of features, as a table; those that are 0 are left out.
 std::shared_ptr<FeatureTable> weight_table(const Vocab& features, std::span<const double> w);
-/// All keys of a table in ascending order, and a table of exactly these keys and weights: what a checkpoint has.
+/// All keys of a table in ascending order, and a table of exactly these keys and weights: the content of a checkpoint.
 std::vector<uint64_t> sorted_keys(const FeatureTable& table);
 std::shared_ptr<FeatureTable> keyed_table(std::span<const uint64_t> keys, std::span<const double> w);
 /// Sets the weight of a feature by its name.

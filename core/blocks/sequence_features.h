@@ -7,7 +7,7 @@
 
 namespace hopefear {
 
-/// The orientation of a block behind another (null: the start of the sentence), which ends at `end`.
+/// The orientation of a block after another block (null: the start of the sentence), which ends at `end`.
 inline Orientation orientation(const BlockView* before, int32_t end, const BlockView& b) {
   return b.begin == end ? Orientation::right : before && b.end == before->begin ? Orientation::left : Orientation::neutral;
 }

@@ -1,4 +1,4 @@
-// Pools of candidate lists from elsewhere: many lists at once from flat arrays, and lists joined in the order they have.
+// Pools of candidate lists: made from flat arrays, and merged without sorting.
 #pragma once
 #include "forest/pool.h"
 
@@ -11,10 +11,10 @@ void append_lists(Pool& pool, const std::vector<std::string>& ids, std::span<con
                   const double* numbers, const std::vector<std::string>& texts,
                   const std::vector<std::vector<std::string>>& references);
 
-/// merged(), but candidates stand in the order in which the pools have them: the first is what the first pool says first.
+/// merged(), but candidates keep the order of the pools: the first candidate is the first one of the first pool.
 Pool merged_in_order(const std::vector<const Pool*>& pools);
 
-/// merged() of one pool, and where its list has each of the rows.
+/// merged() of one pool, and the place of each of its rows there.
 std::pair<Pool, std::vector<int32_t>> canonical(const Pool& pool);
 
 }  // namespace hopefear

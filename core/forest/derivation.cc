@@ -50,7 +50,7 @@ void yield(const Forest& forest, std::span<const int32_t> edges, std::vector<int
     words.assign(all.begin(), all.end());
     return;
   }
-  // From the end, the children of an edge are the newest finished subtrees.
+  // Going backwards, the children of an edge are the subtrees that were finished last.
   auto& [child_begin, children, stack, open] = scratch;
   child_begin.assign(edges.size(), 0);
   children.clear();

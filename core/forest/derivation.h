@@ -10,7 +10,7 @@
 namespace hopefear {
 
 /// The edges stand in pre-order: an edge, then all of its first tail, then all of its second, ... (tails in the order of
-/// Forest::tails, which need not be the order of the slots in the words). Arities tell the tree.
+/// Forest::tails, which need not be the order of the slots in the words). The arities determine the tree.
 struct Derivation {
   double score = 0.0;
   std::vector<int32_t> edges;
@@ -21,7 +21,7 @@ struct Derivation {
 inline constexpr size_t kLongestDerivation = size_t{1} << 26;
 [[noreturn]] void throw_too_long();
 
-/// Of every search, when the goal cannot be built, and when scores overflow.
+/// The messages of all searches if the goal has no derivation, and if scores overflow.
 [[noreturn]] void throw_no_derivation();
 [[noreturn]] void throw_out_of_range();
 

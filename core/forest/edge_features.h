@@ -1,4 +1,4 @@
-// The features of an edge as its readers mean them: each once, by id, those that are 0 left out or not.
+// The features of an edge, each once, by id, with or without those that are 0.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ inline void edge_features(const Forest& f, int32_t e, bool zeros, std::vector<st
   for (int32_t k = f.sparse_begin[e]; k < f.sparse_begin[e + 1]; ++k) out.emplace_back(f.sparse_ids[k], f.sparse_values[k]);
   std::stable_sort(out.begin() + sparse, out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   auto to = out.begin() + sparse;
-  for (auto from = to; from != out.end();) {  // an id that is there twice counts as the sum
+  for (auto from = to; from != out.end();) {  // values of a repeated id are added up
     auto one = *from;
     while (++from != out.end() && from->first == one.first) one.second += from->second;
     if (zeros || one.second != 0) *to++ = one;

@@ -14,17 +14,17 @@
 namespace hopefear {
 namespace {
 
-/// Vectors of two, which every machine has: where it has none of four, choices between them are made one by one.
+/// Vectors of two doubles, which every machine has: without vectors of four, compilers select element by element.
 using Two = double __attribute__((vector_size(16)));
 constexpr size_t kLanes = 8;
 using Lanes = std::array<Two, kLanes / 2>;
 
-/// A derivation found so far.
+/// A derivation on the envelope.
 struct KnownLine {
   double a, b;
   double magnitude_a, magnitude_b;  // sums of absolute edge scores: rounding is judged by them
   std::vector<int32_t> edges;
-  const KnownLine* checked = nullptr;  // the right neighbour with which it was shown that nothing lies in between
+  const KnownLine* checked = nullptr;  // the right neighbour, if it is proven that nothing lies in between
 
   /// How far the score at x may be off by rounding.
   double slack(double x) const {
@@ -82,7 +82,7 @@ class ForestEnvelope {
   }
 
   void rebuild() {
-    // Equal lines: the one found first stays, so that what was checked stays checked.
+    // Of equal lines the first one stays, so that checks done with it remain valid.
     const auto by_slope = [](const KnownLine* p, const KnownLine* q) { return p->b != q->b ? p->b < q->b : p->a > q->a; };
     std::stable_sort(hull_.begin(), hull_.end(), by_slope);
     keep_envelope(hull_, x_, [](const KnownLine* line) { return std::make_pair(line->a, line->b); });
@@ -112,7 +112,7 @@ class ForestEnvelope {
     return line;
   }
 
-  /// Where the first questions go: around the size at which the direction matters as much as the weights do.
+  /// The first values of x: around the size at which the direction matters as much as the weights.
   std::vector<double> seeds() const {
     double a = 0.0, b = 0.0;
     for (double s : a_) a += std::abs(s);
@@ -141,7 +141,7 @@ class ForestEnvelope {
     }
   }
 
-  /// The derivation that the last sweep found in a lane: the first edge whose score is the best, to the last bit.
+  /// The derivation of a lane in the last sweep: the first edge whose score equals the best, to the last bit.
   KnownLine winner(size_t lane, double x) const {
     KnownLine line{};
     unroll(

@@ -166,7 +166,7 @@ PoolExpectations expectations(const Pool& pool, const double* w, std::span<const
     out.gain.resize(n);
     out.gradient.assign(width, 0.0);
   }
-  // Blocks of sentences have their own sums, added in order afterwards. How many there are depends on the data alone, and
+  // Each block of sentences has its own sums, which are added in order afterwards. The number of blocks depends on the data alone, and
   // is such that their sums stay below 64 MB together.
   const size_t blocks = std::max<size_t>(1, std::min({n, size_t{64}, (size_t{1} << 22) / (width + 1)}));
   std::vector<std::vector<double>> features(blocks), gradients(blocks);

@@ -40,7 +40,7 @@ void log_inside(const Forest& forest, std::span<const double> scores, Expectatio
 /// Also node and edge.
 void posteriors(const Forest& forest, std::span<const double> scores, Expectations& result);
 
-/// Everything. gains holds B(e).
+/// All fields. gains holds B(e).
 void expectations(const Forest& forest, std::span<const double> scores, std::span<const double> gains, Expectations& result);
 
 /// Adds E[h] to `features` and, unless null, E[Bh] - E[B] E[h] to `covariance`: one pass over the features.
@@ -50,7 +50,7 @@ void add_expected_features(const Forest& forest, const Expectations& x, double* 
 void model_scores(const Forest& forest, const double* w, std::span<const double> gains, double temperature, double mu,
                   std::vector<double>& scores);
 
-/// Of one forest, vectors over all features.
+/// The results for one forest, as vectors over all features.
 struct ForestExpectations {
   double log_z = 0.0, gain = 0.0;                 // gain: E[B]
   std::vector<double> features, gain_features;    // E[h], E[Bh]
@@ -62,7 +62,7 @@ struct ForestExpectations {
 ForestExpectations expectations(const Forest& forest, const double* w, std::span<const double> gains, double temperature,
                                 double mu);
 
-/// Of a whole pool at once.
+/// The results for a whole pool.
 struct PoolExpectations {
   std::vector<double> log_z, gain;  // of each sentence; gain is empty without gains
   std::vector<double> features;     // E[h] summed over sentences

@@ -8,7 +8,7 @@
 //   words   the target side of an edge: a word id (>= 0), or slot t, written -1-t: the yield of the edge's t-th tail
 //   h       dense features are a row of dense_width numbers, feature id j in column j; sparse ones are (id, value) pairs
 //           with ids >= dense_width; w.h(d) is the sum over the edges of d, with w indexed by feature id
-//   numbers what a user measured of each candidate (a COMET column), a row of number_width per edge
+//   numbers given by the user for each candidate (a COMET column, for example), a row of number_width per edge
 //
 // Arrays are views. `owner` keeps alive whatever they look into: vectors of a builder, or a mapped file.
 #pragma once
@@ -64,7 +64,7 @@ struct Forest {
       for (int32_t k = sparse_begin[e]; k < sparse_begin[e + 1]; ++k) score += sparse_values[k] * w[sparse_ids[k]];
     return score;
   }
-  /// The part of the dense features in it.
+  /// The dense features' share of w.h(e).
   double dense_score(int32_t e, const double* w) const {
     using Four = double __attribute__((vector_size(32)));
     const double* row = dense_row(e);
@@ -81,7 +81,7 @@ struct Forest {
 };
 
 /// Throws InputError when an array does not fit the description above: lengths, order, ranges, slots, NaN.
-/// Every reader of outside data calls it; `where` opens the message.
+/// Every reader of outside data calls it; the message starts with `where`.
 void validate(const Forest& forest, const std::string& where);
 
 /// Grows a forest edge by edge. Nodes are added in topological order, and a node's edges directly after it.
@@ -89,7 +89,7 @@ class ForestBuilder {
  public:
   ForestBuilder(std::shared_ptr<Vocab> vocab, std::shared_ptr<Vocab> features, int32_t dense_width = 0, int32_t number_width = 0);
 
-  /// Room for so many, if that is known before.
+  /// Reserves memory, if the sizes are known.
   void reserve(size_t nodes, size_t edges, size_t tails, size_t words, size_t sparse);
   int32_t add_node(int32_t span_begin = -1, int32_t span_end = -1);
   /// An edge into the newest node. `dense` and `numbers` are rows of the widths given above (a null pointer: zeros).

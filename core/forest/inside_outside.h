@@ -3,7 +3,7 @@
 //   inside(v)  = sum over edges e of v of  value(e) * product over tails v' of inside(v')
 //   outside(v) = sum over all places where v is a tail of  outside(head) * value(e) * product over the *other places*
 //
-// An edge may use one node twice: the other places of an edge are told by position, not by node.
+// An edge may use one node twice: the other places of an edge are those at other positions, not those of other nodes.
 #pragma once
 #include <cstdint>
 #include <vector>

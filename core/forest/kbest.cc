@@ -27,7 +27,7 @@ KBest::KBest(Forest forest, std::vector<double> scores, bool distinct)
   index_.assign(forest_.nodes(), -1);
   int32_t arity = 0;
   for (int32_t e = 0; e < forest_.edges(); ++e) arity = std::max(arity, forest_.tail_begin[e + 1] - forest_.tail_begin[e]);
-  ranks_.assign(arity, 0);  // the vector of zeros, for all
+  ranks_.assign(arity, 0);  // the vector of zeros, which all share
   if (distinct_) {
     viterbi_yields_.resize(forest_.nodes());
     for (int32_t v = 0; v < forest_.nodes(); ++v)
@@ -43,7 +43,7 @@ bool KBest::before(const Item& a, const Item& b) const {
                                       ranks_.begin() + b.ranks + arity);
 }
 
-/// The item of rank `rank` at v; rank 0 is known from Viterbi before anybody asked.
+/// The item of rank `rank` at v; rank 0 is known from Viterbi.
 KBest::Item KBest::chosen(int32_t v, int32_t rank) const {
   if (rank > 0) return nodes_[index_[v]].best[rank];
   return {viterbi_.best[v], viterbi_.back[v], 0};
@@ -68,8 +68,8 @@ int32_t KBest::node_index(int32_t v) {
   return index;
 }
 
-/// Pushes successors of the last derivation and pops the next one. False: first the derivation of that rank at that tail
-/// must be looked for.
+/// Pushes successors of the last derivation and pops the next one. False if the derivation of that rank at that tail
+/// must be computed first.
 bool KBest::step(Node& node, int32_t& tail, int32_t& rank) {
   const auto worse = [this](const Item& a, const Item& b) { return before(b, a); };
   if (node.pending) {
@@ -157,7 +157,7 @@ KBest::Yield KBest::yield_of(const Item& item) const {
   return y;
 }
 
-/// True, and remembered, if no better derivation of this node has the same words. Equal hashes are checked word by word.
+/// True if no better derivation of this node has the same words; the words are then recorded. Equal hashes are checked word by word.
 bool KBest::is_new(Node& node, const Item& item) {
   const Yield y = yield_of(item);
   std::vector<int32_t> edges, words;

@@ -1,12 +1,12 @@
 // Lazy k-best: Huang and Chiang (2005), "Better k-best parsing", algorithm 3.
 //
-// The k-th best derivation of a node is looked for only when somebody asks for it. Where this differs from the paper:
+// The k-th best derivation of a node is computed only when it is needed. Differences from the paper:
 // - A vector j of ranks is reached from one predecessor only (its last non-zero rank lowered by one), so a candidate never
-//   comes twice and no set of seen candidates is kept.
+//   appears twice and no set of seen candidates is needed.
 // - With `distinct`, every node keeps only the first derivation of each yield. A derivation that uses a later one can be
 //   improved without changing its words, so the goal's list is exactly the k best distinct strings, each with its best
 //   derivation. Filtering at the goal alone would have to walk through all derivations of the same string.
-// - The recursion is a stack of our own: a lattice may be a million nodes deep.
+// - The recursion uses an explicit stack: a lattice may be a million nodes deep.
 // Equal scores: the lower edge index first, then the lower ranks. The first derivation is Viterbi's.
 #pragma once
 #include <cstdint>
@@ -36,7 +36,7 @@ class KBest {
     int32_t ranks;  // where in ranks_ the vector j of this derivation begins: the rank of each tail's derivation
   };
   struct Yield {
-    uint64_t hash, power;  // of a polynomial hash, so that hashes of parts can be joined
+    uint64_t hash, power;  // of a polynomial hash, so that hashes of parts can be combined
   };
   struct Place {  // in a list
     int32_t index = -1;
@@ -67,7 +67,7 @@ class KBest {
   Viterbi viterbi_;
   std::vector<Yield> viterbi_yields_;  // of each node, if distinct
   std::vector<int32_t> ranks_;
-  std::vector<int32_t> index_;  // of a node's entry in nodes_, -1: nobody has asked yet
+  std::vector<int32_t> index_;  // of a node's entry in nodes_; -1: none yet
   std::deque<Node> nodes_;
   int32_t given_ = 0;
 };

@@ -12,11 +12,11 @@ namespace hopefear {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Vectors of two, which every machine has: where it has none of four, choices between them are made one by one.
+/// Vectors of two doubles, which every machine has: without vectors of four, compilers select element by element.
 using Two = double __attribute__((vector_size(16)));
 using TwoIndices = int64_t __attribute__((vector_size(16)));
 
-/// arg max of a + x*b; the first of equal ones. Lanes run beside each other, each with its first maximum.
+/// arg max of a + x*b; the first of equal ones. Each lane has its own first maximum.
 int32_t top_at(const double* a, const double* b, int32_t count, double x) {
   Two top = {-kInfinity, -kInfinity};
   TwoIndices where = {0, 0}, here = {0, 1};
@@ -50,7 +50,7 @@ struct Corners {
   int32_t left = 0, right = 0, top = 0;
 };
 
-/// Lanes run beside each other, each with its first ones.
+/// Each lane has its own first ones.
 Corners corners(const double* a, const double* b, int32_t count) {
   Corners corners;
   const auto consider = [&](int64_t left, int64_t right, int64_t top) {
@@ -117,8 +117,8 @@ void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
     begin.push_back(-kInfinity);
     return;
   }
-  // As points (b, a), the envelope is the upper hull. What lies below the segments from left to top to right is not on it.
-  const auto segment = [&](int32_t from, int32_t to) {  // a little lower than it is, for rounding
+  // As points (b, a), the envelope is the upper hull. Points below the segments from left to top to right are not on it.
+  const auto segment = [&](int32_t from, int32_t to) {  // slightly lowered, to allow for rounding
     const double slope = b[to] > b[from] ? (a[to] - a[from]) / (b[to] - b[from]) : 0;
     const double size = std::max({std::abs(a[from]), std::abs(a[to]), std::abs(slope * b[from]), std::abs(slope * b[to])});
     if (b[to] == b[from]) return std::make_pair(kInfinity, 0.0);
@@ -145,7 +145,7 @@ void LineEnvelope::compute(const double* a, const double* b, int32_t count) {
   line.push_back(first);
   begin.push_back(-kInfinity);
   between(first, last);
-  // Where rounding decided between lines that cross in one point, pieces may have come out with no length.
+  // If lines cross in one point, rounding may have produced pieces of length 0.
   keep_envelope(line, begin, [&](int32_t k) { return std::make_pair(a_[k], b_[k]); });
   for (int32_t& k : line) k = which_[k];
 }
@@ -156,14 +156,14 @@ void LineEnvelope::compute_sorted(const double* a, const double* b, const uint16
   if (count == 0) return;
   which_.resize(static_cast<size_t>(count));
   int32_t* which = which_.data();
-  int32_t left = 0, first = 0;  // how many rise from the left, and where the last of them stands
+  int32_t left = 0, first = 0;  // how many lines rise from the left, and where the last of them is
   double height = -kInfinity;
   for (; first < count && height < top; ++first) {
     const int32_t j = order[first];
     if (!(a[j] > height)) continue;
     which[left++] = j;
     height = a[j];
-    __builtin_prefetch(b + j);  // slopes are needed below, and lie anywhere
+    __builtin_prefetch(b + j);  // slopes are needed below, in no particular order
   }
   int32_t* end = which + count;
   int32_t* right = end;

@@ -129,7 +129,7 @@ bool by_text(const Candidate& a, const Candidate& b, const Vocab& vocab) {
   if (a.words.size() != b.words.size()) return a.words.size() < b.words.size();
   if (a.dense != b.dense) return a.dense < b.dense;
   if (a.sparse != b.sparse) return a.sparse < b.sparse;
-  // Of candidates that differ in their numbers only the first stays: let that not be a matter of line order. NaN is a missing number.
+  // Of candidates that differ in their numbers only, the first stays, so numbers are part of the order. NaN is a missing number.
   return std::lexicographical_compare(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), b.numbers.end(),
                                       [](double x, double y) { return std::strong_order(x, y) < 0; });
 }
@@ -195,13 +195,13 @@ class Merging {
     }
     return std::move(out_);
   }
-  /// Where each row first turned up among the candidates of its sentence.
+  /// For each row, the first equal candidate of its sentence.
   std::vector<int32_t> places() && { return std::move(places_); }
 
  private:
   using Group = std::vector<std::pair<size_t, const Sentence*>>;  // (pool, sentence)
 
-  /// The sentences of one id, in the order in which ids turn up.
+  /// The sentences of each id, in the order in which ids first appear.
   std::vector<Group> groups() const {
     std::unordered_map<std::string, size_t> index;
     std::vector<Group> groups;
@@ -248,13 +248,13 @@ class Merging {
     return c;
   }
 
-  /// In canonical order, or each where it first turns up; equal ones once.
+  /// In canonical order or in order of first appearance, without duplicates.
   Forest list(const std::vector<Candidate>& candidates) {
     std::vector<size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return by_text(candidates[a], candidates[b], *out_.vocab); });
-    std::vector<std::pair<size_t, size_t>> kept;  // where it first turns up, and the one that stands for all its equals
+    std::vector<std::pair<size_t, size_t>> kept;  // its first appearance, and the candidate that represents its duplicates
     for (size_t i : order) {
       if (!kept.empty() && same(candidates[kept.back().second], candidates[i]))
         kept.back().first = std::min(kept.back().first, i);
@@ -285,7 +285,7 @@ class Merging {
   const MergedFeatures ids_;
   Pool out_;
   std::vector<int32_t> places_;
-  std::vector<std::vector<int32_t>> word_maps_;  // of each pool; -1 where a word was not yet seen
+  std::vector<std::vector<int32_t>> word_maps_;  // of each pool; -1 for a word that has not occurred yet
 };
 
 }  // namespace

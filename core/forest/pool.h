@@ -12,7 +12,7 @@
 
 namespace hopefear {
 
-/// What an id was in the JSON it came from; `place`: elsewhere, and then it is a number where it counts the sentences.
+/// The type of an id in its JSON file; `place`: from another format, where it is a number if it counts the sentences.
 enum class IdKind : uint8_t { place, number, string };
 
 struct Sentence {
@@ -40,7 +40,7 @@ struct Pool {
   /// sentences + 1 offsets of the edges.
   std::vector<int64_t> edge_begin() const;
 
-  /// One sentence more, whose forest has the vocabularies of the pool. References are texts; empty ones are missing.
+  /// Adds a sentence, whose forest has the vocabularies of the pool. References are texts; empty ones are missing.
   void append(std::string id, const Forest& forest, std::string source, const std::vector<std::string>& references);
   /// lines[k][i] is reference k of sentence i; an empty one is missing.
   void set_references(const std::vector<std::vector<std::string>>& lines);

@@ -1,9 +1,9 @@
 // Pruning: which edges matter.
 //
-// An edge stays if it passes every test that is asked for, or if it is in the best derivation:
+// An edge stays if it passes every test that is switched on, or if it is in the best derivation:
 //   beam        the best derivation that uses it scores at least the best score less the beam (inside and outside Viterbi)
 //   posterior   a random derivation uses it at least this often
-//   max_edges   it is among so many edges, by the score of the best derivation that uses it; equals stay or go together
+//   max_edges   it is among this many best edges, by the score of the best derivation that uses it; ties stay or go together
 // After that, edges and nodes that are in no derivation are dropped and the rest is numbered anew, in the same order.
 #pragma once
 #include <optional>

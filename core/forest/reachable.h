@@ -1,4 +1,4 @@
-// Which nodes matter: those that have a derivation and that a derivation of the goal can use.
+// The useful nodes: those that have a derivation and that a derivation of the goal can use.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@ struct Reachable {
   std::vector<uint8_t> node, edge;  // 1: in some derivation of the goal
 };
 
-/// `keep(e)`: false for edges that do not count.
+/// `keep(e)`: false for edges to leave out.
 template <class Keep>
 Reachable reachable(const Forest& forest, Keep&& keep) {
   const size_t nodes = forest.nodes();

@@ -64,10 +64,10 @@ Pool centred(const Pool& pool, int jobs) {
     std::vector<double> values;
     std::shared_ptr<const void> rest;
   };
-  struct Votes {  // Boyer and Moore: if some value has a majority, it is the one that is left
+  struct Votes {  // Boyer and Moore: if a value has a majority, it remains at the end
     double value = 0;
     int32_t lead = 0, present = 0;
-    int32_t marked = -1;  // the candidate that was seen with it last
+    int32_t marked = -1;  // the last candidate that has it
   };
   Pool out = pool;
   const size_t features = pool.features->size();
@@ -84,7 +84,7 @@ Pool centred(const Pool& pool, int jobs) {
       if (v.lead == 0) v.value = f.sparse_values[k];
       v.lead += v.value == f.sparse_values[k] ? 1 : -1;
     }
-    std::vector<int32_t> common;  // features with a value that is not 0 and held by most
+    std::vector<int32_t> common;  // features whose most frequent value is not 0 and has a majority
     for (int32_t j : seen) {
       Votes& v = votes[j];
       if (v.lead > f.edges() - v.present && v.value != 0)
@@ -129,7 +129,7 @@ std::vector<double> within_variance(const Pool& pool) {
       sum += value - first;
       squares += (value - first) * (value - first);
     }
-    double variance(double n) const {  // of n values, those that were not added being 0
+    double variance(double n) const {  // of n values, where those not added are 0
       const double mean = (sum - (n - count) * first) / n;
       return std::max(0.0, (squares + (n - count) * first * first) / n - mean * mean);
     }

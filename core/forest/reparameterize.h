@@ -8,8 +8,8 @@ namespace hopefear {
 Pool reparameterized(const Pool& pool, std::span<const int32_t> id, std::span<const double> factor,
                      std::shared_ptr<Vocab> features, int32_t dense_width);
 
-/// The same lists with sparse features told relative to the value that most candidates of the list share. Differences between the
-/// candidates of a list, which is all that ranking looks at, stay; what they have in common is not stored 200 times.
+/// The same lists with sparse features relative to the value that most candidates of the list share. Differences between the
+/// candidates of a list, which alone matter for ranking, stay; the common part is not stored 200 times.
 Pool centred(const Pool& pool, int jobs);
 
 /// Of each feature: the mean over lists of its variance within a list, 0 for one that never differs. Candidates that lack a sparse

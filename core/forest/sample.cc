@@ -25,7 +25,7 @@ std::vector<Derivation> sample(const Forest& forest, const double* w, int64_t co
           for (int32_t e = forest.edge_begin[v]; e < forest.edge_begin[v + 1]; ++e) {
             const double p = x.conditional[e];
             if (p == 0.0) continue;
-            chosen = e;  // the last one possible, should rounding leave something over
+            chosen = e;  // the last possible edge, if rounding leaves a remainder
             if ((left -= p) < 0.0) break;
           }
           return chosen;

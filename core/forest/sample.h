@@ -8,7 +8,7 @@
 
 namespace hopefear {
 
-/// `stream` tells sentences of a job apart: each has its own stream of the seed. The score of a derivation is w.h(d).
+/// `stream` is the number of the sentence: each has its own random stream of the seed. The score of a derivation is w.h(d).
 std::vector<Derivation> sample(const Forest& forest, const double* w, int64_t count, double temperature, uint64_t seed,
                                uint64_t stream = 0);
 

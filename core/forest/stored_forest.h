@@ -4,7 +4,7 @@
 
 namespace hopefear {
 
-/// The same forest, its arrays in a file if a store is open and has no memory left. Callers: whatever makes forests for a pool.
+/// The same forest, with its arrays in a file if a store is open and its memory is used up. Everything that makes forests for a pool calls it.
 Forest stored(Forest forest);
 
 }  // namespace hopefear

@@ -1,4 +1,4 @@
-// Viterbi: the best derivation of every node. Among equals the edge with the lowest index wins, at every node.
+// Viterbi: the best derivation of every node. Of edges with equal scores the one with the lowest index wins.
 #pragma once
 #include <cstdint>
 #include <vector>

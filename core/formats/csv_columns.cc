@@ -15,7 +15,7 @@ bool is_word(std::string_view text, std::string_view lower) {
                                                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
 }
 
-/// The number that a text is, NaN if it says that one is missing.
+/// The value of a text as a number; NaN if the text marks a missing value.
 bool number_of(std::string_view text, double& value) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -44,7 +44,7 @@ CsvColumns::CsvColumns(char delimiter, std::vector<int> text) : delimiter_(delim
   for (size_t j = 0; j < text.size(); ++j) columns_[j].text = text[j] != 0;
 }
 
-/// The fields of one record; false if its end is not there yet, or if it is malformed.
+/// Reads the fields of one record; false if it is incomplete or malformed.
 bool CsvColumns::record(const char*& at, const char* end, bool last) {
   fields_.clear();
   for (const char* p = at;;) {
@@ -89,7 +89,7 @@ bool CsvColumns::record(const char*& at, const char* end, bool last) {
   }
 }
 
-/// The fields of a record become values of the columns.
+/// Appends the fields of a record to the columns.
 void CsvColumns::keep() {
   if (fields_.size() == 1 && fields_[0].value.empty() && !fields_[0].quoted) return;  // an empty line
   if (fields_.size() != columns_.size()) {

@@ -1,7 +1,7 @@
 // The columns of a CSV file, chunk by chunk: numbers as numbers, everything else as text.
 //
 // RFC 4180 with any delimiter: fields in quotes may hold delimiters, line breaks and doubled quotes. The first record is the
-// header and is passed over, as are empty lines. Faults are not described here: the caller reads again, slowly, to find the place.
+// header and is skipped, as are empty lines. Errors are not described here: the caller reads again, slowly, to locate them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,14 +12,14 @@ namespace hopefear {
 
 class CsvColumns {
  public:
-  /// text: which columns are text whatever they look like. The others become text if their first value is no number.
+  /// text: which columns are always text. The others become text if their first value is not a number.
   CsvColumns(char delimiter, std::vector<int> text);
 
   void feed(std::string_view bytes);
   /// Whether the file was well formed, with as many values in every record as there are columns.
   bool finish();
 
-  /// Columns that turned out not to be numbers after their first row: the file must be read again with these as text.
+  /// Columns that have a value other than a number after their first row: the file must be read again with these as text.
   const std::vector<int>& late() const { return late_; }
   bool is_text(size_t column) const { return columns_[column].text; }
   std::vector<double> take_numbers(size_t column) { return std::move(columns_[column].numbers); }

@@ -52,7 +52,7 @@ std::vector<int32_t> ForestDraft::topological_order(const ByHead& sorted, const 
   std::vector<Colour> colour(nodes, Colour::white);
   std::vector<int32_t> order;
   order.reserve(nodes);
-  struct Frame {  // a node, and the place in its tails, edge after edge
+  struct Frame {  // a node, and a position in the tails of its edges
     int32_t node;
     size_t edge, tail;
   };
@@ -92,7 +92,7 @@ std::vector<int32_t> ForestDraft::topological_order(const ByHead& sorted, const 
   return order;
 }
 
-/// `place`: the number of each node in the order in which they are handed over; `named` is reused between calls.
+/// `place`: the new number of each node; `named` is reused between calls.
 void ForestDraft::emit_edge(PoolBuilder& builder, size_t e, const std::vector<int32_t>& place, std::vector<uint8_t>& named,
                             const std::string& where) const {
   const auto fail_edge = [&](const std::string& finding) { fail(where, "an edge of node " + name(heads[e]) + finding); };

@@ -1,4 +1,4 @@
-// A forest as some program wrote it: nodes in any order, not known to be sound. Checked and sorted on its way into a pool.
+// A forest as another program wrote it: nodes in any order, not yet checked. It is checked and sorted before it is added to a pool.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ struct ForestDraft {
   int32_t nodes = 0;
   int32_t goal = -1;
   std::vector<int32_t> spans;     // 2 * nodes, or empty
-  std::vector<int64_t> names;     // what the file calls each node; empty: its number
+  std::vector<int64_t> names;     // the file's numbers of the nodes; empty: their indices
   std::vector<uint8_t> optional;  // nodes that are left out when nothing uses them; empty: none
   std::vector<int32_t> heads;     // one per edge
   std::vector<size_t> tail_begin{0};
@@ -31,9 +31,9 @@ struct ForestDraft {
     word_begin.push_back(words.size());
     feature_begin.push_back(feature_ids.size());
   }
-  /// Hands the forest over, its nodes in topological order with the goal last (in their own order if that is one already).
-  /// A cycle, a node without edges or with no way to the goal, a tail that its edge does not name once: InputError that
-  /// opens with `where`.
+  /// Adds the forest to the builder, its nodes in topological order with the goal last (unchanged if they are in such an order).
+  /// Throws InputError, which starts with `where`, for a cycle, a node without edges or without a path to the goal, and a tail
+  /// that its edge does not name exactly once.
   void emit(PoolBuilder& builder, const std::string& where) const;
 
  private:

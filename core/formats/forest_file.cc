@@ -77,7 +77,7 @@ class Reader {
   }
 
  private:
-  /// The sections of all sentences, and the index that says where each sentence begins in them.
+  /// The sections of all sentences, and the index of where each sentence begins in them.
   struct Arrays {
     std::span<const uint64_t> lines, reference_ends;
     std::span<const int32_t> edge_begin, tail_begin, tails, word_begin, words, spans, sparse_begin, sparse_ids, references;

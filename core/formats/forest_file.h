@@ -13,11 +13,11 @@ namespace hopefear {
 
 inline constexpr char kForestMagic[17] = "\x89hopefear\r\n\x1a\n\0\0";
 
-/// Writes a pool (lists or forests) to a file that is open for writing and can seek. Throws InputError for what the operating
-/// system has against it; `file` is for messages.
+/// Writes a pool (lists or forests) to a file that is open for writing and can seek. Throws InputError for errors of the
+/// operating system; `file` is for messages.
 void write_forest_file(const Pool& pool, int descriptor, const std::string& file);
 
-/// The same file sentence by sentence: memory does not grow with their number. Until finish(), each array grows in a file without a
+/// Writes the same file sentence by sentence, in constant memory. Until finish(), each array grows in a file without a
 /// name in `folder`.
 class ForestFileWriter {
  public:
@@ -32,11 +32,11 @@ class ForestFileWriter {
   std::unique_ptr<Parts> parts_;
 };
 
-/// A pool over the bytes of a file; its forests look into them and keep `owner` alive. With `verify` every checksum is
+/// A pool over the bytes of a file; its forests are views of them and keep `owner` alive. With `verify` every checksum is
 /// computed; without it a damaged file may give wrong numbers, but never a crash.
 Pool forest_file_pool(const char* bytes, size_t size, std::shared_ptr<const void> owner, const std::string& file, bool verify);
 
-/// Maps a file, and the above.
+/// Maps a file and makes a pool of it.
 Pool read_forest_file(const std::string& path, const std::string& file, bool verify);
 
 }  // namespace hopefear

@@ -27,7 +27,7 @@ void write_all(int descriptor, const char* data, size_t size, uint64_t at, const
   }
 }
 
-/// Bytes at the end of a file, through a buffer.
+/// Appends bytes to a file through a buffer.
 class Appender {
  public:
   Appender(int descriptor, const std::string& file, uint64_t at)
@@ -104,7 +104,7 @@ class Writer {
   Checksum checksum_;
 };
 
-/// Sections that grow side by side, each in a file without a name, until they can be put after one another.
+/// Sections that grow at the same time, each in an unnamed temporary file, until they are concatenated.
 class Spools {
  public:
   Spools(std::string folder, const std::string& file) : folder_(std::move(folder)), file_(file), spools_(kinds_end) {}
@@ -133,7 +133,7 @@ class Spools {
   }
   void end() {}
 
-  /// All of a section at the end of the file.
+  /// Appends a whole section to the file.
   void move_to(Writer& writer, uint32_t kind) {
     begin(kind);
     now_->out.flush();
@@ -163,14 +163,14 @@ class Spools {
   Spool* now_ = nullptr;
 };
 
-/// How much of everything was written, by which later sentences count on.
+/// The totals written so far, from which the offsets of later sentences continue.
 struct Totals {
   uint64_t sentences = 0;
   uint64_t id_end = 0, source_end = 0, reference_end = 0;
   std::array<uint64_t, kColumns> line{};
 };
 
-/// Ends of the strings, and their bytes after one another; `end` is that of the strings before, `first` whether there are none.
+/// The ends of the strings, and their bytes concatenated; `end` is the end of the previous strings, `first` whether there are none.
 template <class Out, class Text>
 void write_strings(Out& out, uint32_t kind, size_t count, Text&& text, uint64_t& end, bool first) {
   std::vector<uint64_t> ends;

@@ -11,7 +11,7 @@ namespace hopefear {
 inline constexpr uint32_t kVersion = 1;
 inline constexpr size_t kAlign = 64;
 
-/// Four lanes of 64 bits. Each step is a bijection of the word it takes in, so damage to one word never goes unseen.
+/// Four lanes of 64 bits. Each step is a bijection of its input word, so damage to a single word is always detected.
 class Checksum {
  public:
   void update(const void* data, size_t size) {
@@ -141,7 +141,7 @@ inline constexpr const char* kName[kinds_end] = {"",
                                                  "reference ends",
                                                  "reference words"};
 
-/// One line of the index, and one more at the end: how much of each array came before the sentence. The offset arrays have
+/// An entry of the index, which has one more at the end: how much of each array precedes the sentence. The offset arrays have
 /// one number more than nodes or edges for each sentence, so edge_begin starts at nodes + i, tail_begin and word_begin at edges + i.
 enum Column { c_nodes, c_edges, c_tails, c_words, c_spans, c_sparse_begin, c_sparse, c_references, kColumns };
 

@@ -18,15 +18,15 @@ class ForestReader {
  public:
   enum class Format { moses, plf, json, kaldi, openfst, slf };
 
-  /// `before`: lines of the file, each a sentence, that someone else has read.
+  /// `before`: how many lines of the file, each a sentence, were read elsewhere.
   void begin_file(std::string name, Format format, int64_t before);
   void feed(std::string_view bytes);
   void end_file();
   void finish() { builder_.finish(); }
-  /// A table that labels of lattices are looked up in.
+  /// The symbol table for the labels of lattices.
   void symbols(std::string_view text, const std::string& file) { lattices_.symbols(text, file); }
   int64_t sentences() const { return sentences_; }
-  /// Moves what was read into a pool; every forest is checked.
+  /// Moves the sentences read so far into a pool; every forest is checked.
   void collect(Pool& pool);
 
  private:

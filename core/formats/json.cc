@@ -50,7 +50,7 @@ void Json::begin_array(const char* what) {
   first_ = true;
 }
 
-/// Moves over the comma before an element; at `close` it stays.
+/// Skips the comma before an element; does not move at `close`.
 void Json::element(char close) {
   blanks();
   if (at_ < text_.size() && text_[at_] == close) return;
@@ -99,7 +99,7 @@ uint32_t Json::hex() {
   return code;
 }
 
-/// The character of a \u escape, or of two that are a surrogate pair.
+/// The character of a \u escape, or of a surrogate pair of escapes.
 uint32_t Json::escaped_code() {
   uint32_t code = hex();
   if (code >= 0xd800 && code < 0xdc00 && text_.substr(std::min(at_, text_.size()), 2) == "\\u") {
@@ -197,7 +197,7 @@ void Json::word(std::string_view text) {
 }
 
 void Json::skip() {
-  std::string open;  // the brackets around the place at hand
+  std::string open;  // the brackets that are open here
   for (;;) {
     const Kind kind = peek();
     if (kind == Kind::end) fail("the JSON text ends too soon. Was the file cut off?");

@@ -1,5 +1,5 @@
-// A pull parser for JSON text in memory. Keys may repeat (cdec's forests do that), nothing is kept, nesting cannot overflow
-// the stack. The text must be UTF-8 already.
+// A pull parser for JSON text in memory. Keys may repeat (in cdec's forests they do), no document is built, nesting cannot
+// overflow the stack. The text must be UTF-8 already.
 //
 //   json.begin_object();
 //   while (json.next_key(key))
@@ -25,7 +25,7 @@ class Json {
   bool next_key(std::string& key);  // false: the object has ended
   void begin_array(const char* what);
   bool next_item();  // false: the array has ended
-  /// Good until the next call.
+  /// Valid until the next call.
   std::string_view string(const char* what);
   double number(const char* what);  // finite, or an InputError
   int64_t integer(const char* what);
@@ -33,7 +33,7 @@ class Json {
   std::string_view literal(const char* what);
   void skip();
   void skip_null() { word("null"); }
-  /// Nothing but blanks may be left.
+  /// Checks that only blanks remain.
   void end();
   bool at_end() { return peek() == Kind::end; }
 
@@ -51,7 +51,7 @@ class Json {
   std::string file_;
   int64_t first_line_;
   size_t at_ = 0;
-  bool first_ = false;  // the container at hand has just been opened
+  bool first_ = false;  // the current container has just been opened
   std::string buffer_;
 };
 

@@ -364,7 +364,7 @@ class Reader {
     edges_.push_back(edge);
   }
 
-  /// From what was read to the draft: rules in place of their numbers.
+  /// Fills the draft from what was read, with rules in place of their numbers.
   void fill() {
     size_t tail = 0, word = 0, feature = 0;
     for (size_t e = 0; e < edges_.size(); ++e) {

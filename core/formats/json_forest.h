@@ -1,4 +1,4 @@
-// Forests as JSON, in the dialects of three decoders. Which one it is shows in the keys.
+// Forests as JSON, in the dialects of three decoders, which differ in their keys.
 //
 // cdec       {"rules": [1, "[X] ||| source ||| [1] target", ...], "features": ["LM", ...],
 //             "edges": [{"tail": [0], "spans": [i,j,-1,-1], "feats": [0, 1.5, ...], "rule": 1}, ...], "node": {"in_edges": [0, ...]},
@@ -16,13 +16,13 @@
 
 namespace hopefear {
 
-/// Cuts a file into JSON documents: one per line, or over several lines. Before a document may stand `id |||`.
+/// Splits a file into JSON documents, each on one line or over several. `id |||` may precede a document.
 class JsonDocuments {
  public:
-  /// `objects`: a document is an object; what stands around it, the brackets and commas of an array say, is its prefix.
+  /// `objects`: a document is an object; text before it, such as the brackets and commas of an array, is its prefix.
   explicit JsonDocuments(bool objects = false) : objects_(objects) {}
 
-  /// Calls document(prefix, text, first line) for each document that has come to its end.
+  /// Calls document(prefix, text, first line) for each complete document.
   template <class Document>
   void feed(std::string_view bytes, Document&& document) {
     for (const char c : bytes) {
@@ -48,10 +48,10 @@ class JsonDocuments {
       }
     }
   }
-  /// What is left over: blanks, unless the file was cut off.
+  /// The rest of the input: blanks, unless the file is truncated.
   const std::string& rest() const { return text_; }
   int64_t line() const { return line_; }
-  /// The first line of a document that has not come to its end, or 0.
+  /// The first line of an incomplete document, or 0.
   int64_t unfinished() const { return depth_ > 0 ? first_line_ : 0; }
 
  private:

@@ -32,7 +32,7 @@ inline void rule_words(std::string_view rule, Dialect dialect, Vocab& vocab, con
         words.push_back(slot(tail - 1));
         return;
       }
-      if (dialect == Dialect::cicada) {  // without a number: the next tail
+      if (dialect == Dialect::cicada) {  // without a number it is the next tail
         words.push_back(slot(tails++));
         return;
       }
@@ -42,7 +42,7 @@ inline void rule_words(std::string_view rule, Dialect dialect, Vocab& vocab, con
   });
 }
 
-/// Travatar's edges may have source words among their tails that the target side does not name. They carry nothing.
+/// Travatar's edges may have source words among their tails that the target side does not name. They have no words and no features.
 inline void drop_unnamed_leaves(ForestDraft& draft, const std::vector<uint8_t>& leaf, size_t tail, size_t word) {
   const size_t count = draft.tails.size() - tail;
   std::vector<int32_t> moved(count, -1);

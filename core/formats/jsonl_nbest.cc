@@ -23,7 +23,7 @@ void JsonlNbestReader::document(std::string_view prefix, std::string_view text, 
   sentence(text, line);
 }
 
-/// What stands before an object, or after the last one: the brackets and commas of an array, or nothing.
+/// Checks the text before an object or after the last one, which is empty or has the brackets and commas of an array.
 void JsonlNbestReader::around(std::string_view text, bool last, int64_t line) {
   const bool first = sentences_ == before_;
   if (first && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -108,7 +108,7 @@ void JsonlNbestReader::add_text(Json& json) {
   const std::string_view text = json.string("\"text\"");
   if (text.find_first_of("\n\r") == std::string_view::npos) {
     builder_.add_text(text);
-  } else {  // a candidate is one line wherever it is printed
+  } else {  // a candidate is printed on one line
     std::string line(text);
     std::replace(line.begin(), line.end(), '\n', ' ');
     std::replace(line.begin(), line.end(), '\r', ' ');
@@ -133,7 +133,7 @@ void JsonlNbestReader::add_features(Json& json, const Where& where) {
   }
 }
 
-/// The numbers of a candidate, in the columns of the first; `given` marks those that are there.
+/// The numbers of a candidate, in the columns of the first; `given` marks those that it has.
 void JsonlNbestReader::read_metrics(Json& json, const Where& where, std::vector<double>& metrics, std::vector<uint8_t>& given) {
   std::string name;
   json.begin_object("\"metrics\"");

@@ -5,7 +5,7 @@
 //
 // or the same objects over several lines, one after another or in an array.
 // "source", "references" and "metrics" may be left out; "id" is the number of the sentence, from 0, when it is left out.
-// Every candidate has the same metrics. Other keys are passed over.
+// Every candidate has the same metrics. Other keys are ignored.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,10 +23,10 @@ namespace hopefear {
 
 class JsonlNbestReader {
  public:
-  /// `by_position`: references come from elsewhere and go by position, so ids that are numbers must be positions.
+  /// `by_position`: references come from other files and are matched by position, so ids that are numbers must be positions.
   JsonlNbestReader(PoolBuilder& builder, bool by_position) : builder_(builder), by_position_(by_position) {}
 
-  /// `whole`: an object may go over several lines, and stand in an array.
+  /// `whole`: an object may span several lines, and be in an array.
   void begin_file(std::string name, bool whole) {
     lines_.begin_file(std::move(name));
     documents_ = JsonDocuments(true);

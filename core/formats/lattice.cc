@@ -17,7 +17,7 @@ bool is_no_word(std::string_view label) {
          label == "!SENT_END";
 }
 
-/// HTK's strings: a backslash stands before a character, or before the three octal digits of a byte.
+/// HTK's strings: a backslash escapes a character, or begins the three octal digits of a byte.
 std::string unescaped(std::string_view text) {
   const auto digit = [&](size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '7' ? text[i] - '0' : -1; };
   std::string plain;
@@ -34,7 +34,7 @@ std::string unescaped(std::string_view text) {
   return plain;
 }
 
-/// Of OpenFST's text: whether arcs have two labels. If nothing else tells, four columns are two labels where they are equal.
+/// Whether the arcs of an OpenFST text have two labels. If nothing else decides, four columns have two labels if these are equal.
 bool is_transducer(const std::vector<std::vector<std::string>>& rows) {
   bool four = false, numbers = true, fractions = false;
   for (const auto& row : rows) {
@@ -313,7 +313,7 @@ void LatticeReader::slf_field(std::string_view name, std::string_view value) {
   base_ = std::log(base);
 }
 
-/// The links of a lattice that is complete: words may stand at the nodes that they lead to.
+/// The links of a complete lattice; a node's word belongs to the links that lead to it.
 void LatticeReader::slf_link() {
   const auto count = [&](int64_t wanted, size_t found, const char* what) {
     if (wanted >= 0 && static_cast<size_t>(wanted) != found)
@@ -359,7 +359,7 @@ void LatticeReader::slf_link() {
   if (there(&Link::acoustic)) scores.emplace_back(builder_.feature("acoustic"), &Link::acoustic);
   if (there(&Link::language)) scores.emplace_back(builder_.feature("lm"), &Link::language);
   if (there(&Link::pronunciation)) scores.emplace_back(builder_.feature("pron"), &Link::pronunciation);
-  // A word at the start would be lost: it stands before all others.
+  // A word at the start node comes before all others.
   const bool opens = nodes_[start].given && !is_no_word(nodes_[start].word);
   for (const Link& link : links_) {
     if (opens && link.from == start && !link.named) lattice_.word(builder_, nodes_[start].word);

@@ -22,7 +22,7 @@
 
 namespace hopefear {
 
-/// Arcs on their way to a forest: what lies on no path from the start to an end is left out.
+/// Makes a forest of arcs; those on no path from the start to an end are left out.
 class Lattice {
  public:
   int32_t state(int64_t name);
@@ -61,7 +61,7 @@ class LatticeReader {
 
   explicit LatticeReader(PoolBuilder& builder) : builder_(builder) {}
   void begin_file(std::string name, Format format);
-  /// A table of words and numbers, which labels are looked up in.
+  /// Sets the symbol table, words and their numbers, for labels.
   void symbols(std::string_view text, const std::string& file);
   template <class Done>
   void feed(std::string_view bytes, Done&& done) {
@@ -121,7 +121,7 @@ class LatticeReader {
   bool begun_ = false;
   int64_t first_line_ = 0, lattices_ = 0;
   std::vector<std::string_view> fields_;
-  std::vector<std::vector<std::string>> rows_;  // OpenFST: the arcs of a transducer show only when all are known
+  std::vector<std::vector<std::string>> rows_;  // OpenFST: only all arcs together show whether this is a transducer
   // SLF
   std::unordered_map<int64_t, Node> nodes_;
   std::vector<Link> links_;

@@ -1,4 +1,4 @@
-// The lines of a text file that comes in chunks cut anywhere: UTF-8 is checked, a byte order mark dropped.
+// The lines of a text file that arrives in chunks of any size: checks UTF-8 and drops a byte order mark.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace hopefear {
 
 class Lines {
  public:
-  /// `before`: lines of the file that someone else has read.
+  /// `before`: how many lines of the file were read elsewhere.
   void begin_file(std::string name, int64_t before = 0) {
     file_ = std::move(name);
     number_ = before;
@@ -45,7 +45,7 @@ class Lines {
   }
 
   const std::string& file() const { return file_; }
-  int64_t number() const { return number_; }  // of the line at hand, from 1
+  int64_t number() const { return number_; }  // of the current line, from 1
   [[noreturn]] void fail(const std::string& finding) const { throw input_error(file_, number_, finding); }
 
  private:
@@ -58,7 +58,7 @@ class Lines {
 
   std::string file_;
   int64_t number_ = 0;
-  std::string rest_;  // the beginning of a line whose end has not come yet
+  std::string rest_;  // the beginning of an incomplete line
 };
 
 }  // namespace hopefear

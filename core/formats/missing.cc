@@ -43,7 +43,7 @@ std::vector<MissingScores::Gap> MissingScores::gaps(std::span<const size_t> begi
     }
     if (count == 0 || count == candidates) continue;
     const double range = most - least;
-    if (!writes_zeros_ && least - range <= 0 && 0 <= most + range) continue;  // a zero that was left out
+    if (!writes_zeros_ && least - range <= 0 && 0 <= most + range) continue;  // probably a zero that was left out
     for (size_t j = 0; j < candidates; ++j)
       if (!has[j * width + feature]) gaps.push_back({j, feature, count, sum / static_cast<double>(count)});
   }

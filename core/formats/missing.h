@@ -1,8 +1,8 @@
 // Scores that some candidates of a sentence lack, and others have.
 //
-// A feature that a candidate does not name counts as 0. For sparse features that is what is meant. For a score it is not: 0
+// A feature that a candidate does not name counts as 0. This is right for sparse features, but not for scores: 0
 // is better than any log probability. A score is a feature of nine candidates in ten whose values are not whole numbers, or
-// which is also written where it is 0, so that leaving it out means something else. Programs that never write a zero may
+// which is written even where it is 0, so that its absence does not mean 0. Programs that never write a zero may
 // mean one: then a score that is left out is 0 where that is not far from what the other candidates of the sentence have.
 #pragma once
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace hopefear {
 
-enum class Missing { error, zero, mean };  // what becomes of such a candidate
+enum class Missing { error, zero, mean };  // what to do with such a candidate
 
 class MissingScores {
  public:
   explicit MissingScores(Missing policy) : policy_(policy) {}
 
-  /// The values of the first candidates of the list, and then how many of the features are in nearly all candidates.
+  /// Call see() for the values of the list's first candidates, then decide(): the first `width` features are in nearly all candidates.
   void see(int32_t feature, double value);
   void decide(int32_t width) { width_ = width; }
 
-  /// Candidates with the features `ids` from `begin` on, and a row of `dense` for each. Throws what `lacks` makes of a
-  /// candidate, a feature, and the number of candidates that have it.
+  /// Candidates with the features `ids` from `begin` on, and a row of `dense` for each. `lacks` makes the
+  /// error to throw from a candidate, a feature, and the number of candidates that have it.
   template <class Lacks>
   void complete(std::span<const size_t> begin, std::span<const int32_t> ids, std::span<double> dense, Lacks&& lacks) const {
     if (policy_ == Missing::zero || width_ == 0 || dense.empty()) return;

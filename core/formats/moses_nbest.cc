@@ -84,7 +84,7 @@ void MosesNbestReader::place_fields() {
   const auto named = [](std::string_view field) { return field.find('=') != std::string_view::npos; };
   double value;
   if (named(fields_[2])) {
-    // as it should be
+    // Moses
   } else if (named(fields_[3]) && parse_number(trim(fields_[2]), value) != Number::not_a_number) {  // Travatar
     std::swap(fields_[2], fields_[3]);
   } else if (named(fields_[3]) && fields_.size() > 4 && is_alignment(fields_[2])) {
@@ -165,7 +165,7 @@ void MosesNbestReader::add(int32_t id, double value) {
     fail("feature " + quoted((*builder_.features())[id]) + " occurs twice in one candidate. Give each feature its own name");
 }
 
-/// The values that belong to one name, which are in values_.
+/// Adds the features of one name from values_.
 void MosesNbestReader::values_of(std::string_view name, std::string_view label) {
   if (place_ < guesses_.size()) {
     const Guess& guess = guesses_[place_];

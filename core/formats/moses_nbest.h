@@ -27,7 +27,7 @@ class MosesNbestReader {
     lines_.begin_file(std::move(name));
     loose_ = false;
   }
-  /// The next bytes of the file, cut anywhere.
+  /// Reads the next chunk of the file, which may end anywhere.
   void feed(std::string_view bytes) {
     lines_.feed(bytes, [&](std::string_view text) { line(text); });
   }
@@ -37,7 +37,7 @@ class MosesNbestReader {
   struct Label {  // a name with several values, or none
     std::vector<int32_t> ids;
   };
-  struct Guess {  // what stood in this place of the line before: lists repeat their names in the same order
+  struct Guess {  // the name at this place of the previous line: lists repeat their names in the same order
     std::string text;
     std::vector<int32_t> ids;
   };
@@ -58,9 +58,9 @@ class MosesNbestReader {
 
   PoolBuilder& builder_;
   Lines lines_;
-  bool loose_ = false;                    // ||| stands without blanks in this file
-  std::vector<std::string_view> fields_;  // of the line at hand
-  int64_t id_ = -1;                       // of the sentence at hand
+  bool loose_ = false;                    // this file has ||| without blanks around it
+  std::vector<std::string_view> fields_;  // of the current line
+  int64_t id_ = -1;                       // of the current sentence
   Vocab labels_;
   std::vector<Label> several_;
   std::vector<uint8_t> single_;  // per feature: it was written with exactly one value

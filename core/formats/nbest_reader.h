@@ -1,4 +1,4 @@
-// Candidate lists from files of either format, chunk by chunk: the caller opens and unpacks the files.
+// Candidate lists from text or JSON files, chunk by chunk: the caller opens and unpacks the files.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace hopefear {
 
 class NbestReader {
  public:
-  /// `by_position`: as JsonlNbestReader has it; `stream`: as PoolBuilder has it. Dense are features of 9 candidates in 10.
+  /// `by_position`: as JsonlNbestReader has it; `stream`: as PoolBuilder has it. Features that 9 of 10 candidates have are dense.
   NbestReader(bool by_position, bool stream, Missing missing = Missing::error)
       : builder_(stream, 0.9, missing), moses_(builder_), jsonl_(builder_, by_position) {}
 
@@ -32,7 +32,7 @@ class NbestReader {
   void end_file() { json_ ? jsonl_.end_file() : moses_.end_file(); }
   void finish() { builder_.finish(); }
 
-  /// All sentences that are ready, out of our hands.
+  /// Moves out all sentences that are ready.
   std::vector<NbestSentence> ready() {
     std::vector<NbestSentence> out;
     while (builder_.has_ready()) out.push_back(builder_.pop());

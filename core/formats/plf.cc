@@ -41,7 +41,7 @@ class Reader {
     ++at_;
     first_ = true;
   }
-  /// Moves over a comma; true when the parenthesis closes.
+  /// Skips a comma; true if the parenthesis closes.
   bool closes() {
     char c = peek();
     if (c == ',' && !first_) {

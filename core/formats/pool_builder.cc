@@ -16,9 +16,9 @@ namespace {
 constexpr size_t kPrefixSentences = 64;
 constexpr size_t kPrefixValues = size_t{1} << 21;
 constexpr int32_t kStreamVocab = 1 << 20;
-constexpr size_t kMostDense = 4096;  // bounds what a freak first sentence can do to the memory of all others
+constexpr size_t kMostDense = 4096;  // bounds the memory of all sentences if the first one is unusual
 
-/// Cuts arrays from one block of memory of exactly the size that is needed.
+/// Allocates arrays from one block of memory of exactly the size needed.
 template <class T>
 class Cutter {
  public:
@@ -36,7 +36,7 @@ class Cutter {
   T* next_;
 };
 
-/// What owns the arrays of a sentence.
+/// The owner of the arrays of a sentence.
 struct Blocks {
   std::unique_ptr<double[]> doubles;
   std::unique_ptr<int32_t[]> ints;
@@ -202,7 +202,7 @@ Forest PoolBuilder::forest(const Staged& s, const std::string& file, const std::
   return stored(std::move(f));
 }
 
-/// The features of each edge into its dense row and, by rising id, into the sparse arrays.
+/// Moves the features of each edge to its dense row and, by rising id, to the sparse arrays.
 void PoolBuilder::split_features(const Staged& s, std::span<double> dense, std::span<int32_t> begin, std::span<int32_t> ids,
                                  std::span<double> values) const {
   std::fill(dense.begin(), dense.end(), 0.0);

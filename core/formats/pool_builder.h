@@ -1,7 +1,7 @@
-// Candidates and edges on their way from a file into lists and forests: the half that all text formats share.
+// Builds lists and forests from candidates and edges: the part that the readers of all text formats share.
 //
 // Which features are dense is decided once, after a bounded prefix of the file: those that a given share of its candidates
-// (or edges) have. They become columns; all others, and all that turn up later, are sparse. A dense feature that a later
+// (or edges) have. They become columns; all others, and all that first appear later, are sparse. A dense feature that a later
 // candidate lacks is 0 there.
 #pragma once
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace hopefear {
 
-/// A sentence as a stream of lists hands it out. The texts are those of the file, blank for blank.
+/// A sentence of a stream of lists. The texts are those of the file, blank for blank.
 struct NbestSentence {
   Sentence sentence;
   std::string texts;
@@ -32,12 +32,12 @@ struct NbestSentence {
 
 class PoolBuilder {
  public:
-  /// A stream starts a new vocabulary of words now and then, so that its memory stays bounded, and keeps the texts.
-  /// `dense_share`: dense are the features that so many of the candidates have; `missing`: what becomes of scores that some
+  /// A stream starts a new vocabulary of words from time to time, so that its memory stays bounded, and keeps the texts.
+  /// `dense_share`: features that at least this share of the candidates has are dense; `missing`: how to treat scores that some
   /// candidates of a list lack.
   PoolBuilder(bool stream, double dense_share, Missing missing = Missing::zero);
 
-  /// The file that the next sentences are from, for messages.
+  /// The file of the next sentences, for messages.
   void begin_file(std::string name) { file_ = std::move(name); }
 
   // a forest: each node in topological order, then its edges; a list has no add_node and no add_tail
@@ -48,7 +48,7 @@ class PoolBuilder {
   // one candidate or edge: its words, features and numbers, then end_candidate
   void add_text(std::string_view text);
   int32_t feature(std::string_view name) { return features_->add(name); }
-  /// False when this candidate has the feature already.
+  /// False if this candidate already has the feature.
   bool add_feature(int32_t id, double value) {
     if (static_cast<size_t>(id) >= seen_.size()) seen_.resize(1 + id + id / 2, 0);
     if (seen_[id] == candidate_) return false;
@@ -64,15 +64,15 @@ class PoolBuilder {
   void end_sentence(std::string id, std::string source = "", std::vector<std::string> references = {},
                     IdKind kind = IdKind::place);
   size_t candidates() const { return staged_.word_begin.size() - 1; }
-  void finish();  // the file ended
+  void finish();  // at the end of the file
 
   /// Feature ids are given in the order of appearance until the dense ones are known and move to the front. Then, once, this
-  /// returns the new id of each old one (else empty): whoever keeps ids has to follow.
+  /// returns the new id of each old one (otherwise nothing): callers that store ids must update them.
   std::vector<int32_t> take_renumbering() { return std::exchange(renumbering_, {}); }
 
   bool has_ready() const { return !ready_.empty(); }
   NbestSentence pop();
-  /// Moves the sentences that are ready into a pool, their references as words, and gives it our vocabularies.
+  /// Moves the sentences that are ready into a pool, with their references as words and the vocabularies.
   void collect(Pool& pool);
 
   int32_t dense_width() const { return dense_width_; }
@@ -81,7 +81,7 @@ class PoolBuilder {
   const std::shared_ptr<Vocab>& vocab() const { return vocab_; }
 
  private:
-  /// The candidates of one sentence before it is known which features are dense.
+  /// The candidates of one sentence before the dense features are known.
   struct Staged {
     std::vector<int32_t> edge_begin, tail_begin, tails, spans;  // empty for a list
     std::vector<int32_t> word_begin{0}, words, feature_ids;

@@ -10,7 +10,7 @@
 namespace hopefear {
 namespace {
 
-/// The part of a forest that is in some derivation, with its own numbers for the nodes.
+/// The useful part of a forest, with its nodes numbered anew.
 struct Useful {
   const Pool& pool;
   const Forest& f;
@@ -286,7 +286,7 @@ void append_moses_hypergraph(std::string& out, const Pool& pool, size_t sentence
     out += "# node " + std::to_string(v) + '\n' + std::to_string(u.edges[v].size()) + '\n';
     for (const int32_t e : u.edges[v]) {
       for (const int32_t word : u.f.edge_words(e)) {
-        if (word < 0) {  // tails have no order of their own in this format: words name them
+        if (word < 0) {  // tails are in no order in this format: words name them
           out += '[' + std::to_string(u.tail(e, slot_tail(word))) + "] ";
           continue;
         }

@@ -7,7 +7,7 @@
 
 namespace hopefear {
 
-/// All of these add the text of one sentence, and throw InputError for what the format cannot say.
+/// Each appends the text of one sentence, and throws InputError for what the format cannot express.
 void append_cdec_forest(std::string& out, const Pool& pool, size_t sentence);
 void append_travatar_forest(std::string& out, const Pool& pool, size_t sentence);
 void append_cicada_forest(std::string& out, const Pool& pool, size_t sentence);
