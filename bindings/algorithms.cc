@@ -6,7 +6,7 @@
 namespace hopefear {
 namespace {
 
-/// A property that looks into a vector of its object.
+/// A property that is a view of a vector of its object.
 template <auto member>
 struct Look;
 template <class T, std::vector<double> T::* member>

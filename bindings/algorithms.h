@@ -1,4 +1,4 @@
-// What the methods of Forest and Pool share: result types, checks of arguments.
+// Shared by the methods of Forest and Pool: result types, checks of arguments.
 #pragma once
 #include <cmath>
 #include <limits>

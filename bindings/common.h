@@ -1,4 +1,4 @@
-// What every binding file shares: array types that are never converted silently, and owned results.
+// Shared by all bindings: array types that are never converted silently, and owned results.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,7 +18,7 @@ using namespace nb::literals;
 
 namespace hopefear {
 
-/// A contiguous array coming in; bind its argument with nb::arg("x") to allow a conversion, .noconvert() to forbid it.
+/// A contiguous array argument; bind it with nb::arg("x") to allow a conversion, .noconvert() to forbid it.
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>

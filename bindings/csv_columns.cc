@@ -5,7 +5,7 @@
 namespace hopefear {
 namespace {
 
-/// Python strings; a value that is the same as the one before is the same object.
+/// Python strings; a value equal to the previous one is the same object.
 nb::list texts(CsvColumns& columns, size_t j) {
   const auto [bytes, ends] = columns.take_texts(j);
   nb::list strings;

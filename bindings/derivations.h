@@ -1,4 +1,4 @@
-// A derivation as Python holds it: together with its forest, whose arrays it keeps alive.
+// A derivation in Python: together with its forest, whose arrays it keeps alive.
 #pragma once
 #include "common.h"
 #include "forest/derivation.h"
@@ -10,7 +10,7 @@ namespace hopefear {
 
 // The defaults of methods that Forest and Pool share.
 inline constexpr const char* kApproximation = "forest";
-inline constexpr int kCandidates = 100;  // that the approximation kbest looks at
+inline constexpr int kCandidates = 100;  // of the approximation kbest
 inline constexpr double kHopeMu = -1.0;
 inline constexpr int kMaxOrder = 4;
 inline constexpr int kMaxSplitEdges = 1'000'000;

@@ -1,4 +1,4 @@
-// What a notebook shows of an object: functions of hopefear.display.
+// The display of objects in notebooks, by functions of hopefear.display.
 #pragma once
 #include "common.h"
 

@@ -19,7 +19,7 @@ const double* vector_for(const Pool& pool, const Weights& w) {
   return w ? w->data() : nullptr;
 }
 
-/// A matrix of rows with so many columns, computed without the interpreter.
+/// A matrix of rows with this many columns, computed without the GIL.
 template <class Compute>
 Out2<double> matrix(size_t columns, Compute&& compute) {
   std::vector<double> values;

@@ -32,7 +32,7 @@ Out2<uint16_t> give_links(std::span<const Link> links) {
   return give(std::move(flat), 2);
 }
 
-/// A text that keeps the arrays it looks at.
+/// A text that keeps its arrays alive.
 void bind_arrays(nb::class_<ParallelText>& text) {
   text.def(
           "arrays",
@@ -58,7 +58,7 @@ void bind_arrays(nb::class_<ParallelText>& text) {
           "A text for extraction, without spelling, out of arrays, which are not copied.");
 }
 
-/// The words and links of the pairs, and what is counted of them.
+/// The words and links of the pairs, and their counts.
 void bind_words(nb::class_<ParallelText>& text) {
   text.def_prop_ro(
           "source", [](nb::handle_t<ParallelText> h) { return look(nb::cast<ParallelText&>(h).view().source, h); },

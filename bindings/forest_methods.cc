@@ -1,4 +1,4 @@
-// The questions one can ask of a forest, as methods of Forest.
+// The algorithms on a forest, as methods of Forest.
 #include "algorithms.h"
 #include "forest/inside_outside.h"
 #include "forest/kbest.h"

@@ -64,7 +64,7 @@ void feed(Reader& reader, nb::bytes bytes) {
   reader.feed(view);
 }
 
-/// A native file that was packed: its bytes are copied to where arrays may begin.
+/// A native file that was compressed: its bytes are copied to aligned memory.
 Pool forest_file_from_bytes(nb::bytes bytes, const std::string& file, bool verify) {
   auto copy = std::shared_ptr<char>(static_cast<char*>(::operator new(bytes.size() + 1, std::align_val_t{64})),
                                     [](char* p) { ::operator delete(p, std::align_val_t{64}); });

@@ -22,7 +22,7 @@ Model built(BackoffModel&& lists) { return std::make_shared<const LanguageModel>
 
 std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
-/// States keep their model: a slot means nothing in another one.
+/// States keep their model: slots are meaningless in any other.
 struct Context {
   Model model;
   LmContext state;
@@ -32,12 +32,12 @@ struct Chart {
   LmState state;
 };
 
-/// What chart decoders use instead of LmState, with the model that it is about.
+/// The state that chart decoders use instead of LmState, with its model.
 struct Seams {
   explicit Seams(Model m) : model(std::move(m)), seams(*model) {}
   Model model;
   LmSeams seams;
-  std::vector<LmItem> items{seams.empty()};  // numbers that came from elsewhere would be dangerous
+  std::vector<LmItem> items{seams.empty()};  // item numbers from elsewhere would be unsafe
 };
 
 uint32_t checked(const LanguageModel& model, int64_t word) {

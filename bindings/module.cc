@@ -39,7 +39,7 @@ void init_consensus(nb::module_&);
 
 namespace {
 
-/// An error of the user is hopefear.errors.InputError. A message may quote bytes of a damaged file that are no UTF-8.
+/// An error of the user is hopefear.errors.InputError. A message may quote bytes of a damaged file that are not UTF-8.
 void say_input_error(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
@@ -54,7 +54,7 @@ void say_input_error(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-  // Objects in caches outlive the interpreter: no harm, and nothing that a user should read after a command's output.
+  // Objects in caches outlive the interpreter. This is harmless, and users should not see a warning after a command's output.
   nb::set_leak_warnings(std::getenv("HOPEFEAR_DEBUG") != nullptr);
   m.attr("sources") = HOPEFEAR_SOURCES;
   m.doc() = "The compiled core of hopefear. Private: import hopefear instead.";

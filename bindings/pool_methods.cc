@@ -1,4 +1,4 @@
-// The questions one can ask of all forests of a pool at once, in parallel, as methods of Pool.
+// The algorithms on all forests of a pool, in parallel, as methods of Pool.
 #include "algorithms.h"
 #include "forest/each_sentence.h"
 #include "forest/kbest.h"

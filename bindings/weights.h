@@ -1,4 +1,4 @@
-// Weights as users hold them: an array indexed by feature id, or a mapping from names.
+// Weights as users pass them: an array indexed by feature id, or a mapping from names.
 #pragma once
 #include <cmath>
 
@@ -10,8 +10,8 @@ namespace hopefear {
 
 class Weights {
  public:
-  /// One weight for each feature. A mapping may name features that are not here (a weights file of a larger model); those
-  /// it does not name weigh 0.
+  /// One weight for each feature. A mapping may have other features too (a weights file of a larger model); features that
+  /// it does not have get 0.
   const double* over(const Vocab& features) {
     const size_t count = features.size();
     if (is_mapping) {

@@ -5,7 +5,7 @@
 
 namespace hopefear {
 
-/// Sentences made ready once, for many passes.
+/// Sentences that are prepared once, for many passes.
 struct BlockCorpus {
   std::vector<BlockSource> sources;
   std::vector<std::vector<int32_t>> references;

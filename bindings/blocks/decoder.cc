@@ -38,7 +38,7 @@ std::shared_ptr<Examples> examples(BlockDecoder& d, const BlockCorpus& c, const 
   return std::make_shared<BlockExamples>(d, c.sources, std::move(words), checked(pop_limit, swap_limit, max_options, max_swap));
 }
 
-/// What it has, and what it makes ready.
+/// Its parts, and the preparation of sentences and weights.
 void add_preparation(nb::class_<BlockDecoder>& decoder) {
   decoder
       .def(
@@ -60,7 +60,7 @@ void add_preparation(nb::class_<BlockDecoder>& decoder) {
            nb::keep_alive<0, 1>(), "Sentences with the references of each, to learn from.");
 }
 
-/// Translating under weights.
+/// Translation.
 void add_decoding(nb::class_<BlockDecoder>& decoder) {
   decoder
       .def(
@@ -105,7 +105,7 @@ void add_decoding(nb::class_<BlockDecoder>& decoder) {
           "The best sequence of each.");
 }
 
-/// Sequences to learn from.
+/// Sequences for training.
 void add_sequences(nb::class_<BlockDecoder>& decoder) {
   decoder
       .def(

@@ -14,7 +14,7 @@ std::vector<std::vector<double>> rows(const In2<double>& matrix) {
   return out;
 }
 
-/// The search along a line, as an axis if `axis` says so.
+/// The search along a line, as an axis if `axis` is true.
 template <class Search>
 auto on_line(const Lists& lists, const In<double>& w, const In<double>& direction, bool axis, Search&& search) {
   std::unique_ptr<AxisColumns> columns;

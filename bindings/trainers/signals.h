@@ -1,4 +1,4 @@
-// Ctrl-C while the core is at work for minutes.
+// Handles Ctrl-C during long computations of the core.
 //
 //   Signals signals;
 //   return signals.run([&] { return long_work([&] { signals.check(); }); });   // without the GIL
@@ -14,7 +14,7 @@ namespace hopefear {
 
 class Signals {
  public:
-  /// From any thread, as often as you like: throws soon after a signal whose handler raised an exception, from then on always.
+  /// Call this often, from any thread: throws soon after a signal whose handler raised an exception, and always from then on.
   void check() {
     if (came_) throw std::runtime_error("interrupted");
     const int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
@@ -27,7 +27,7 @@ class Signals {
     std::rethrow_exception(raised_);
   }
 
-  /// work() without the GIL; what the handler raised comes out of it, whichever thread was first to stop.
+  /// Runs work() without the GIL; the exception of the signal's handler propagates, whichever thread stopped first.
   template <class Work>
   auto run(Work&& work) {
     try {

@@ -1,4 +1,4 @@
-// What the bindings of trainers share: arguments that are checked once, reports, and trained weights.
+// Shared by the bindings of trainers: checked arguments, reports, and trained weights.
 #pragma once
 #include "common.h"
 #include "trainers/bounds.h"
@@ -9,11 +9,11 @@ namespace hopefear {
 
 inline std::vector<double> copied(const In<double>& values) { return {values.data(), values.data() + values.size()}; }
 
-/// What every batch trainer is given: lists with statistics, or forests without; where to start, and how far weights may move.
+/// The input of every batch trainer: lists with statistics, or forests without; initial weights and bounds.
 struct Task {
   Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& start,
        const In<double>& lower, const In<double>& upper);
-  /// For what is asked at given weights.
+  /// For functions of given weights.
   Task(const Pool& pool, const std::optional<In2<double>>& stats, const Metric& metric, const In<double>& w)
       : Task(pool, stats, metric, w, w, w) {}
 
@@ -25,11 +25,11 @@ struct Task {
 /// One number per row of the lists.
 const double* rows_of(const Task& task, const In<double>& values);
 
-/// Where the user's list has each row; null where rows stand in its order.
+/// The position of each row in the user's list; null if rows are in its order.
 using Places = std::optional<In<int32_t>>;
 void set_places(Task& task, const Places& places);
 
-/// on_epoch(epoch, score, weights, updates) -> whether to go on; None: silent. The callback must outlive the result.
+/// on_epoch(epoch, score, weights, updates) -> whether to continue; None: no reports. The callback must outlive the result.
 OnEpoch reporter(const nb::object& callback);
 
 /// The result of a long computation that touches no Python object, unless it takes the GIL.
@@ -39,7 +39,7 @@ auto without_gil(Compute&& compute) {
   return compute();
 }
 
-/// Trained weights, for NumPy.
+/// Trained weights as NumPy arrays.
 template <class Train>
 Out<double> trained(Train&& train) {
   return give(without_gil(train));

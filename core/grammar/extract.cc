@@ -82,7 +82,7 @@ void Extractor::State::initial_phrases(size_t n, ExtractionWork& w) const {
   w.phrase_begin.push_back(static_cast<uint32_t>(w.phrases.size()));
 }
 
-/// A block stands to the right of its predecessor when some phrase ends where it begins on both sides; to the left when some
+/// A block is to the right of its predecessor if some phrase ends where it begins on both sides; to the left if some
 /// phrase ends before it on the target side and begins after it on the source side; otherwise the two are detached.
 int Extractor::State::orientation(const InitialPhrase& p, const ExtractionWork& w, size_t n) const {
   if (p.t == 0) return p.s == 0 ? kRight : kNeutral;

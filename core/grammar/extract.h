@@ -14,10 +14,10 @@
 //
 // Each distinct (rule, alignment) is one 32-byte entry that points at one of its occurrences in the text; entries live in
 // hash tables split by the hash of the source side. Counts are integers (units of 2^-36), so that the result does not
-// depend on the number of threads. Rules are told apart by 73 bits of hash: a collision among 50 million rules has a
+// depend on the number of threads. Rules are identified by 73 bits of hash: a collision among 50 million rules has a
 // probability of about 1e-7.
 //
-// A text whose entries do not fit in memory, or that several machines share, is worked on in three steps, with the same result:
+// A text whose entries do not fit in memory, or that several machines share, is processed in three steps, with the same result:
 // run() and take() for some of the pairs at a time; merged() for each part of the source sides; write_grammar (grammar_writer.h).
 #pragma once
 #include <cstdint>
@@ -35,16 +35,16 @@ struct ExtractOptions {
   int max_phrase;          // words of an initial phrase, either side; at most 15
   int max_source_symbols;  // terminals and nonterminals; at most 15
   int max_nonterminals;    // 0: phrase pairs only
-  int min_hole;            // source words that a nonterminal covers at least
+  int min_hole;            // least number of source words that a nonterminal covers
   bool tight;
   bool fractional;       // false: every rule of an occurrence counts 1
   int min_occurrences;   // rules without nonterminals seen less often are dropped (after estimation)
   int min_hierarchical;  // the same for rules with nonterminals
   int max_options;       // rules kept per source side, by p(e|f); 0: all
-  bool orientations;     // count where a phrase's predecessor on the target side stands on the source side
+  bool orientations;     // count the place on the source side of a phrase's predecessor on the target side
 };
 
-/// A rule as it stands somewhere in a pair, with its links in symbols.
+/// An occurrence of a rule in a pair, with its links in symbols.
 struct ExtractedRule {
   std::span<const int32_t> source, target;
   std::span<const Link> links;
@@ -55,22 +55,22 @@ class Extractor {
   Extractor(std::shared_ptr<const ParallelText> text, ExtractOptions options);
   ~Extractor();
 
-  static constexpr int kParts = 64;  // that the source sides are split into, by their hashes
+  static constexpr int kParts = 64;  // of the source sides, by their hashes
 
   /// Extracts from pairs [begin, end).
   void run(size_t begin, size_t end, int jobs);
-  /// All rule occurrences of a pair, which are not counted.
+  /// All rule occurrences of a pair, without counting them.
   void each(size_t pair, const std::function<void(const ExtractedRule&)>& body) const;
-  /// The entries of one part so far, which are no longer held here.
+  /// Moves out the entries of one part so far.
   std::vector<uint8_t> take(int part);
-  /// The rules of one part, scored but for p(f|e), out of all that was taken of it anywhere: what write_grammar reads.
+  /// The rules of one part for write_grammar, merged from all entries taken of it on any machine, with all scores except p(f|e).
   std::vector<uint8_t> merged(std::span<const std::span<const uint8_t>> taken, int jobs);
   /// Scores and sorts all rules. Columns: phrase_ef, phrase_fe, lexical_ef, lexical_fe (natural logarithms), count, and with
   /// orientations left, right, neutral (counts).
   RuleTable finish(int jobs);
 
   size_t instances() const;  // rule occurrences seen
-  size_t entries() const;    // distinct (rule, alignment) held now
+  size_t entries() const;    // distinct (rule, alignment) in memory
   size_t rules() const;      // distinct rules of finish() and merged(), dropped ones included
 
  private:

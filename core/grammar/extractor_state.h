@@ -24,7 +24,7 @@ struct InitialPhrase {
   int t_end() const { return t + t_size; }
 };
 
-/// What one thread needs for one sentence pair.
+/// The buffers of one thread for one sentence pair.
 struct ExtractionWork {
   std::vector<int> t_low, t_high, s_low, s_high, link_begin;
   std::vector<InitialPhrase> phrases;

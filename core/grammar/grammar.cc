@@ -66,7 +66,7 @@ std::shared_ptr<MemoryMap> lay_out(const std::array<std::span<const std::byte>, 
   return memory;
 }
 
-/// The sections of a file, none of which leaves it. Throws InputError for a header or a table that is not whole.
+/// The sections of a file, all of which are inside it. Throws InputError for a damaged header or table.
 class Sections {
  public:
   Sections(const MemoryMap& memory, const std::string& name) : data_(memory.data()), name_(name) {
@@ -110,7 +110,7 @@ class Sections {
     if (entries_[i].size % sizeof(T)) throw damaged(i);
     view = {reinterpret_cast<const T*>(data_ + entries_[i].offset), entries_[i].size / sizeof(T)};
   }
-  /// Offsets that go from 0 to `end`; whether they rise is another question.
+  /// Offsets from 0 to `end`; does not check that they are ascending.
   void check_offsets(std::span<const uint32_t> begin, size_t end, Section i) const {
     if (begin.empty() || begin.front() != 0 || begin.back() != end) throw damaged(i);
   }
@@ -134,7 +134,7 @@ class Sections {
     for (size_t w = 0; w + 1 < begin.size(); ++w) {
       if (begin[w + 1] < begin[w] || begin[w + 1] > text.size()) throw damaged(offsets);
       if (vocab->add({text.data() + begin[w], begin[w + 1] - begin[w]}) != static_cast<int32_t>(w))
-        throw damaged(offsets);  // twice the same word
+        throw damaged(offsets);  // the same word twice
     }
     return vocab;
   }
@@ -145,7 +145,7 @@ class Sections {
   std::array<SectionEntry, kSections> entries_;
 };
 
-/// "de [X,1]"; nonterminals of a source side are numbered as they come, those of a target side know their numbers.
+/// "de [X,1]"; nonterminals of a source side are numbered in their order, those of a target side have their numbers.
 std::string symbols_text(std::span<const int32_t> symbols, const Vocab& vocab, bool target) {
   std::string text;
   int number = 0;
@@ -232,7 +232,7 @@ std::shared_ptr<Grammar> Grammar::attach(std::shared_ptr<MemoryMap> memory, cons
   return grammar;
 }
 
-/// Every index in range, every order kept, every nonterminal of a source side once on each target side.
+/// Checks that all indices are in range, all sequences sorted, and each nonterminal of a source side once on each target side.
 void Grammar::check(const std::string& name, int jobs) const {
   const auto damaged = [&](Section i) {
     return input_error(name, 0, std::string("section ") + kSectionNames[i] + " makes no sense. Build the model again");
@@ -333,7 +333,7 @@ RuleTable Grammar::selected(const std::vector<char>* wanted) const {
   table.source_vocab = source_vocab_;
   table.target_vocab = target_vocab_;
   std::vector<int32_t> path;
-  const auto visit = [&](auto&& self, uint32_t node) -> void {  // as deep as a source side is long
+  const auto visit = [&](auto&& self, uint32_t node) -> void {  // recursion as deep as the longest source side
     const auto [begin, end] = rules_of(node);
     if (begin < end && (!wanted || (*wanted)[first_side_[node]])) {
       table.source.insert(table.source.end(), path.begin(), path.end());

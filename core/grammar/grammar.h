@@ -1,4 +1,4 @@
-// A synchronous grammar for chart parsing, out of one memory-mapped block.
+// A synchronous grammar for chart parsing, in one memory-mapped block.
 //
 // Source sides are a trie. Nodes are numbered level by level, so that the children of a node are consecutive nodes:
 //
@@ -8,7 +8,7 @@
 //   target, links, columns               of each rule, as in a RuleTable
 //
 // A node's own side, if it has one, is the first below it. A dotted item of a CKY parser is a node and the spans of the
-// nonterminals behind it; moving the dot is child(node, word) or child(node, kX).
+// nonterminals before the dot; moving the dot is child(node, word) or child(node, kX).
 //
 // The file: a header, a table of sections (name, place, size, checksum), then the sections, each aligned to 64 bytes.
 #pragma once
@@ -30,7 +30,7 @@ namespace hopefear {
 class Grammar {
  public:
   static constexpr uint32_t kVersion = 1;
-  static constexpr uint32_t kNone = 0;  // the root is nobody's child
+  static constexpr uint32_t kNone = 0;  // the root is no node's child
   static constexpr uint32_t kRoot = 0;
   static constexpr size_t kMaxSymbols = 255;  // of either side of a rule
 
@@ -52,7 +52,7 @@ class Grammar {
   uint32_t rules() const { return static_cast<uint32_t>(target_begin_.size() - 1); }
   int max_source_symbols() const { return max_source_symbols_; }
 
-  /// The node behind `node` and one more symbol (a word of source_vocab, or kX), or kNone.
+  /// The child of `node` for a symbol (a word of source_vocab, or kX), or kNone.
   uint32_t child(uint32_t node, int32_t symbol) const {
     if (node == kRoot && symbol >= 0) return static_cast<size_t>(symbol) < root_child_.size() ? root_child_[symbol] : kNone;
     const int32_t *begin = symbol_.data() + child_begin_[node], *end = symbol_.data() + child_begin_[node + 1];
@@ -78,17 +78,17 @@ class Grammar {
   std::span<const float> row(uint32_t rule) const { return {columns_.data() + rule * width(), width()}; }
   std::span<const float> columns() const { return columns_; }
 
-  /// The source side of a rule, found by descending: for people, not for parsers.
+  /// The source side of a rule, by a walk from the root: for messages, too slow for parsers.
   std::vector<int32_t> source(uint32_t rule) const;
   /// The sides of a rule as in `de [X,1]`.
   std::string source_text(uint32_t rule) const;
   std::string target_text(uint32_t rule) const;
-  /// The rules [begin, end) of a source side, as in `de [X,1]`; [X] is good as well.
+  /// The rules [begin, end) of a source side written as `de [X,1]` or `de [X]`.
   std::pair<uint32_t, uint32_t> find(std::string_view source) const;
 
   RuleTable table() const;
   /// The rules that can apply to some of these sentences (words separated by blanks), where a nonterminal stands for at
-  /// least one word and at most max_span. Vocabularies stay whole.
+  /// least one word and at most max_span. Vocabularies are kept whole.
   RuleTable filtered(const std::vector<std::string>& sentences, int max_span, int jobs) const;
 
  private:

@@ -1,4 +1,4 @@
-// How a grammar's file begins: a header and a table of sections. grammar.h says what the sections hold.
+// The beginning of a grammar's file: a header and a table of sections. grammar.h describes the sections.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -59,7 +59,7 @@ inline uint64_t table_checksum(const std::byte* data) {
   return checksum(copy);
 }
 
-/// The words of a vocabulary in a row, and where each begins.
+/// The words of a vocabulary concatenated, and where each begins.
 inline void pack_words(const Vocab& vocab, std::vector<uint32_t>& begin, std::string& text) {
   begin.assign(1, 0);
   for (int32_t i = 0; i < vocab.size(); ++i) {
@@ -69,7 +69,7 @@ inline void pack_words(const Vocab& vocab, std::vector<uint32_t>& begin, std::st
   }
 }
 
-/// The beginning of a file while it is made: sections are placed in their order.
+/// The beginning of a file that is being written: sections get their places in order.
 struct GrammarTable {
   std::array<SectionEntry, kSections> entries{};
 
@@ -80,7 +80,7 @@ struct GrammarTable {
     entries[i].size = size;
     end_ = aligned(end_ + size);
   }
-  /// When all sections have their places and checksums.
+  /// Call this when all sections have their places and checksums.
   std::array<std::byte, kTableSize> bytes() const {
     GrammarHeader header{};
     std::memcpy(header.magic, kMagic, sizeof header.magic);

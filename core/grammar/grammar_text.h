@@ -1,10 +1,10 @@
-// Grammars as text, the way cdec and Joshua have them, one rule per line:
+// Grammars as text in the format of cdec and Joshua, one rule per line:
 //
 //   [X] ||| source ||| target ||| features ||| alignment
 //
 // Nonterminals are [X,1] and [X,2] (on the target side also [1] and [2]); features are name=value, or bare numbers, which
 // become PhraseModel_0, PhraseModel_1, ... as in cdec; the alignment is 0-0 1-2, counted in symbols, and may be missing. Rules of [S] are glue rules:
-// they are counted and left out, because decoding brings its own. A word that would be taken for a nonterminal or a
+// they are counted and left out, because the decoder has its own. A word that would be taken for a nonterminal or a
 // separator has a backslash before it.
 #pragma once
 #include <string>
@@ -27,13 +27,13 @@ class GrammarTextReader {
   size_t repeated() const { return repeated_; }
 
  private:
-  /// One line on its way into the table.
+  /// A parsed line.
   struct Rule {
     std::vector<int> numbers;  // of the nonterminals, in source order
     std::vector<int32_t> source, target;
     std::vector<Link> links;
   };
-  /// What opens the message of an error.
+  /// The beginning of an error message.
   struct Place {
     const std::string& where;
     long number;

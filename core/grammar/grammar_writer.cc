@@ -19,7 +19,7 @@
 namespace hopefear {
 namespace {
 
-/// Numbers that are written one after the other, and read again from the beginning.
+/// A sequence of numbers in a temporary file, first written, then read from the beginning.
 class Spool {
  public:
   Spool(const std::string& folder, const char* name) : file_(RandomAccessFile::temporary(folder + "/" + name)) {}
@@ -31,7 +31,7 @@ class Spool {
     if (buffer_.size() >= kChunk) flush();
   }
   size_t size() const { return size_ + buffer_.size(); }
-  /// each(bytes) for piece after piece. Nothing can be pushed afterwards.
+  /// Calls each(bytes) for all pieces in order. Nothing can be pushed afterwards.
   template <class Each>
   void read(Each&& each) {
     flush();
@@ -45,7 +45,7 @@ class Spool {
   }
 
  private:
-  static constexpr size_t kChunk = 1 << 18;  // a multiple of what any number takes
+  static constexpr size_t kChunk = 1 << 18;  // a multiple of the size of any number
   void flush() {
     file_.write(size_, buffer_);
     size_ += buffer_.size();
@@ -82,7 +82,7 @@ struct Parts {
   }
 };
 
-/// Answers what the kept rules ask: the count of their target side over all rules.
+/// Fills in, for each kept rule, the count of its target side over all rules.
 void answer(const Parts& parts, size_t t) {
   HashTable<Total, 5> table;
   std::vector<Total> totals;
@@ -103,7 +103,7 @@ void answer(const Parts& parts, size_t t) {
   }
 }
 
-/// The sides of one shard in order, and the answers to its rules.
+/// The sides of one shard in order, and the target counts of its rules.
 class ShardReader {
  public:
   explicit ShardReader(const Parts::Shard& shard) : shard_(&shard), answers_(kTargetParts) {}
@@ -120,7 +120,7 @@ class ShardReader {
     return {reinterpret_cast<const int32_t*>(words_.data() + at_ + 3), words_[at_ + 2]};
   }
   MergedRule first_rule(size_t width) const { return {words_.data() + at_ + 3 + words_[at_ + 2], width}; }
-  /// The next answer for a target side with this hash.
+  /// The next count, for a target side with this hash.
   uint64_t total(uint64_t hash) {
     const size_t t = part_of(hash, kTargetParts);
     Answers& answers = answers_[t];
@@ -141,7 +141,7 @@ class ShardReader {
     size_t at = 0;
     uint64_t read = 0;
   };
-  /// The rest of a side that begins in the buffer, and more.
+  /// Reads the rest of a side that begins in the buffer, and more.
   void fetch() {
     words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(at_));
     at_ = 0;

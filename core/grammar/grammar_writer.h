@@ -1,7 +1,7 @@
-// A grammar's file out of the parts that Extractor::merged made, without ever holding the rules in memory.
+// Writes a grammar's file from the parts that Extractor::merged made, without holding the rules in memory.
 //
-//   1. Counts of target sides, p(f|e)'s denominators: one part of the target sides at a time, over all files, which are
-//      answered in place (merged_rules.h).
+//   1. Counts of target sides, p(f|e)'s denominators: one part of the target sides at a time, over all files, in which the
+//      counts replace the hashes (merged_rules.h).
 //   2. The source sides of all shards are merged in lexicographic order, and each section of the file grows in a temporary file.
 //      Nodes of the trie are numbered level by level, so there is one file per level.
 //   3. The sections are joined.
@@ -25,7 +25,7 @@ struct GrammarWriterOptions {
 
 struct WrittenGrammar {
   RuleTable words;      // the rules whose source side is one symbol
-  uint64_t rules_seen;  // before any was dropped
+  uint64_t rules_seen;  // before any were dropped
 };
 
 /// `merged`: one file per part, which are overwritten; `folder`: for temporary files; `out`: the file to write.

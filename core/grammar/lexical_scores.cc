@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kFloor = 1e-4, kLink = 0.01;
 
-/// t of the words of one source and of the words that its candidates have.
+/// t between the words of one source and the words of its candidates.
 class WordPairs {
  public:
-  /// `target`: the words of the pool in the grammar, -1 for those that it does not have.
+  /// `target`: the pool's words as the grammar's ids, -1 for words that it does not have.
   WordPairs(const Grammar& grammar, std::string_view source, const Forest& list, const Vocab& vocab,
             std::span<const int32_t> target) {
     std::vector<std::string_view> words;
@@ -101,7 +101,7 @@ class WordPairs {
       if (most >= kLink) known.push_back(k);
     }
     const auto distance = [](size_t a, size_t b) { return a > b ? a - b : b - a; };
-    size_t next = 0;  // the nearest known word; one to the right is taken as soon as it is as near
+    size_t next = 0;  // the nearest known word; of two equally near the right one
     for (size_t k = 0; k < words.size(); ++k) {
       while (next + 1 < known.size() && distance(known[next + 1], k) <= distance(known[next], k)) ++next;
       at[k] = !known.empty() ? at[known[next]] : static_cast<uint32_t>(std::min(k, length_ - (length_ > 0)));
@@ -119,7 +119,7 @@ class WordPairs {
 
 namespace {
 
-/// The words of the pool in the grammar. Throws if these are no sources or no grammar for word pairs.
+/// The pool's words as the grammar's ids. Throws if the sources or the grammar do not fit.
 std::vector<int32_t> target_words(const Pool& pool, const std::vector<std::string>& sources, const Grammar& grammar) {
   if (sources.size() != pool.size()) throw InputError("as many source lines as sentences are needed");
   if (grammar.column("lexical_ef") < 0 || grammar.column("lexical_fe") < 0)

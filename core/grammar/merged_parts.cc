@@ -19,7 +19,7 @@ void append_bytes(std::vector<uint8_t>& out, const std::vector<T>& values) {
   out.insert(out.end(), bytes, bytes + values.size() * sizeof(T));
 }
 
-/// What take() gives: where the entries of each shard begin, then the entries.
+/// The bytes of take(): where the entries of each shard begin, then the entries.
 using Begins = std::array<uint64_t, kPartShards + 1>;
 
 Begins begins_of(std::span<const uint8_t> taken) {
@@ -46,7 +46,7 @@ std::vector<uint8_t> Extractor::take(int part) {
   return out;
 }
 
-/// Sides in lexicographic order, as merged_rules.h says.
+/// Sides in lexicographic order, in the format of merged_rules.h.
 void Extractor::State::append_merged(const RuleShard& shard, const std::vector<std::vector<Total>>& target_counts,
                                      MergedShard& head, std::vector<uint8_t>& out) const {
   const auto symbols = [&](size_t side) {

@@ -1,9 +1,9 @@
 // Rules between Extractor::merged and write_grammar: the bytes of one part of the source sides.
 //
-// First a head for each shard, then, shard by shard, what the heads say where to find:
-//   totals  (hash of a target side, count) for each of its rules, dropped ones too, by the part that the target's hash belongs to;
+// First a head for each shard, which says where its arrays begin; then, shard by shard, the arrays:
+//   totals  (hash of a target side, count) for each of its rules, including dropped ones, by the part of the target's hash;
 //   asked   for each rule that is kept, in the order of the stream, the hash of its target side, by the same parts. write_grammar
-//           puts the count of the target side over all rules in its place;
+//           replaces it by the count of the target side over all rules;
 //   stream  the sides in lexicographic order. A side: its length in words, number of rules, number of symbols, symbols, rules.
 #pragma once
 #include <array>
@@ -19,17 +19,17 @@ namespace hopefear {
 
 inline constexpr int kShards = 512;                       // of source sides, by their hashes
 inline constexpr size_t kTargetParts = 64;                // of target sides
-inline constexpr uint64_t kOneCount = uint64_t{1} << 36;  // counts are integers: this is one
+inline constexpr uint64_t kOneCount = uint64_t{1} << 36;  // counts are integers: this is 1
 inline double as_count(uint64_t count) { return static_cast<double>(count) / static_cast<double>(kOneCount); }
 
-/// Which of `parts` a hash belongs to, by its high bits.
+/// The part, of `parts`, of a hash, by its high bits.
 inline size_t part_of(uint64_t hash, size_t parts) { return (hash >> 32) * parts >> 32; }
 
 struct MergedShard {
   struct Place {
     uint64_t begin, count;  // in bytes; of things
   };
-  uint64_t rules;  // distinct ones, dropped ones too
+  uint64_t rules;  // distinct ones, including dropped ones
   Place stream;    // 32-bit words
   std::array<Place, kTargetParts> totals, asked;
 

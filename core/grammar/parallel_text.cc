@@ -75,7 +75,7 @@ std::vector<Link> grow_diag_final_and(int n, int m, std::span<const int32_t> for
       }
     }
   }
-  // final-and, first of the one direction, then of the other
+  // final-and, first of one direction, then of the other
   for (int t = 0; t < m; ++t) {
     const int s = forward[t];
     if (s >= 0 && !s_aligned[s] && !t_aligned[t]) add(s, t);

@@ -1,4 +1,4 @@
-// Word-aligned parallel text as flat arrays, and how two directed alignments become one.
+// Word-aligned parallel text as flat arrays, and the symmetrisation of two directed alignments.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hopefear {
 
-/// One word alignment point: source word s goes with target word t (both counted from 0).
+/// A word alignment point: source word s and target word t (both counted from 0).
 struct Link {
   uint16_t s, t;
   friend auto operator<=>(const Link&, const Link&) = default;
@@ -33,7 +33,7 @@ class ParallelText {
     std::span<const Link> links;
     std::span<const int64_t> source_begin, target_begin, link_begin;
   };
-  /// A text out of arrays that outlive it, with the numbers of distinct words; its vocabularies are empty.
+  /// A text over arrays that outlive it, with the numbers of distinct words; its vocabularies are empty.
   ParallelText(const View& view, int32_t source_types, int32_t target_types);
   ParallelText(const ParallelText&) = delete;
   ParallelText& operator=(const ParallelText&) = delete;
@@ -43,7 +43,7 @@ class ParallelText {
   int32_t target_types() const { return std::max(types_[1], target_vocab->size()); }
 
   size_t size() const { return view_.source_begin.size() - 1; }
-  /// Words are separated by blanks. A side of more than kMaxWords words is an error of the caller.
+  /// Words are separated by blanks. The caller ensures that no side has more than kMaxWords words.
   void add(std::string_view source, std::string_view target);
 
   std::span<const int32_t> source(size_t n) const { return slice(view_.source, view_.source_begin, n); }
@@ -52,7 +52,7 @@ class ParallelText {
   std::span<const Link> links(size_t n) const {
     return view_.link_begin.size() <= n + 1 ? std::span<const Link>{} : slice(view_.links, view_.link_begin, n);
   }
-  /// Hints before random access to pair n: first where it is, a little later its words and links.
+  /// Prefetches for random access to pair n: first its offsets, a little later its words and links.
   void prefetch_place(size_t n) const {
     __builtin_prefetch(&view_.source_begin[n]), __builtin_prefetch(&view_.target_begin[n]);
     __builtin_prefetch(&view_.link_begin[n]);
@@ -67,14 +67,14 @@ class ParallelText {
   size_t link_count() const { return view_.links.size(); }
   const View& view() const { return view_; }
 
-  /// grow-diag-final-and of two directed alignments. `forward` gives each target word (all pairs in a row) its source
+  /// grow-diag-final-and of two directed alignments. `forward` gives each target word (all pairs concatenated) its source
   /// word, `backward` each source word its target word; -1 is no word.
   void symmetrize(std::span<const int32_t> forward, std::span<const int32_t> backward, int jobs);
 
   /// The links of a pair as "0-0 1-2".
   std::string pharaoh(size_t n) const;
 
-  /// The links of the next pair: call once per pair, in order. "0-0 1-2"; `where` and `line` open the error message.
+  /// The links of the next pair: call once per pair, in order. "0-0 1-2"; error messages start with `where` and `line`.
   void add_pharaoh(std::string_view text, const std::string& where, long line);
   /// The same from numbers, s0 t0 s1 t1 ...
   void add_links(std::span<const int32_t> flat);

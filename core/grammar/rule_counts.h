@@ -1,4 +1,4 @@
-// Counts of rules while they are extracted: tables of what was seen, split into shards by the hash of the source side.
+// Counts of rules during extraction: tables of occurrences, split into shards by the hash of the source side.
 #pragma once
 #include <array>
 #include <bit>
@@ -23,7 +23,7 @@ struct RuleCount {
 };
 static_assert(sizeof(RuleCount) == 32);
 
-/// Entries and totals by hashes that are keys themselves.
+/// Entries or totals in a hash table whose keys are hashes.
 template <class Slot>
 class CountTable : public HashTable<Slot, 5> {
  public:
@@ -83,7 +83,7 @@ class RuleRecord {
       if (const auto order = link(k) <=> other.link(k); order != 0) return order;
     return links() <=> other.links();
   }
-  /// What follows the source symbols of a side in a shard's stream.
+  /// The rules of a side in a shard's stream, after its source symbols.
   void append_target(std::vector<uint32_t>& out) const {
     out.push_back(p_[2]), out.push_back(p_[3]), out.push_back(p_[1]);
     out.insert(out.end(), p_ + 4 + n(), p_ + 4 + n() + m() + (links() + 1) / 2);
@@ -105,7 +105,7 @@ struct RuleCandidate {
   std::array<uint64_t, 3> orientations;
 };
 
-/// One source side with its rules in the shard's stream, and where it sorts.
+/// A source side with its rules in the shard's stream, and its sort key.
 struct SourceSide {
   uint64_t key[2];  // its first symbols; the rest, if any, is in the stream
   uint32_t offset;  // in the stream

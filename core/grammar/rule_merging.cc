@@ -8,7 +8,7 @@
 
 namespace hopefear {
 
-/// Every rule is read off the text once, here: its two hashes, and its record at refs[i].record of `records`.
+/// Every rule is read from the text once, here: its two hashes, and its record at refs[i].record of `records`.
 std::vector<Extractor::State::Ref> Extractor::State::read_rules(const std::vector<RuleCount>& entries,
                                                                 std::vector<uint32_t>& records) const {
   std::vector<Ref> refs(entries.size());
@@ -30,7 +30,7 @@ std::vector<Extractor::State::Ref> Extractor::State::read_rules(const std::vecto
   return refs;
 }
 
-/// One rule out of the entries of its alignments: the most frequent one stays. `variants` is reused between calls.
+/// A rule from the entries of its alignments, of which the most frequent stays. `variants` is reused between calls.
 RuleCandidate Extractor::State::joined(std::span<const Ref> refs, const std::vector<RuleCount>& entries,
                                        const std::vector<uint32_t>& records, Variants& variants) const {
   RuleCandidate rule{refs[0].target, 0, RuleRecord(records.data() + refs[0].record), 0, {}};
@@ -55,7 +55,7 @@ RuleCandidate Extractor::State::joined(std::span<const Ref> refs, const std::vec
   return rule;
 }
 
-/// Drops the rules of one source side that the options drop; the others stand by falling count.
+/// Applies the limits of the options to the rules of one source side and sorts the rest by descending count.
 void Extractor::State::select(std::vector<RuleCandidate>& group) const {
   const auto gamma = group.front().record.gamma();
   const bool hierarchical = std::ranges::find(gamma, kX) != gamma.end();
@@ -72,7 +72,7 @@ void Extractor::State::select(std::vector<RuleCandidate>& group) const {
   std::sort(group.begin(), group.end(), better);
 }
 
-/// Joins the alignments of each rule, adds up target sides, and drops what the options drop.
+/// Joins the alignments of each rule, adds up target sides, and applies the limits of the options.
 void Extractor::State::merge_shard(RuleShard& shard, std::vector<std::vector<Total>>& target_counts, uint64_t& rules_seen) {
   const std::vector<RuleCount> entries = shard.table.take();
   if (entries.empty()) return;

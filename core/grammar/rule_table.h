@@ -1,5 +1,5 @@
-// Synchronous rules X -> <gamma, alpha> in flat arrays, sorted by source side: what extraction and the reader of text
-// grammars make, and what a Grammar is written from.
+// Synchronous rules X -> <gamma, alpha> in flat arrays, sorted by source side. Extraction and the reader of text grammars
+// make it, and a Grammar is written from it.
 //
 // Source symbols are word ids, or kX for a nonterminal; the nonterminals of a rule are numbered by their order on the
 // source side. Target symbols are word ids, or slot(k) = -1-k for the k-th nonterminal, as on the edges of a Forest.
@@ -17,7 +17,7 @@ namespace hopefear {
 
 inline constexpr int32_t kX = -1;
 
-/// A point of word alignment inside a rule, in the form in which files have it.
+/// A word alignment point inside a rule, as stored in files.
 struct PackedLink {
   uint8_t s, t;
 };
@@ -47,7 +47,7 @@ struct RuleTable {
   }
   std::span<const float> row(size_t rule) const { return {columns.data() + rule * names.size(), names.size()}; }
 
-  /// The rules that are marked, and the source sides that have some; vocabularies stay whole.
+  /// The marked rules and their source sides; vocabularies are kept whole.
   RuleTable selected(std::span<const uint8_t> keep) const;
 };
 

@@ -42,7 +42,7 @@ class TableWriter {
   }
 
  private:
-  static constexpr size_t kBlock = 32;  // sides that are written together, so that memory is fetched before it is needed
+  static constexpr size_t kBlock = 32;  // sides that are written together, so that memory can be prefetched
   struct Ref {
     uint64_t key[2];
     const uint32_t* stream;
@@ -66,7 +66,7 @@ class TableWriter {
     uint64_t source_size = 0, target_size = 0, links = 0, rules = 0;
     table_.source_begin.resize(count + 1), table_.rule_begin.resize(count + 1);
     target_at_.resize(count), link_at_.resize(count);
-    const size_t ahead = 16;  // sides that are fetched before they are needed: their order is not that of memory
+    const size_t ahead = 16;  // sides to prefetch: their order is not that of memory
     for (size_t i = 0; i < count; ++i) {
       if (i + ahead < count) {
         __builtin_prefetch(sides_[i + ahead].side);

@@ -25,7 +25,7 @@ bool is_capital(uint32_t c) {
          (c >= 0x410 && c <= 0x42f);
 }
 
-/// What counts about one word.
+/// The properties of a word.
 struct Surface {
   bool mark = true, number = false, name = false, final = false;
   int letters = 0;
@@ -48,7 +48,7 @@ Surface surface(std::string_view word) {
   return s;
 }
 
-/// Brackets that nothing opens or closes, and quotation marks that have no partner.
+/// Unbalanced brackets and quotation marks.
 int unbalanced(const std::vector<std::string_view>& words) {
   static const std::pair<uint32_t, uint32_t> kPairs[] = {{'(', ')'}, {'[', ']'}, {'{', '}'}, {0xab, 0xbb}, {0x201c, 0x201d}};
   int open[std::size(kPairs)] = {}, wrong = 0, straight = 0;
@@ -73,7 +73,7 @@ int repeated(std::span<const int32_t> words, size_t n) {
   return count;
 }
 
-/// The source of one sentence, and how candidates compare with it.
+/// Compares candidates with the source of their sentence.
 class Source {
  public:
   explicit Source(std::string_view text) {

@@ -21,7 +21,7 @@ std::string escaped(const std::string& word, bool first) {
   std::string out;
   for (size_t i = 0; i < word.size(); ++i) {
     const char c = word[i];
-    // NULL and UNK are no words
+    // NULL and UNK are marks, not words
     if (is_plain(c) && !(first && i == 0 && (word == "NULL" || word == "UNK"))) {
       out += c;
     } else {
@@ -286,7 +286,7 @@ class FeatureTemplates::Reader {
   const Vocab &source_, &target_;
   const std::vector<std::string>& columns_;
   const std::string& where_;
-  const std::string* name_ = nullptr;  // the feature at hand, its place in the list from 1, and its id
+  const std::string* name_ = nullptr;  // the current feature, its place in the list from 1, and its id
   long line_ = 0;
   int32_t id_ = 0;
 };

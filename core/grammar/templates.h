@@ -15,8 +15,8 @@
 //
 // In names, the characters ( ) , % = and blanks of words are written %XX, and the words NULL and UNK %4EULL and %55NK.
 //
-// add_rule gives the ids of all templates that see one rule only. The others need the place of a rule in the sentence or neighbouring words:
-// distance(), bigram(), trigram(), trigger() look one pattern up, for a decoder or rescorer that has these.
+// add_rule gives the ids of all templates that depend on one rule only. The others need the place of a rule in the sentence or
+// neighbouring words: distance(), bigram(), trigram(), trigger() look up one pattern, for a decoder or rescorer that knows these.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -38,12 +38,12 @@ class Grammar;
 class FeatureTemplates {
  public:
   static constexpr int kTriggerDistance = 3;
-  static constexpr int kGroups = 10;     // lengths that group features tell apart
+  static constexpr int kGroups = 10;     // lengths that group features distinguish
   static constexpr int kDistances = 10;  // and widths of nonterminals
 
   /// Feature i of `names` has the id first + i; an empty name leaves it out. `columns` are the names of the grammar's columns,
   /// which group features read.
-  /// `where` opens the message of the InputError for a name that makes no sense.
+  /// An InputError for a malformed name starts with `where`.
   FeatureTemplates(const std::vector<std::string>& names, int32_t first, const Vocab& source, const Vocab& target,
                    const std::vector<std::string>& columns, const std::string& where);
 
@@ -64,7 +64,7 @@ class FeatureTemplates {
   int32_t pair(int32_t f, int32_t e) const { return pair_.find(pack(f, e)); }
   int32_t distance(bool swaps, int32_t words) const { return distance_[swaps][std::min(words, kDistances)]; }
   bool has_distance() const { return has_distance_; }
-  /// Whether some bigram or trigram, some trigger pair has this word; whether some pair has it as its second.
+  /// Whether any bigram or trigram, any trigger pair has this word; whether any pair has it as its second word.
   bool in_ngram(int32_t e) const { return at(uses_, e, 0) & kInNgram; }
   bool in_trigger(int32_t e) const { return at(uses_, e, 0) & (kTriggers | kTriggered); }
   bool is_triggered(int32_t e) const { return at(uses_, e, 0) & kTriggered; }
@@ -85,7 +85,7 @@ class FeatureTemplates {
 
   static constexpr int32_t kInNgram = 1, kTriggers = 2, kTriggered = 4;
   class Reader;
-  /// The features of words and their links, of frequent words as numbers: 0 is UNK.
+  /// The features of words and their links. Frequent words are numbered; 0 is UNK.
   struct LinkFeatures {
     bool any = false;
     std::vector<int32_t> source, target;  // number of each word
@@ -120,10 +120,10 @@ class FeatureTemplates {
 std::vector<std::string> parse_feature(std::string_view name);
 std::string feature_name(std::span<const std::string> parts);
 
-/// The names of all shapes of a grammar's rules, those of most rules first.
+/// The names of all shapes of a grammar's rules, the most frequent first.
 std::vector<std::string> grammar_shapes(const Grammar& grammar);
 
-/// The number of places where word e stands and word d was seen kTriggerDistance or more words before, for words whose rank is
+/// The number of occurrences of a word e with a word d kTriggerDistance or more words before it, for words whose rank is
 /// below `limit` (rank[w]: the place of w by frequency). Rows (d, e, count), sorted.
 std::vector<std::array<int32_t, 3>> trigger_counts(const class ParallelText& text, std::span<const int32_t> rank, int32_t limit,
                                                    int jobs);

@@ -1,4 +1,4 @@
-// Where a rule stands in the text, in 16 bytes, and the rule that is read from there.
+// The place of a rule in the text, in 16 bytes, and the rule that is read from there.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace hopefear {
 
 inline constexpr int kMaxSymbols = 15;  // positions are nibbles
 
-/// One place of the text where a rule is seen: a phrase, up to two holes in it (in source order), and small change.
+/// An occurrence of a rule in the text: a phrase, up to two holes in it (in source order), and a few flags.
 struct RuleOccurrence {
   uint32_t sentence = 0;
   uint16_t s = 0, t = 0;
@@ -38,7 +38,7 @@ struct RuleOccurrence {
 };
 static_assert(sizeof(RuleOccurrence) == 16);
 
-/// A rule read off the text.
+/// A rule read from the text.
 struct TextRule {
   int n, m, link_count;
   std::array<int32_t, kMaxSymbols> source, target;
@@ -80,7 +80,7 @@ inline void read_target(const ParallelText& text, const RuleOccurrence& w, TextR
   }
 }
 
-/// Both sides, and the links between the words that are left, which `first` (the phrase's first link) leads to.
+/// Both sides, and the links between the remaining words; `first` is the phrase's first link.
 inline void read_rule(const ParallelText& text, const RuleOccurrence& w, const Link* first, TextRule& rule) {
   uint8_t s_place[kMaxSymbols + 1], t_place[kMaxSymbols + 1];
   read_source(text, w, rule, s_place);

@@ -1,4 +1,4 @@
-// From the chart of a search to the forest that users see.
+// Makes a forest from the chart of a search.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -26,7 +26,7 @@ class ForestWriter {
   }
 
  private:
-  /// The least score of the best derivation with an edge if that edge is to stay. Fills outside_ unless all stay.
+  /// The threshold for edges: the least score of the best derivation with the edge. Fills outside_ unless all edges stay.
   double worst_merit(size_t most, double beam) {
     if (!(beam >= 0) && most >= c_.edges.size()) return kWorst;
     const size_t nodes = c_.scores.size();
@@ -46,7 +46,7 @@ class ForestWriter {
     double worst = beam >= 0 ? c_.scores.back() - beam : kWorst;
     if (most < merits.size()) {
       std::nth_element(merits.begin(), merits.begin() + most, merits.end(), std::greater<>());
-      worst = std::max(worst, std::nextafter(merits[most], -kWorst));  // equals stay or go together
+      worst = std::max(worst, std::nextafter(merits[most], -kWorst));  // ties stay or go together
     }
     return worst;
   }
@@ -62,7 +62,7 @@ class ForestWriter {
     for (size_t v = nodes; v-- > 0;) {
       if (place_[v] < 0) continue;
       ++stay_nodes;
-      bool best = false;  // the best edge of a node that is used stays: no forest without derivations
+      bool best = false;  // the best edge of a used node stays, so that the forest has a derivation
       for (uint32_t k = begin[v]; k < begin[v + 1]; ++k) {
         const HieroEdge& edge = c_.edges[by_head_.order[k]];
         const bool first_best = !best && edge.score == c_.scores[v];
@@ -154,7 +154,7 @@ class ForestWriter {
   ByHead by_head_;
   std::vector<uint32_t> end_;                      // of the edges of each node that stay
   std::vector<int32_t> place_;                     // of each node in the forest; -1: it is left out
-  std::vector<std::pair<int32_t, double>> fired_;  // of the edge at hand
+  std::vector<std::pair<int32_t, double>> fired_;  // of the current edge
   std::vector<int32_t> ids_;
   std::vector<double> values_;
   std::vector<double> outside_;  // of each node, in the best derivation with it; empty: all edges stay

@@ -27,7 +27,7 @@ ForcedDecoder::ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector
   for (size_t c = 0; c < column_.size(); ++c) column_[c] = grammar_->column(names[c]);
 }
 
-/// The best derivation of one candidate after the other.
+/// Finds the best derivation of each candidate in turn.
 class ForcedDecoder::Parse {
  public:
   struct Item {
@@ -78,7 +78,7 @@ class ForcedDecoder::Parse {
     }
   }
 
-  /// The rules of each side whose runs of words the candidate has.
+  /// Keeps the rules of each side whose runs of words are in the candidate.
   void choose_rules() {
     chosen_.clear();
     of_side_.clear();
@@ -168,8 +168,8 @@ class ForcedDecoder::Parse {
     }
   }
 
-  /// The best way from (0, 0) to a place of both sides, and the step that led there: an item, or two that swap (the one that stands
-  /// first in the candidate is `item`), or a word that is left out.
+  /// The best path from (0, 0) to a place of both sides, and its last step: an item, or two that swap (the first of them in
+  /// the candidate is `item`), or a word that is left out.
   struct Best {
     int32_t skipped = std::numeric_limits<int32_t>::max();
     double score = 0;
@@ -216,7 +216,7 @@ class ForcedDecoder::Parse {
     trace();
   }
 
-  /// Blocks that swap: one that begins at k of the candidate, and behind it there one that begins at i of the source.
+  /// Blocks that swap: one begins at k of the candidate, and the next one in the candidate begins at i of the source.
   void swap(int32_t i, int32_t k, const Best& here) {
     for (int32_t x : from_[k]) {
       const Item& first = items_[x];
@@ -230,7 +230,7 @@ class ForcedDecoder::Parse {
     }
   }
 
-  /// The parts of the best way, in the order of the candidate.
+  /// The parts of the best path, in the order of the candidate.
   void trace() {
     parts_.clear();
     skipped_source_ = skipped_target_ = swaps_ = 0;
@@ -282,7 +282,7 @@ class ForcedDecoder::Parse {
   std::vector<std::pair<uint32_t, uint32_t>> of_side_;  // in chosen_
   std::vector<Item> items_;
   std::vector<std::pair<int32_t, int32_t>> cells_;  // the items of each source span
-  std::vector<int32_t> place_;                      // of the item of the present cell over [k, l)
+  std::vector<int32_t> place_;                      // of the item of the current cell over [k, l)
   std::vector<int32_t> parts_;
   std::vector<Best> best_;
   std::vector<std::vector<int32_t>> at_, from_;  // items by where they begin in the source, in the candidate

@@ -2,14 +2,14 @@
 //
 // The source and the candidate are parsed together. An item is a span [i, j) of the source with a span [k, l) of the candidate, made by a
 // rule of the grammar (all target sides take part) or by a word that is copied, as hiero_decoder.h says; glue joins items from left
-// to right. The language models' say is the same for all derivations of a string and is left to others. Where no derivation yields
+// to right. Language model scores are the same for all derivations of a string and are not computed here. Where no derivation yields
 // the candidate, glue may leave words of either side out: the derivation with the fewest such words is taken, and among these
-// the best by the model. So one search serves both cases, and the number of words left out tells them apart.
+// the best by the model. So one search serves both cases, which the number of words left out distinguishes.
 //
 // A block model (block_decoder.h) has no nonterminals and no glue: blocks follow each other, and two neighbours may swap. Words may be
 // left out between any two blocks, also between two that swap.
 //
-// What applies to the source is found once per sentence; each candidate then only sees rules whose words it has. Equal scores: what came
+// Rules are matched with the source once per sentence; each candidate then only sees rules whose words it has. Of equal scores the
 // first wins.
 #pragma once
 #include <array>
@@ -34,7 +34,7 @@ class ForcedDecoder {
   /// `weights` are those of features(). Rules with nonterminals cover at most max_span source words.
   ForcedDecoder(std::shared_ptr<const Grammar> grammar, std::vector<double> weights, int max_span, bool blocks);
 
-  /// For every row of a pool of lists, whose words and `sources` are as the model has them; `kinds` as decoders take them.
+  /// The features of every row of a pool of lists. Its words and `sources` are spelt as in the model; `kinds` as for decoders.
   std::vector<double> rows(const Pool& pool, const std::vector<std::string>& sources, const std::vector<std::string>& kinds,
                            int jobs) const;
 

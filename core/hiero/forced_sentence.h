@@ -1,4 +1,4 @@
-// Forced decoding: the rules that apply to one source, over the words that some candidates have.
+// Forced decoding: the rules that apply to one source, over the words of its candidates.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -17,7 +17,7 @@ namespace hopefear {
 enum ForcedFeature { kRule = 4, kWord, kJoin, kIdentity, kUnknown, kNumber, kName, kFeatures };
 inline constexpr size_t kForcedColumns = kFeatures + 3;
 
-/// What applies to one source, over the words that some candidates have.
+/// The rules that apply to one source, over the words of its candidates.
 class ForcedDecoder::Sentence {
  public:
   /// `words`: the different words of the candidates.
@@ -41,7 +41,7 @@ class ForcedDecoder::Sentence {
     });
   }
 
-  /// A target side. Symbols are words of ours, or -1 and -2 for the nonterminals.
+  /// A target side. Symbols are indices of `words`, or -1 and -2 for the nonterminals.
   struct Rule {
     double score;
     int64_t rule;  // of the grammar; -1: a copy
@@ -66,7 +66,7 @@ class ForcedDecoder::Sentence {
   std::vector<std::pair<uint32_t, uint32_t>> sides;  // their rules
 
  private:
-  /// All source sides that begin at begin_, from a node of the trie and the place behind it.
+  /// All source sides that begin at begin_, from a node of the trie and the position after it.
   void walk(uint32_t node, int32_t at) {
     const auto [first, end] = g_.rules_of(node);
     if (first != end && (tails_.empty() || at - begin_ <= d_.max_span_)) apply(at, side(first, end));

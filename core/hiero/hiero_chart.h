@@ -1,4 +1,4 @@
-// The chart of hierarchical decoding: what a search has found, before it is a forest.
+// The chart of hierarchical decoding: the result of a search, before it becomes a forest.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -52,7 +52,7 @@ struct HieroChart {
   std::vector<double> paths;  // scores of arcs, as many per path as the model has features for them
 };
 
-/// What PlaceFeatures asks of a rule over these cells; -1 is none.
+/// The spans of these cells for PlaceFeatures; -1 is none.
 inline PlaceFeatures::Spans place_spans(const HieroChart& chart, const int32_t* cell) {
   PlaceFeatures::Spans spans{{{0, 0}, {0, 0}}};
   for (int t = 0; t < 2; ++t)
@@ -60,7 +60,7 @@ inline PlaceFeatures::Spans place_spans(const HieroChart& chart, const int32_t* 
   return spans;
 }
 
-/// The forest of what the goal can reach, with all features, less what max_edges and beam of HieroOptions leave out.
+/// The forest below the goal, with all features, pruned by max_edges and beam of HieroOptions.
 Forest chart_forest(const HieroModel& model, const HieroChart& chart, const RuleOptions& options, int64_t max_edges, double beam);
 
 }  // namespace hopefear

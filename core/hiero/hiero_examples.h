@@ -1,4 +1,4 @@
-// Sentences that the hierarchical decoder translates anew each time a learner asks for them.
+// Sentences that the hierarchical decoder translates again each time a learner needs them.
 #pragma once
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// What the hierarchical decoder knows whatever the sentence and the weights are: its grammar, its language models, its features.
+// The parts of the hierarchical decoder that do not depend on sentence or weights: grammar, language models, features.
 #pragma once
 #include <array>
 #include <memory>
@@ -16,9 +16,9 @@
 namespace hopefear {
 
 struct HieroModel {
-  /// `names` are the dense features: any of lm, lm2, lm3, njm (if there is a `joint` model), rule, word, glue, identity, unknown, number, name, sentence (1 for each), and
-  /// columns of the grammar; then come the names of sparse features, which `templates` (or null) knows by the same ids. `arcs` are those of `names`
-  /// that are scores of the arcs of lattices.
+  /// `names` are the dense features: any of lm, lm2, lm3, njm (if there is a `joint` model), rule, word, glue, identity, unknown,
+  /// number, name, sentence (1 for each), and columns of the grammar. Names of sparse features follow, with the ids that `templates`
+  /// (or null) has for them. `arcs` are those of `names` that are scores of the arcs of lattices.
   HieroModel(std::shared_ptr<const Grammar> grammar, std::vector<std::shared_ptr<const LanguageModel>> lms,
              const std::vector<std::string>& names, const std::vector<std::string>& sparse,
              std::shared_ptr<const FeatureTemplates> templates, const std::vector<std::string>& arcs,
@@ -27,7 +27,7 @@ struct HieroModel {
   std::shared_ptr<const Grammar> grammar;
   std::vector<std::shared_ptr<const LanguageModel>> lms;
   std::shared_ptr<const FeatureTemplates> templates;
-  std::shared_ptr<const JointModel> joint;                   // null: there is no feature njm
+  std::shared_ptr<const JointModel> joint;                   // null without the feature njm
   std::shared_ptr<Vocab> vocab = std::make_shared<Vocab>();  // target words: those of the grammar, then others
   std::shared_ptr<Vocab> features = std::make_shared<Vocab>();
   int32_t dense_width = 0;

@@ -12,12 +12,12 @@ struct HieroOptions {
   int64_t pop_limit;    // rule applications kept of X over kWords words, see pops(); 0: all
   int64_t max_options;  // target sides of one source side; 0: all
   int64_t max_span;     // source words below a rule with nonterminals
-  // Which edges of the forest stay, by the best derivation that uses them (prune.h); the rest is never written out.
-  int64_t max_edges;  // at most so many; 0: all
+  // Which edges of the forest stay, by the best derivation that uses them (prune.h).
+  int64_t max_edges;  // at most this many; 0: all
   double beam;        // those whose best derivation is worse than the best by at most this; below 0: all
   // Features that see more than one rule are added to the forest by cube pruning (rescore.h), if there are any.
-  int64_t rescore_edges;  // so many edges of the forest take part; 0: all
-  int64_t rescore_limit;  // edges kept per node then; 0: all
+  int64_t rescore_edges;  // this many edges of the forest take part; 0: all
+  int64_t rescore_limit;  // edges kept per node in this step; 0: all
 
   // Every derivation goes through the glue cells, and a wide span has more to choose from than a narrow one.
   static constexpr double kWords = 10;

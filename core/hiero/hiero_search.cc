@@ -19,7 +19,7 @@ Forest HieroSearch::run(const HieroSource& source, const double* w, const HieroO
     return builder.finish();
   }
   begin_glue();
-  for (int32_t j = 1; j <= length; ++j) {  // column by column: what is looked at was made not long ago
+  for (int32_t j = 1; j <= length; ++j) {  // column by column, so that the cells used are recent ones
     check_stop();
     for (int32_t i = j - 1; i >= std::max(0, j - spans_.widest()); --i) span(i, j - i);
     glue(j);
@@ -72,7 +72,7 @@ void HieroSearch::span(int32_t i, int32_t width) {
   if (!source_->rules.empty()) add_rules(i, i + width);
   const int32_t cell = x_cell_[here] = fill(i, i + width, limits_.pops(words));
   if (cell >= 0 && words < spans_.hierarchical() && width < spans_.widest()) {
-    const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X would never end: its rules are left out
+    const uint32_t node = child_x(Grammar::kRoot);  // a rule X -> X could repeat without end: such rules are left out
     if (node != Grammar::kNone && g_.has_children(node)) items_.push_back({node, {cell, -1}, -1, -1});
   }
   item_end_[here] = static_cast<uint32_t>(items_.size());
@@ -137,7 +137,7 @@ void HieroSearch::add_rules(int32_t i, int32_t j) {
   }
 }
 
-/// The dot has moved to `node`.
+/// Adds an item whose dot has moved to `node`.
 void HieroSearch::advance(uint32_t node, std::array<int32_t, 2> cell, int32_t before, int32_t path, int32_t width) {
   if (node == Grammar::kNone) return;
   const auto [begin, end] = g_.rules_of(node);
@@ -150,7 +150,7 @@ void HieroSearch::advance(uint32_t node, std::array<int32_t, 2> cell, int32_t be
   if (g_.has_children(node) && width < spans_.widest()) items_.push_back({node, {cell[0], cell[1]}, before, path});
 }
 
-/// The symbols behind a dot, if templates or the joint model ask for them.
+/// The symbols before a dot, if templates or the joint model need them.
 std::span<const int32_t> HieroSearch::source_side(uint32_t node, int32_t before) {
   if (!m_.templates && !m_.joint) return {};
   side_.assign(1, g_.symbol(node));
@@ -175,7 +175,7 @@ uint32_t HieroSearch::child_x(uint32_t node) const {
   return begin != end && g_.symbol(begin) == kX ? begin : Grammar::kNone;
 }
 
-/// Words that may stand for themselves.
+/// Words that may be copied.
 void HieroSearch::copy(int32_t arc, bool translated, int32_t path) {
   const int32_t word = source_->words[arc];
   int32_t extra = -1;
@@ -253,7 +253,7 @@ inline double HieroSearch::score(uint32_t cube, const uint32_t* ranks, uint32_t 
   return sum + rest(state);
 }
 
-/// What language models are expected to add when it is known what stands before a span.
+/// The change of language model scores to expect once the words before a span are known.
 inline double HieroSearch::rest(const LmItem* state) const {
   double sum = 0;
   for (size_t l = 0; l < models_; ++l) sum += w_lm_[l] * kLn10 * seams_[l].rest(state[l]);
@@ -280,7 +280,7 @@ inline int32_t HieroSearch::tail(const Cube& cube, const uint32_t* ranks, int t)
   return cube.cell[t] < 0 ? -1 : chart_.sorted[chart_.cells[cube.cell[t]].nodes.begin + ranks[t + 1]];
 }
 
-/// What language model l says of a rule application, log10, and the state behind it.
+/// The log10 score of a rule application by language model l, and the state after it.
 inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const int32_t* tails, LmItem& state) {
   SeamScore rule(seams_[l], state);
   if (option.begins) rule.begin_sentence();
@@ -292,12 +292,12 @@ inline double HieroSearch::lm_score(const HieroOption& option, size_t l, const i
   }
   if (option.ends) {
     rule.run(end_run_[l]);
-    state = LmItem();  // nothing follows: all are one node
+    state = LmItem();  // nothing follows, so all are one node
   }
   return rule.sum();
 }
 
-/// What the joint model says of a rule application, and the state behind it.
+/// The score of a rule application by the joint model, and the state after it.
 inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cube, const int32_t* tails, JointState& state) {
   JointRule rule(joint_, state);
   if (option.begins) rule.begin_sentence();
@@ -316,7 +316,7 @@ inline double HieroSearch::joint_score(const HieroOption& option, const Cube& cu
   return sum;
 }
 
-/// What the place of a cube adds to the score of an option.
+/// The score that an option gets from the place of a cube.
 double HieroSearch::place_score(const Cube& cube, uint32_t rank) {
   double& score = place_scores_[cube.place_scores + rank];
   if (std::isnan(score)) score = places_.score(options_[cube.option + rank].place, place_spans(chart_, cube.cell));
@@ -328,7 +328,7 @@ inline RulePlace HieroSearch::rule_place(int32_t i, const int32_t* cell) const {
   return {i, end(cell[0]), end(cell[1])};
 }
 
-/// The node of a state in the cell that is being filled, a new one if need be.
+/// The node of a state in the current cell, a new one if there is none.
 inline int32_t HieroSearch::node_of(const LmItem* state, const JointState* joint) {
   const auto hash = [&](const LmItem* states, const JointState* joint_state) {
     uint64_t h = joint_state ? joint_state->hash() : 0;
@@ -350,7 +350,7 @@ inline int32_t HieroSearch::node_of(const LmItem* state, const JointState* joint
   return v;
 }
 
-/// The best rule applications of the cubes, joined to nodes by their states. The new cell, or -1.
+/// Recombines the best rule applications of the cubes into nodes by their states. Returns the new cell, or -1.
 int32_t HieroSearch::fill(int32_t i, int32_t j, int64_t pop_limit) {
   if (cubes_.empty()) return -1;
   const int32_t first = chart_.nodes(), cell = static_cast<int32_t>(chart_.cells.size());

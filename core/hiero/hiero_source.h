@@ -1,4 +1,4 @@
-// What the hierarchical decoder translates: a lattice of words, looked up in its vocabularies. Text is a lattice with one path.
+// The input of the hierarchical decoder: a lattice of words as ids of its vocabularies. Text is a lattice with one path.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ struct HieroSource {
   std::vector<std::array<uint32_t, kMaxLms>> lm;  // and in the language models
   std::vector<uint32_t> joint, joint_copies;      // in the joint model, as a source word and as a target word
   std::vector<int32_t> from;                      // the node where it begins
-  std::vector<double> scores;                     // as many per arc as the decoder has features for them; none of text
+  std::vector<double> scores;                     // as many per arc as the decoder has features for them; empty for text
 
   std::vector<int32_t> into;      // the arcs that end at node j are into[j] .. into[j + 1]
   std::vector<SourceRule> rules;  // of this sentence only, sorted by begin and end
@@ -38,14 +38,14 @@ struct HieroSource {
   }
 };
 
-/// Adds an arc's word. Words that may be copied get a place in the model's target vocabulary.
+/// Adds an arc's word. Words that may be copied are added to the model's target vocabulary.
 void add_word(HieroModel& model, HieroSource& source, std::string_view word, char kind);
 
 /// `kinds` has a letter for each word (word_kind).
 HieroSource text_source(HieroModel& model, std::string id, std::string_view text, std::string_view kinds);
 
 /// A lattice is a forest whose edges have at most one tail, which comes first. `kinds` has a letter for each word of its
-/// vocabulary. Arcs without words are taken out; a path without any word is left out if there are others.
+/// vocabulary. Arcs without words are removed; a path without any word is left out if there are others.
 HieroSource lattice_source(HieroModel& model, std::string id, const Forest& lattice, std::string_view kinds);
 
 }  // namespace hopefear

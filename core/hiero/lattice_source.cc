@@ -1,4 +1,4 @@
-// From a lattice as files have it, a forest, to the lattice of words that the decoder translates.
+// Makes the lattice of words that the decoder translates from a lattice read from a file, which is a forest.
 #include <algorithm>
 
 #include "hiero/hiero_source.h"
@@ -7,7 +7,7 @@
 namespace hopefear {
 namespace {
 
-constexpr size_t kMostArcs = size_t{1} << 22;  // of one node, after arcs without words are gone
+constexpr size_t kMostArcs = size_t{1} << 22;  // of one node, after arcs without words are removed
 
 using Scores = std::vector<double>;
 
@@ -60,7 +60,7 @@ class EdgeScores {
   std::vector<int32_t> score_of_;  // which score a feature is; -1: none
 };
 
-/// All edges as arcs with at most one word. Edges without tails begin at node 0; an edge with several words has nodes of its own
+/// All edges as arcs with at most one word. Edges without tails begin at node 0; an edge with several words gets new nodes
 /// between them, numbered just below its head.
 std::vector<Arc> single_words(const Forest& lattice, const EdgeScores& scores_of, int32_t& end) {
   const auto own_words = [&](int32_t e) { return lattice.edge_words(e).subspan(lattice.edge_tails(e).size()); };
@@ -89,14 +89,14 @@ std::vector<Arc> single_words(const Forest& lattice, const EdgeScores& scores_of
   return arcs;
 }
 
-/// Takes out arcs without a word: what leaves their ends also leaves their beginnings, and what enters a node from which they lead
-/// to the end also enters the end.
+/// Removes arcs without a word: arcs that leave their ends are copied to their beginnings, and arcs that enter a node from which they
+/// lead to the end are copied to the end.
 ArcsByNode without_empty(std::vector<Arc> arcs, int32_t end, const Scores& none) {
   std::stable_sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) { return a.from < b.from; });
   ArcsByNode out(end + 1);
   std::vector<std::vector<Scores>> to_end(end + 1);  // of the paths to the end without words
   to_end[end].push_back(none);
-  // From the last node to the first: all arcs of a node are done before those that lead to it.
+  // From the last node to the first: all arcs of a node are processed before those that lead to it.
   for (size_t a = arcs.size(); a-- > 0;) {
     const Arc& arc = arcs[a];
     auto& here = out[arc.from];

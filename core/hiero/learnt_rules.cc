@@ -10,9 +10,9 @@
 namespace hopefear {
 namespace {
 
-constexpr int kLookedAt = 25;   // occurrences of a source side, the latest
+constexpr int kLookedAt = 25;   // occurrences of a source side that count, the latest
 constexpr size_t kWays = 3;     // target sides of a source side, at most
-constexpr double kPrior = 10;   // occurrences that a word translation probability of the grammar is worth
+constexpr double kPrior = 10;   // the weight of a word translation probability of the grammar, in occurrences
 constexpr int kLeastWords = 3;  // of the source side of a rule with a nonterminal
 constexpr uint32_t kLost = ~uint32_t{0};
 constexpr int32_t kStranger = -1000;  // neither a word nor a slot
@@ -35,7 +35,7 @@ bool has_gap(std::span<const int32_t> symbols) {
   return std::ranges::any_of(symbols, [](int32_t symbol) { return symbol < 0; });
 }
 
-/// The places of words that the grammar does not have are kStranger.
+/// Words that the grammar does not have become kStranger.
 void look_up(const Vocab& words, const Vocab& grammar, std::vector<int32_t>& ids) {
   while (static_cast<int32_t>(ids.size()) < words.size()) {
     const int32_t id = grammar.find(words[static_cast<int32_t>(ids.size())]);
@@ -45,11 +45,11 @@ void look_up(const Vocab& words, const Vocab& grammar, std::vector<int32_t>& ids
 
 }  // namespace
 
-/// The rules of one sentence while they are collected.
+/// Collects the rules of one sentence.
 struct LearntRules::Matches {
   LivePairs live;
-  std::vector<int32_t> words;   // of the sentence; -1: no pair has it
-  std::vector<int32_t> source;  // symbols from the beginning of the rule at hand
+  std::vector<int32_t> words;   // of the sentence; -1: in no pair
+  std::vector<int32_t> source;  // symbols of the current rule so far
   int32_t begin = 0;
   std::unordered_map<int32_t, std::vector<SentenceRule>> known;  // by node, without places
   std::vector<SentenceRule> rules;
@@ -93,7 +93,7 @@ void LearntRules::add_rule(const ExtractedRule& rule, int32_t pair) {
   last_[node] = static_cast<int32_t>(occurrences_.size()) - 1;
 }
 
-/// The target side of a rule, one that its source side has already if possible.
+/// The target side of a rule, shared with an earlier rule of its source side if possible.
 int32_t LearntRules::target_of(int32_t node, const ExtractedRule& rule) {
   const auto same_links = [&](std::span<const PackedLink> own) {
     return std::ranges::equal(own, rule.links, [](PackedLink a, Link b) { return a.s == b.s && a.t == b.t; });
@@ -141,7 +141,7 @@ std::vector<SentenceRule> LearntRules::rules(const std::vector<std::string>& wor
   return std::move(matches.rules);
 }
 
-/// All source sides that begin where this path begins.
+/// Walks through all source sides that begin where this path begins.
 void LearntRules::walk(const Path& path, Matches& matches) const {
   if (last_[path.node] >= 0) match(path, matches);
   const auto length = static_cast<int32_t>(matches.words.size());
@@ -168,7 +168,7 @@ void LearntRules::walk(const Path& path, Matches& matches) const {
   matches.source.pop_back();
 }
 
-/// A source side is complete.
+/// Adds the rules of a complete source side.
 void LearntRules::match(const Path& path, Matches& matches) const {
   const bool gap = path.gap.first >= 0;
   if (gap && path.at - matches.begin > limits_.max_span) return;

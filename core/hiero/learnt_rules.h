@@ -1,16 +1,16 @@
-// Rules out of corrections: aligned pairs are added one by one, and a sentence gets the rules that match it (the dynamic grammar of
+// Rules from corrections: aligned pairs are added one by one, and a sentence gets the rules that match it (the dynamic grammar of
 // Denkowski, Dyer and Lavie 2014, "Learning from post-editing").
 //
-// Source sides of all rules of all pairs are a trie. A rule has the numbers of the pairs that it was seen in, so that each view of the
-// pairs (how many there were, and which of them count) has its own evidence: an occurrence weighs decay^(pairs that came after it), and
-// the latest kLookedAt occurrences of a source side are looked at. Of its target sides the kWays with most evidence become rules.
+// Source sides of all rules of all pairs are a trie. A rule has the numbers of the pairs that it occurs in, so that each view of the
+// pairs (their number, and which of them count) has its own evidence: an occurrence weighs decay^(number of later pairs), and
+// the latest kLookedAt occurrences of a source side count. Of its target sides the kWays with most evidence become rules.
 //
 // Counts are added to those of the grammar. With c and n the evidence of the rule and of its source side:
 //   p(e|f) = (c_grammar + c) / (n_grammar + n),   p(f|e) = (c_grammar + c) / (n_grammar(e) + c)
 // Lexical weights of a rule that the grammar does not have are those of Koehn et al. (2003), from words with (kPrior w + c) / (kPrior + c).
 //
-// Extraction is that of a model (grammar/extract.h), with at most one nonterminal. Where we differ: rules without a nonterminal have up
-// to max_phrase source words; a rule with one has three words or more, counts once per pair, and is left to the grammar if it is there.
+// Extraction is that of a model (grammar/extract.h), with at most one nonterminal. Differences: rules without a nonterminal have up
+// to max_phrase source words; a rule with one has three words or more, counts once per pair, and is left to the grammar if the grammar has it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -33,10 +33,10 @@ struct LearntLimits {
   int min_hole;
   int max_span;  // source words below a rule with a nonterminal
   bool tight;
-  double decay;  // what an occurrence is worth, for each pair that came after it
+  double decay;  // factor of an occurrence's weight for each later pair
 };
 
-/// Of each of the first pairs whether it counts; later ones are not seen.
+/// For each of the first pairs, whether it counts; later pairs are ignored.
 using LivePairs = std::span<const uint8_t>;
 
 class LearntRules {
@@ -48,7 +48,7 @@ class LearntRules {
   void add(std::string_view source, std::string_view target, const std::vector<int32_t>& links);
   size_t size() const { return text_->size(); }
 
-  /// What the pairs of a view say about a sentence. Besides the dense features, a rule has corrected (1), corrected_words (source
+  /// The rules that the pairs of a view give for a sentence. In addition to the dense features, a rule has corrected (1), corrected_words (source
   /// words) and corrected_new (words of both sides that the grammar does not know).
   std::vector<SentenceRule> rules(const std::vector<std::string>& words, LivePairs live) const;
   /// Whether a pair of the view has this phrase pair.
@@ -56,13 +56,13 @@ class LearntRules {
 
  private:
   struct Occurrence {
-    int32_t target, pair, before;  // before: the one before it of the same source side, or -1
+    int32_t target, pair, before;  // before: the previous one of the same source side, or -1
   };
   struct Way {
     int32_t target, latest;
     double weight;
   };
-  /// A way along both tries; a grammar node of kLost leads nowhere.
+  /// A path along both tries; a grammar node of kLost has no children.
   struct Path {
     int32_t node;
     uint32_t grammar;
@@ -102,7 +102,7 @@ class LearntRules {
   std::vector<uint32_t> target_begin_{0}, link_begin_{0};
   std::vector<int32_t> targets_;  // symbols of target sides
   std::vector<PackedLink> links_;
-  std::vector<double> worth_{1.0};  // of an occurrence by the pairs that came after it
+  std::vector<double> worth_{1.0};  // of an occurrence, by the number of later pairs
 };
 
 }  // namespace hopefear

@@ -1,7 +1,7 @@
-// Sparse features of a rule application that depend on where in the sentence it stands: the template distance.
+// Sparse features of a rule application that depend on its place in the sentence: the template distance.
 //
-// What a rule asks of its places is found once and kept with the rule as a number; a search then asks for the score of each place where it
-// applies, and whoever writes edges for the features themselves.
+// A rule's kind of place features is computed once and stored with the rule as a number; a search then asks for the score of each
+// place where the rule applies, and the forest's edges get the features themselves.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace hopefear {
 
-/// Where a source word of a rule stands: so many words behind the begin of the rule's span (after 0), or behind the end of what its first or
-/// second nonterminal covers (after 1 or 2).
+/// The place of a source word of a rule: an offset from the beginning of the rule's span (after 0), or from the end of its first or
+/// second nonterminal (after 1 or 2).
 struct Affiliation {
   int16_t after = 0, words = 0;
 };
-/// A place where a rule applies: the begin of its span, and the ends of what its nonterminals cover.
+/// A place where a rule applies: the beginning of its span, and the ends of its nonterminals.
 using RulePlace = std::array<int32_t, 3>;
 
-/// Where the symbols of a source side stand.
+/// The places of the symbols of a source side.
 std::vector<Affiliation> source_places(std::span<const int32_t> source);
 
 class PlaceFeatures {
@@ -34,14 +34,14 @@ class PlaceFeatures {
     } tail[2];
   };
 
-  /// `spans`: of the sentence at hand.
+  /// `spans`: of the current sentence.
   PlaceFeatures(const HieroModel& model, const SpanTable& spans);
 
-  /// Whether the model has such features; if not, nothing below is to be called.
+  /// Whether the model has such features; if not, do not call the functions below.
   bool any() const { return any_; }
   void start(const double* w) { w_ = w; }
 
-  /// What a rule with this target side asks of its places: its nonterminals, and whether they change places. 0: nothing.
+  /// The kind of a rule with this target side: its nonterminals, and whether they swap. 0: no place features.
   static uint32_t number(std::span<const int32_t> target);
 
   /// w.h of these features.

@@ -64,7 +64,7 @@ class RuleReader {
       if (gap < rule.gaps.size() && at == rule.gaps[gap][0]) {
         rule.source.push_back(kX);
         at = rule.gaps[gap++][1];
-      } else {  // words that the grammar does not know have ids beyond its vocabulary, as copies have
+      } else {  // words that the grammar does not know have ids beyond its vocabulary, like copies
         const int32_t word = text_.words[at++];
         rule.source.push_back(word < 0 ? m_.grammar->source_vocab()->size() : word);
       }

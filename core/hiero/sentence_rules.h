@@ -1,9 +1,9 @@
-// Rules of one sentence, which stand next to those of the grammar: terms of a glossary, words that stay as they are, what was learnt a
-// moment ago.
+// Rules of one sentence in addition to those of the grammar: terms of a glossary, words that stay as they are, rules from recent
+// corrections.
 //
-// A rule covers the words [begin, end), except for those below its gaps, where nonterminals stand. A forced rule is the only one that may
+// A rule covers the words [begin, end), except for those below its gaps, which are nonterminals. A forced rule is the only one that may
 // cover any of its words: every derivation has it exactly once (of several forced rules over the same words, one of them). All other
-// rules meet these words as a nonterminal over them. Other rules of the sentence that cover such a word take no part.
+// rules can only have a nonterminal over these words. Other rules of the sentence that cover such a word take no part.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace hopefear {
 
 struct HieroSource;
 
-/// A rule as a caller has it.
+/// A rule as the caller describes it.
 struct SentenceRule {
-  /// The numbers of words on either side, as the alignment has them.
+  /// Pairs of positions.
   using Pairs = std::vector<std::pair<int32_t, int32_t>>;
 
   int32_t begin = 0, end = 0;
   std::vector<std::variant<std::string, int32_t>> target;  // words, and numbers of gaps, from 1
-  std::map<std::string, double> features;                  // besides those of language models, words, and templates
+  std::map<std::string, double> features;                  // in addition to those of language models, words, and templates
   bool forced = false;
   Pairs gaps;   // up to two spans from left to right, begin and end
   Pairs links;  // places on both sides, in symbols; none: the words of the target side are spread over those of the source side
 };
 
-/// The same looked up.
+/// The same with ids.
 struct SourceRule {
   int32_t begin, end;
   bool forced;
@@ -45,7 +45,7 @@ struct SourceRule {
   std::vector<std::pair<int32_t, double>> features;  // by id
 };
 
-/// Adds rules to a text. Target words get places in the model's target vocabulary.
+/// Adds rules to a text. Target words are added to the model's target vocabulary.
 void add_rules(HieroModel& model, HieroSource& source, const std::vector<SentenceRule>& rules);
 
 }  // namespace hopefear

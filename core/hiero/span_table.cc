@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMostSpans = size_t{1} << 26;  // of a lattice
 
-/// The fewest words from a node of a lattice to those behind it, as far as rules reach.
+/// The fewest words from a node of a lattice to later nodes, as far as rules reach.
 class Distances {
  public:
   Distances(const HieroSource& source, int32_t reach)

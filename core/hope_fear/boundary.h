@@ -1,4 +1,4 @@
-// What a partial translation must remember so that its k-grams can be counted edge by edge (Chiang 2012, section 5.1).
+// The state that a partial translation needs so that its k-grams can be counted edge by edge (Chiang 2012, section 5.1).
 //
 // The n-grams of the references are the states of an automaton: after any words, its state is the longest suffix that is an
 // n-gram of a reference, and the order of that state says how many of the n-grams that end here match: one of each order up
@@ -58,7 +58,7 @@ class BoundaryAutomaton {
   const ReferenceNgrams& ngrams() const { return ngrams_; }
   double average_length() const { return average_length_; }
   int32_t order(int32_t state) const { return ngrams_.order(state); }
-  /// The words of the n-gram that a state stands for.
+  /// The words of the n-gram of a state.
   std::span<const int32_t> words(int32_t state) const {
     return {words_.data() + static_cast<size_t>(state) * size_t(K_), static_cast<size_t>(order(state))};
   }
@@ -85,13 +85,13 @@ class BoundaryAutomaton {
   double average_length_ = 0.0;
 };
 
-/// The memory of a partial translation.
+/// The state of a partial translation.
 struct Boundary {
   double length = 0.0;
   int32_t left = BoundaryAutomaton::kRoot, right = BoundaryAutomaton::kRoot;
 };
 
-/// Joins words and partial translations from left to right and finds the matches that no part has inside itself:
+/// Joins words and partial translations from left to right and finds the matches that cross their borders:
 /// found(state, first) for the n-grams that end with `state`, those of order `first` and more that are its suffixes.
 template <class Found>
 class BoundaryJoinTo {
@@ -109,7 +109,7 @@ class BoundaryJoinTo {
   void add(const Boundary& part) {
     if (part.length == 0.0) return;
     const auto prefix = automaton_.words(part.left);
-    const bool whole = static_cast<double>(prefix.size()) == part.length;  // the prefix is all there is
+    const bool whole = static_cast<double>(prefix.size()) == part.length;  // the prefix is the whole part
     if (state_.length == 0.0) {
       state_ = part;
       open_ = whole;
@@ -151,7 +151,7 @@ class BoundaryJoinTo {
   const BoundaryAutomaton& automaton_;
   Found found_;
   Boundary state_;
-  bool open_ = true;  // `left` is everything so far
+  bool open_ = true;  // `left` has all words so far
 };
 
 /// Counts matches by order.

@@ -89,7 +89,7 @@ Rated HopeFear::search_kbest(double model, double gain) {
   if (kbest_.empty()) throw_no_derivation();
   std::optional<Rated> best;
   double best_phi = kLogZero;
-  for (const Derivation& derivation : kbest_) {  // by descending w.h: the first of equals has the highest
+  for (const Derivation& derivation : kbest_) {  // by descending w.h: the first of several equal ones has the highest
     Rated rated = rate(Derivation(derivation));
     const double phi = model * derivation.score + gain * rated.gain;
     if (best && !(phi > best_phi)) continue;
@@ -99,7 +99,7 @@ Rated HopeFear::search_kbest(double model, double gain) {
   return *best;
 }
 
-/// rho of every node, eq. (19): its sum over the edges of a derivation is what |f(v)| is of |f|.
+/// rho of every node, eq. (19): the share |f(v)| / |f| of the average reference length.
 void HopeFear::share_source() {
   const size_t nodes = forest_.nodes();
   const double rho = automaton_.average_length();
@@ -109,7 +109,7 @@ void HopeFear::share_source() {
       rho_[v] = rho * (forest_.spans[2 * v + 1] - forest_.spans[2 * v]) / forest_.source_length();
     return;
   }
-  // Without spans: words below the node to words in all, in the best derivation that uses it.
+  // Without spans: words below the node over all words, in the best derivation that uses it.
   std::vector<double> below(nodes, 0.0), above(nodes, 0.0), outside(nodes, kLogZero);
   const auto own = [&](int32_t e) {
     const auto words = forest_.edge_words(e).size();

@@ -1,6 +1,6 @@
 // Hope, fear and max-BLEU derivations: Chiang 2012, sections 4 and 5 and appendix A.3.
 //
-// We look for argmax_d  phi(d) = w.h(d) + mu loss(d) = w.h(d) - mu B(b(d)) + constant:  mu = -1 is hope, eq. (12), mu = +1 fear,
+// The task is argmax_d  phi(d) = w.h(d) + mu loss(d) = w.h(d) - mu B(b(d)) + constant:  mu = -1 is hope, eq. (12), mu = +1 fear,
 // and max-BLEU leaves w.h(d) out.
 //
 // Approximation::forest   forest reranking (5.2): every node keeps one derivation, the best by phi of what is below it, together
@@ -13,8 +13,8 @@
 // Approximation::kbest    the best by phi, with the exact b, of the k best derivations by w.h.
 // A list is searched candidate by candidate with the exact b, except by `linear`.
 //
-// Whatever was found, its b is counted again from its words, clipped and with the closest reference: that is what is returned.
-// Equal phi: the higher w.h(d), then the lower edge index.
+// The b that is returned is always counted from the words of the result, clipped and with the closest reference.
+// Of equal phi the higher w.h(d) wins, then the lower edge index.
 #pragma once
 #include <optional>
 #include <string>
@@ -49,7 +49,7 @@ class HopeFear {
   Rated find(double mu) { return search(1.0, -mu); }
   /// argmax B.
   Rated max_bleu() { return search(0.0, 1.0); }
-  /// The same forest under weights that have moved.
+  /// The same forest with new weights.
   void reweigh();
   /// A derivation of this forest with its exact statistics.
   Rated rate(Derivation&& derivation);
@@ -79,7 +79,7 @@ class HopeFear {
   std::vector<double> list_stats_;
 };
 
-/// What an online learner asks of a sentence.
+/// What an online learner needs of a sentence.
 struct HopeFearTriple {
   Rated hope, best, fear;
 };

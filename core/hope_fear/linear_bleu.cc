@@ -11,7 +11,7 @@
 namespace hopefear {
 namespace {
 
-/// Which sides of a node can meet words of others: only there do its ends matter.
+/// The sides on which a node can be next to other words: only there do its ends matter.
 struct Sides {
   std::vector<uint8_t> left, right;
 };
@@ -33,7 +33,7 @@ Sides open_sides(const Forest& forest, const Reachable& used) {
   return open;
 }
 
-/// What matters of a state: lengths of K and more are all the same to the counts of n-grams.
+/// The relevant part of a state: all lengths of K and more are equivalent for counts of n-grams.
 Boundary reduced(Boundary state, bool left, bool right, int K) {
   if (!left) state.left = BoundaryAutomaton::kRoot;
   if (!right) state.right = BoundaryAutomaton::kRoot;
@@ -166,7 +166,7 @@ Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, 
       }
     }
   }
-  if (states.empty()) builder.add_node();  // no derivation at all: still a goal
+  if (states.empty()) builder.add_node();  // no derivation, but there is always a goal
   out.forest = builder.finish();
   return out;
 }

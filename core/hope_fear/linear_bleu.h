@@ -1,13 +1,13 @@
 // Linear BLEU as a gain on every edge (Chiang 2012, A.3), and the forests on which that is exact.
 //
 // B(b) is about lambda.b with lambda = OracleDocument::linear(), so the gain of an edge is lambda times the m_k and n_k of the
-// n-grams that the edge brings together. The term of rho is the same for all derivations and is left out.
+// n-grams that the edge completes. The term of rho is the same for all derivations and is left out.
 //
-// Which n-grams an edge brings together depends on the words at the ends of its tails. Where every node fixes them
+// Which n-grams an edge completes depends on the words at the ends of its tails. Where every node fixes them
 // (candidate lists; forests of a decoder whose language model looks back K - 1 words), the gains are exact: their sum over
-// a derivation is lambda.b with matches counted on its words, not clipped (18). Elsewhere an edge is given what it brings
-// together over the best derivations of its tails by w.h, an approximation; or the nodes are split first, by what matters
-// of the words at their ends, after which every node fixes it.
+// a derivation is lambda.b with matches counted on its words, not clipped (18). Elsewhere an edge gets the n-grams that it
+// completes over the best derivations of its tails by w.h, an approximation; or the nodes are first split by the relevant words
+// at their ends, after which every node fixes them.
 #pragma once
 #include <span>
 #include <vector>
@@ -36,7 +36,7 @@ struct Split {
 /// in no derivation are dropped. Throws InputError when there would be more than max_edges edges.
 Split split_by_ngrams(const Forest& forest, const BoundaryAutomaton& automaton, int64_t max_edges);
 
-/// Of all sentences; gains stand one after the other, in the order of edges.
+/// The gains of all sentences, concatenated in the order of edges.
 EdgeGains linear_gains(const Pool& pool, const double* w, int max_order, std::span<const double> lambda, int jobs);
 Pool split_by_ngrams(const Pool& pool, int max_order, int64_t max_edges, int jobs);
 

@@ -25,7 +25,8 @@ class Reader {
     auto& lists = model_.lists;
     lists.resize(counts_.size());
     extends_.resize(counts_.size());
-    for (uint64_t count : counts_) index_.emplace_back(std::min<uint64_t>(count, text_.size() / 8));  // a count may be anything
+    for (uint64_t count : counts_)
+      index_.emplace_back(std::min<uint64_t>(count, text_.size() / 8));  // the file's counts may be wrong
     for (const char* mark : {"<unk>", "<s>", "</s>"}) model_.vocab->add(mark);
     for (float prob : {kUnkFloor, kNeverPredicted, kUnkFloor}) append(1, static_cast<uint32_t>(lists[0].size()), 0, prob, 0);
     seen_.assign(3, false);
@@ -43,7 +44,7 @@ class Reader {
  private:
   [[noreturn]] void fail(long line, const std::string& finding) const { throw input_error(name_, line, finding); }
 
-  /// The next line that has something on it, split into fields; none at the end of the file.
+  /// The next line that is not empty, split into fields; no fields at the end of the file.
   void next_line() {
     fields_.clear();
     while (fields_.empty() && at_ < text_.size()) {
@@ -108,7 +109,7 @@ class Reader {
     const char* begin = field.data() + (field[0] == '+');
     const char* end = field.data() + field.size();
     const auto [p, error] = std::from_chars(begin, end, value);
-    if (error == std::errc::result_out_of_range && p == end) {  // too near to 0, or too far from it
+    if (error == std::errc::result_out_of_range && p == end) {  // underflow or overflow
       value = static_cast<float>(std::strtod(std::string(field).c_str(), nullptr));
     } else if (error != std::errc() || p != end) {
       fail(line_, std::string(what) + " is no number: '" + shown(field) + "'");
@@ -182,7 +183,7 @@ class Reader {
     seen_[id] = true;
   }
 
-  /// Lines are mostly sorted, so that one has the beginning or the end of the line before.
+  /// Lines are mostly sorted, so that consecutive n-grams share their beginning or end.
   struct Last {
     std::array<uint32_t, kMaxLmOrder> words{};
     int length = 0;
@@ -197,7 +198,7 @@ class Reader {
     return last.index;
   }
 
-  /// The index of w[0..n), which is added, to be filled later, if the file has left it out.
+  /// The index of w[0..n). If the file lacks it, it is added and filled later.
   uint32_t ensure(const uint32_t* w, int n) {
     uint32_t suffix = w[n - 1];
     for (int k = 2; k <= n; ++k) {

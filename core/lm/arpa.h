@@ -1,8 +1,8 @@
 // Language models as ARPA files, by this or any other toolkit.
 //
-// Read: fields split by any run of spaces or tabs; text before \data\ skipped; a back-off weight that is missing is 0 (as log10). <unk>,
-// where the file has none (nor <UNK>), gets -100, </s> likewise, <s> -99. -inf becomes -100. An n-gram whose beginning or end is not in
-// the file (SRILM drops such) gets them added, with the values that they have anyhow: no probability changes.
+// Read: fields split by any run of spaces or tabs; text before \data\ skipped; a missing back-off weight is 0 (as log10). <unk>,
+// if the file has none (nor <UNK>), gets -100, </s> likewise, <s> -99. -inf becomes -100. If the beginning or end of an n-gram is not
+// in the file (SRILM drops some), it is added with the values that backing off gives: no probability changes.
 // Write: the shortest decimals that read back to the same bits.
 #pragma once
 #include <functional>

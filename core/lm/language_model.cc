@@ -50,13 +50,13 @@ uint64_t buckets_for(uint64_t ngrams, int ways) {
 
 }  // namespace
 
-/// All that is needed to find the parts of the file; they follow each other in the order of offsets().
+/// The sizes of the parts of the file, which follow each other in the order of offsets().
 struct LanguageModel::Header {
   char magic[16];
   uint32_t version, byte_order, order, vocab_size;
   uint64_t counts[kMaxLmOrder];
   uint64_t buckets[kMaxLmOrder];    // [n - 1], 0 for unigrams
-  uint64_t max_probe[kMaxLmOrder];  // the farthest that any n-gram is from its home bucket
+  uint64_t max_probe[kMaxLmOrder];  // the largest distance of any n-gram from its home bucket
   uint64_t text_bytes, word_slots;
   uint64_t file_bytes;
   uint64_t payload_checksum;
@@ -105,7 +105,7 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
     throw input_error(name, 0,
                       std::to_string(memory->size()) + " bytes where there should be " + std::to_string(h.file_bytes) +
                           ". Was the file cut off?" + cure);
-  // From here on the header is what we wrote, unless somebody forges checksums: then still no read leaves the file.
+  // From here on the header is ours unless checksums are forged; even then no read leaves the file.
   bool sane =
       h.order >= 1 && h.order <= kMaxLmOrder && h.vocab_size >= 3 && h.word_slots > 0 && std::has_single_bit(h.word_slots);
   for (uint64_t part : {h.text_bytes, h.word_slots * 8, h.buckets[1] * 64, h.buckets[2] * 64, h.buckets[3] * 64,
@@ -139,7 +139,7 @@ LanguageModel LanguageModel::attach(std::shared_ptr<MemoryMap> memory, const std
 
 LanguageModel LanguageModel::open(const std::string& path, bool verify) { return attach(MemoryMap::file(path), path, verify); }
 
-/// Lays out lists as a file in memory, order by order; takes the lists apart.
+/// Lays out lists as a file in memory, order by order; consumes the lists.
 class LanguageModel::Builder {
  public:
   explicit Builder(BackoffModel&& model) : model_(std::move(model)), order_(model_.order()) {}
@@ -186,7 +186,7 @@ class LanguageModel::Builder {
     data_ = memory_->data();
   }
 
-  /// A context that a longer one needs is needed too, so that states lose words from their far end only.
+  /// If a longer context is needed, so are its suffixes, so that states lose words from their far end only.
   void keep_shorter_contexts() {
     for (int n = order_ - 1; n >= 2; --n)
       for (size_t i = 0; i < list(n).size(); ++i) {
@@ -220,7 +220,7 @@ class LanguageModel::Builder {
     write_rests(1);
   }
 
-  /// Where slot_ says.
+  /// At slot_.
   void write_rests(int n) {
     if (header_.version != kWithRests || n == order_) return;
     auto* rests = reinterpret_cast<float*>(data_ + at_.rests[n - 1]);
@@ -341,7 +341,7 @@ BackoffModel LanguageModel::lists() const {
   }
   if (static_cast<uint32_t>(m.vocab->size()) != vocab_size_)
     throw InputError("the language model has a word twice. Make it anew");
-  // An n-gram's key names the slot of its suffix; index_of[slot] is where that one went in the list.
+  // An n-gram's key has the slot of its suffix; index_of[slot] is the suffix's index in the list.
   std::vector<uint32_t> index_of(vocab_size_), next;
   std::iota(index_of.begin(), index_of.end(), 0);
   for (int n = 2; n <= order_; ++n) {

@@ -1,13 +1,13 @@
-// Queries to a back-off n-gram model, left to right and in charts, out of one memory-mapped block.
+// Queries to a back-off n-gram model, left to right and in charts, in one memory-mapped block.
 //
 // Layout. Unigrams are an array. Each higher order is a hash table of 64-byte buckets. An n-gram w_1..w_n is keyed exactly, by the
 // slot of its suffix w_2..w_n and by w_1; its bucket comes from a hash of its words, last word first, so that the cache lines
-// of all orders of a query can be fetched at once, before any of them has answered. Back from a slot, the words can be read.
+// of all orders of a query can be fetched in parallel. The words of an n-gram can be read back from its slot.
 //
 // States. Only context that can still matter is kept (Li and Khudanpur 2008; Heafield et al. 2011, "Left language model state
 // for syntactic machine translation"): to the right, the longest suffix that some n-gram continues or that has a back-off
-// weight; to the left, the n-grams that some n-gram continues to the left. So hypotheses that the model cannot tell apart
-// have equal states. All scores are log10, and sums are kept in double: they are exact but for the last bits.
+// weight; to the left, the n-grams that some n-gram continues to the left. So hypotheses that are equivalent for the model
+// have equal states. All scores are log10, and sums are in double: they are exact except for the last bits.
 //
 // Intended use in a chart decoder, once per rule application:
 //   LmState out;
@@ -37,7 +37,7 @@ namespace hopefear {
 inline constexpr int kMaxLmContext = kMaxLmOrder - 1;
 inline constexpr double kLn10 = 2.302585092994045684;  // from log10 to natural logarithms
 
-/// The context for words to come: plain data, only the first `length` entries mean anything.
+/// The context for the following words: plain data, of which only the first `length` entries are defined.
 struct LmContext {
   uint32_t word[kMaxLmContext];  // the last word first
   float backoff[kMaxLmContext];  // backoff[i] = b(word[i]..word[0]); follows from the words
@@ -63,7 +63,7 @@ struct LmLeft {
   uint32_t word[kMaxLmContext];  // w_1, w_2, ...
   uint32_t slot[kMaxLmContext];  // slot[n - 1] of the n-gram w_1..w_n; the last one determines the others and the words
   uint16_t length = 0;
-  uint16_t full = 0;  // 1: the words behind these are independent of what stands to the left
+  uint16_t full = 0;  // 1: the words after these do not depend on words to the left
 
   friend bool operator==(const LmLeft& a, const LmLeft& b) { return a.compare(b) == 0; }
   int compare(const LmLeft& other) const {
@@ -88,7 +88,7 @@ struct LmState {
   uint64_t hash() const { return right.hash(left.key() * 0xd6e8feb86659fd93ULL); }
 };
 
-/// What one word got.
+/// The score of one word.
 struct WordScore {
   double prob;    // log10, back-off weights included
   int matched;    // the length of the longest n-gram found, itself included
@@ -99,11 +99,11 @@ struct WordScore {
 
 class LanguageModel {
  public:
-  /// Builds the query structure; takes the lists apart.
+  /// Builds the query structure; consumes the lists.
   static LanguageModel build(BackoffModel&& model);
-  /// Maps a file that was written from bytes(). verify: compare the checksum of everything, not of the header only.
+  /// Maps a file that was written from bytes(). verify: check the checksum of the whole file, not only of the header.
   static LanguageModel open(const std::string& path, bool verify);
-  /// The lists back again, in the order of the words of the n-grams, without rest costs.
+  /// The lists again, in the order of the words of the n-grams, without rest costs.
   BackoffModel lists() const;
   /// The file: header, tables, vocabulary.
   std::span<const std::byte> bytes() const { return {memory_->data(), memory_->size()}; }
@@ -116,7 +116,7 @@ class LanguageModel {
   std::string_view word(uint32_t id) const { return {text_ + text_begin_[id], text_begin_[id + 1] - text_begin_[id]}; }
   /// The id of a word, kUnk when the model does not know it.
   uint32_t find(std::string_view word) const;
-  /// The same for a word of running text, where "<s>" and "</s>" are no marks but unknown words.
+  /// The same for a word of running text, where "<s>" and "</s>" are unknown words, not marks.
   uint32_t find_in_text(std::string_view word) const {
     const uint32_t id = find(word);
     return id == kBos || id == kEos ? kUnk : id;
@@ -132,10 +132,10 @@ class LanguageModel {
     return context;
   }
 
-  /// The score of a word behind a context; `out` must be another object than `in`.
+  /// The score of a word after a context; `out` must be another object than `in`.
   WordScore score(const LmContext& in, uint32_t word, LmContext& out) const {
     const int available = static_cast<int>(in.length);
-    const std::byte* line[kMaxLmContext];  // all of them on their way before the first is looked at
+    const std::byte* line[kMaxLmContext];  // all of them are prefetched before the first is read
     fetch(hash_word(word), 1, in.word, available, line);
     Look look = at_unigram(word);
     out.word[0] = word;
@@ -158,9 +158,9 @@ class LanguageModel {
     return {prob, matched, word == kUnk, matched == available + 1 && look.extends, look.slot};
   }
 
-  /// What the first words of a span lack, log10, estimated: they were scored as if the model were sure that nothing stands before them. Models
-  /// of order 1, 2, ... know nothing before them either, and are right on average (Heafield et al. 2012, "Language model rest costs and
-  /// space-efficient storage"). 0 without rest costs.
+  /// The expected change, log10, of the score of a span's first words, which were scored without context. Models of order 1, 2, ...
+  /// have no more context, and are right on average (Heafield et al. 2012, "Language model rest costs and space-efficient
+  /// storage"). 0 without rest costs.
   double rest(const LmLeft& left) const {
     double sum = 0;
     for (int n = 1; has_rests() && n <= left.length; ++n)
@@ -208,7 +208,7 @@ class LanguageModel {
       }
     }
   };
-  /// A bit for each way that has the key; no branches, for the way is as good as random.
+  /// A bit for each way that has the key; without branches, because ways are unpredictable.
   template <class B>
   static uint32_t ways_with(const B& bucket, uint64_t key) {
     uint32_t ways = 0;
@@ -222,7 +222,7 @@ class LanguageModel {
 #endif
     return ways;
   }
-  /// Where a chain of look-ups w_n, w_{n-1} w_n, ... has got to.
+  /// The state of a chain of look-ups w_n, w_{n-1} w_n, ...
   struct Look {
     uint32_t slot;
     float prob, backoff;
@@ -246,7 +246,7 @@ class LanguageModel {
     return reinterpret_cast<const Bucket*>(tables_[n - 2].buckets)[slot / Bucket::kWays].value[slot % Bucket::kWays];
   }
   double prob(int n, uint32_t slot) const { return -std::fabs(n == 1 ? unigrams_[slot].prob : value(n, slot).prob); }
-  /// The n-gram of length `have` by one word to its left, in `line`; false, and no change, when the model has none.
+  /// Extends the n-gram of length `have` by one word to its left, in `line`; false, and no change, if the model has none.
   bool extend(Look& look, int have, uint32_t word, const std::byte* line) const {
     const uint64_t key = key_of(look.slot, word);
     const Table& table = tables_[have - 1];
@@ -297,7 +297,7 @@ class RuleScore {
     out.left.full = 0;
     out.right.length = 0;
   }
-  /// Goes on where another one has got to; `out` is its state.
+  /// Continues from another one; `out` is its state.
   RuleScore(const LanguageModel& model, LmState& out, bool left_done) : model_(model), out_(out), left_done_(left_done) {}
 
   void begin_sentence() {
@@ -312,13 +312,13 @@ class RuleScore {
     if (!left_done_) grow_left(word, got.extends, got.slot, out_.right.length == in.length + 1);
   }
 
-  /// child_score: what the child has got so far, if it is to be part of the sum.
+  /// child_score: the child's own score, if it is to be part of the sum.
   void nonterminal(const LmState& child, double child_score = 0) {
     prob_ += child_score;
     const LmContext in = out_.right;
     const LmLeft& left = child.left;
     if (left.length == 0 && !left.full) return;  // an empty span
-    if (in.length == 0) {                        // nothing to our left matters to it: we are empty, or closed already
+    if (in.length == 0) {                        // nothing to its left changes it: we are empty, or closed already
       if (!left_done_) {
         out_.left = left;
         left_done_ = left.full;
@@ -358,7 +358,7 @@ class RuleScore {
       out_.right = child.right;
       return;
     }
-    // The child is short and all of it is context still: ours follows behind it.
+    // The child is short and all of it is context: ours follows it.
     LmContext& right = out_.right;
     right = child.right;
     for (int j = 0; j < use; ++j) {
@@ -367,7 +367,7 @@ class RuleScore {
     }
   }
 
-  /// Whether the first words are all that there will be.
+  /// Whether no more first words can follow.
   bool left_done() const { return left_done_; }
   /// The sum so far; the state is then ready.
   double finish() {
@@ -376,7 +376,7 @@ class RuleScore {
   }
 
  private:
-  /// Our span was w_1..w_{n-1}, all of it context; now w_n has come.
+  /// Our span was w_1..w_{n-1}, all of it context; now w_n is added.
   void grow_left(uint32_t word, bool extends, uint32_t slot, bool still_context) {
     if (extends) {
       LmLeft& left = out_.left;
@@ -385,7 +385,7 @@ class RuleScore {
     }
     left_done_ = !extends || !still_context;
   }
-  /// The n-gram w_1..w_n of a child, with the lines for it behind our words.
+  /// The n-gram w_1..w_n of a child, with its cache lines after our words.
   LanguageModel::Look at(const LmLeft& left, int n, const LmContext& in, int use, const std::byte** line) const {
     uint64_t hash = LanguageModel::hash_word(left.word[n - 1]);
     for (int i = n - 2; i >= 0; --i) hash = LanguageModel::hash_extend(hash, left.word[i]);

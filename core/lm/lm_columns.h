@@ -1,4 +1,4 @@
-// What a language model says of the candidates of lists.
+// Scores of the candidates of lists by a language model.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace hopefear {
 
-/// For every row of a pool of lists: ln p of its words and of </s> behind <s>, and the number of words that the model does not know.
+/// For every row of a pool of lists: ln p of its words and of </s> after <s>, and the number of words that the model does not know.
 std::vector<double> lm_columns(const Pool& pool, const LanguageModel& model, int jobs);
 
 }  // namespace hopefear

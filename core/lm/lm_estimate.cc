@@ -10,7 +10,7 @@
 namespace hopefear {
 namespace {
 
-/// A part of the text, at line ends, with a vocabulary of its own.
+/// A part of the text, cut at line ends, with its own vocabulary.
 struct Piece {
   Vocab vocab;
   std::vector<uint32_t> words;
@@ -48,7 +48,7 @@ LmText::LmText() : vocab(std::make_shared<Vocab>()) {
 
 void LmText::add(std::string_view text, const std::string& name, int jobs) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
-  // Words get their ids in the order of the text, however it is cut.
+  // Words get their ids in the order of the text, independently of the cuts.
   const size_t count = std::clamp<size_t>(text.size() >> 18, 1, resolve_jobs(jobs));
   std::vector<size_t> cut{0};
   for (size_t k = 1; k < count; ++k) {
@@ -104,7 +104,7 @@ LmDiscounts discounts_of(const KeptVector<uint32_t>& counts, const std::array<do
 
 double discount(const LmDiscounts& discounts, uint32_t a) { return a == 0 ? 0 : discounts.d[std::min(a, 3u) - 1]; }
 
-/// What the words behind one context have together.
+/// Sums over the words after one context.
 struct Sums {
   uint32_t total = 0, ones = 0, twos = 0, more = 0, pruned = 0;
   void add(uint32_t a, bool kept) {
@@ -148,7 +148,7 @@ void in_blocks(size_t count, int jobs, Body&& body) {
   });
 }
 
-/// From counts to probabilities, order after order, each from the one below it.
+/// Computes probabilities from counts, order by order, each from the one below it.
 class Estimator {
  public:
   Estimator(CountedOrders&& counted, const std::vector<uint64_t>& prune, const std::array<double, 3>& fallback, int jobs)

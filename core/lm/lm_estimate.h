@@ -10,8 +10,8 @@
 //   p(w) = u(w) + b() / |V|, V = all words, <unk> and </s> included, <s> not
 //
 // Each line is a sentence, an empty one too. <unk> in the text is counted as the unknown word; <s> and </s> in the text are skipped.
-// Where a D_n(k) cannot be had (t_{n,k} = 0, or D outside (0, k]), as in small corpora, order n gets the fall-back discounts.
-// An n-gram of order n with c <= prune[n-1] is left out: what it would have got, discount or not, goes to b of its context.
+// If a D_n(k) is undefined (t_{n,k} = 0, or D outside (0, k]), as in small corpora, order n gets the fall-back discounts.
+// An n-gram of order n with c <= prune[n-1] is left out: its probability mass goes to b of its context.
 // Counting is done by ngram_counts.h.
 #pragma once
 #include <array>
@@ -51,10 +51,10 @@ struct LmEstimateOptions {
   std::vector<std::span<const uint8_t>> ranges{};  // n-grams that were counted before: as for join_ranges
 };
 
-/// What is to be counted. Throws InputError for what cannot be, and for a text that does not fit.
+/// What is to be counted. Throws InputError for invalid options, and for a text that does not fit.
 NgramSpec ngram_spec(const LmText& text, int order, std::vector<uint64_t> prune);
 
-/// discounts: where to put the discounts of each order, or null.
+/// discounts: output of the discounts of each order, or null.
 BackoffModel estimate(LmText&& text, const LmEstimateOptions& options, std::vector<LmDiscounts>* discounts);
 
 }  // namespace hopefear

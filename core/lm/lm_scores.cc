@@ -48,7 +48,7 @@ class Bracketing {
       cut[2] = std::min(j, cut[1] + (two ? random_.below(2) : j));
       cut[3] = two ? j - (j > cut[2] ? random_.below(2) : 0) : j;
       for (int k = 1; k < 4; ++k) cut[k] = std::max(cut[k], cut[k - 1]);
-      if (cut[0] == i && cut[1] == j) cut[0] = cut[1] = cut[2] = cut[3] = j;  // no rule that only repeats its child
+      if (cut[0] == i && cut[1] == j) cut[0] = cut[1] = cut[2] = cut[3] = j;  // not a rule that only repeats its child
       if (cut[2] == i && cut[3] == j) cut[2] = cut[3] = j;
     }
     LmState child[2];

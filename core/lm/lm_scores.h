@@ -15,10 +15,10 @@ struct LmEvaluation {
   double log10_prob = 0, log10_prob_unknown = 0;   // of all tokens; of the unknown words among them
 };
 
-/// One sentence per line. Sums of fixed blocks in a fixed order: the same bits whatever the number of threads.
+/// One sentence per line. Sums of fixed blocks in a fixed order: the result does not depend on the number of threads.
 LmEvaluation evaluate(const LanguageModel& model, std::string_view text, int jobs);
 
-/// log10 p of each word; sequence s is words[begin[s] .. begin[s + 1]). Throws InputError for offsets and words that cannot be.
+/// log10 p of each word; sequence s is words[begin[s] .. begin[s + 1]). Throws InputError for invalid offsets and words.
 std::vector<double> score_ids(const LanguageModel& model, std::span<const uint32_t> words, std::span<const int64_t> begin,
                               bool bos, int jobs);
 

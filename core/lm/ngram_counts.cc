@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kTooMany = "more than four billion n-grams. Take a smaller corpus or a lower order";
 
-/// How the words before an occurrence are packed into a key, the nearest in the highest bits; 0 where the sentence has no more.
+/// Packs the words before an occurrence into a key, the nearest in the highest bits; 0 where the sentence has no more.
 struct Packing {
   int width;  // of a word's code, which is id + 1
   int count;  // of words in a key: N - 1
@@ -96,7 +96,7 @@ Occurrences<Key> occurrences(std::span<const uint32_t> words, const NgramSpec& s
   return occurrences;
 }
 
-/// Occurrences to lists of n-grams, in segments of whole words, each for itself.
+/// Makes lists of n-grams from occurrences, in independent segments of whole words.
 template <class Key>
 class Lister {
  public:
@@ -231,7 +231,7 @@ class ByteReader {
   std::span<const uint8_t> left_;
 };
 
-/// Equal neighbours become one, with their number or the sum of their counts.
+/// Merges equal neighbours, with their number or the sum of their counts.
 template <class Key, class Each>
 void runs(size_t size, Each&& each, std::vector<Key>& keys, std::vector<uint32_t>& counts) {
   const size_t first = keys.size();
@@ -270,7 +270,7 @@ std::vector<std::vector<uint8_t>> slice_of(std::span<const uint32_t> words, cons
   return parts;
 }
 
-/// What a slice has of a range.
+/// A slice's counts of a range.
 template <class Key>
 struct Slice {
   std::vector<uint32_t> sizes, counts;
@@ -397,7 +397,8 @@ std::vector<KeptVector<uint32_t>> find_contexts(const CountedOrders& counted, in
       uint32_t at = 0;
       for (size_t i = block * kShare; i < std::min(list.word.size(), (block + 1) * kShare); ++i) {
         const uint32_t context = contexts[k - 1][list.suffix[i]];
-        if (i == block * kShare || list.suffix[i] != list.suffix[i - 1]) at = begin[context];  // else it is behind the last one
+        if (i == block * kShare || list.suffix[i] != list.suffix[i - 1])
+          at = begin[context];  // otherwise it is after the last one
         const auto found = std::lower_bound(below.word.begin() + at, below.word.begin() + begin[context + 1], list.word[i]);
         contexts[k][i] = at = static_cast<uint32_t>(found - below.word.begin());
       }

@@ -1,8 +1,8 @@
 // Counts of the n-grams of a text, in one go or slice by slice.
 //
 // By one sort: the occurrences of each word, by the words before it, the nearest first. The n-grams of every order are then runs of that
-// order, and adjusted counts are numbers of runs inside runs. All n-grams with the same last word stand together, their suffixes too: so
-// ranges of last words are counted each for itself. Slices of a text are sorted each for itself as well, and merged range by range.
+// order, and adjusted counts are numbers of runs inside runs. All n-grams with the same last word are together, their suffixes too, so
+// ranges of last words are counted independently. Slices of a text are sorted independently as well, and merged range by range.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace hopefear {
 
-/// What is counted: words are ids below `vocab`.
+/// The options of counting: words are ids below `vocab`.
 struct NgramSpec {
   uint32_t vocab;
   int order;
@@ -36,13 +36,13 @@ CountedOrders count_ngrams(std::span<const uint32_t> words, const NgramSpec& spe
 /// The same for slices of a text, which are whole sentences. First, ranges of last words that occur about equally often: range k has the
 /// words from cuts[k] to cuts[k + 1]. There are `count` of them at most.
 std::vector<uint32_t> ngram_ranges(std::span<const uint32_t> words, uint32_t vocab, size_t count);
-/// Then, what a slice has of each range.
+/// Then, the counts of each range in a slice.
 std::vector<std::vector<uint8_t>> count_slice(std::span<const uint32_t> words, const NgramSpec& spec,
                                               const std::vector<uint32_t>& cuts);
-/// Then, the n-grams of a range that ends before the word `last`, out of what all slices have of it.
+/// Then, the n-grams of a range that ends before the word `last`, from the counts in all slices.
 std::vector<uint8_t> merge_slices(const std::vector<std::span<const uint8_t>>& slices, const NgramSpec& spec, uint32_t first,
                                   uint32_t last);
-/// At last, all n-grams out of all ranges, in their order.
+/// Finally, the n-grams of all ranges, in their order.
 CountedOrders join_ranges(const std::vector<std::span<const uint8_t>>& ranges, const NgramSpec& spec);
 
 /// Of each n-gram, the index of its context w_1..w_{n-1} in the list one order below.

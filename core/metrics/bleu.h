@@ -30,7 +30,7 @@ inline double kth_root(double x, int K) {
   return K == 1 ? x : std::exp(std::log(x) / K);
 }
 
-/// Clipped counts of one candidate after the other against the same references. No allocation but on growth.
+/// Clipped counts of candidates, one after another, against the same references. Allocates only on growth.
 class BleuCounter {
  public:
   explicit BleuCounter(const ReferenceNgrams& ngrams, int max_order, ReferenceLength kind)

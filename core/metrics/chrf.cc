@@ -128,7 +128,7 @@ class ChrfScorer final : public Scorer {
   const Chrf& metric_;
   int char_order_, word_order_;
   const Vocab& vocab_;
-  Vocab pieces_;  // of the references; what they do not have is -1
+  Vocab pieces_;  // of the references; -1: other pieces
   References references_;
   NgramAutomaton characters_, words_;
   std::vector<int64_t> lengths_;  // of each reference: characters, pieces

@@ -95,7 +95,7 @@ struct Distinct {
     for (size_t i = 0; i < out.size(); ++i) out[i] = values[group[i]];
     return out;
   }
-  /// The `most` most probable, the first of equals first, and p over them.
+  /// The `most` most probable texts, in order of appearance if equal, and p over them.
   std::pair<std::vector<size_t>, std::vector<double>> likely(size_t most) const {
     std::vector<size_t> chosen(size());
     std::iota(chosen.begin(), chosen.end(), size_t{0});
@@ -140,7 +140,7 @@ NgramCounts characters_of(const Vocab& vocab, const Texts& texts, const Distinct
 
 double ngrams(double length, int order) { return std::max(0.0, length - order); }
 
-/// The gain of a text with these matches against a reference with so many n-grams of each order.
+/// The gain of a text with these matches against a reference with these numbers of n-grams.
 double counted_gain(ConsensusMetric metric, const double* matches, double length, double reference_words,
                     const double* reference_ngrams) {
   if (metric == ConsensusMetric::bleu) return sentence_bleu(matches, length, reference_words);

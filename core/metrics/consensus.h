@@ -1,11 +1,11 @@
-// Consensus inside a candidate list: what a candidate is worth if the truth is a random candidate of the same list.
+// Consensus in a candidate list: the expected gain of a candidate if the truth is a random candidate of the same list.
 //
 //   G(e) = sum over e' of p(e') gain(e; e')     minimum Bayes risk (Kumar and Byrne 2004): exact, quadratic in the candidates
 //   G(e) = gain(e; E[counts])                   fast consensus decoding (DeNero, Chiang and Knight 2009): linear; the n-grams of
 //                                               the reference are expected counts, and so is its length
 //
 // The gain is that of one sentence as sacreBLEU scores it, from 0 to 1: BLEU with smoothing "exp" and effective order, chrF (6
-// orders of characters, beta 2), 1 - TER. The second form has no TER: there the most probable candidates stand for all.
+// orders of characters, beta 2), 1 - TER. The second form has no TER: TER uses the most probable candidates only.
 // A candidate is compared with itself too, as the formula says.
 #pragma once
 #include <cstdint>
@@ -33,15 +33,15 @@ std::vector<double> list_posterior(const Forest& list, const double* w, double s
 std::vector<double> expected_gains(const Vocab& vocab, const Texts& texts, std::span<const double> p, ConsensusMetric metric,
                                    size_t exact_limit);
 
-/// What the n-grams and the words of a list say of each candidate: a row of kAgreementColumns numbers.
+/// Agreement of each candidate with the n-grams and words of its list: a row of kAgreementColumns numbers.
 ///   posterior_1 .. posterior_4   the mean over the candidate's n-grams g of the sum of p(e') over the e' that have g; 0 without any
 ///   votes                        the sum of p(e') over the e' with the same words
 ///   centroid                     the edits (insertions, deletions, substitutions of words) to the candidate whose expected edits
-///                                to the others are fewest, the first of equals; above the limit, to the most probable ones
+///                                to the others are fewest, the first of several; above the limit, to the most probable ones
 inline constexpr int kAgreementColumns = 6;
 std::vector<double> agreement(const Texts& texts, std::span<const double> p, size_t exact_limit);
 
-/// How a text agrees with some of the texts, itself left out: a row of kLikenessColumns numbers.
+/// The similarity of a text to some of the texts, itself left out: a row of kLikenessColumns numbers.
 ///   like_1 .. like_4   the mean over its n-grams of the share of those texts that have it
 ///   longer             its words less the mean of theirs; unlike: the absolute value of that
 /// `member[i]`: text i is one of them. Zeros where there are none.

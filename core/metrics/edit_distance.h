@@ -24,7 +24,7 @@ class EditDistance {
     return distance_;
   }
 
-  /// The distance of `words`, and what after() needs.
+  /// The distance of `words`; remembers what after() needs.
   int32_t remember(std::span<const int32_t> words) {
     start();
     saved_.assign(words.size() + 1, distance_);

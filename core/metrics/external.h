@@ -1,4 +1,4 @@
-// A number that the user measured of each candidate: a column of Forest::numbers, averaged over sentences.
+// A number that the user gives for each candidate: a column of Forest::numbers, averaged over sentences.
 #pragma once
 #include "metrics/metric.h"
 
@@ -6,7 +6,7 @@ namespace hopefear {
 
 class External final : public Metric {
  public:
-  /// The gain is the mean divided by `scale`, with its sign turned when lower is better.
+  /// The gain is the mean divided by `scale`, negated if lower is better.
   External(std::string column, bool higher_is_better, double scale);
 
   std::string name() const override { return "external"; }

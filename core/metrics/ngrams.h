@@ -29,11 +29,11 @@ class ReferenceNgrams {
     }
   }
 
-  /// The n-gram that extends `node` by `word`, or -1 when no reference has it.
+  /// The n-gram that extends `node` by `word`, or -1 if no reference has it.
   int32_t child(int32_t node, int32_t word) const { return nodes_.find(key(node, word)); }
   int32_t size() const { return static_cast<int32_t>(order_.size()); }  // nodes, root included
   int32_t order(int32_t node) const { return order_[node]; }            // 1 for a unigram
-  int32_t clip(int32_t node) const { return clip_[node]; }              // the most that one reference has of it, eq. (1)
+  int32_t clip(int32_t node) const { return clip_[node]; }              // its largest count in one reference, eq. (1)
   std::span<const int32_t> lengths() const { return lengths_; }         // of the references
 
  private:

@@ -1,10 +1,10 @@
 // The oracle document and the per-sentence metric B (Chiang 2012, section 2.4), and linear BLEU (A.3).
 //
-// A sentence is scored by what it would do to the BLEU of a document of earlier outputs, b-bar, which fades as it grows.
+// A sentence is scored by its effect on the BLEU of a document of earlier outputs, b-bar, which decays as it grows.
 // The paper starts with an empty document, whose BLEU is undefined. Ours starts as one perfect sentence of K words:
-// m_k = n_k = K + 1 - k and rho = K, which fades like everything else. BLEU is not smoothed here: pseudo-counts do that.
+// m_k = n_k = K + 1 - k and rho = K, which decays like everything else. These pseudo-counts replace the smoothing of BLEU.
 //
-// decay_and_add() is the other way to let a document fade, that of the background corpus of Cherry and Foster (2012):
+// decay_and_add() is the other form of decay, that of the background corpus of Cherry and Foster (2012):
 // with decay 0.999 and the hope's statistics.
 #pragma once
 #include <array>
@@ -54,7 +54,7 @@ class OracleDocument {
     double precision;
     if (matches > 1e-200 && matches < 1e200 && ngrams > 1e-200 && ngrams < 1e200) {
       precision = kth_root(matches / ngrams, K_);
-    } else {  // a product out of range, or nothing there
+    } else {  // the product is out of range or 0
       double sum = 0;
       for (int k = 0; k < K_; ++k) {
         if (at(k) <= 0 || at(K_ + k) <= 0) return 0;

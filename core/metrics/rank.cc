@@ -18,7 +18,7 @@ RankMetric::Kind kind_of(const std::string& name) {
   throw InputError("there is no rank metric " + name);
 }
 
-/// 1 / log2(rank + 1), from a table where it can be.
+/// 1 / log2(rank + 1), from a table if possible.
 double discount(int32_t rank) {
   static const std::vector<double> table = [] {
     std::vector<double> values(1024);

@@ -1,7 +1,7 @@
 // Metrics of the whole order of a list: nDCG@k, reciprocal rank, average precision, recall@k; the mean over lists.
 //
 // A candidate has a grade. Only the ranks of candidates with a grade above 0 (or from `level` on) matter, so an order is
-// given as these ranks. A candidate that was never retrieved has no rank; it counts for what would have been ideal.
+// given as these ranks. A candidate that was never retrieved has no rank; it counts in the ideal order.
 //
 // The statistics of a *candidate* are [grade, 1], or [grade, 0] if it was not retrieved; those of an *order* are [value, 1].
 #pragma once
@@ -23,7 +23,7 @@ class RankMetric final : public Metric {
   double gain(const double* stats) const override { return score(stats); }
   void list_stats(const Pool& pool, const Sentence& sentence, double* rows) const override;
 
-  /// Candidates whose rank matters, and what the ideal order is worth.
+  /// Candidates whose rank matters, and the value of the ideal order.
   struct Judged {
     std::vector<int32_t> relevant;
     std::vector<double> gain;  // of each
@@ -31,13 +31,13 @@ class RankMetric final : public Metric {
   };
   /// `rows`: statistics of the candidates of one list.
   Judged judged(const double* rows, int32_t count) const;
-  /// Of an order, by the ranks of the relevant candidates, from 1 on.
+  /// The value of an order, by the ranks of the relevant candidates, from 1.
   double value(const Judged& judged, const std::vector<int32_t>& rank) const;
-  /// What it changes that relevant candidate j came from rank `before` to rank[j], past a candidate whose rank does not matter.
+  /// The change of the value if relevant candidate j moved from rank `before` to rank[j], past a candidate whose rank does not matter.
   double change(const Judged& judged, const std::vector<int32_t>& rank, size_t j, int32_t before) const;
   /// Whether a change at this rank or below it may change the value.
   bool matters(int32_t rank) const { return k_ == 0 || rank <= k_; }
-  /// Of the order by falling scores; ties: the first is first.
+  /// The value of the order by descending scores; ties keep their order.
   double value(const double* rows, const double* scores, int32_t count) const;
 
  private:

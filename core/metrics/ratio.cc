@@ -22,7 +22,7 @@ double Ratio::score(const double* stats) const {
     below += below_[j] * stats[j];
   }
   if (below > 0) return above / below;
-  // Errors where the reference has no length: as bad as can be.
+  // Errors against an empty reference: the worst value.
   return higher_is_better_ ? 1.0 : (above > 0 ? 1.0 : 0.0);
 }
 

@@ -1,7 +1,7 @@
 // A ratio of sums of columns: precision, recall and F-beta of counts (tp, fp, fn), error rates (errors, length).
 //
 // Statistics are the columns; the score of a document is sum_j a_j c_j / sum_j b_j c_j. With F-beta this is
-// (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp). Nothing over nothing is perfect, as in ERRANT (Bryant et al. 2017).
+// (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp). 0 / 0 is perfect, as in ERRANT (Bryant et al. 2017).
 #pragma once
 #include <vector>
 

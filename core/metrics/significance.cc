@@ -49,7 +49,7 @@ std::vector<double> bootstrap(const Metric& metric, const std::vector<Runs>& sys
 std::vector<double> randomization(const Metric& metric, const Runs& a, const Runs& b, size_t samples, uint64_t seed, int jobs) {
   const size_t size = metric.size();
   const size_t runs = a.runs, sentences = a.sentences, width = runs * size;
-  // Sums of each run, and what changing sides takes from a and gives to b: a row of all runs for each sentence.
+  // Sums of each run, and the difference that a swap moves from a to b: a row of all runs for each sentence.
   std::vector<double> sum_a(width, 0), sum_b(width, 0), changes;
   std::vector<double> row(width);
   for (size_t i = 0; i < sentences; ++i) {

@@ -77,7 +77,7 @@ class TerReference {
     }
   }
 
-  /// The edit distance inside the beam; what the best path aligns and where it errs.
+  /// The edit distance inside the beam, with the alignment and errors of the best path.
   int32_t align(int32_t changed) {
     const size_t width = m_ + 1;
     matrix_.resize((n_ + 1) * width);
@@ -85,7 +85,7 @@ class TerReference {
     for (int32_t i = changed + 1; i <= n_; ++i)
       fill_row(matrix_.data() + (i - 1) * width, words_[i - 1], i, matrix_.data() + i * width);
 
-    // Backwards; of equal ways, a (mis)match goes first, then a word too many, then a word missing.
+    // Backwards; of equal paths a (mis)match comes first, then an extra word, then a missing word.
     aligned_.assign(m_, -1);
     candidate_errors_.assign(n_ + 1, 0);
     reference_errors_.assign(m_ + 1, 0);
@@ -105,7 +105,7 @@ class TerReference {
         candidate_errors_[--i] = 1;
       } else {
         reference_errors_[--j] = 1;
-        aligned_[j] = i - 1;  // behind the last candidate word before it
+        aligned_[j] = i - 1;  // after the last candidate word before it
       }
     }
     sum(candidate_errors_);
@@ -119,7 +119,7 @@ class TerReference {
     for (int32_t& error : errors) before += std::exchange(error, before);
   }
 
-  /// Applies the best shift to words_: from where they changed; -1 when none lowers the edits or too many have been tried.
+  /// Applies the best shift to words_: from where they changed; -1 if none lowers the edits or too many have been tried.
   int32_t best_shift(int32_t edits, int32_t& tried) {
     distance_.remember(words_);
     std::tuple<int32_t, int32_t, int32_t, int32_t> best{0, 0, 0, 0};  // edits saved, length, -start, -goal
@@ -150,7 +150,7 @@ class TerReference {
     return from;
   }
 
-  /// Moving words [start, start + length) to `goal` turns round [from, to) so that `middle` comes first.
+  /// Moving words [start, start + length) to `goal` rotates [from, to) so that `middle` comes first.
   std::tuple<int32_t, int32_t, int32_t> rotation(int32_t start, int32_t length, int32_t goal) const {
     if (goal < start) return {goal, start, start + length};
     if (goal > start + length) return {start, start + length, goal};
@@ -160,7 +160,7 @@ class TerReference {
   void try_shift(int32_t start, int32_t length, int32_t goal, int32_t edits,
                  std::tuple<int32_t, int32_t, int32_t, int32_t>& best) {
     const auto [from, middle, to] = rotation(start, length, goal);
-    // Two edits a word undo the move, of the block or of what it jumped over: so many can be saved at most.
+    // Two edits per word undo the move of the block, or of the words that it jumped over: the move saves at most that many.
     const int32_t most = std::min(2 * std::min(middle - from, to - middle), edits - std::abs(n_ - m_));
     if (most <= 0 || std::tuple(most, length, -start, -goal) <= best) return;
     moved_ = words_;
@@ -178,7 +178,7 @@ class TerReference {
     best = shift;
   }
 
-  /// Of moved_, which begins like words_.
+  /// The edits of moved_, which begins like words_.
   int32_t beam_distance(int32_t from) {
     const size_t width = m_ + 1;
     const int32_t* start = matrix_.data() + from * width;

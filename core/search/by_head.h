@@ -1,4 +1,4 @@
-// The edges of a chart, which come in the order in which they were found, by the nodes they lead to.
+// Groups the edges of a chart, which are in the order of the search, by their heads.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@ struct ByHead {
   std::vector<uint32_t> order;
 };
 
-/// `edges` have a `head`. Those of one node stay in order.
+/// `edges` have a `head`. Edges of one node keep their order.
 template <class Edges>
 ByHead by_head(size_t nodes, const Edges& edges) {
   ByHead out{std::vector<uint32_t>(nodes + 1, 0), std::vector<uint32_t>(edges.size())};

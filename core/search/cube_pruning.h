@@ -2,18 +2,18 @@
 // looking at all of them.
 //
 // A cube has all combinations of one choice per dimension (a rule, and a node of each cell below it); choices are sorted by
-// their own score, and an entry of the cube is a rank for each dimension. First the corners of all cubes wait, rank 0 throughout. The
-// entry with the best score is popped and accepted, and its neighbours wait instead. The score of an entry may have parts that
-// no single choice has, of a language model say: then the order is only nearly right, and that is the pruning.
+// their own score, and an entry of the cube is a rank for each dimension. First the corners of all cubes are queued, rank 0 throughout. The
+// entry with the best score is popped and accepted, and its neighbours are queued. The score of an entry may have parts that
+// no single choice has, of a language model for example: then the order is only approximate, and that is the pruning.
 //
-// Where this differs from the paper:
-// - An entry gets its exact score before it waits. Scoring only those that reach the front under an estimate was no faster and found
-//   less.
-// - Only the first entries of a cube wait as soon as one of their predecessors is accepted. An entry far from the corner waits for the
-//   one with its last rank that is not 0 lowered: so nobody has to remember which of them wait, and fewer do. A search with a low limit
-//   does not get that far.
-// - A cube without dimensions is a single entry. It does not count as a pop, and it is accepted even when the limit is reached.
-// Equal scores: what began to wait first is popped first. So the result depends on nothing but scores and the order of the cubes.
+// Differences from the paper:
+// - An entry gets its exact score before it is queued. Scoring only those that reach the front under an estimate was no faster and
+//   found less.
+// - Only entries near the corner of a cube are queued as soon as any of their predecessors is accepted. An entry far from the corner is
+//   queued by one predecessor only, the one with its last non-zero rank lowered: so no set of queued entries is needed, and fewer are
+//   queued. A search with a low limit does not get that far.
+// - A cube without dimensions is a single entry. It does not count as a pop, and it is accepted even if the limit is reached.
+// Of equal scores the entry queued first is popped first. So the result depends only on scores and the order of the cubes.
 //
 // Intended usage, for each cell of the chart:
 //   struct Cubes {                                       // or any class with these members
@@ -49,7 +49,7 @@ class CubePruning {
     queue_.clear();
     front_done_ = false;
     seen_.assign(count, 0);
-    size_t free = 0;  // entries without dimensions that wait
+    size_t free = 0;  // entries without dimensions in the queue
     for (uint32_t cube = 0; cube < count; ++cube) {
       free += dimensions(cubes, cube) == 0;
       uint32_t* corner = add_row();
@@ -78,7 +78,7 @@ class CubePruning {
   size_t capacity() const { return entries_.capacity() / stride(); }
 
  private:
-  // Places near the corner of a cube are numbered, so that 64 bits tell which of them have begun to wait.
+  // Entries near the corner of a cube are numbered, so that 64 bits record which of them were queued.
   static constexpr size_t kNearDimensions = std::min<size_t>(Dimensions, 3);
   static constexpr uint32_t kNear = kNearDimensions == 3 ? 4 : 8;  // ranks in each of these dimensions
   static constexpr uint32_t kFar = ~uint32_t{0};
@@ -108,7 +108,7 @@ class CubePruning {
   template <class Cubes>
   void push_neighbours(Cubes& cubes, uint32_t cube, uint32_t entry) {
     const size_t count = dimensions(cubes, cube);
-    size_t last = 0;  // dimension behind which all ranks are 0
+    size_t last = 0;  // dimension after which all ranks are 0
     for (size_t k = 0; k < count; ++k)
       if (row(entry)[1 + k] > 0) last = k;
     const uint32_t near = near_corner(row(entry) + 1, count);
@@ -140,7 +140,7 @@ class CubePruning {
     return number;
   }
 
-  /// Scores the last entry and lets it wait.
+  /// Scores and queues the last entry.
   template <class Cubes>
   void push(Cubes& cubes) {
     const uint32_t entry = count_ - 1;
@@ -155,7 +155,7 @@ class CubePruning {
     }
   }
 
-  /// A neighbour is about as good as what was popped: its way from the front is short.
+  /// A neighbour is about as good as the popped entry, so it stays near the front.
   void replace_front(Waiting waiting) {
     const size_t size = queue_.size();
     size_t at = 0;
@@ -172,8 +172,8 @@ class CubePruning {
   uint32_t count_ = 0;             // entries
   std::vector<uint32_t> entries_;  // their rows: the cube, then a rank for each dimension
   std::vector<Waiting> queue_;     // a heap
-  bool front_done_ = false;        // what is at its front was popped, and may be replaced
-  std::vector<uint64_t> seen_;     // of each cube, the entries near its corner that have begun to wait
+  bool front_done_ = false;        // its front was popped, and may be replaced
+  std::vector<uint64_t> seen_;     // of each cube, the entries near its corner that were queued
 };
 
 /// Nodes of a cell, as positions in a list of nodes.
@@ -194,13 +194,13 @@ NodeRange sort_nodes(int32_t first, int32_t last, std::vector<int32_t>& sorted, 
 /// The nodes of one cell by their states, which the caller keeps.
 class Recombination {
  public:
-  /// A cell whose first node has this number. There is room for `expected` nodes, and more if need be.
+  /// Begins a cell whose first node has this number. Reserves room for `expected` nodes.
   void start(int32_t first, size_t expected) {
     next_ = first;
     table_.reset(expected);
   }
-  /// The node v with same(v), and false; or the number of a new node, which the caller adds, and true. hash_of(v) is the hash of a node
-  /// that is there.
+  /// The node v with same(v), and false; or the number of a new node, which the caller adds, and true. hash_of(v) is the hash of an
+  /// existing node.
   template <class Same, class HashOf>
   std::pair<int32_t, bool> find_or_add(uint64_t hash, Same&& same, HashOf&& hash_of) {
     const auto [slot, added] = table_.insert(hash, [&](Slot s) { return same(s.node); }, [&](Slot s) { return hash_of(s.node); });

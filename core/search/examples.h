@@ -1,4 +1,4 @@
-// Sentences to learn from, behind whatever makes their forests: nothing in a learner knows which decoder that is.
+// Sentences to learn from: an interface that makes learners independent of the decoder.
 #pragma once
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ struct Examples {
   virtual int32_t features() const = 0;
   virtual const std::string& id(size_t i) const = 0;
   virtual const References& references(size_t i) const = 0;
-  /// D(f_i) under weights w. Of its edges those with the best derivations stay, at most this many per source word; 0: all of them.
+  /// D(f_i) under weights w. Only edges with the best derivations stay, at most this many per source word; 0: all.
   /// Learners on several threads share the examples.
   virtual Forest decode(size_t i, const double* w, int64_t edges_per_word) const = 0;
 };

@@ -10,7 +10,7 @@
 namespace hopefear {
 namespace {
 
-/// The sparse features of an edge of the forest, and behind them those that fired, sorted by id and summed up.
+/// The sparse features of an edge of the forest, then those that fired, sorted by id and summed up.
 class SparseRow {
  public:
   void copy(const Forest& f, int32_t e) {
@@ -56,7 +56,7 @@ class Search {
     return forest();
   }
 
-  // what cube pruning asks
+  // the interface of cube pruning
   size_t dimensions(uint32_t cube) const { return f_.edge_tails(cubes_[cube]).size(); }
   uint32_t size(uint32_t cube, size_t t) const { return cells_[f_.edge_tails(cubes_[cube])[t]].size(); }
   double score(uint32_t cube, const uint32_t* ranks, uint32_t entry);
@@ -200,7 +200,7 @@ double Search::score(uint32_t cube, const uint32_t* ranks, uint32_t) {
     views_.clear();
     for (const int32_t u : nodes_) views_.push_back(state(u, k));
     features_[k]->apply({f_.edge_words(e), views_, own_, goal_, part_}, entry_fired_, entry_states_);
-    if (goal_) entry_states_.resize(entry_begin_.back());  // nothing follows: all are one node
+    if (goal_) entry_states_.resize(entry_begin_.back());  // nothing follows, so all are one node
     entry_begin_.push_back(static_cast<uint32_t>(entry_states_.size()));
   }
   for (size_t k = fired_begin_.back(); k < entry_fired_.size(); ++k) score += w_[entry_fired_[k].first] * entry_fired_[k].second;
@@ -228,11 +228,11 @@ void Search::accept(uint32_t cube, const uint32_t* ranks, uint32_t entry, double
   edges_.push_back({u, e, tail, fired, static_cast<uint32_t>(fired_.size())});
 }
 
-/// What the goal can reach.
+/// The forest of the nodes below the goal.
 Forest Search::forest() const {
   const size_t count = scores_.size();
   ForestBuilder builder(f_.vocab, feature_names_, f_.dense_width, f_.number_width);
-  if (cells_[f_.goal()].size() == 0) {  // no derivation at all
+  if (cells_[f_.goal()].size() == 0) {  // no derivation
     builder.copy_node(f_, f_.goal());
     return builder.finish();
   }

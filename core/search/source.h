@@ -1,4 +1,4 @@
-// What the decoders have in common in how they see a source sentence and their models.
+// Constants and types for source sentences that the decoders share.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace hopefear {
 
 inline constexpr size_t kMaxLms = 3;  // language models of one decoder
 
-/// What a word of the source is, besides being a word (Model's text pipeline tells).
+/// The kind of a source word, as found by the model's text pipeline.
 enum class WordKind : uint8_t { word, number, name };
 
 /// The letter that stands for a kind: n for a number, c for a name, anything else for other words.

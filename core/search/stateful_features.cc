@@ -29,7 +29,7 @@ NgramFeature::NgramFeature(std::shared_ptr<const FeatureTemplates> templates)
 /// The state: all words if they are at most 2 keep_, or the first keep_, a gap, and the last keep_.
 void NgramFeature::apply(const Application& a, Fired& fired, std::vector<int32_t>& state) const {
   const size_t begin = state.size();
-  auto& part = a.part;  // an n-gram is new here unless it is all in one
+  auto& part = a.part;  // an n-gram is new here unless one part has all of it
   part.clear();
   for (size_t k = 0; k < a.words.size(); ++k) {
     append(a, a.words[k], templates_->in_ngram(a.words[k]), state);

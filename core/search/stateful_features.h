@@ -1,12 +1,12 @@
-// Features of derivations that see more than one edge. Such a feature keeps what it must know of a partial yield as a state,
-// a few numbers; partial yields with equal states get equal values whatever stands around them.
+// Features of derivations that see more than one edge. Such a feature describes a partial yield by a state,
+// a few numbers; partial yields with equal states get equal values in every context.
 //
 //   NgramFeature     bigram(d,e), trigram(c,d,e): the words at both ends of a yield
 //   TriggerFeature   trigger(d,e), the number of places of e with a d FeatureTemplates::kTriggerDistance or more words before: all words
 //                    of the yield that some pair has, so that in effect nothing is merged
 //   LmFeature        a language model: its own states
 //   EdgeFeature      unigram(e), pair(f,e): no state. A word e is paired with the source words below its edge that are below
-//                    none of the edge's tails, for a forest does not tell which of them it is aligned to
+//                    none of the edge's tails, because a forest does not say which of them it is aligned to
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ struct Application {
   std::span<const int32_t> words;                   // of the edge: words and slots
   std::span<const std::span<const int32_t>> tails;  // the states of the tails
   std::span<const int32_t> source;                  // the source words of the edge itself
-  bool goal;                                        // nothing stands around this yield: it is a sentence
+  bool goal;                                        // this yield is a whole sentence
   std::vector<int32_t>& part;                       // room for notes on each word
 };
 
@@ -32,8 +32,8 @@ class StatefulFeature {
  public:
   using Fired = std::vector<std::pair<int32_t, double>>;
   virtual ~StatefulFeature() = default;
-  /// Appends (id, value) of what no tail has within itself to `fired` (an id may come several times), and the state of the
-  /// yield to `state`.
+  /// Appends (id, value) of features that cross the borders of tails to `fired` (an id may occur several times), and the state of
+  /// the yield to `state`.
   virtual void apply(const Application& a, Fired& fired, std::vector<int32_t>& state) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Decoding that is asked to stop from another thread: searches look here once per cell.
+// Stops decoding from another thread: searches check once per cell.
 #pragma once
 #include <atomic>
 

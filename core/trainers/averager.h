@@ -38,7 +38,7 @@ class Averager {
   int64_t t_ = 0;
 };
 
-/// w += alpha * x within the bounds; the average is told, if there is one.
+/// w += alpha * x within the bounds; updates the average, if there is one.
 inline void step(std::vector<double>& w, const SparseVector& x, double alpha, const Bounds& bounds, Averager* averager) {
   for (size_t k = 0; k < x.ids.size(); ++k) {
     const int32_t j = x.ids[k];

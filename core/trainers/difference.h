@@ -35,7 +35,7 @@ class Difference {
   void add(const SparseVector& x, double factor) {
     for (size_t k = 0; k < x.ids.size(); ++k) put(x.ids[k], factor * x.values[k]);
   }
-  /// What was added since the last call; starts again from zero.
+  /// The sum of everything added since the last call; resets it to zero.
   SparseVector take() {
     SparseVector x;
     for (int32_t j : touched_) {

@@ -1,4 +1,4 @@
-// What a trainer reports after each epoch, and the best weights it has met.
+// A trainer's report after each epoch, and the best weights so far.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -21,8 +21,8 @@ using OnEpoch = std::function<bool(const EpochReport&)>;  // false stops
 struct BestWeights {
   double gain;
   std::vector<double> w;
-  /// Begins with the initial weights, if they compete. Where they are all zero, what they choose is the order of the lists: anything
-  /// learnt is better.
+  /// Begins with the initial weights, if they compete. Weights that are all zero choose by the order of the lists: any learnt weights are
+  /// better.
   static BestWeights from(double gain, const std::vector<double>& w, bool competes = true) {
     const bool nothing = !competes || std::all_of(w.begin(), w.end(), [](double weight) { return weight == 0; });
     return {nothing ? -INFINITY : gain, w};

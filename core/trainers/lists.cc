@@ -30,7 +30,7 @@ std::vector<double> document_stats(const Lists& lists, const std::vector<int32_t
 
 std::vector<double> weighted_features(const Lists& lists, const double* coefficients, int jobs) {
   const auto features = static_cast<size_t>(lists.features());
-  // A fixed number of blocks, whatever the number of threads; one when the vectors are huge.
+  // A fixed number of blocks, independent of the number of threads; one block if the vectors are huge.
   const size_t blocks = std::min<size_t>(lists.sentences(), features > 1'000'000 ? 1 : 16);
   std::vector<std::vector<double>> part(blocks);
   parallel_for(blocks, jobs, [&](size_t b, int) {

@@ -33,7 +33,7 @@ struct Lists {
   const double* row_stats(size_t i, int32_t candidate) const {
     return stats + static_cast<size_t>(row_begin[i] + candidate) * width;
   }
-  /// Whether the user's list has candidate a before b. Of candidates with equal model scores the first one is the best, here as
+  /// Whether the user's list has candidate a before b. Of candidates with equal model scores the first is the best, here and
   /// wherever weights are used.
   bool before(size_t i, int32_t a, int32_t b) const { return place ? place[row_begin[i] + a] < place[row_begin[i] + b] : a < b; }
   /// The best of a list by these model scores.
@@ -45,7 +45,7 @@ struct Lists {
   }
 };
 
-/// The first of the largest values. Where a gain decides, equal candidates are equally good, and the order of rows is as good as any.
+/// The first of the largest values. Candidates with equal gains are equally good, so any order of rows will do.
 inline int32_t arg_max(const double* values, int32_t count) {
   int32_t best = 0;
   for (int32_t j = 1; j < count; ++j)
@@ -53,7 +53,7 @@ inline int32_t arg_max(const double* values, int32_t count) {
   return best;
 }
 
-/// The statistics of the document that one candidate of each list makes; -1: none of this list.
+/// The statistics of the document of one candidate of each list; -1: none of this list.
 std::vector<double> document_stats(const Lists& lists, const std::vector<int32_t>& candidate);
 
 /// gradient_j = sum over rows of coefficient * h_j, added in an order that does not depend on `jobs`.

@@ -5,7 +5,7 @@
 // where Sigma = eta I in MIRA and the diagonal of variances in AROW. At every moment
 //     w = w_before + Sigma * sum_d alpha_d x_d,   alpha_d >= 0,   sum_d alpha_d = 1.
 //
-// Where we differ from the paper:
+// Differences from the paper:
 // - It prints alpha reset at each call while w has already moved; here alpha is kept, which is what (6) means.
 // - SELECTPAIR takes the pair that violates the KKT conditions most, not the first that violates them.
 #pragma once

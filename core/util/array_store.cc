@@ -30,7 +30,7 @@ InputError failure(const std::string& folder, int reason) {
 
 }  // namespace
 
-/// Gone when nobody uses it, whatever happens: the file has no name.
+/// The file has no name, so it disappears with its last user even after a crash.
 class ArrayStore::Chunk {
  public:
   Chunk(std::byte* data, size_t bytes) : data_(data), size_(bytes) {}
@@ -75,7 +75,7 @@ bool ArrayStore::hold(uint64_t bytes) {
 }
 
 void* ArrayStore::map(size_t bytes) const {
-  std::string path = folder_ + "/.arrays.arXXXXXX.hopefear.part";  // swept, if a kill comes between two calls
+  std::string path = folder_ + "/.arrays.arXXXXXX.hopefear.part";  // cleaned up later if the process is killed between two calls
   const int descriptor = ::mkstemps(path.data(), 14);
   if (descriptor < 0) throw failure(folder_, errno);
   ::unlink(path.c_str());
@@ -83,7 +83,8 @@ void* ArrayStore::map(size_t bytes) const {
 #ifdef __APPLE__
   int reason = ::ftruncate(descriptor, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 #else
-  int reason = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));  // now, or a full disk would be a bus error later
+  int reason =
+      ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));  // allocate now: a full disk would be a bus error later
 #endif
   void* data = MAP_FAILED;
   if (reason == 0) {
@@ -98,7 +99,7 @@ void* ArrayStore::map(size_t bytes) const {
 std::pair<std::byte*, std::shared_ptr<ArrayStore::Chunk>> ArrayStore::take(size_t bytes) {
   bytes = (bytes + kAlign - 1) / kAlign * kAlign;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (process_ != ::getpid()) {  // a child: what is free in the parent's file is the parent's
+  if (process_ != ::getpid()) {  // a child: free space in the parent's file belongs to the parent
     current_ = nullptr;
     process_ = ::getpid();
   }
@@ -108,7 +109,7 @@ std::pair<std::byte*, std::shared_ptr<ArrayStore::Chunk>> ArrayStore::take(size_
     chunks_[chunk->begin()] = chunk;
     return chunk;
   };
-  if (bytes > kChunk / 4) {  // large ones are alone, and gone as soon as they are not needed
+  if (bytes > kChunk / 4) {  // large arrays have their own file, which is freed with them
     auto own = make(bytes);
     return {own->take(bytes), own};
   }
@@ -139,7 +140,7 @@ std::shared_ptr<std::byte[]> kept_bytes(size_t bytes) {
 
 namespace {
 
-/// What vectors have while a store is open, or was when they were made.
+/// The allocation of vectors that were made while a store was open.
 struct Vectors {
   std::mutex mutex;
   std::unordered_map<void*, std::shared_ptr<std::byte[]>> places;

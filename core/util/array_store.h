@@ -1,6 +1,6 @@
-// Arrays larger than memory. While a store is open, the arrays of forests and those that language models are estimated with take so much
-// memory at most; what is made beyond that lives in mapped files without a name. The system keeps the pages that are in use, as far as
-// there is room, and everybody reads and writes them like any other memory.
+// Arrays larger than memory. While a store is open, the arrays of forests and of language model estimation take at most a given amount
+// of memory; all others are in unnamed memory-mapped files. The system keeps the pages in use as far as there is room, and code reads
+// and writes them like any other memory.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,24 +17,24 @@ namespace hopefear {
 
 class ArrayStore {
  public:
-  /// From now on, for the whole process: `limit` bytes of memory, then files in this folder.
+  /// Opens a store for the whole process: `limit` bytes of memory, then files in this folder.
   static void open(const std::string& folder, uint64_t limit);
-  /// What is made from now on lives in memory. Arrays in files stay as long as somebody uses them.
+  /// Closes it: new arrays are in memory again. Arrays in files stay as long as they are used.
   static void close();
-  /// The one that is open, or null.
+  /// The open store, or null.
   static std::shared_ptr<ArrayStore> now();
 
   class Chunk;  // a mapped file
   ArrayStore(std::string folder, uint64_t limit);
 
-  /// Whether so many bytes more may stay in memory; they count until they are given back.
+  /// Whether this many more bytes may be in memory; they count until they are given back.
   bool hold(uint64_t bytes);
   void give_back(uint64_t bytes) { held_ -= bytes; }
-  /// Room in a file, zero at first, and what keeps it.
+  /// Zeroed space in a file, and its owner.
   std::pair<std::byte*, std::shared_ptr<Chunk>> take(size_t bytes);
-  /// The file that this lies in, or null.
+  /// The file that contains this address, or null.
   std::shared_ptr<Chunk> file_of(const void* place);
-  /// A mapping of its own, to be unmapped by the caller.
+  /// A separate mapping, to be unmapped by the caller.
   void* map(size_t bytes) const;
 
  private:
@@ -47,7 +47,7 @@ class ArrayStore {
   std::map<const std::byte*, std::weak_ptr<Chunk>> chunks_;
 };
 
-/// Keeps what stays in memory, and counts it.
+/// Owns an array in memory, and counts its bytes.
 struct Held {
   Held(std::shared_ptr<ArrayStore> by, uint64_t size, std::shared_ptr<const void> what)
       : store(std::move(by)), bytes(size), rest(std::move(what)) {}
@@ -59,7 +59,7 @@ struct Held {
   std::shared_ptr<const void> rest;
 };
 
-/// Room for an array in memory, whatever stands there, or in a file.
+/// Uninitialised space for an array, in memory or in a file.
 std::shared_ptr<std::byte[]> kept_bytes(size_t bytes);
 template <class T>
 std::shared_ptr<T[]> kept_array(size_t count) {

@@ -1,4 +1,4 @@
-// A quick 64-bit checksum for the sections of our files: finds every cut and every flipped byte, and is no cryptography.
+// A fast 64-bit checksum for the sections of our files: detects every truncation and every flipped byte; not cryptographic.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace hopefear {
 
-/// Of data that comes piece by piece.
+/// The checksum of data that arrives in pieces.
 class Checksum {
  public:
   void add(std::span<const std::byte> data) {

@@ -1,9 +1,9 @@
-// Weights of tens of millions of features, found by 64-bit keys: open addressing, 16 bytes per slot, at most three quarters full.
+// Weights of tens of millions of features by 64-bit keys: open addressing, 16 bytes per slot, at most three quarters full.
 //
-// It is no HashTable, because many threads insert at once: a slot is taken by one atomic exchange of its key, the table never moves
+// It is not a HashTable, because many threads insert at once: a slot is taken by one atomic exchange of its key, the table never moves
 // (callers ask has_room() first and keep the numbers of slots), and its memory is in huge pages. The probing is the same.
 //
-// A key stands for a feature by itself: no names are kept. Among 35 million features the chance that any two share a key is
+// A feature is identified by its key alone: names are not stored. Among 35 million features the chance that any two share a key is
 // about 3e-5.
 #pragma once
 #include <algorithm>
@@ -30,7 +30,7 @@ class FeatureTable {
 
   size_t capacity() const { return size_t{1} << bits_; }
   size_t size() const { return size_.load(std::memory_order_relaxed); }
-  /// There is room for `more` keys without growing.
+  /// Whether there is room for `more` keys without growing.
   bool has_room(size_t more) const { return size() + more <= capacity() / 4 * 3; }
 
   void prefetch(uint64_t key) const { __builtin_prefetch(slots_ + home(key)); }
@@ -43,7 +43,7 @@ class FeatureTable {
     const size_t i = find(key);
     return i == kNone ? 0.0 : slots_[i].weight;
   }
-  /// The slot of a key, a new one with weight 0 if need be. Threads may call it at once while there is room.
+  /// The slot of a key, a new one with weight 0 if there is none. Threads may call it concurrently while there is room.
   size_t insert(uint64_t key) {
     const Slot* slot = probe(slots_, capacity() - 1, home(key), [&](Slot& s) {
       std::atomic_ref<uint64_t> here(s.key);
@@ -61,7 +61,7 @@ class FeatureTable {
   double& weight(size_t slot) { return slots_[slot].weight; }
   void prefetch_slot(size_t slot) const { __builtin_prefetch(slots_ + slot); }
   double weight(size_t slot) const { return slots_[slot].weight; }
-  /// Of a slot; 0: it is empty.
+  /// The key of a slot; 0 if it is empty.
   uint64_t key(size_t slot) const { return slots_[slot].key; }
 
  private:

@@ -1,8 +1,8 @@
-// The hash table of this program: open addressing with linear probing in a power of two of slots.
+// The hash table of the core: open addressing with linear probing in a power of two of slots.
 //
 // A slot is any type whose default value is empty and whose `bool empty() const` says so. The table knows neither keys nor values:
-// the caller gives the hash of what it looks for and a predicate `same(slot)`, so that a slot may hold a key and a value, or only
-// an index of something that is kept elsewhere:
+// the caller gives the hash of the entry and a predicate `same(slot)`, so that a slot may hold a key and a value, or only
+// an index of something that is stored elsewhere:
 //
 //   struct Slot {                                   // an index of states_
 //     int32_t index = -1;
@@ -28,7 +28,7 @@
 
 namespace hopefear {
 
-/// Of a key of 64 bits whose bits may be as regular as two small numbers side by side.
+/// The hash of a 64-bit key whose bits may be as regular as two small numbers.
 inline uint64_t hash_key(uint64_t key) {
   key *= 0x9e3779b97f4a7c15ULL;
   return key ^ (key >> 32);
@@ -61,8 +61,8 @@ class HashTable {
     return *probe(slots_.data(), mask(), hash, [&](const Slot& slot) { return slot.empty() || same(slot); });
   }
 
-  /// The slot for which same(slot) holds, and false; or an empty one that the caller fills at once, and true. hash_of(slot) is asked
-  /// for slots in use when the table grows. Pointers to slots are good until the next insertion.
+  /// The slot for which same(slot) holds, and false; or an empty one that the caller fills at once, and true. hash_of(slot) is called
+  /// for slots in use when the table grows. Pointers to slots are valid until the next insertion.
   template <class Same, class HashOf>
   std::pair<Slot*, bool> insert(uint64_t hash, Same&& same, HashOf&& hash_of) {
     Slot* slot = probe(slots_.data(), mask(), hash, [&](const Slot& s) { return s.empty() || same(s); });
@@ -75,7 +75,7 @@ class HashTable {
   }
 
   size_t size() const { return size_; }
-  /// All slots, empty ones among them.
+  /// All slots, including empty ones.
   std::span<const Slot> slots() const { return slots_; }
   void prefetch(uint64_t hash) const { __builtin_prefetch(slots_.data() + (hash & mask())); }
 

@@ -1,4 +1,4 @@
-// Keys of 64 bits and the numbers that stand for them.
+// Maps 64-bit keys to numbers.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -18,8 +18,8 @@
 namespace hopefear {
 namespace {
 
-// Whoever reads a mapped file behind its end gets SIGBUS: files are cut off while they are in use. The signal's handler looks
-// here whose file it was; it may call hardly anything.
+// Reading a mapped file beyond its end raises SIGBUS: files may be truncated while they are in use. The signal's handler looks
+// up the file here; it may call almost no functions.
 struct MappedFile {
   std::atomic<const std::byte*> data{nullptr};
   size_t size = 0;
@@ -37,7 +37,7 @@ void bus_error(int number, siginfo_t* about, void*) {
     say("hopefear: "), say(file.name), say(": was cut off, or cannot be read any more, while it was in use. Copy it again\n");
     ::_exit(2);
   }
-  ::signal(number, SIG_DFL);  // not ours: it happens again, and ends the process
+  ::signal(number, SIG_DFL);  // not our file: the signal is raised again, and ends the process
 }
 
 void watch(const std::string& path, const std::byte* data, size_t size) {
@@ -87,7 +87,7 @@ std::shared_ptr<MemoryMap> MemoryMap::file(const std::string& path) {
 std::shared_ptr<MemoryMap> MemoryMap::anonymous(size_t bytes) {
   if (const auto store = ArrayStore::now(); store && bytes > 0) {
     if (!store->hold(bytes)) return std::shared_ptr<MemoryMap>(new MemoryMap(static_cast<std::byte*>(store->map(bytes)), bytes));
-    store->give_back(bytes);  // who asks for this outlives the store
+    store->give_back(bytes);  // callers keep the store alive
   }
   void* data = nullptr;
   if (bytes > 0) data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

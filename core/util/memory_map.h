@@ -1,4 +1,4 @@
-// A block of memory that is a file mapped read-only, or anonymous pages aligned for caches and huge pages.
+// A block of memory: a file mapped read-only, or anonymous pages aligned for caches and huge pages.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -10,7 +10,7 @@ class MemoryMap {
  public:
   /// The whole file, read-only and shared with other processes. Throws InputError when it cannot be read.
   static std::shared_ptr<MemoryMap> file(const std::string& path);
-  /// Zeroed, writable, in huge pages where the system has them: random look-ups then miss the TLB less often.
+  /// Zeroed, writable, in huge pages if the system has them: random look-ups then have fewer TLB misses.
   static std::shared_ptr<MemoryMap> anonymous(size_t bytes);
   ~MemoryMap();
   MemoryMap(const MemoryMap&) = delete;

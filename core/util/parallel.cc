@@ -11,11 +11,11 @@
 namespace hopefear {
 namespace {
 
-/// Threads that wait for something to help with. Whoever asks for help never waits for a thread that has not begun: on a busy machine a
-/// thread may be given its first turn only after milliseconds, when a small loop is long done.
+/// A pool of helper threads. A caller never waits for a helper that has not begun: on a busy machine a thread may get its first time
+/// slice only after milliseconds, when a small loop is long done.
 class Helpers {
  public:
-  /// Those of this process: a fork takes no threads along, so the child makes its own. They are never destroyed.
+  /// The helpers of this process: a fork does not copy threads, so the child makes its own. They are never destroyed.
   static Helpers& here() {
     static std::atomic<Helpers*> known{nullptr};
     Helpers* found = known.load();
@@ -50,8 +50,8 @@ class Helpers {
     std::condition_variable ended = {};
   };
 
-  /// False if the system has no thread to give. Signals from outside go to the threads that Python knows; those of faults stay
-  /// with whoever causes them.
+  /// False if the system cannot start a thread. Signals from outside go to Python's threads; signals of faults go to the thread that
+  /// causes them.
   bool start() {
     sigset_t outside, before;
     sigfillset(&outside);

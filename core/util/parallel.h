@@ -13,11 +13,11 @@ namespace hopefear {
 /// 0 means every core.
 inline int resolve_jobs(int jobs) { return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// work(0) here, and work(1), ... work(helpers) in threads that are kept for this, as far as these find the time before work(0) returns: work
-/// must be such that one call alone would do it all. Returns when all that began have ended. work must not throw.
+/// work(0) here, and work(1), ... work(helpers) in helper threads, as far as these start before work(0) returns: one call of work alone
+/// must be able to do everything. Returns when all calls that began have ended. work must not throw.
 void with_helpers(int helpers, const std::function<void(int)>& work);
 
-/// body(index, thread) for every index below count. The exception of the lowest index is thrown again here: chunks are taken in order,
+/// body(index, thread) for every index below count. The exception of the lowest index is rethrown here: chunks are taken in order,
 /// so every index below a failing one is tried, whatever the number of threads.
 template <class Body>
 void parallel_for(size_t count, int jobs, Body&& body) {

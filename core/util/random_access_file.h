@@ -1,4 +1,4 @@
-// A file that is read and written at any place, by several threads at once.
+// A file that is read and written at any offset, by several threads at once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace hopefear {
 class RandomAccessFile {
  public:
   RandomAccessFile() = default;
-  /// A file that is there, or a new one. Throws InputError when that cannot be.
+  /// Opens an existing file or a new one. Throws InputError if that fails.
   static RandomAccessFile open(const std::string& path);
   static RandomAccessFile create(const std::string& path);
-  /// A new file without a name, which is gone when it is closed, whatever happens.
+  /// A new file without a name, which disappears when it is closed, even by a crash.
   static RandomAccessFile temporary(const std::string& path);
   ~RandomAccessFile();
   RandomAccessFile(RandomAccessFile&& other) noexcept

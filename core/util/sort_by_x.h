@@ -1,6 +1,6 @@
-// Sorts things by their number x, stably: as std::stable_sort would, several times as fast for some hundreds or more.
+// A stable sort of entries by their number x, several times as fast as std::stable_sort for hundreds of entries or more.
 //
-// A radix sort by x as a float, then things whose floats are equal by x itself: rounding keeps the order.
+// A radix sort by x as a float, then by x itself among equal floats: rounding keeps the order.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -37,13 +37,13 @@ class SortByX {
   }
 
  private:
-  /// Floats as whole numbers of the same order.
+  /// Floats as integers in the same order.
   static uint32_t ordered(float x) {
     const auto bits = std::bit_cast<uint32_t>(x + 0.0f);  // -0 is 0
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
   }
 
-  /// By the upper half of the keys, byte by byte; the lower half counts up already.
+  /// Sorts by the upper half of the keys, byte by byte; the lower half is ascending already.
   void radix_sort() {
     std::array<std::array<uint32_t, 256>, 4> place{};
     for (const uint64_t key : keys_)

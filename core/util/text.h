@@ -1,4 +1,4 @@
-// Text as the readers see it: UTF-8 that is checked, words between ASCII blanks, numbers that survive a round trip.
+// Text for the readers: UTF-8 checks, words between ASCII blanks, numbers that survive a round trip.
 #pragma once
 #include <charconv>
 #include <cmath>
@@ -35,7 +35,7 @@ void for_each_word(std::string_view text, Word&& word) {
   }
 }
 
-/// The next field, up to a ||| that stands as a word of its own; `rest` moves behind it. False when nothing is left.
+/// The next field, up to a ||| between blanks; `rest` moves behind it. False if nothing is left.
 inline bool next_field(std::string_view& rest, std::string_view& field, bool& more) {
   if (!more) return false;
   const char* const begin = rest.data();
@@ -92,7 +92,7 @@ inline Number parse_number(std::string_view token, double& value) {
   if (begin != end && *begin == '+' && end - begin > 1 && begin[1] != '-') ++begin;
   auto [p, error] = std::from_chars(begin, end, value);
   if (error == std::errc::result_out_of_range && p == end) {
-    // Tiny or huge? C's own function tells; in a locale with decimal commas it would stop too early.
+    // Underflow or overflow? strtod tells; in a locale with decimal commas it would stop too early.
     const std::string copy(begin, end);
     char* stopped = nullptr;
     value = std::strtod(copy.c_str(), &stopped);

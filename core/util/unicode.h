@@ -1,11 +1,11 @@
-// UTF-8, as far as metrics look into words: characters and white space as Python's str sees them.
+// UTF-8 for metrics on characters: characters and white space as in Python's str.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace hopefear {
 
-/// The character that starts at text[i]; i moves behind it. A byte that is not UTF-8 stands for itself, above all characters.
+/// The character that starts at text[i]; i moves behind it. A byte that is not UTF-8 is its own code, above all characters.
 inline uint32_t next_character(std::string_view text, size_t& i) {
   const auto byte = [&](size_t k) { return static_cast<uint32_t>(static_cast<unsigned char>(text[k])); };
   const uint32_t first = byte(i);
@@ -21,7 +21,7 @@ inline uint32_t next_character(std::string_view text, size_t& i) {
   return character;
 }
 
-/// What str.split() splits at.
+/// Whether str.split() splits at this character.
 inline bool is_space(uint32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x1f);
   return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||

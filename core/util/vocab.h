@@ -1,7 +1,7 @@
-// Strings and the dense integers that stand for them: words in one vocabulary, feature names in another.
+// Maps strings to dense integers and back: words in one vocabulary, feature names in another.
 //
-// Threads. While one thread adds strings, others may ask for size() and for the strings of ids that they know: strings never move, and
-// a string is complete before its id can be known. Everything else, find() included, is for one thread at a time; in Python that is
+// Threads. While one thread adds strings, others may call size() and read the strings of ids that they have: strings never move, and
+// a string is complete before its id is published. Everything else, including find(), is for one thread at a time; in Python that is
 // the thread that holds the GIL.
 #pragma once
 #include <array>
@@ -84,7 +84,7 @@ class Vocab {
     return x ^ (x >> 29);
   }
 
-  // Strings stand in blocks, each twice as long as the one before: block b has the strings with 2^(b + 4) <= id + 16 < 2^(b + 5).
+  // Strings are in blocks, each twice as long as the previous one: block b has the strings with 2^(b + 4) <= id + 16 < 2^(b + 5).
   static constexpr int kFirstBits = 4;
   static uint32_t number(int32_t id) { return static_cast<uint32_t>(id) + (1u << kFirstBits); }
   static int block_of(uint32_t number) { return std::bit_width(number) - 1 - kFirstBits; }

@@ -1,4 +1,4 @@
-// Text as words of a vocabulary, and back. Words stand between ASCII blanks; one blank stands between words that are written.
+// Converts text to words of a vocabulary, and back. Words are separated by ASCII blanks, and written with one blank between them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace hopefear {
 
-/// The vocabulary learns words that are new to it.
+/// Adds new words to the vocabulary.
 inline std::vector<int32_t> add_words(std::string_view text, Vocab& vocab) {
   std::vector<int32_t> words;
   for_each_word(text, [&](std::string_view word) { words.push_back(vocab.add(word)); });
   return words;
 }
 
-/// Words that the vocabulary does not know are all -1.
+/// Words that the vocabulary does not have become -1.
 inline std::vector<int32_t> find_words(std::string_view text, const Vocab& vocab) {
   std::vector<int32_t> words;
   for_each_word(text, [&](std::string_view word) { words.push_back(vocab.find(word)); });

@@ -1,4 +1,4 @@
-// Which weights a pass over the lists ends with, and which the next one begins with.
+// The weights that a pass over the lists ends with, and those that the next one begins with.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace hopefear {
 
 enum class Average {
-  none,     // a pass ends with its last weights
+  none,     // a pass ends with its last weights,
   pass,     // with the average of those after each of its sentences; the next pass goes on from the last ones
   running,  // with the same average, from which the next pass goes on
   all,      // with the average over all sentences of all passes so far; the next pass goes on from the last ones
@@ -23,12 +23,12 @@ inline Average average_by_name(const std::string& name) {
   throw InputError("average must be none, pass, running or all, not " + name);
 }
 
-/// Hears of every change of w during a pass.
+/// Gets every change of w during a pass.
 class Averaging {
  public:
   Averaging(Average kind, size_t features) : kind_(kind), averager_(features) {}
   Averager& averager() { return averager_; }
-  /// What the pass ends with; w becomes what the next one begins with.
+  /// The weights that the pass ends with; w becomes those that the next one begins with.
   std::vector<double> end_pass(std::vector<double>& w) {
     if (kind_ == Average::none) return w;
     std::vector<double> average = averager_.average(w);

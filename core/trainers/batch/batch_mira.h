@@ -1,4 +1,4 @@
-// Batch MIRA: Cherry and Foster (2012), algorithm 1, whichever space hope and fear are searched in: k-best lists in kbmira.h,
+// Batch MIRA: Cherry and Foster (2012), algorithm 1, for any space in which hope and fear are searched: k-best lists in kbmira.h,
 // lattices and forests in forest_mira.h.
 #pragma once
 #include <functional>

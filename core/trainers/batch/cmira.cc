@@ -19,10 +19,10 @@ struct Corpus {
   double model = 0;  // w.H, H the mean over sentences
 };
 
-/// The scores of all rows under two weights at once, since going through the features is what costs.
+/// The scores of all rows under two weights at once, since the pass over the features takes the time.
 void score_rows(const Lists& lists, const std::vector<double>& w, const std::vector<double>& average, int jobs,
                 std::vector<double>& model, std::vector<double>& averaged) {
-  // The two weights of a sparse feature stand side by side, in one cache line.
+  // The two weights of a sparse feature are adjacent, in one cache line.
   std::vector<std::array<double, 2>> both(lists.pool.dense_width < lists.features() ? w.size() : 0);
   for (size_t j = 0; j < both.size(); ++j) both[j] = {w[j], average[j]};
   parallel_for(lists.sentences(), jobs, [&](size_t i, int) {
@@ -212,7 +212,7 @@ std::vector<double> cmira(const Lists& lists, const double* initial, const Bound
   Corpus hope{std::vector<int32_t>(lists.sentences(), -1), {}, 0}, fear = hope, best = hope;
   auto answer =
       BestWeights::from(lists.metric.gain(one_best(lists, initial, options.jobs).stats.data()), average, options.competes);
-  // Round t finds the hope and fear of epoch t, and judges the average of epoch t - 1.
+  // Round t finds the hope and fear of epoch t, and scores the average of epoch t - 1.
   for (int t = 1; t <= options.epochs + 1; ++t) {
     score_rows(lists, weights.w(), average, options.jobs, model, averaged);
     if (t > 1) {

@@ -1,7 +1,7 @@
 // Corpus-level MIRA: Tan, Xia, Wang and Zhou (2013), algorithm 1.
 //
-// Where we differ from the paper: lines 11 and 12 as printed agree only if Delta_H is fear minus hope. In words, and here: move from
-// the fear corpus E' towards the hope corpus E* by min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and not at all when that is
+// Difference from the paper: lines 11 and 12 as printed agree only if Delta_H is fear minus hope. In words, and here: move from
+// the fear corpus E' towards the hope corpus E* by min(C, (Delta_B - w.(H* - H')) / ||H* - H'||^2), and not at all if that is
 // negative.
 #pragma once
 #include "trainers/batch/gains.h"

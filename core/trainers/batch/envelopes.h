@@ -17,7 +17,7 @@ struct AxisColumns {
   AxisColumns(const Lists& lists, const std::vector<Direction>& axes, int jobs);
   size_t rows;
   std::vector<double> slope;    // axes * rows
-  std::vector<uint16_t> order;  // the same; empty where a list is too long, or for a metric that asks for no envelopes
+  std::vector<uint16_t> order;  // the same; empty if a list is too long, or for a metric without envelopes
 };
 
 /// What lists and forests share: a row is a candidate or an edge, and its score along the line is a + x*b.
@@ -59,10 +59,10 @@ class ListEnvelopes : public RowEnvelopes {
   LineEnvelope hull_;
 };
 
-/// The words of each piece of an envelope are counted as they come.
+/// Counts the words of each piece of an envelope as needed.
 class ForestEnvelopes final : public RowEnvelopes {
  public:
-  /// The scorers are this object's own: it serves one thread.
+  /// The object has its own scorers: it serves one thread.
   explicit ForestEnvelopes(const Lists& forests);
   void envelope(size_t i, std::vector<Piece>& pieces) override;
 
@@ -73,7 +73,7 @@ class ForestEnvelopes final : public RowEnvelopes {
   YieldScratch scratch_;
 };
 
-/// Those of lists where there are statistics (of whole orders, if the metric is of these), otherwise those of forests. `columns` may be null.
+/// Envelopes of lists if there are statistics (of whole orders, if the metric needs these), otherwise of forests. `columns` may be null.
 std::unique_ptr<EnvelopeSource> envelopes_of(const Lists& lists, const AxisColumns* columns);
 
 /// The same, ready to go through the line w + x*d; d is the only axis of `columns`, which may be null.

@@ -38,7 +38,7 @@ std::vector<double> row_scores(const Lists& lists, const double* w, int jobs) {
 
 namespace {
 
-/// The slope of BLEU explodes where an order has no matches: precisions count as 0.3, 0.15, 0.075, ... at least.
+/// The slope of BLEU is unbounded if an order has no matches, so precisions are at least 0.3, 0.15, 0.075, ...
 void keep_from_zero(const Bleu& bleu, std::vector<double>& document) {
   const int K = bleu.max_order();
   for (double& count : document) count = std::max(count, 1.0);

@@ -1,12 +1,12 @@
-// What a candidate is worth to its sentence: the number that hope adds to the model score and fear subtracts.
+// The gain of a candidate: the number that hope adds to the model score and fear subtracts.
 //
 //   plus1       the metric of the sentence alone, smoothed where it must be: BLEU+1 of Lin and Och (2004), as Tan et al. (2013)
-//               and Gimpel and Smith (2012) take it. It does not know the lengths of the other sentences: a corpus of hopes may
+//               and Gimpel and Smith (2012) take it. It ignores the lengths of the other sentences: a corpus of hopes may
 //               be too short.
 //   linear      the first-order change of the metric of the corpus: B(D) + M slope.b, where D is the document of the M best
 //               candidates under the current weights, slope the derivative of B there and b the candidate's statistics.
 //               Linear BLEU of Chiang (2012, A.3), around the whole corpus. The mean over D is B(D).
-//   background  the metric of the candidate in a fading corpus of hopes: Chiang et al. (2008), Cherry and Foster (2012).
+//   background  the metric of the candidate in a decaying corpus of hopes: Chiang et al. (2008), Cherry and Foster (2012).
 //               Metrics other than BLEU have no such form and keep their sentence score.
 //
 // All three are in units of the metric of an average sentence, about 0 to 1, so that a constant that fits one fits all.
@@ -30,22 +30,22 @@ struct GainOptions {
 /// The derivative of the gain in the statistics of a document, by central differences: statistics are few.
 std::vector<double> gain_slope(const Metric& metric, const double* stats);
 
-/// Threads for a pass over numbers that are there already, which takes less time than threads take to start, but for long lists.
+/// Threads for a pass over existing numbers, which takes less time than threads take to start, except for long lists.
 inline int light_jobs(const Lists& lists, int jobs) { return lists.rows() < 1'000'000 ? 1 : jobs; }
 
 /// w.h of each row.
 std::vector<double> row_scores(const Lists& lists, const double* w, int jobs);
 
-/// The gains of all rows, around the weights of the moment.
+/// The gains of all rows, around the current weights.
 class SentenceGains {
  public:
   SentenceGains(const Lists& lists, const GainOptions& options, int jobs);
 
-  /// Around these scores of rows: a number for each row, until the next call. A background goes on from call to call.
+  /// The gains around these scores of rows: a number for each row, valid until the next call. A background continues from call to call.
   const std::vector<double>& at(const std::vector<double>& model);
-  /// Whether they stay the same wherever the weights are.
+  /// Whether they do not depend on the weights.
   bool fixed() const { return options_.kind == Gain::plus1; }
-  /// Words of an average reference, for BLEU: what turns these units into those of context_gains(). 1 for other metrics.
+  /// The factor from these units to those of context_gains(): for BLEU the words of an average reference, 1 for other metrics.
   double words() const { return words_; }
 
  private:

@@ -19,7 +19,7 @@ struct Scored {
       if (model[e] + factor * gain[e] > model[top] + factor * gain[top]) top = e;
     return top;
   }
-  /// The c largest of them joined to `into`, without repeats.
+  /// Adds the c largest of them to `into`, without duplicates.
   void join_best(double factor, int c, std::vector<int32_t>& into) const {
     std::vector<double> value(model.size());
     for (size_t e = 0; e < value.size(); ++e) value[e] = model[e] + factor * gain[e];
@@ -45,7 +45,7 @@ int64_t many_constraints(const Forest& list, const Scored& scored, int32_t hope,
     if (e != hope) set.add(difference.between(list, hope, e), scored.gain[hope] - scored.gain[e], rates);
   const int64_t steps = set.optimize(w.data(), rates, options.epsilon, kSmoIterations);
   const SparseVector x = set.sum(difference);
-  for (size_t k = 0; k < x.ids.size(); ++k) {  // w has moved by C x: keep the bounds, tell the average
+  for (size_t k = 0; k < x.ids.size(); ++k) {  // w has moved by C x: apply the bounds, update the average
     double& weight = w[x.ids[k]];
     const double before = weight - C * x.values[k];
     weight = bounds.clip(x.ids[k], weight);

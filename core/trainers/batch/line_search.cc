@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The middle of the piece; an endless piece is entered by a tenth of where it begins.
+/// The middle of the piece; of an unbounded piece, a point a tenth of its border's magnitude inside.
 double middle(double left, double right) {
   if (left == -kInfinity && right == kInfinity) return 0;
   if (left == -kInfinity) return right - std::max(1e-3, 0.1 * std::abs(right));
@@ -18,8 +18,8 @@ double middle(double left, double right) {
   return 0.5 * (left + right);
 }
 
-/// BLEU of order K is below `gain`, as one can tell without divisions and roots: its brevity penalty is at most 1. False where an order has no
-/// match, whatever it is.
+/// Whether BLEU of order K is below `gain`, by a test without divisions and roots: its brevity penalty is at most 1. False if an order
+/// has no match.
 bool surely_below(const double* stats, int K, double gain) {
   double matches = 1, bound = 1 - 1e-9;
   for (int k = 0; k < K; ++k) {
@@ -36,7 +36,7 @@ void LineSearch::collect(EnvelopeSource& source, size_t width) {
   stats_.assign(width, 0.0);
   const size_t sentences = source.sentences();
   for (size_t i = 0; i <= sentences; ++i) {
-    // A sentence behind, so that its statistics, which lie anywhere, are there when they are added.
+    // One sentence late, so that its statistics, which are anywhere in memory, are prefetched before they are added.
     pieces_.swap(next_);
     next_.clear();
     if (i < sentences) source.envelope(i, next_);
@@ -47,7 +47,7 @@ void LineSearch::collect(EnvelopeSource& source, size_t width) {
   sort_(events_);
 }
 
-/// The changes from piece to piece of a sentence; those that change nothing are left out.
+/// The changes from piece to piece of a sentence, without those that change nothing.
 void LineSearch::add_changes(size_t width) {
   if (pieces_.empty()) return;
   for (size_t s = 0; s < width; ++s) stats_[s] += pieces_[0].stats[s];
@@ -104,7 +104,7 @@ LineOptimum LineSearch::search(EnvelopeSource& source, const Metric& metric, dou
     }
     left = std::max(left, lower);
     right = std::min(right, upper);
-    // A piece this narrow is made of rounding: where a line passes w = 0, say, all candidates meet.
+    // A piece this narrow comes from rounding: where a line passes w = 0, for example, all candidates meet.
     const bool noise =
         std::isfinite(left) && std::isfinite(right) && right - left <= 1e-10 * std::max(std::abs(left), std::abs(right));
     if (left >= right || noise) return;

@@ -19,7 +19,7 @@ struct Piece {
   const double* stats;
 };
 
-/// A direction: a vector d, and where it is a mixture of the axes, the mixture: d = sum_k mixture_k axis_k.
+/// A direction: a vector d and, if it is a mixture of the axes, the mixture: d = sum_k mixture_k axis_k.
 struct Direction {
   std::vector<double> d;
   std::vector<double> mixture;  // may be empty
@@ -33,7 +33,7 @@ struct EnvelopeSource {
   virtual void set_direction(const Direction& direction) = 0;
   /// The origin moves by x along the direction.
   virtual void advance(double x) = 0;
-  /// The envelope of sentence i; the statistics stay good until the next call of set_direction.
+  /// The envelope of sentence i; the statistics are valid until the next call of set_direction.
   virtual void envelope(size_t i, std::vector<Piece>& pieces) = 0;
 };
 
@@ -45,11 +45,11 @@ struct LineOptimum {
   double left = 0, right = 0;                              // the piece that x is the middle of
 };
 
-/// The best x in [lower, upper]: the middle of the best piece, of equally good ones the piece nearest to 0.
+/// The best x in [lower, upper]: the middle of the best piece, of several the piece nearest to 0.
 class LineSearch {
  public:
   LineOptimum search(EnvelopeSource& source, const Metric& metric, double lower, double upper);
-  /// Of the line searched last: how far from 0 this many changes of a best candidate lie.
+  /// For the last line: the distance from 0 at which the best candidates have changed this many times.
   double distance(double changes) const;
   /// Every piece of the line: where it begins (the first: -infinity) and the gain there. For pictures and tests.
   void surface(EnvelopeSource& source, const Metric& metric, std::vector<double>& x, std::vector<double>& gain);

@@ -64,7 +64,7 @@ double list_term(const double* scores, const double* costs, int32_t count, const
   return value(top) + std::log(sum);
 }
 
-/// Edges that lie on some derivation of lowest cost: those whose cost and tails add up to the least of their head.
+/// Edges of derivations of lowest cost: those whose cost and tails add up to the lowest cost of their head.
 std::vector<uint8_t> tight_edges(const Forest& forest, const double* costs) {
   Viterbi cheapest;
   viterbi(forest, [&](int32_t e) { return -costs[e]; }, cheapest);
@@ -74,7 +74,7 @@ std::vector<uint8_t> tight_edges(const Forest& forest, const double* costs) {
       double value = -costs[e];
       for (int32_t tail : forest.edge_tails(e)) value += cheapest.best[tail];
       const double best = cheapest.best[v];
-      tight[e] = value >= best - 1e-12 * std::max(1.0, std::abs(best));  // equal but for rounding
+      tight[e] = value >= best - 1e-12 * std::max(1.0, std::abs(best));  // equal except for rounding
     }
   return tight;
 }

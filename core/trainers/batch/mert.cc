@@ -13,7 +13,7 @@
 namespace hopefear {
 namespace {
 
-constexpr double kPays = 1e-4;  // the gain of a round that is worth another one on large lists
+constexpr double kPays = 1e-4;  // the gain of a round that justifies another one on large lists
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x such that w + x*d stays within the bounds.
@@ -49,7 +49,7 @@ class Ascent {
     std::vector<size_t> order = in_order(axes_.size());
     start_.gain = -kInfinity;
     const size_t lines = order.size() + static_cast<size_t>(random_lines_);
-    size_t idle = 0;  // lines in a row that gained nothing: as many as a pass has are enough
+    size_t idle = 0;  // consecutive lines without gain: the search stops after as many as a pass has
     for (int pass = 0; pass < options_.max_passes && idle < lines; ++pass) {
       source_.set_origin(start_.w.data());
       shuffle(order, random_);
@@ -61,7 +61,7 @@ class Ascent {
     }
   }
 
-  /// Towards where the other starts ended: w + x*w_other, x > 0, is the way there, since scores have no scale.
+  /// Lines towards the ends of the other starts: w + x*w_other, x > 0, leads there, since scores have no scale.
   void relink(const std::vector<std::vector<double>>& others) {
     source_.set_origin(start_.w.data());
     for (const auto& other : others) {
@@ -72,7 +72,7 @@ class Ascent {
     }
   }
 
-  /// Away from an optimum in a random direction, until about this share of the sentences say something else.
+  /// Moves away from an optimum in a random direction, until about this share of the sentences has another best candidate.
   void kick(double share) {
     source_.set_origin(start_.w.data());
     const Direction direction = random_mixture(static_cast<int>(axes_.size()));
@@ -107,7 +107,7 @@ class Ascent {
     const LineOptimum best = line_.search(source_, metric_, lower, upper);
     ++start_.lines;
     if (!best.border || start_.gain == -kInfinity) start_.gain = best.gain_at_zero;
-    // On a border (w = 0 is one for every line) ties decide: the gain is that of neither side, so leave.
+    // On a border (w = 0 is one for every line) ties decide, and the gain is that of neither side: so move away.
     if (best.gain == -kInfinity || (best.gain <= best.gain_at_zero && !best.border)) return;
     move(direction, best.x);
     start_.gain = best.gain;
@@ -135,7 +135,7 @@ std::vector<Direction> directions_of(const std::vector<std::vector<double>>& axe
   return directions;
 }
 
-/// A random mixture of the axes, of either sign. A weight that no axis moves stays.
+/// A random mixture of the axes, with either sign. Weights that no axis moves stay.
 std::vector<double> random_start(const double* initial, const std::vector<Direction>& axes, const Bounds& bounds,
                                  int32_t features, Random random) {
   std::vector<double> w(initial, initial + features);
@@ -151,7 +151,7 @@ std::vector<double> random_start(const double* initial, const std::vector<Direct
   return w;
 }
 
-/// All ascents of one call of mert(). Each has a stream of random numbers of its own, so that threads do not matter.
+/// All ascents of one call of mert(). Each has its own stream of random numbers, so that the result does not depend on threads.
 class Mert {
  public:
   Mert(const Lists& lists, const double* initial, const std::vector<std::vector<double>>& axes, const Bounds& bounds,
@@ -186,7 +186,7 @@ class Mert {
     ascent(best, 0, starts_.size()).relink(ends);
     const size_t enough =
         cheap() ? patience(lists_.rows(), axes_.size(), options_.kick_rounds) : static_cast<size_t>(options_.kick_rounds);
-    size_t idle = 0;  // rounds in a row
+    size_t idle = 0;  // consecutive rounds
     for (size_t round = 0; idle < enough && round < 10 * enough; ++round) {
       const double before = best.gain;
       kick(best, round);
@@ -197,7 +197,7 @@ class Mert {
 
  private:
   int threads() const { return static_cast<int>(sources_.size()); }
-  /// Lists so small that their surface is rough, and an ascent costs little.
+  /// Whether lists are so small that their surface is rough, and an ascent costs little.
   bool small() const { return cheap() && lists_.rows() < kManyRows / 4; }
   /// The time of a line grows with its rows; forests and whole orders take more.
   bool cheap() const { return options_.thorough && lists_.stats && !dynamic_cast<const RankMetric*>(&lists_.metric); }
@@ -213,8 +213,8 @@ class Mert {
     if (options_.on_ascent) options_.on_ascent(ascents_, best_);
   }
 
-  /// A round of kicks, a fixed number of them. On large lists all are from the best point so far. On small ones that is the first chain,
-  /// and the others go their own way until they stand still, and then begin anew.
+  /// A round of a fixed number of kicks. On large lists all are from the best point so far. On small ones that is the first chain;
+  /// the others are independent until they stall, and then restart.
   void kick(MertStart& best, size_t round) {
     constexpr size_t kKicks = 4;
     constexpr int kStale = 12;
@@ -253,7 +253,7 @@ class Mert {
   const MertOptions& options_;
   std::vector<MertStart> starts_;
   std::vector<MertStart> chains_;
-  std::vector<int> stale_;  // kicks in a row that gained nothing, of each chain
+  std::vector<int> stale_;  // consecutive kicks without gain, of each chain
   std::unique_ptr<AxisColumns> columns_;
   std::vector<std::unique_ptr<EnvelopeSource>> sources_;
   std::mutex telling_;

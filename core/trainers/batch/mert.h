@@ -2,11 +2,11 @@
 //
 // From each start, ascent along axes and random mixtures of them, each line searched exactly (line_search.h).
 //
-// Where we differ from the paper:
+// Differences from the paper:
 // - The axes are given: Och's coordinates, or the principal axes of the feature differences.
-// - The best end is linked to the ends of the other starts, and then kicked at random, each kick with an ascent, until a number of rounds
-//   in a row gained nothing. Small lists are rough and cheap: there the number is larger, four chains of kicks go their own ways, and a
-//   pass has random lines besides the axes.
+// - The best end is linked to the ends of the other starts, and then kicked at random, each kick with an ascent, until a number of
+//   consecutive rounds gained nothing. Small lists are rough and cheap: there the number is larger, there are four independent chains
+//   of kicks, and a pass has random lines in addition to the axes.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,27 +21,28 @@ struct MertOptions {
   int restarts;           // from a random mixture of the axes, of either sign, after the start from the initial weights
   int random_directions;  // a pass tries them after the axes
   int max_passes;
-  double min_gain;  // a line that improves by less gained nothing
-  int kick_rounds;  // rounds of four kicks from the best point, each with an ascent, that gain nothing before it ends; see patience()
+  double min_gain;    // a line that improves by less gained nothing
+  int kick_rounds;    // consecutive rounds of four kicks, each with an ascent, without gain before it ends; see patience()
   double kick_share;  // a kick changes about this share of the sentences, on small lists up to six times as much
-  bool thorough;      // small lists, whose surface is rough and whose lines take little time, are searched more
+  bool thorough;      // search small lists, whose surface is rough and whose lines take little time, more thoroughly
   uint64_t seed;
   int jobs;
-  std::function<void(int, double)> on_ascent;  // after each, from any thread, one at a time: how many are done, the best gain
+  std::function<void(int, double)>
+      on_ascent;  // after each ascent, from any thread, one at a time: the number done, the best gain
   std::function<void()>
       on_line;  // before each line, from any thread: an ascent may take minutes. May throw, and then should always
 };
 
-/// Rounds of kicks in a row without gain that are enough: kick_rounds on kManyRows candidates or more, and on smaller lists as many as
-/// take the same time, up to kMostRounds times as many, or 8 times the number of axes. A round takes as many times as long as there are axes:
-/// with more than kFewAxes, there are fewer rounds. They would fit the lists, and no others.
+/// The number of consecutive rounds of kicks without gain after which the search ends: kick_rounds for kManyRows candidates or more; for
+/// smaller lists as many as take the same time, up to kMostRounds times as many, or 8 times the number of axes. The time of a round grows
+/// with the number of axes, so there are fewer rounds with more than kFewAxes; more would only fit the lists at hand.
 inline constexpr size_t kManyRows = 400'000, kMostRounds = 100, kFewAxes = 32;
 size_t patience(size_t rows, size_t axes, int kick_rounds);
 
 struct MertStart {
   std::vector<double> initial, w;
   double gain = 0;
-  int lines = 0;  // searched
+  int lines = 0;  // lines searched
 };
 
 /// axes: each has one number per feature. Start 0 begins at `initial`.

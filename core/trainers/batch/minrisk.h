@@ -17,7 +17,7 @@ struct ExpectationOptions {
   int jobs;
 };
 
-/// In the corpus form B of (22) is the linear part of the gain at the expected statistics. Takes time linear in the rows.
+/// In the corpus form B of (22) is the linear part of the gain at the expected statistics. The time is linear in the rows.
 Expectation expected_gain(const Lists& lists, const double* row_gain, const double* w, const ExpectationOptions& options);
 
 }  // namespace hopefear

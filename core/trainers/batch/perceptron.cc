@@ -31,19 +31,19 @@ class Ranges {
   std::unordered_map<int32_t, double> sparse_;
 };
 
-/// S of each row, and how well weights do by it.
+/// S of each row, and the score of weights by it.
 class Objective {
  public:
   Objective(const Lists& lists, const double* given, const PerceptronOptions& options)
       : lists_(lists), jobs_(options.jobs), rows_(given) {
     if (!given) gains_.emplace(lists, options.gain, options.jobs);
   }
-  /// Around the weights that a pass begins with.
+  /// Computes S around the weights that a pass begins with.
   void begin_pass(const std::vector<double>& w) {
     if (gains_) rows_ = gains_->at(row_scores(lists_, w.data(), jobs_)).data();
   }
   const double* operator[](size_t i) const { return rows_ + lists_.row_begin[i]; }
-  /// The mean over the lists of S of the top candidates. Gains that move with the weights are no measure: then the metric is.
+  /// The mean over the lists of S of the top candidates, or the metric if S depends on the weights and so cannot measure them.
   double mean(const std::vector<double>& w) const {
     const OneBest top = one_best(lists_, w.data(), jobs_);
     if (gains_ && !gains_->fixed()) return lists_.metric.gain(top.stats.data());
@@ -85,7 +85,7 @@ std::vector<double> perceptron(const Lists& lists, const double* objective, cons
       const Ranges r(list);
       for (size_t k = 0; k < x.ids.size(); ++k) x.values[k] /= r[x.ids[k]] * r[x.ids[k]];
     }
-    // (3), (2). A first-order gain may be negative, and a rate may not: then it is that of the sentence alone.
+    // (3), (2). A first-order gain may be negative, but a rate may not: then the gain of the sentence alone is used.
     const double rate = objective ? S[oracle] : lists.metric.sentence_gain(lists.row_stats(i, oracle));
     double delta = options.scaled ? rate : 1.0;
     if (options.passive_aggressive) delta = loss / (x.squared_norm() + 1 / (2 * options.C));  // (8)

@@ -18,7 +18,7 @@ struct PerceptronOptions {
   int jobs;
 };
 
-/// objective: S of each row (sentence-level ROUGE-S, say); a null pointer: the gain of the metric, around the weights that a pass
+/// objective: S of each row (for example sentence-level ROUGE-S); a null pointer: the gain of the metric, around the weights that a pass
 /// begins with. An iteration is one pass over the lists, in order. The reported score is the mean objective of the top
 /// candidates under the weights it ends with, and the best iteration's weights are returned.
 std::vector<double> perceptron(const Lists& lists, const double* objective, const double* initial, const Bounds& bounds,

@@ -19,13 +19,13 @@ struct ProOptions {
   int samples;       // Gamma
   double threshold;  // least difference in sentence gain
   int keep;          // Xi
-  bool weighted;     // a pair counts by its difference in gain; the paper counts all alike
+  bool weighted;     // a pair is weighted by its difference in gain; in the paper all weigh the same
   uint64_t seed;
   int jobs;
 };
 
-/// The sampler: from each list Gamma random pairs, those that differ enough in sentence gain, and of these the Xi with the largest
-/// difference. Sentences have streams of their own, so the result does not depend on `jobs`.
+/// The sampler: from each list Gamma random pairs, of these the pairs that differ enough in sentence gain, and of these the Xi with the
+/// largest difference. Each sentence has its own random stream, so the result does not depend on `jobs`.
 PairMatrix sample_pairs(const Lists& lists, const double* gains, const ProOptions& options);
 
 /// The weighted mean over pairs (and their mirror images) of log(1 + exp(-w.x)), and its gradient.

@@ -10,8 +10,8 @@
 namespace hopefear {
 namespace {
 
-/// theta. Line 11 shrinks every weight at every sentence, towards theta_0: theta - theta_0 is kept as scale * d, so that a step
-/// costs what it touches.
+/// theta. Line 11 shrinks every weight at every sentence, towards theta_0: theta - theta_0 is kept as scale * d, so that the cost
+/// of a step depends only on the features that it touches.
 class Theta {
  public:
   Theta(const double* initial, const double* theta_0, size_t features, size_t sentences, const Bounds& bounds,
@@ -42,7 +42,7 @@ class Theta {
     }
   }
 
-  /// Every weight feels what line 11 has done since its feature was last seen.
+  /// Applies line 11 to every weight for the time since its feature last occurred.
   void settle() {
     for (size_t j = 0; j < d_.size(); ++j) {
       w_[j] = bounds_.clip(static_cast<int32_t>(j), theta0_[j] + scale_ * d_[j]);

@@ -1,8 +1,8 @@
 // RAMPION: Gimpel and Smith (2012), algorithm 1, lines 4 to 15 (the decoder's loop is outside), for every loss in losses.h.
 //
 // CCCP: the concave part (-up) is replaced by its tangent at the weights of the iteration's start, then T'' passes of
-// stochastic subgradient descent go over the convex rest. The l2 term (line 11) pulls towards theta_0; a weight feels it when
-// its feature is next seen and at the end of a pass, which is the same thing at the cost of the features touched.
+// stochastic subgradient descent go over the convex rest. The l2 term (line 11) pulls towards theta_0; it is applied to
+// a weight when its feature next occurs and at the end of a pass: the result is the same, at the cost of the features touched.
 #pragma once
 #include "trainers/batch/gains.h"
 #include "trainers/batch/losses.h"
@@ -23,7 +23,7 @@ struct RampionOptions {
   int jobs;
 };
 
-/// One cost per row, e.g. 10 (1 - BLEU+1), around the weights that a CCCP iteration begins with.
+/// One cost per row, for example 10 (1 - BLEU+1), around the weights that a CCCP iteration begins with.
 using CostsAt = std::function<const double*(const std::vector<double>& w)>;
 
 /// Costs alpha (1 - gain).

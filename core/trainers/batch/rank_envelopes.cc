@@ -16,7 +16,7 @@ RankEnvelopes::RankEnvelopes(const Lists& lists, const RankMetric& metric, const
   }
 }
 
-/// Whether two lists, which have the same grades, have the same lines too.
+/// Whether two lists with the same grades also have the same lines.
 bool RankEnvelopes::same_lines(size_t i, size_t j) const {
   const int64_t *begin = lists_.row_begin.data(), size = begin[i + 1] - begin[i];
   const auto equal = [&](const double* v) { return std::equal(v + begin[i], v + begin[i] + size, v + begin[j]); };
@@ -56,14 +56,14 @@ void RankEnvelopes::collect(size_t i, const RankMetric::Judged& judged) {
     for (size_t e = 0; e < count; ++e) {
       const bool rises = s > slope_[e];
       *out = {(height_[e] - h) / (s - slope_[e]), rises ? me : number_[e], rises ? number_[e] : me};
-      out += static_cast<int>((s != slope_[e]) & ((number_[e] < 0) | (e > c)));  // a pair of relevant ones crosses once
+      out += static_cast<int>((s != slope_[e]) & ((number_[e] < 0) | (e > c)));  // a pair of relevant candidates crosses once
     }
   }
   crossings_.resize(static_cast<size_t>(out - crossings_.data()));
   sort_(crossings_);
 }
 
-/// What a crossing, the only one at its point, does to the ranks and to the value.
+/// Applies a crossing, the only one at its point, to the ranks and to the value.
 double RankEnvelopes::change(const RankMetric::Judged& judged, const Crossing& one) {
   if (one.up >= 0) --rank_[one.up];
   if (one.down >= 0) ++rank_[one.down];
@@ -84,7 +84,7 @@ void RankEnvelopes::envelope(size_t i, std::vector<Piece>& pieces) {
 }
 
 void RankEnvelopes::trace(size_t i) {
-  constexpr size_t kAfresh = 64;  // pieces between two values that are not sums of changes
+  constexpr size_t kAfresh = 64;  // pieces between two values computed from scratch, not as sums of changes
   const RankMetric::Judged& judged = judged_[i];
   collect(i, judged);
   double value = metric_.value(judged, rank_);

@@ -2,7 +2,7 @@
 //
 // Along w + x*d every candidate is a line, and the order changes where two lines cross. A rank metric depends on the ranks of
 // the relevant candidates only, so the events of a list are the crossings of their lines with all others: each moves a rank by
-// one. Ranks are counted up and down, event by event, so it does not matter in which order events at one point come.
+// one. Ranks are incremented and decremented event by event, so the order of events at one point does not matter.
 #pragma once
 #include "metrics/rank.h"
 #include "trainers/batch/envelopes.h"
@@ -18,7 +18,8 @@ class RankEnvelopes final : public ListEnvelopes {
  private:
   struct Crossing {
     double x;
-    int32_t up, down;  // relevant candidates by number: who gains a rank, who loses one; -1: one whose rank does not matter
+    int32_t up,
+        down;  // relevant candidates by number: which one gains a rank, which one loses one; -1: one whose rank does not matter
   };
   bool same_lines(size_t i, size_t j) const;
   void trace(size_t i);
@@ -27,7 +28,7 @@ class RankEnvelopes final : public ListEnvelopes {
 
   const RankMetric& metric_;
   std::vector<RankMetric::Judged> judged_;  // of each list
-  std::vector<size_t> twin_;  // of each list, the first with the same grades: bootstrap samples have each list several times
+  std::vector<size_t> twin_;                // of each list, the first equal one: bootstrap samples have each list several times
   std::vector<std::vector<double>> begin_, values_;  // of each list, where its pieces begin, and their statistics
   std::vector<int32_t> rank_;                        // of the relevant candidates
   std::vector<Crossing> crossings_;

@@ -17,7 +17,7 @@
 
 namespace hopefear {
 
-/// One sentence: its sequences over the features that any of them has. Kept from sentence to sentence.
+/// One sentence: its sequences over the features that any of them has. Reused from sentence to sentence.
 struct CostMargin::Local {
   struct Entry {
     uint32_t feature;
@@ -33,7 +33,7 @@ struct CostMargin::Local {
   std::vector<double> scores, x;
 
   KeyMap<uint32_t> features;   // numbers of keys
-  std::vector<double> values;  // of the sequence at hand
+  std::vector<double> values;  // of the current sequence
   std::vector<uint32_t> touched;
 
   void clear() {
@@ -124,12 +124,12 @@ void CostMargin::each_sentence(int jobs, Body&& body) const {
 
 namespace {
 
-/// Which keys were seen in two sentences or more, by a sketch: a key that it does not have was not. The order in which keys come
-/// does not matter, so that threads change nothing.
+/// A sketch of the keys that occur in two sentences or more; it has no false negatives. It does not depend on the order of keys,
+/// so the number of threads changes nothing.
 class SeenTwice {
  public:
   explicit SeenTwice(int bits) : bits_(bits), once_(size_t{1} << (bits - 6), 0), twice_(once_.size(), 0) {}
-  /// Returns whether `has` says so from now on and did not before.
+  /// Returns whether `has` is true from now on and was not before.
   bool add(uint64_t key) { return seen(once_, key) && !seen(twice_, key); }
   bool has(uint64_t key) const { return twice_[word_of(key)] & bit_of(key); }
   /// No more keys will be added.
@@ -148,7 +148,7 @@ class SeenTwice {
   std::vector<uint64_t> once_, twice_;
 };
 
-/// Counts to two; a count that is there is not written again.
+/// Counts to two; does not write a count of two again.
 void count_to_two(uint8_t& count) {
   std::atomic_ref<uint8_t> seen(count);
   const uint8_t before = seen.load(std::memory_order_relaxed);
@@ -169,7 +169,7 @@ uint64_t CostMargin::estimated_keys() const {
   return total;
 }
 
-/// Every key that `wanted` takes, with the number of its sentences (2: two or more) by slot. `room` is how many are expected.
+/// Every key that `wanted` accepts, with the number of its sentences (2: two or more) by slot. `room` is the expected number.
 template <class Wanted>
 CostMargin::Counted CostMargin::count_keys(size_t room, int jobs, Wanted&& wanted) const {
   for (;; room *= 2) {
@@ -193,7 +193,7 @@ void CostMargin::find_features(bool drop_once, int jobs) {
   const uint64_t total = estimated_keys();
   std::optional<SeenTwice> sketch;
   uint64_t expected = total;
-  if (drop_once) {  // only what the sketch has gets a place in a table, where it is counted exactly
+  if (drop_once) {  // only keys in the sketch get a slot in a table, where they are counted exactly
     sketch.emplace(std::clamp(static_cast<int>(std::bit_width(4 * total)), 20, 32));
     std::atomic<uint64_t> candidates{0};
     each_sentence(jobs, [&](size_t, Local& local) {
@@ -206,7 +206,7 @@ void CostMargin::find_features(bool drop_once, int jobs) {
   const Counted counted =
       count_keys(expected + expected / 4 + 4096, jobs, [&](uint64_t key) { return !sketch || sketch->has(key); });
   sketch.reset();
-  uint64_t reals[kBlockReals];  // are never dropped
+  uint64_t reals[kBlockReals];  // never dropped
   std::ranges::transform(kBlockReal, reals, [](const char* name) { return feature_key(name); });
   const auto keeps = [&](size_t slot) {
     const uint64_t key = counted.table->key(slot);
@@ -292,7 +292,7 @@ CostMarginPass CostMargin::pass(const CostMarginOptions& options, int jobs) {
   Random random(options.seed);
   shuffle(order, random);
   CostMarginPass out;
-  double scale = 1.0;  // w = scale * (what the table has), so that lambda costs nothing in a step
+  double scale = 1.0;  // w = scale * (weight in the table), so that lambda costs nothing in a step
   const auto batch = static_cast<size_t>(options.batch);
   std::vector<Local> locals(static_cast<size_t>(resolve_jobs(jobs)));
   std::vector<std::vector<Change>> changed(batch);

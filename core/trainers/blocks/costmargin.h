@@ -16,7 +16,7 @@
 //   weight that several of them change moves by the mean of their changes: no step overshoots. So the result depends on the
 //   batch, but not on the number of threads. batch = 1 is eq. (7) as it stands.
 //
-// Features are computed from the blocks again in each pass: that is cheaper than to keep them. Only weights are in memory.
+// Features are computed from the blocks again in each pass, which is cheaper than storing them. Only weights are in memory.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -36,7 +36,7 @@ struct CostMarginOptions {
 };
 
 struct CostMarginPass {
-  double loss = 0;       // 1/N sum Phi, each as it was when its sentence came
+  double loss = 0;       // 1/N sum Phi, each with the weights at its sentence
   uint64_t updates = 0;  // pairs that moved the weights
 };
 
@@ -50,7 +50,7 @@ class CostMargin {
   /// Finds all features of the sequences, those of one sentence only left out if `drop_once`. Weights stay; new ones are 0.
   void find_features(bool drop_once, int jobs);
   CostMarginPass pass(const CostMarginOptions& options, int jobs);
-  /// (5) as it is now.
+  /// (5) with the current weights.
   double objective(double lambda, int jobs) const;
 
   const std::shared_ptr<FeatureTable>& table() const { return table_; }

@@ -71,7 +71,7 @@ std::shared_ptr<SequenceFile> SequenceFile::open(const std::string& path, const 
   take(out->bleu_, header.sequences);
   take(out->blocks_, header.blocks);
   out->bag_ = header.bag != 0;
-  // What follows cannot happen to a file that we wrote for these sentences, and keeps all others from harm.
+  // The following checks cannot fail for a file that we wrote for these sentences; they protect from all other files.
   const auto rises = [](std::span<const uint64_t> begin, uint64_t total) {
     for (size_t i = 1; i < begin.size(); ++i)
       if (begin[i - 1] > begin[i]) return false;

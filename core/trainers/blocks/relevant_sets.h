@@ -1,4 +1,4 @@
-// Block sequences on disk, as training reads them again and again: truths, bags of blocks, and the alternatives of each decoding
+// Block sequences on disk, which training reads repeatedly: truths, bags of blocks, and the alternatives of each decoding
 // iteration (Tillmann and Zhang 2006, section 4.1). One memory-mapped file each; a block takes 8 bytes.
 //
 //   header | sentence_begin: sentences + 1 | block_begin: sequences + 1 | bleu: sequences | blocks
@@ -14,9 +14,9 @@ namespace hopefear {
 
 class SequenceFile {
  public:
-  /// The bytes of a file. `model` tells for which blocks it is.
+  /// The bytes of a file. `model` identifies its model.
   static std::string bytes(const BlockSequences& sequences, bool bag, uint64_t model);
-  /// Maps a file and checks all of it: that it is whole, belongs to this model and fits these sentences.
+  /// Maps a file and checks that it is whole, belongs to this model and fits these sentences.
   static std::shared_ptr<SequenceFile> open(const std::string& path, const BlockDecoder& decoder,
                                             const std::vector<BlockSource>& sources, uint64_t model);
 

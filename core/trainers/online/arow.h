@@ -1,11 +1,11 @@
 // AROW: Chiang (2012), algorithm 3, after Crammer, Kulesza and Dredze (2009).
 //
-// Algorithm 3 is algorithm 2 with Sigma in the place of eta (lines 13 and 17) and with line 10 after each example. So AROW is not an
-// update of its own: it is a Sigma that shrinks, under MIRA for the hinge loss, and under SGD for the risk.
+// Algorithm 3 is algorithm 2 with Sigma in the place of eta (lines 13 and 17) and with line 10 after each example. So AROW is not a
+// separate update: it is a Sigma that shrinks, under MIRA for the hinge loss, and under SGD for the risk.
 //
-// Where we differ from the paper:
+// Differences from the paper:
 // - The paper prints Sigma^-1 += lambda x'x; the outer product is meant, and only its diagonal is kept (line 10).
-// - Each working set that was heard from another learner shrinks Sigma, as at home.
+// - Each working set received from another learner shrinks Sigma too.
 // - The risk has a gradient and no constraints: w moves by Sigma x, and Sigma shrinks by that x.
 #pragma once
 #include <vector>

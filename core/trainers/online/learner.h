@@ -1,8 +1,8 @@
 // One learner of online training on forests: the loop of Chiang (2012), algorithms 1, 3 and 4.
 //
-// At an example: hear the working sets of others, decode, find the 1-best, update the weights, add them to the average, let the
-// oracle document grow by the 1-best (2.4). The loop knows neither the decoder (search/examples.h) nor the update (update.h), nor
-// how learners are put together (team.h): it hears messages before an example and has one to send after it.
+// At an example: receive the working sets of others, decode, find the 1-best, update the weights, add them to the average, add the
+// 1-best to the oracle document (2.4). The loop knows neither the decoder (search/examples.h) nor the update (update.h), nor
+// how learners are combined (team.h): it receives messages before an example and has one to send after it.
 //
 // Where the paper is silent: a sentence that is skipped (bold updating) counts as an example of the average, and is not added to the
 // oracle document; working sets that wait for the QP then wait for the next example.
@@ -32,13 +32,13 @@ class Learner {
   std::vector<Message> take_outbox() { return std::exchange(outbox_, {}); }
 
   const std::vector<double>& w() const { return model_.w; }
-  /// Goes on from another w, as after mixing (6.1); the average knows of it.
+  /// Continues from another w, for example after mixing (6.1); the average takes this into account.
   void move_to(std::span<const double> w);
   /// The sum of the weights after each example, and the number of examples.
   std::vector<double> sum() const { return model_.averager.sum(model_.w); }
   int64_t t() const { return model_.averager.t(); }
 
-  /// Everything that must be kept to go on later with the same bits.
+  /// The state for continuing later with the same bits.
   struct State {
     std::vector<double> w, u, sigma, document;
     int64_t t;

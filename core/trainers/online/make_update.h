@@ -1,4 +1,4 @@
-// The update that the options ask for.
+// The update that the options select.
 #pragma once
 #include <memory>
 

@@ -1,7 +1,7 @@
 // Working sets on their way to other learners: Chiang (2012), algorithm 4, lines 8 and 10.
 //
 // A message is S_i without d_i, whose x is 0. An update that takes a step has no working set: it sends its x with loss 0, and
-// whoever hears it takes the same step (asynchronous SGD, section 6). On the wire numbers have 32 bits.
+// the receiver takes the same step (asynchronous SGD, section 6). On the wire numbers have 32 bits.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ struct Message {
 };
 
 std::string serialized(const Message& message);
-/// Throws InputError when the bytes are no message over so many features.
+/// Throws InputError if the bytes are not a message over this number of features.
 Message deserialized(std::string_view bytes, int32_t features);
 
 }  // namespace hopefear

@@ -10,8 +10,8 @@
 namespace hopefear {
 namespace {
 
-/// The constraint loss - w.x <= xi that a derivation makes, with x = h(d_i) - h(d). How far w violates it is asked of x:
-/// the scores of the derivations are those under the weights they were found with.
+/// The constraint loss - w.x <= xi that a derivation makes, with x = h(d_i) - h(d). Violations are computed from w.x,
+/// because the scores of the derivations belong to the weights they were found with.
 struct Plane {
   SparseVector x;
   double loss;
@@ -19,7 +19,7 @@ struct Plane {
   double violation(const std::vector<double>& w) const { return loss - x.dot(w.data()); }
 };
 
-/// One call of UPDATEWEIGHTS: S_i comes first, then the sets that were heard.
+/// One call of UPDATEWEIGHTS: S_i comes first, then the sets that were received.
 class Problem {
  public:
   Problem(const LearnerOptions& options, const Example& example, const Rated& hope, const std::vector<Message>& heard,
@@ -105,7 +105,7 @@ void Problem::constraints_of_2008(Learnt& learnt) {
   optimize();
 }
 
-/// What the QP did to w, set by set, is told to the average and to Sigma (algorithm 3, lines 9 and 10).
+/// Passes the changes of w by the QP, set by set, to the average and to Sigma (algorithm 3, lines 9 and 10).
 void Problem::finish() {
   const Rates rate = model_.sigma.rates();
   std::vector<SparseVector> moved;

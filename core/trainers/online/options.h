@@ -38,7 +38,7 @@ struct LearnerOptions {
   double decay;            // of the oracle document
   int constraints;         // 1: cutting planes; n: the form of 2008
   int max_planes;          // constraints that cutting planes find at one example, at most
-  int64_t edges_per_word;  // hope and fear are searched for among so many edges per source word; 0: all
+  int64_t edges_per_word;  // hope and fear are searched for among this many edges per source word; 0: all
   bool broadcast;          // keep working sets for others
 };
 

@@ -11,7 +11,7 @@
 
 namespace hopefear {
 
-/// d_i. Notes its B, and whether the example must be skipped.
+/// d_i. Records its B, and whether the example must be skipped.
 Rated reference_derivation(const LearnerOptions& options, const Example& example, const Model& model, Learnt& learnt);
 
 /// d+: the worst violator (3.1); for the perceptron the 1-best; for the secant of A.2 at T = 0 the opposite of the hope, at -mu.

@@ -1,13 +1,13 @@
 // Stochastic gradient descent: Chiang (2012), algorithm 1, eq. (5).
 //
-// UPDATEWEIGHTS is w += eta x, where x = - grad L_i(w) is the objective's business:
+// UPDATEWEIGHTS is w += eta x, where x = - grad L_i(w) depends on the objective:
 //
 // hinge        (5): x = h(d_i) - h(d+), with the fear derivation d+ (line 10)
 // perceptron   3.1: the same with D(f_i) cut down to the 1-best, which then is d+
 // secant, T=0  A.2: the same with the fear derivation at -mu, opposite to the hope derivation at mu
 // risk, secant appendix A: risk.h
 //
-// Under AROW the step is Sigma x. What is sent to other learners is x, and who hears it takes the same step at once:
+// Under AROW the step is Sigma x. What is sent to other learners is x, and they take the same step at once:
 // asynchronous SGD (section 6), updates summed.
 #pragma once
 #include <functional>

@@ -1,4 +1,4 @@
-// What stands between the loop of a learner and the update of its weights: the example, the model, and the interface Update.
+// The interface between the loop of a learner and the update of its weights: the example, the model, and Update.
 //
 // Chiang (2012), algorithms 1 to 3, differ in the procedure UPDATEWEIGHTS only. An Update is one such procedure.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace hopefear {
 
-/// What a learner learns.
+/// The state that a learner learns.
 struct Model {
   Model(const LearnerOptions& options, std::vector<double> weights, std::vector<double> diagonal)
       : w(std::move(weights)),
@@ -26,11 +26,11 @@ struct Model {
 
   std::vector<double> w;
   Sigma sigma;
-  Averager averager;      // is told of every change of w
+  Averager averager;      // gets every change of w
   Difference difference;  // scratch
 };
 
-/// An example as an update sees it.
+/// An example, as passed to an update.
 struct Example {
   const Forest& forest;  // D(f_i)
   const References& references;
@@ -47,7 +47,7 @@ struct Example {
   }
 };
 
-/// What happened at an example.
+/// A report on an example.
 struct Learnt {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -66,7 +66,7 @@ class Update {
   virtual ~Update() = default;
   /// Before the example is decoded: an update that need not wait takes the working sets of others from the inbox.
   virtual void hear(std::vector<Message>& inbox, Model& model) = 0;
-  /// UPDATEWEIGHTS. Takes what is left in the inbox, and returns what others should hear. An example that it marks as skipped
+  /// UPDATEWEIGHTS. Takes the rest of the inbox, and returns the message for others. An example that it marks as skipped
   /// has changed nothing.
   virtual std::vector<Constraint> update(const Example& example, std::vector<Message>& inbox, Model& model, Learnt& learnt) = 0;
 };
