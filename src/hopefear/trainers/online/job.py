@@ -213,16 +213,18 @@ class _Job:
         if self.run.folder is None:
             return
         arrays = {"best": self.best, "last": self.last}
+        snapshots = self.team.snapshots()  # first: a learner may die of the question
         about = {
             "epoch": epoch,
             "tally": tally.plain(),
             "history": self.history,
             "best_epoch": self.best_epoch,
             "warnings": self.warnings,
+            "died": self.team.died,
         }
         try:
             held = {name: array for name, array in arrays.items() if array is not None}
-            states.save(self.run.folder / "learners.npz", about, self.team.snapshots(), held)
+            states.save(self.run.folder / "learners.npz", about, snapshots, held)
         except OSError as error:
             self.warn(f"no checkpoint could be written ({error.strerror or error}); the previous one is still valid")
 
@@ -232,6 +234,7 @@ class _Job:
         if state is None:
             return 1, Tally()
         about, snapshots, arrays = state
+        self.team.died = int(about.get("died", 0))
         self.team.restore(snapshots)
         self.history, self.best_epoch = about["history"], about["best_epoch"]
         self.warnings[:] = about["warnings"]
@@ -251,6 +254,7 @@ class _Job:
             if going:
                 epoch, tally = epoch + 1, Tally()
                 self.keep(epoch, tally)
+        self.team.look()
         w = self.best if self.best is not None else self.initial
         self._compare(w)
         scores = {record["epoch"]: record["score"] for record in self.history}

@@ -131,6 +131,8 @@ def described(learnt: _core.Learnt) -> dict[str, Any]:
 class Team(Protocol):
     """What a job needs of its learners."""
 
+    died: int  #: learners so far, also those of before it was resumed
+
     def epoch(self, order: Sequence[int], mu: float, tally: Tally, watch: Watch) -> None:
         """Go through the sentences in this order; those of ``tally`` are done already."""
 
@@ -140,6 +142,9 @@ class Team(Protocol):
 
     def average(self) -> Vector:
         """Algorithm 4, line 13: sum of all s_k over sum of all t_k."""
+
+    def look(self) -> None:
+        """Say which learners died since they were last asked."""
 
     def close(self) -> None: ...
 
@@ -164,6 +169,8 @@ def shards(order: Sequence[int], learners: int, fixed: bool) -> list[list[int]]:
 
 class Threads:
     """Learners in this process."""
+
+    died = 0
 
     def __init__(
         self,
@@ -216,6 +223,9 @@ class Threads:
     def average(self) -> Vector:
         return averaged(self.snapshots())
 
+    def look(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -246,6 +256,9 @@ class Workers(Protocol):
     def state(self, k: int) -> str:
         """What is known of a learner that does not answer."""
 
+    def ended(self) -> list[tuple[int, str]]:
+        """Learners that died while they had nothing to do, and of what."""
+
     def close(self) -> None: ...
 
 
@@ -262,6 +275,7 @@ class Crew:
         self.suspects: set[int] = set()  # sentences that were with a learner when it died: they are sent alone
         self.left_out: set[int] = set()
         self.deaths = 0  # since the last answer of anybody
+        self.died = 0
         self.restore(snapshots)
 
     def restore(self, snapshots: Sequence[Snapshot]) -> None:
@@ -280,8 +294,18 @@ class Crew:
     def average(self) -> Vector:
         return averaged(self.snapshots())
 
+    def look(self) -> None:
+        for k, why in self.workers.ended():
+            self._say(k, "died after its last sentence", why)
+
     def close(self) -> None:
         self.workers.close()
+
+    def _say(self, k: int, what: str, why: str) -> None:
+        """Each death, also one of the same learner of the same cause."""
+        self.died += 1
+        number = f" (death {self.died} of this run)" if self.died > 1 else ""
+        self.warn(f"learner {k + 1} {what}: {why}{number}")
 
     def _start(self, k: int) -> None:
         self.starting[k] += 1
@@ -301,7 +325,7 @@ class Crew:
             raise InputError(
                 f"{self.deaths} learners died one after the other, the last one: {why}. Continue with --resume"
             )
-        self.warn(f"learner {k + 1} died and was replaced: {why}")
+        self._say(k, "died and was replaced", why)
         if not self.starting[k]:
             if self.known[k].t:
                 self.gone.append(self.known[k])

@@ -142,6 +142,10 @@ class Processes:
                 return f"its process {self.pids[k]} is stopped. Let it go on: kill -CONT {self.pids[k]}"
         return f"its process {self.pids.get(k)} is at work"
 
+    def ended(self) -> list[tuple[int, str]]:
+        silent = wait(list(self.pipes.values()), 0)  # a learner says nothing unasked: its end of the pipe is closed
+        return [(k, self._end(k)) for k, pipe in list(self.pipes.items()) if pipe in silent]
+
     def _end(self, k: int) -> str:
         """No more learner k; what it died of."""
         if k not in self.pids:
