@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hopefear.errors import InputError
-from hopefear.train import decoder_command
 from hopefear.train.decoder_command import DecoderCommand
+from hopefear.util import supervised
 from tests.orphans import is_running, kill_while, wait_for
 
 
@@ -98,7 +98,7 @@ def test_sentences_must_stay_the_same_from_decoding_to_decoding(tmp_path: Path) 
 def test_a_decoder_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = f'echo $$ > {tmp_path}/child; trap "" TERM; sleep 60'
     command = f"trap '' TERM; sh -c '{child}' & echo stuck >&2; wait; : {{weights}}"
-    monkeypatch.setattr(decoder_command, "_PATIENCE", 0.2)
+    monkeypatch.setattr(supervised, "PATIENCE", 0.2)
     with pytest.raises(InputError, match=r"no answer within 1 seconds.*--decoder-timeout.*It said: stuck"):
         DecoderCommand(command, timeout=1.0).decode({}, tmp_path / "w")
     process = int((tmp_path / "child").read_text())

@@ -1,6 +1,5 @@
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 
 from hopefear.errors import InputError
 from hopefear.util import processes
-from hopefear.util.processes import Say, Task, TaskError, close_in_children, close_private, cores, guarded, run_tasks
+from hopefear.util.processes import Say, Task, TaskError, close_in_children, close_private, cores, run_tasks
 from tests.orphans import is_running, kill_while, process_in, wait_for
 
 
@@ -101,24 +100,6 @@ def test_tasks_die_with_who_started_them(tmp_path: Path) -> None:
 
     started = kill_while(lambda: run_tasks([task]), tmp_path / "task")
     wait_for(lambda: not is_running(started))
-
-
-def test_a_group_is_ended_when_its_guardian_finds_us_gone(tmp_path: Path) -> None:
-    def work() -> None:
-        line = f"sleep 600 & echo $! > {tmp_path}/child; wait"
-        with guarded() as first:
-            subprocess.Popen(line, shell=True, start_new_session=True, preexec_fn=first).wait()
-
-    started = kill_while(work, tmp_path / "child")
-    wait_for(lambda: not is_running(started))
-
-
-def test_a_group_outlives_its_guardian_when_all_is_well() -> None:
-    with guarded() as first:
-        other = subprocess.Popen(["sleep", "600"], start_new_session=True, preexec_fn=first)
-    with other:
-        assert other.poll() is None
-        other.kill()
 
 
 def test_a_private_file_is_closed_in_forked_processes(tmp_path: Path) -> None:

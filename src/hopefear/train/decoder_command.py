@@ -9,8 +9,8 @@ In the command these words are replaced, and nothing else, so that other braces 
 ``{sources}``     the file given as ``--sources``
 ``{params}``      a file of ``name value`` lines: the decoder's parameters; ``{param:NAME}`` is the value of one of them
 
-Paths come quoted for the shell. Every run of the command has a folder and a process group of its own: what an old,
-killed run still writes reaches nobody, and a command that hangs is ended with all its children.
+Paths come quoted for the shell. Every run of the command has a folder of its own, and what it started ends with it:
+what an old, killed run still writes reaches nobody, and a command that hangs is ended with all its children.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ import os
 import re
 import shlex
 import shutil
-import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,11 +30,10 @@ from hopefear.errors import InputError, input_error
 from hopefear.formats import read_nbest, write_weights
 from hopefear.trainers.outer_loop import Number
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name, read_lines
-from hopefear.util.processes import guarded
+from hopefear.util.supervised import run_shell
 
 _PLACEHOLDER = re.compile(r"\{(weights|nbest|iteration|sources|params|param:[^{}\s]+)\}")
 _TAIL = 5  # lines of its standard error that are shown
-_PATIENCE = 5.0  # seconds between asking a command to end and ending it
 
 
 class DecoderError(InputError):
@@ -153,22 +149,14 @@ class DecoderCommand:
 
 
 def run_command(line: str, work: Path, output: str, timeout: float | None, who: str, cure: str) -> None:
-    """Run a line of shell in a process group of its own; its standard output goes to ``output`` in ``work``."""
-    with (work / output).open("wb") as out, (work / "stderr").open("wb") as err, guarded() as first:
-        process = subprocess.Popen(
-            line, shell=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, preexec_fn=first
+    """Run a line of shell, and end what it started with it; its standard output goes to ``output`` in ``work``."""
+    with (work / output).open("wb") as out, (work / "stderr").open("wb") as err:
+        code = run_shell(line, out.fileno(), err.fileno(), timeout)
+    if code is None:
+        raise DecoderError(
+            f"{who}: no answer within {timeout:g} seconds, so it was ended. "
+            f"Give it longer (--decoder-timeout), then continue with --resume{last_words(work)}"
         )
-        try:
-            code = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            _end_group(process)
-            raise DecoderError(
-                f"{who}: no answer within {timeout:g} seconds, so it was ended. "
-                f"Give it longer (--decoder-timeout), then continue with --resume{last_words(work)}"
-            ) from None
-        except BaseException:  # Ctrl-C: leave nothing running
-            _end_group(process)
-            raise
     if code:
         how = f"was killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
         raise DecoderError(f"{who}: {how}. {cure}{last_words(work)}")
@@ -222,23 +210,3 @@ def last_words(work: Path) -> str:
         lines = file.read().decode("utf-8", "replace").splitlines()
     words = [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]
     return f". It said: {' | '.join(words)} (all of it: {path_name(work / 'stderr')})" if words else ""
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the command with all its children: ask, wait a little, then insist."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
-        until = time.monotonic() + _PATIENCE
-        while number == signal.SIGTERM and _alive(process) and time.monotonic() < until:
-            time.sleep(0.02)
-    process.wait()
-
-
-def _alive(process: subprocess.Popen[bytes]) -> bool:
-    process.poll()
-    try:
-        os.killpg(process.pid, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True

@@ -15,8 +15,8 @@ import selectors
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hopefear.errors import InputError
@@ -61,41 +61,6 @@ def die_with(parent: int) -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:
         os._exit(1)
-
-
-@contextmanager
-def guarded() -> Iterator[Callable[[], object] | None]:
-    """A guard for a process group: it kills the group if we are killed.
-
-        with guarded() as first, Popen(command, start_new_session=True, preexec_fn=first) as process: ...
-
-    A small process waits. The new process tells it its number before it does anything else, so that there is
-    no moment at which it has no guard. Where processes cannot be forked there is none.
-    """
-    if not FORKS:
-        yield None
-        return
-    read, write = os.pipe()
-    guard = os.fork()
-    if guard == 0:
-        try:
-            os.setsid()  # Ctrl-C is not for it
-            os.closerange(0, read)
-            os.closerange(read + 1, os.sysconf("SC_OPEN_MAX"))
-            heard = b""
-            while not heard.endswith(b"x") and (piece := os.read(read, 64)):
-                heard += piece
-            if heard and not heard.endswith(b"x"):
-                os.killpg(int(heard), signal.SIGKILL)
-        finally:
-            os._exit(0)
-    os.close(read)
-    try:
-        yield lambda: os.write(write, b"%d" % os.getpid())
-    finally:
-        os.write(write, b"x")
-        os.close(write)
-        os.waitpid(guard, 0)
 
 
 class TaskError(RuntimeError):
