@@ -52,7 +52,7 @@ def opus(folder: Path) -> bytes:
     return opus_zip(folder / "opus.zip").read_bytes()
 
 
-def _swapped(segments: list[Segment]) -> list[Segment]:
+def swapped(segments: list[Segment]) -> list[Segment]:
     """As a translator might: other words, in the same places."""
     return [
         Segment(tuple(part.swapcase() if isinstance(part, str) else part for part in each.parts)) for each in segments
@@ -68,7 +68,7 @@ def _document(name: str, changed: Callable[[bytes], bytes] = bytes) -> Reader:
         data = changed(file.read_bytes())
         file.write_bytes(data)
         out = translate_document(
-            file, file.with_name(f"out{file.suffix}"), _swapped, protector=Protector(), column=column
+            file, file.with_name(f"out{file.suffix}"), swapped, protector=Protector(), column=column
         )
         for everything in (False, True):
             document = read_document(data, str(file), column=column, everything=everything)

@@ -248,6 +248,11 @@ class TestHostile:
         assert texts_of(read(path)) == [("Ein Satz.", "A sentence.")]
         assert [each.name for each in tmp_path.iterdir()] == ["x.zip"]
 
+    def test_a_member_without_a_name(self, tmp_path: Path) -> None:
+        path = write_zip(tmp_path / "x.zip", {"x.de": "Ein Satz.\n", "x.en": "A sentence.\n", "~": "?"})
+        path.write_bytes(path.read_bytes().replace(b"~", b"\0"))
+        assert texts_of(read(path)) == [("Ein Satz.", "A sentence.")]
+
     def test_names_cannot_move_the_cursor(self, tmp_path: Path) -> None:
         path = write_zip(tmp_path / "x.zip", {"a\x1b[2J.tmx": "<tmx><body>"})
         assert "\x1b" not in message(path)

@@ -8,6 +8,7 @@ import pytest
 
 from tests import fuzzing
 from tests.fuzzing_documents import KINDS as DOCUMENTS
+from tests.fuzzing_small import read_damaged, small_targets
 
 NAMES = ["cdec forest", "cdec list", "cicada forest", "grammar", "gzip", "jsonl list", "moses hypergraph", "moses list"]
 NAMES += ["old list", "marian list", "json list", "fairseq", "sockeye", "opennmt", "tokens", "flat", "nemo", "espnet"]
@@ -52,3 +53,12 @@ def test_damaged_files_never_surprise(folder: Path, name: str, targets: Targets)
     for _ in range(200):
         refused += bool(fuzzing.attempt(folder / "file", fuzzing.mutated(data, generator), reader))
     assert refused > 30
+
+
+def test_small_damaged_files_never_surprise(tmp_path: Path) -> None:
+    """Those of `bench/fuzz_small.py`."""
+    for kind, (seeds, reader, damage) in small_targets(tmp_path).items():
+        generator = random.Random(kind)
+        assert not read_damaged(seeds[0], reader), kind
+        refused = sum(read_damaged(damage(generator.choice(seeds), generator), reader) for _ in range(60))
+        assert 0 < refused < 60, kind

@@ -96,7 +96,7 @@ def zip_entries(path: PathLike) -> list[Entry]:
         raise input_error(path_name(path), None, f"is an office document, not a corpus. {cure}")
     if len(members) > _MOST_MEMBERS:
         raise input_error(path_name(path), None, f"has {len(members):,} files. Is this a corpus? Unpack it yourself")
-    kept = [member for member in members if not member.is_dir() and not _is_note(member.filename)]
+    kept = [member for member in members if not member.filename.endswith("/") and not _is_note(member.filename)]
     return [_member(archive, member, f"{path_name(path)}/{printable(member.filename)}") for member in kept]
 
 
