@@ -12,7 +12,7 @@ from hopefear.data.lists import Synthetic
 from hopefear.data.verses import Verse
 from hopefear.model import BuildOptions, build
 from tests import faults
-from tests.creation.test_making import write_corpus
+from tests.creation.test_pipeline import write_corpus
 from tests.model.test_imported import ARPA, GRAMMARS
 from tests.models import sentence, write_block_task
 

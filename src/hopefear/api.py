@@ -35,7 +35,7 @@ from hopefear.commands.score import Score
 from hopefear.commands.tune import Tune
 from hopefear.commands.weigh import Weigh
 from hopefear.errors import InputError, OptionError
-from hopefear.formats.given import Names, lists_of, pool_of
+from hopefear.formats.inputs import Names, lists_of, pool_of
 from hopefear.formats.nbest import read_nbest
 from hopefear.formats.pool import GROUP, as_table
 from hopefear.formats.records import is_table, lists_in, several
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from hopefear.decode.evidence import Added
     from hopefear.evaluation.comparison import Compared
     from hopefear.evaluation.scores import Scored
-    from hopefear.evaluation.weighed import Weighed
+    from hopefear.evaluation.weigh_result import Weighed
     from hopefear.train.replicates import Tuned
 
 

@@ -14,7 +14,7 @@ from hopefear.util.messages import digits_for
 from hopefear.util.svg import Curve, line_chart, style, tag
 
 if TYPE_CHECKING:
-    from hopefear.evaluation.weighed import Weighed
+    from hopefear.evaluation.weigh_result import Weighed
     from hopefear.train.replicates import Tuned
     from hopefear.trainers import Result
 

@@ -9,7 +9,7 @@ from hopefear.cli.main import main
 from hopefear.commands.create import Create
 from hopefear.errors import OptionError
 from tests.cli.said import Said, one_line
-from tests.creation.test_making import write_corpus
+from tests.creation.test_pipeline import write_corpus
 
 
 def run(*arguments: object) -> int:

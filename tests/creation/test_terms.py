@@ -14,7 +14,7 @@ from hopefear.runs.session import SILENT
 from hopefear.trainers.data import Corpus
 from hopefear.translator.glossary import Term
 from hopefear.translator.translator import Translator
-from tests.creation.test_making import options, write_corpus
+from tests.creation.test_pipeline import options, write_corpus
 from tests.translator.conftest import make_translator
 
 

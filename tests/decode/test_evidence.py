@@ -187,7 +187,7 @@ def test_pieces_of_a_list_are_the_whole_list(tmp_path: Path, monkeypatch: pytest
     written = []
     for sentences in (1, 7, 1000):
         for name in ("out.jsonl", "out.nbest"):
-            monkeypatch.setattr("hopefear.formats.pieces.SENTENCES", sentences)
+            monkeypatch.setattr("hopefear.formats.streaming.SENTENCES", sentences)
             monkeypatch.setattr("hopefear.util.files.CHUNK", 500 if sentences < 10 else 1 << 20)
             hf.add_features(list=tmp_path / "list.jsonl", out=tmp_path / name, consensus=["bleu"])
             written.append((tmp_path / name).read_bytes())

@@ -13,7 +13,7 @@ import pytest
 import hopefear as hf
 from hopefear.data.lists import Synthetic
 from hopefear.evaluation.diagnosis import Finding, diagnose
-from hopefear.evaluation.held_out import Difference, difference
+from hopefear.evaluation.held_out_scores import Difference, difference
 from hopefear.evaluation.scores import chosen_stats
 
 DATA = Synthetic(sentences=80, candidates=20, dense=8)

@@ -16,7 +16,7 @@ from hopefear.formats import trec
 from hopefear.formats.forests import FOREST_FORMATS
 from hopefear.formats.letor import ENDINGS, read_letor
 from hopefear.formats.nbest import LIST_FORMATS, iter_nbest
-from hopefear.formats.pieces import iter_pools
+from hopefear.formats.streaming import iter_pools
 from hopefear.formats.table import read_table
 from hopefear.formats.table_files import KINDS
 from hopefear.formats.weights import read_many_weights

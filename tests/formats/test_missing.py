@@ -14,7 +14,7 @@ from hopefear.decode.ranking import rank_table
 from hopefear.decode.reranking import rerank, rerank_forests
 from hopefear.formats import iter_nbest, read_lists, read_nbest, write_forests, write_nbest
 from hopefear.formats.missing import check_weights, filled
-from hopefear.formats.pieces import iter_pools
+from hopefear.formats.streaming import iter_pools
 from hopefear.formats.table import TableSpec
 from tests.fuzzing import FAIRSEQ
 from tests.shared_data import SHARED

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hopefear.reports.buckets import COUNTS, FEWEST, LENGTHS, _joined, _name, length_buckets, word_buckets
-from hopefear.reports.examined import Examined
 from hopefear.reports.gather import Reader
+from hopefear.reports.run_view import Examined
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from hopefear.evaluation.scores import score_of
 from hopefear.metrics import Chrf
 from hopefear.reports import compare
-from hopefear.reports.examined import Examined, by_metric
+from hopefear.reports.feature_names import readable
 from hopefear.reports.gather import Reader
-from hopefear.reports.listing import BEFORE, listing, sentences
-from hopefear.reports.names import readable
 from hopefear.reports.numbers import shares
+from hopefear.reports.run_view import Examined, by_metric
+from hopefear.reports.sentence_list import BEFORE, listing, sentences
 from hopefear.reports.verdict import judged
 
 

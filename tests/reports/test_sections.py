@@ -11,8 +11,8 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.reports import scores, sections
-from hopefear.reports.examined import Examined, by_metric
 from hopefear.reports.gather import Reader, RunData
+from hopefear.reports.run_view import Examined, by_metric
 from hopefear.reports.verdict import judged
 
 

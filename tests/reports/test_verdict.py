@@ -15,8 +15,8 @@ import pytest
 from hopefear.evaluation.comparison import compared, p_text, p_value
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import Bleu
-from hopefear.reports.examined import Examined, Group, by_metric
 from hopefear.reports.gather import Reader
+from hopefear.reports.run_view import Examined, Group, by_metric
 from hopefear.reports.scores import pairs, scores
 from hopefear.reports.verdict import Judged, _enough, judged, next_steps, running, verdict
 

@@ -58,7 +58,7 @@ class Combine(Command[list[str]]):
     def run(self, session: Session) -> list[str]:
         """The names of the columns."""
         from hopefear.decode.combination import SystemLists, combine
-        from hopefear.formats.given import lists_of
+        from hopefear.formats.inputs import lists_of
         from hopefear.formats.weights import read_weights
 
         weights = {name: read_weights(path) for name, path in (text.split("=", 1) for text in self.weights)}

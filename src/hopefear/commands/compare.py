@@ -219,9 +219,9 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
     def _page(self, comparison: Compared, task: _Comparison, best: Mapping[str, Mapping[str, float]], run: Run) -> str:
         from hopefear.reports.compare import WeightsOf
         from hopefear.reports.comparison import page
-        from hopefear.reports.listing import BEFORE, candidates_listing
         from hopefear.reports.numbers import influence
         from hopefear.reports.sections import how
+        from hopefear.reports.sentence_list import BEFORE, candidates_listing
 
         pool, initial = task.parts["test"], task.initial or {}
         weights_of = {**best, BEFORE: initial} if initial else best

@@ -56,7 +56,7 @@ class Features(Command["Added"]):
 
     def run(self, session: Session) -> Added:
         from hopefear.decode.evidence import Evidence, add_evidence
-        from hopefear.formats.given import lists_of
+        from hopefear.formats.inputs import lists_of
 
         evidence = Evidence(
             lm=self.lm,

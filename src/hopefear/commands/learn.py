@@ -101,7 +101,7 @@ class Learn(Command[Iterator[str]]):
 
     def _check_order(self, translator: Translator, pairs: Sequence[tuple[str, str]], session: Session) -> None:
         """Corrections that seem to be those of other lines: refused in plain files, mentioned in a memory."""
-        from hopefear.evaluation.fit import translated_fit
+        from hopefear.evaluation.reference_mismatch import translated_fit
 
         corrections = [correction for _, correction in pairs]
         for finding in translated_fit(

@@ -186,7 +186,7 @@ class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
     def _fit(self, task: _Tuning, run: Run, outer: Session) -> Tuned:
         """The fits, what they are worth, and what may be wrong with them."""
         from hopefear.evaluation.diagnosis import diagnose
-        from hopefear.evaluation.held_out import difference
+        from hopefear.evaluation.held_out_scores import difference
         from hopefear.evaluation.scores import chosen_stats
         from hopefear.formats.missing import LIST_POLICIES
         from hopefear.formats.pool import means_of

@@ -18,7 +18,7 @@ from hopefear.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from hopefear._core import Pool
-    from hopefear.evaluation.weighed import Weighed
+    from hopefear.evaluation.weigh_result import Weighed
     from hopefear.formats.table import Table, TableSpec
     from hopefear.metrics import Metric
     from hopefear.runs.session import Session

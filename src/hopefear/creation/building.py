@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.creation.recipe import Recipe
+from hopefear.creation.stages import remove
 from hopefear.creation.target_text import more_text
-from hopefear.creation.work import remove
 from hopefear.model.builder import build
 from hopefear.model.options import BuildOptions
 from hopefear.model.shrinking import shrink

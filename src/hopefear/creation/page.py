@@ -11,7 +11,7 @@ from hopefear.reports.page import Section, card, chart, document, section, signe
 from hopefear.util.svg import Curve
 
 if TYPE_CHECKING:
-    from hopefear.creation.making import Created
+    from hopefear.creation.pipeline import Created
 
 
 def report_page(name: str, source: str, target: str, made: Created, stages: Mapping[str, dict[str, Any]]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.formats import read_forests, read_lists
-from hopefear.formats.kinds import explained
+from hopefear.formats.file_kinds import explained
 from hopefear.formats.pool import chosen
 from hopefear.formats.table import TableSpec, read_table
 from hopefear.metrics import from_record

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool, likeness_columns, set_sources
 from hopefear.errors import OptionError, input_error
 from hopefear.formats.missing import check_weights
-from hopefear.formats.pieces import SENTENCES, iter_pools, pool_writer
+from hopefear.formats.streaming import SENTENCES, iter_pools, pool_writer
 from hopefear.formats.weights import check_names, weight_vector
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PathLike, atomic_write, open_text, path_name

@@ -33,7 +33,7 @@ from hopefear._core import (
 from hopefear.decode.consensus import CONSENSUS, EXACT
 from hopefear.decode.forced import Forced
 from hopefear.errors import InputError, OptionError, input_error
-from hopefear.formats.pieces import iter_pools, pool_writer
+from hopefear.formats.streaming import iter_pools, pool_writer
 from hopefear.formats.weights import check_names, read_weights, weight_vector
 from hopefear.model.directory import Model
 from hopefear.model.language_model import LanguageModel

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hopefear._core import Pool, Vocab
 from hopefear.decode.consensus import CONSENSUS, best_by_consensus, best_places
 from hopefear.decode.limits import LIST_SIZE
+from hopefear.formats.file_kinds import explained
 from hopefear.formats.forests import read_forests
-from hopefear.formats.kinds import explained
 from hopefear.formats.missing import check_policy, check_weights
 from hopefear.formats.nbest import iter_nbest, read_nbest, write_nbest
 from hopefear.formats.weights import check_names, matched_numbers, read_weights, weight_vector

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from hopefear.documents.coding import LINE_END, Coding
+from hopefear.documents.encoding import LINE_END, Coding
 from hopefear.documents.segment import Part, Segment, Tag
 
 Render = Callable[[Segment], str]

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import Hole, TextDocument, plain_text
+from hopefear.documents.encoding import decode
 from hopefear.documents.markup import Attribute, Token, attributes, escape, escape_attribute, spellings, tokens
 from hopefear.documents.segment import VOID, Keep, Part, Segment, Tag, TagKind, pair_tags
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import Hole, TextDocument, plain_text
+from hopefear.documents.encoding import decode
 from hopefear.documents.segment import Segment
 from hopefear.errors import input_error
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import UNBROKEN, Hole, TextDocument, plain_text
+from hopefear.documents.encoding import decode
 from hopefear.documents.html_pages import html_holes
 from hopefear.documents.markdown_inline import inline_segment
 from hopefear.documents.segment import Segment

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
-from hopefear.documents.coding import LARGEST
+from hopefear.documents.encoding import LARGEST
 from hopefear.errors import input_error
 from hopefear.util.messages import printable
 

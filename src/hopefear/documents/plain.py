@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import UNBROKEN, Hole, TextDocument, plain_text
+from hopefear.documents.encoding import decode
 from hopefear.documents.segment import Segment
 from hopefear.documents.wrapping import WIDEST, Line, is_wrapped, lines_of, width, wrap
 

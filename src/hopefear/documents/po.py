@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hopefear.documents.coding import Coding, decode
 from hopefear.documents.document import plain_text
+from hopefear.documents.encoding import Coding, decode
 from hopefear.documents.segment import Segment
 from hopefear.documents.wrapping import Line, lines_of, width
 from hopefear.errors import input_error

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from itertools import groupby
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import UNBROKEN, Hole, TextDocument, plain_text
+from hopefear.documents.encoding import decode
 from hopefear.documents.markup import escape, spellings
 from hopefear.documents.segment import Part, Segment, Tag, join_strings, pair_tags, tag_kind
 from hopefear.documents.wrapping import Line, in_lines, lines_of

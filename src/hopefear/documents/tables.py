@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hopefear.documents.coding import LINE_END, decode, line_of
 from hopefear.documents.document import Hole, TextDocument, plain_text
+from hopefear.documents.encoding import LINE_END, decode, line_of
 from hopefear.documents.segment import Segment
 from hopefear.documents.wrapping import lines_of
 from hopefear.errors import input_error

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import TextDocument
+from hopefear.documents.encoding import decode
 from hopefear.documents.markup import attributes, check_xml, tokens
 from hopefear.documents.packages import Package
 from hopefear.documents.paragraphs import paragraph_holes

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hopefear.documents.coding import LINE_END
+from hopefear.documents.encoding import LINE_END
 
 WIDEST = 100  # columns of a file that is broken into lines; longer lines are paragraphs
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from hopefear.documents.coding import decode
 from hopefear.documents.document import Hole, TextDocument, plain_text
+from hopefear.documents.encoding import decode
 from hopefear.documents.markup import Token, attributes, check_xml, escape, spellings, tokens, unescape_xml
 from hopefear.documents.segment import Keep, Part, Segment, Tag, TagKind, join_strings, pair_tags
 from hopefear.errors import input_error

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from hopefear import _core
 from hopefear._core import Pool
-from hopefear.evaluation.fit import pool_fit
-from hopefear.evaluation.held_out import Difference
+from hopefear.evaluation.held_out_scores import Difference
+from hopefear.evaluation.reference_mismatch import pool_fit
 from hopefear.evaluation.significance import Comparison, paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Chrf, Metric, Ter

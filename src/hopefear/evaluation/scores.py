@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation import SAMPLES
-from hopefear.evaluation.fit import references_fit, same_text
-from hopefear.formats.kinds import explained
+from hopefear.evaluation.reference_mismatch import references_fit, same_text
+from hopefear.formats.file_kinds import explained
 from hopefear.formats.nbest import iter_nbest
 from hopefear.formats.references import by_translator
 from hopefear.formats.weights import weight_vector

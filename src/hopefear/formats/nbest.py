@@ -10,8 +10,8 @@ from typing import Any
 
 from hopefear._core import NbestParser, NbestSentence, Pool, format_nbest, merged
 from hopefear.errors import InputError, input_error, python_messages
-from hopefear.formats.foreign import FOREIGN, recognised
 from hopefear.formats.forests import forests_begin
+from hopefear.formats.list_formats import FOREIGN, recognised
 from hopefear.formats.listed import Candidate, Input, Listed, statistics
 from hopefear.formats.missing import alike, check_policy, complete
 from hopefear.formats.records import Records, dataset_pieces, is_dataset, lists_in, several
@@ -35,7 +35,7 @@ from hopefear.util.files import (
 NBEST_FORMATS = ("moses", "cdec", "jsonl")
 LIST_FORMATS = (*NBEST_FORMATS, "joshua", "marian", "travatar", "json", *FOREIGN)
 Lists = PathsLike | Pool | Iterable[Mapping[str, Any]]  # files, or what is in memory already
-GROUP = "hopefear.formats"  # entry points of packages that add readers such as those of hopefear.formats.foreign
+GROUP = "hopefear.formats"  # entry points of packages that add readers such as those of hopefear.formats.list_formats
 
 
 def list_formats() -> list[str]:

@@ -17,8 +17,8 @@ import numpy as np
 
 from hopefear._core import Pool
 from hopefear.metrics import Bleu, Metric
-from hopefear.reports.examined import Examined
 from hopefear.reports.numbers import BeforeAfter
+from hopefear.reports.run_view import Examined
 
 LENGTHS = (5, 10, 15, 20, 30, 40)  # the last of each bucket
 COUNTS = (1, 4, 9, 49, 249)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from hopefear.reports.names import readable
+from hopefear.reports.feature_names import readable
 from hopefear.reports.numbers import BeforeAfter, Moved, Surface
 from hopefear.reports.page import WIDE, small_number
 from hopefear.util.svg import Frame, look, nice_ticks, number, style, tag, tick_text

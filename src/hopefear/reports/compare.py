@@ -15,11 +15,11 @@ from hopefear.evaluation.comparison import METRIC_NAMES
 from hopefear.metrics import Bleu, Chrf, Metric, Ter
 from hopefear.reports import page
 from hopefear.reports.charts import dots_chart
-from hopefear.reports.examined import PARTS, TITLES, Examined, Group
+from hopefear.reports.feature_names import readable
 from hopefear.reports.gather import RunData
-from hopefear.reports.names import readable
 from hopefear.reports.numbers import all_stats, shares
 from hopefear.reports.page import Section, plain_number, section, signed, small_number, table
+from hopefear.reports.run_view import PARTS, TITLES, Examined, Group
 from hopefear.reports.verdict import Judged
 from hopefear.trainers.registry import find, settable
 from hopefear.util.svg import Curve

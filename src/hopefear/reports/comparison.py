@@ -12,11 +12,11 @@ from hopefear.evaluation.comparison import Compared
 from hopefear.evaluation.data_sets import ComparedOnSets
 from hopefear.reports.charts import Bar, forest_plot
 from hopefear.reports.compare import WeightsOf, weight_rows
-from hopefear.reports.listing import Listing, sentences
 from hopefear.reports.numbers import averaged
 from hopefear.reports.page import MINUS, WIDE, Section, chart, definitions, document, figure, section, table
 from hopefear.reports.scores import pairs
 from hopefear.reports.sections import one_fit
+from hopefear.reports.sentence_list import Listing, sentences
 from hopefear.util.messages import plural
 from hopefear.util.svg import Curve, line_chart
 

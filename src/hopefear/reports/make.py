@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hopefear.errors import InputError
 from hopefear.reports import SENTENCES, compare, page, scores, sections
-from hopefear.reports.examined import Examined, Group, by_metric
 from hopefear.reports.gather import Reader, RunData
-from hopefear.reports.listing import listing, sentences
+from hopefear.reports.run_view import Examined, Group, by_metric
+from hopefear.reports.sentence_list import listing, sentences
 from hopefear.reports.verdict import judged
 from hopefear.util.files import atomic_write
 from hopefear.util.messages import plural, some

@@ -10,8 +10,8 @@ from hopefear.evaluation.comparison import LEVEL, Compared, p_value
 from hopefear.evaluation.significance import confidence_interval
 from hopefear.reports import page
 from hopefear.reports.charts import Bar, forest_plot
-from hopefear.reports.examined import PARTS, TITLES, Group, ScoredSystem
 from hopefear.reports.page import Section, plain_number, section, signed, table
+from hopefear.reports.run_view import PARTS, TITLES, Group, ScoredSystem
 from hopefear.reports.verdict import Judged, next_steps, running, verdict
 
 BEFORE = 7  # the series of what was before: grey

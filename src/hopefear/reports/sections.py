@@ -12,9 +12,8 @@ from hopefear.reports import page
 from hopefear.reports.buckets import length_buckets, word_buckets
 from hopefear.reports.charts import dots_chart, hope_and_fear, precisions_chart, surface_chart, weights_chart
 from hopefear.reports.compare import all_shares
-from hopefear.reports.examined import PARTS, TITLES, Examined, Group
+from hopefear.reports.feature_names import readable
 from hopefear.reports.gather import RunData
-from hopefear.reports.names import readable
 from hopefear.reports.numbers import (
     Moved,
     Surface,
@@ -24,6 +23,7 @@ from hopefear.reports.numbers import (
     surfaces as error_surfaces,
 )
 from hopefear.reports.page import Section, card, escape_metric, panels, plain_number, section, table
+from hopefear.reports.run_view import PARTS, TITLES, Examined, Group
 from hopefear.reports.verdict import Judged
 from hopefear.runs import RunRecord
 from hopefear.util.svg import Curve

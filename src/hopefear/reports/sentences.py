@@ -19,8 +19,8 @@ from hopefear._core import Derivation, HopeFear, OracleDocument, Pool
 from hopefear.evaluation.clouds import typical_document
 from hopefear.evaluation.scores import best_of
 from hopefear.formats.weights import weight_vector
+from hopefear.reports.feature_names import readable
 from hopefear.reports.gather import RunData
-from hopefear.reports.names import readable
 from hopefear.util.processes import cores
 
 Vector = NDArray[np.float64]

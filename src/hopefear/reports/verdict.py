@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from html import escape
 
 from hopefear.evaluation.comparison import LEVEL, METRIC_NAMES, Compared, Pair, compared, p_text
-from hopefear.reports.examined import PARTS, TITLES, Group, ScoredSystem
 from hopefear.reports.gather import RunData
 from hopefear.reports.page import plain_number, signed
+from hopefear.reports.run_view import PARTS, TITLES, Group, ScoredSystem
 
 WHERE = {"test": "test data", "holdout": "held-out data", "dev": "dev", "train": "the data learnt from"}
 PHRASES = {"test": "test", "holdout": "held-out", "dev": "development", "train": "training"}

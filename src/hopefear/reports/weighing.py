@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from hopefear.evaluation.weighed import TITLES, Weighed
+from hopefear.evaluation.weigh_result import TITLES, Weighed
 from hopefear.reports.page import chart, document, section, small_number, table
 from hopefear.util.svg import Curve
 

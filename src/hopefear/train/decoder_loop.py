@@ -19,7 +19,7 @@ from hopefear.evaluation.diagnosis import (
     examine_weights,
     wrong_references,
 )
-from hopefear.evaluation.held_out import difference
+from hopefear.evaluation.held_out_scores import difference
 from hopefear.evaluation.scores import first_best
 from hopefear.formats import read_forests, read_weights, write_forests
 from hopefear.formats.weights import weight_vector

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopefear.errors import InputError
-from hopefear.evaluation.fit import same_text, translated_fit
-from hopefear.evaluation.held_out import Difference
+from hopefear.evaluation.held_out_scores import Difference
 from hopefear.evaluation.holdout import split
+from hopefear.evaluation.reference_mismatch import same_text, translated_fit
 from hopefear.formats.forests import plf_lattices
 from hopefear.formats.weights import check_names, read_many_weights, read_weights
 from hopefear.model.directory import Model

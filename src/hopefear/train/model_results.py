@@ -12,7 +12,7 @@ import numpy as np
 from hopefear._core import corpus_pool
 from hopefear.decode.blocks import Blocks
 from hopefear.evaluation.diagnosis import examine_outcome
-from hopefear.evaluation.held_out import difference
+from hopefear.evaluation.held_out_scores import difference
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import Bleu
 from hopefear.runs.directory import Run

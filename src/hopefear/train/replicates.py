@@ -17,7 +17,7 @@ import numpy as np
 
 from hopefear._core import Pool
 from hopefear.evaluation.diagnosis import Finding
-from hopefear.evaluation.held_out import Difference
+from hopefear.evaluation.held_out_scores import Difference
 from hopefear.evaluation.scores import score_of
 from hopefear.metrics import Metric
 from hopefear.reranker import Reranker, Scoring

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.evaluation.significance import Comparison, approximate_randomization, confidence_interval
-from hopefear.evaluation.weighed import CERTAIN, FEW, Left, Measured, Point, Weighed, verdict
+from hopefear.evaluation.weigh_result import CERTAIN, FEW, Left, Measured, Point, Weighed, verdict
 from hopefear.formats.pool import means_of
 from hopefear.formats.table import Table, TableSpec
 from hopefear.formats.table_pool import PIECE

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from hopefear._core import SentenceRule
-from hopefear.documents.placing import place_tags
 from hopefear.documents.segment import Keep, Part, Tag, join_strings
+from hopefear.documents.tag_placement import place_tags
 from hopefear.learning.memory import Pair
 from hopefear.model.directory import Model
 from hopefear.translator.alignment import Aligned, Phrase

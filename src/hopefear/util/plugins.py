@@ -6,8 +6,9 @@ A package that declares, in its ``pyproject.toml``, ::
     mine = "my_package.trainer:Mine"
 
 adds a trainer ``mine``. The groups are ``hopefear.trainers``, ``hopefear.metrics``, ``hopefear.commands`` and
-``hopefear.trackers`` (classes), and ``hopefear.formats`` (functions that read lists: ``hopefear.formats.foreign``). Our
-own names come first. Only what is installed, or named by the user, is ever imported.
+``hopefear.trackers`` (classes), and ``hopefear.formats`` (functions that read lists:
+``hopefear.formats.list_formats``). Our own names come first. Only what is installed, or named by the user, is ever
+imported.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError, python_messages
 from hopefear.evaluation.scores import score_of
-from hopefear.formats.given import Names, pool_of
+from hopefear.formats.inputs import Names, pool_of
 from hopefear.formats.pool import chosen
 from hopefear.formats.records import lists_in, several
 from hopefear.formats.weights import read_weights
@@ -132,7 +132,7 @@ class CandidateTrainer(Trainer):
     ) -> tuple[Self, Pool, Mapping[str, float] | None]:
         """The trainer with a metric that is no longer a name, the candidates as a pool, and the weights to start from.
 
-        ``outcome`` and ``columns`` are those of :func:`hopefear.formats.given.pool_of`.
+        ``outcome`` and ``columns`` are those of :func:`hopefear.formats.inputs.pool_of`.
         """
         data = several(data)
         if not (isinstance(data, str | os.PathLike) or columns.get("group")) and lists_in(data) is None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hopefear as hf
-from hopefear.evaluation.held_out import ENOUGH, Difference, difference, estimate
+from hopefear.evaluation.held_out_scores import ENOUGH, Difference, difference, estimate
 from hopefear.evaluation.significance import confidence_interval, paired_bootstrap
 
 QUALITY = hf.External("quality")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopefear.reports.examined import Examined, by_metric
 from hopefear.reports.gather import Reader
+from hopefear.reports.run_view import Examined, by_metric
 
 
 @pytest.mark.parametrize("name", ["kbmira", "ter", "forests"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hopefear.creation.work import Work
+from hopefear.creation.stages import Work
 from hopefear.errors import InputError
 from hopefear.runs.session import SILENT
 

@@ -10,8 +10,8 @@ from hopefear._core import Pool
 from hopefear.evaluation.scores import best_of
 from hopefear.metrics import Metric
 from hopefear.reports import page
-from hopefear.reports.examined import PARTS, TITLES, Examined
 from hopefear.reports.page import Section, section
+from hopefear.reports.run_view import PARTS, TITLES, Examined
 from hopefear.reports.verdict import Judged
 
 BEFORE = "before training"

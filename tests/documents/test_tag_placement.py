@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from hopefear.documents.placing import place_tags
 from hopefear.documents.segment import Segment, Tag, well_formed
+from hopefear.documents.tag_placement import place_tags
 
 
 def shown(source: str, target: str, links: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.data.lists import Synthetic
-from hopefear.evaluation.fit import pool_fit, references_fit, same_text
+from hopefear.evaluation.reference_mismatch import pool_fit, references_fit, same_text
 from hopefear.evaluation.scores import score_files
 from hopefear.formats import read_nbest
 from hopefear.metrics import from_text

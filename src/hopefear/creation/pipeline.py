@@ -23,8 +23,8 @@ from hopefear.creation.options import CreateOptions
 from hopefear.creation.page import report_page
 from hopefear.creation.recipe import Recipe, choose_recipe
 from hopefear.creation.scoring import learning_curve, score_all, verdict
+from hopefear.creation.stages import Work, folder_of, remove
 from hopefear.creation.terms import choose_term_weight
-from hopefear.creation.work import Work, folder_of, remove
 from hopefear.decode import Hiero
 from hopefear.formats.weights import read_weights
 from hopefear.model.directory import INFO, Model, check_out, put_weights

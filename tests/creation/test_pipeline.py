@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hopefear.creation import Created, CreateOptions, create, making
+from hopefear.creation import Created, CreateOptions, create, pipeline
 from hopefear.creation.data import prepare
 from hopefear.errors import InputError, OptionError
 from hopefear.model.directory import Model
@@ -89,7 +89,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     create(options(tmp_path, out=tmp_path / "whole", jobs=1))
     done: list[str] = []
     for name in ("prepare", "build_model", "learn", "choose_way", "score_all"):
-        real = getattr(making, name)
+        real = getattr(pipeline, name)
 
         def once(*args: Any, _real: Any = real, _name: str = name, **more: Any) -> Any:
             done.append(_name)
@@ -97,7 +97,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 raise KeyboardInterrupt
             return _real(*args, **more)
 
-        monkeypatch.setattr(making, name, once)
+        monkeypatch.setattr(pipeline, name, once)
     for _ in range(5):
         with pytest.raises(KeyboardInterrupt):
             create(options(tmp_path, jobs=2))
@@ -119,12 +119,12 @@ def test_other_options_begin_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(making, "build_model", stop)
+        patch.setattr(pipeline, "build_model", stop)
         with pytest.raises(KeyboardInterrupt):
             create(options(tmp_path))
     before = (tmp_path / "translator.work" / "test.source").read_text()
     with monkeypatch.context() as patch:
-        patch.setattr(making, "build_model", stop)
+        patch.setattr(pipeline, "build_model", stop)
         with pytest.raises(KeyboardInterrupt):
             create(options(tmp_path, seed=2))
     assert (tmp_path / "translator.work" / "test.source").read_text() != before
