@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from hopefear.evaluation.scores import System, evaluate
-from hopefear.learning.alignment import Aligned, WordTable
+from hopefear.learning.alignment import PairAlignment, WordTable
 from hopefear.learning.memory import PHRASE, View, key_of
 from hopefear.metrics import metric_for
 from hopefear.model.builder import build
@@ -77,9 +77,9 @@ def without(translator: Translator, pieces: Sequence[str]) -> None:
 class _Diagonal(WordTable):
     """Links by the place of words alone."""
 
-    def align(self, source: Sequence[str], target: Sequence[str]) -> Aligned:
+    def align(self, source: Sequence[str], target: Sequence[str]) -> PairAlignment:
         links = [(s, s * len(target) // len(source)) for s in range(len(source))] if target else []
-        return Aligned(links, super().align(source, target).fit)
+        return PairAlignment(links, super().align(source, target).fit)
 
 
 class Terms:

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from hopefear._core import Extractor, ParallelText
-from hopefear.learning.memory import Memory, Pair, View, distance, with_numbers
+from hopefear.learning.memory import CorrectedPair, Memory, View, distance, with_numbers
 from hopefear.model import BuildOptions
 
 
-def pair(source: str, target: str, links: str | None = None, owner: tuple[int, int] = (0, 1)) -> Pair:
+def pair(source: str, target: str, links: str | None = None, owner: tuple[int, int] = (0, 1)) -> CorrectedPair:
     left, right = tuple(source.split()), tuple(target.split())
     if links is None:
         links = " ".join(f"{k}-{k}" for k in range(min(len(left), len(right))))
     pairs = [(int(s), int(t)) for s, t in (link.split("-") for link in links.split())]
-    return Pair.of(owner, 0, (source, target), left, right, pairs)
+    return CorrectedPair.of(owner, 0, (source, target), left, right, pairs)
 
 
-def view_of(*pairs: Pair, undone: frozenset[tuple[int, int]] = frozenset()) -> View:
+def view_of(*pairs: CorrectedPair, undone: frozenset[tuple[int, int]] = frozenset()) -> View:
     memory = Memory()
     for each in pairs:
         memory.add(each)
@@ -53,7 +53,7 @@ def test_phrases_are_those_that_build_extracts() -> None:
         target = [rng.choice("wxyz") for _ in range(rng.randrange(1, 9))]
         count = rng.randrange(1, 8)
         links = sorted({(rng.randrange(len(source)), rng.randrange(len(target))) for _ in range(count)})
-        own = Pair.of((0, 1), 0, ("", ""), tuple(source), tuple(target), links)
+        own = CorrectedPair.of((0, 1), 0, ("", ""), tuple(source), tuple(target), links)
         longest = rng.randrange(1, 8)
         found = {(" ".join(source[b:e]), " ".join(target[s:t])) for b, e, s, t in own.phrases(longest)}
         assert found == extracted(source, target, links, longest)

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from hopefear._core import SentenceRule
-from hopefear.learning.memory import PHRASE, Memory, Pair, View
+from hopefear.learning.memory import PHRASE, CorrectedPair, Memory, View
 from hopefear.learning.rules import RuleMaker
 from hopefear.model.directory import Model
 from tests.reference.learnt_rules import Place, evidence
@@ -23,7 +23,7 @@ class Learnt:
         if links is None:
             links = " ".join(f"{k}-{k}" for k in range(min(len(left), len(right))))
         own = [(int(s), int(t)) for s, t in (link.split("-") for link in links.split())]
-        pair = Pair.of((0, len(self.memory.pairs) + 1), 0, (source, target), left, right, own)
+        pair = CorrectedPair.of((0, len(self.memory.pairs) + 1), 0, (source, target), left, right, own)
         self.memory.add(pair)
         self.maker.add(pair)
 

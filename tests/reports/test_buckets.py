@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from hopefear.reports.buckets import COUNTS, FEWEST, LENGTHS, _joined, _name, length_buckets, word_buckets
-from hopefear.reports.gather import Reader
-from hopefear.reports.run_view import Examined
+from hopefear.reports.gather import RunReader
+from hopefear.reports.run_view import RunView
 
 
 @pytest.fixture
-def examined(runs: Path) -> list[Examined]:
-    reader = Reader(jobs=1)
-    return [Examined(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert"))]
+def examined(runs: Path) -> list[RunView]:
+    reader = RunReader(jobs=1)
+    return [RunView(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert"))]
 
 
-def test_buckets_of_sentences_are_scored_as_documents(examined: list[Examined]) -> None:
+def test_buckets_of_sentences_are_scored_as_documents(examined: list[RunView]) -> None:
     got = length_buckets(examined, "dev")
     pool = examined[0].run.parts["dev"]
     lengths = [len(pool.references(i)[0].split()) for i in range(len(pool))]
@@ -39,7 +39,7 @@ def test_buckets_of_sentences_are_scored_as_documents(examined: list[Examined]) 
         low = high
 
 
-def test_words_are_counted_by_their_frequency(examined: list[Examined]) -> None:
+def test_words_are_counted_by_their_frequency(examined: list[RunView]) -> None:
     got = word_buckets(examined, "dev")
     assert got is not None
     pool = examined[1].run.parts["dev"]

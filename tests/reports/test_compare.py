@@ -13,20 +13,20 @@ from hopefear.evaluation.scores import score_of
 from hopefear.metrics import Chrf
 from hopefear.reports import compare
 from hopefear.reports.feature_names import readable
-from hopefear.reports.gather import Reader
+from hopefear.reports.gather import RunReader
 from hopefear.reports.numbers import shares
-from hopefear.reports.run_view import Examined, by_metric
+from hopefear.reports.run_view import RunView, by_metric
 from hopefear.reports.sentence_list import BEFORE, listing, sentences
 from hopefear.reports.verdict import judged
 
 
 @pytest.fixture
-def examined(runs: Path) -> list[Examined]:
-    reader = Reader(jobs=1)
-    return [Examined(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
+def examined(runs: Path) -> list[RunView]:
+    reader = RunReader(jobs=1)
+    return [RunView(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
 
 
-def test_every_run_is_scored_in_every_metric(examined: list[Examined]) -> None:
+def test_every_run_is_scored_in_every_metric(examined: list[RunView]) -> None:
     groups = by_metric(examined)
     made = compare.metrics(groups, [judged(group, 1) for group in groups], 1)
     assert made is not None
@@ -42,7 +42,7 @@ def test_every_run_is_scored_in_every_metric(examined: list[Examined]) -> None:
     assert "<b>" in rows["ter"].split("<td>")[4] and "<b>" in rows["mert"].split("<td>")[2]  # what it was trained for
 
 
-def test_every_sentence_is_listed_with_what_every_run_says(examined: list[Examined]) -> None:
+def test_every_sentence_is_listed_with_what_every_run_says(examined: list[RunView]) -> None:
     groups = by_metric(examined)
     listings = [listing(ranking) for group in groups if (ranking := judged(group, 1)) is not None]
     both, alone = (listed.record() for listed in listings if listed is not None)
@@ -64,7 +64,7 @@ def test_every_sentence_is_listed_with_what_every_run_says(examined: list[Examin
     assert section is not None and section.content.count("data-listing=") == 2 and "<h3>TER</h3>" in section.content
 
 
-def test_runs_on_other_sentences_are_not_in_one_list(examined: list[Examined]) -> None:
+def test_runs_on_other_sentences_are_not_in_one_list(examined: list[RunView]) -> None:
     examined[1].scored["holdout"] = replace(examined[1].scored["holdout"], of="others")
     judgement = judged(by_metric(examined)[0], 1)
     assert judgement is not None
@@ -72,7 +72,7 @@ def test_runs_on_other_sentences_are_not_in_one_list(examined: list[Examined]) -
     assert made is not None and len(made.systems) == 2
 
 
-def test_weights_of_all_runs_are_in_one_plot(examined: list[Examined]) -> None:
+def test_weights_of_all_runs_are_in_one_plot(examined: list[RunView]) -> None:
     text = compare.all_shares(by_metric(examined)[0])
     names = list(examined[0].run.weights)
     for each in examined[:2]:
@@ -81,7 +81,7 @@ def test_weights_of_all_runs_are_in_one_plot(examined: list[Examined]) -> None:
     assert "ter:" not in text and compare.all_shares(by_metric(examined)[1]) == ""
 
 
-def test_every_weight_is_in_the_table(examined: list[Examined]) -> None:
+def test_every_weight_is_in_the_table(examined: list[RunView]) -> None:
     _, data = compare.weights_table(examined)
     assert data["runs"] == ["kbmira", "mert", "ter"]
     assert {row[0] for row in data["rows"]} == set(examined[0].run.weights)
@@ -96,7 +96,7 @@ def test_every_weight_is_in_the_table(examined: list[Examined]) -> None:
     assert {row[0] for row in data["rows"]} == {"<x>", "lex(%2C,;)"}
 
 
-def test_options_that_differ(examined: list[Examined]) -> None:
+def test_options_that_differ(examined: list[RunView]) -> None:
     text = compare.options(examined).content
     rows = {name: cells.split("<td>")[1:] for name, cells in re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', text)}
     assert [cell.removesuffix("</td>") for cell in rows["trainer"]] == ["kbmira", "mert", "mert"]

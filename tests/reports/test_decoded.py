@@ -13,7 +13,7 @@ from hopefear.cli.main import main
 from hopefear.data.language import SyntheticParallel
 from hopefear.metrics import Bleu
 from hopefear.model import BuildOptions, build
-from hopefear.reports.gather import Reader
+from hopefear.reports.gather import RunReader
 from hopefear.reports.numbers import learning_curve
 from hopefear.reports.page import unpacked
 from tests.reports.pages import parsed
@@ -68,14 +68,14 @@ def test_clouds_and_trees(trained: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_said_before_is_what_the_run_saw(trained: Path) -> None:
-    run = Reader(jobs=1).read(trained)
+    run = RunReader(jobs=1).read(trained)
     examples = json.loads((trained / "examples.json").read_text())
     assert set(run.said_before.values()) <= {example["before"] for example in examples}
     assert len(learning_curve(run).x) == len(run.record.epochs)
 
 
 def test_the_record_is_that_of_every_run(trained: Path) -> None:
-    run = Reader(jobs=1).read(trained)
+    run = RunReader(jobs=1).read(trained)
     assert (run.trainer, run.key, run.metric) == ("mira", "bleu", Bleu())
     assert run.options["epochs"] == 2 and "eta" in run.options
     assert set(run.record.files()) == {"source", "refs", "dev_source", "dev_refs"}
@@ -85,7 +85,7 @@ def test_the_record_is_that_of_every_run(trained: Path) -> None:
 def test_without_examples_the_development_data_is_read_again(trained: Path, tmp_path: Path) -> None:
     shutil.copytree(trained, tmp_path / "run")
     (tmp_path / "run" / "examples.json").unlink()
-    kept, again = (Reader(jobs=1).read(path) for path in (trained, tmp_path / "run"))
+    kept, again = (RunReader(jobs=1).read(path) for path in (trained, tmp_path / "run"))
     assert again.missing is None
     assert again.said_before == kept.said_before  # translated anew
     pools = [run.parts["examples"] for run in (kept, again)]
@@ -95,7 +95,7 @@ def test_without_examples_the_development_data_is_read_again(trained: Path, tmp_
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     next(file for file in record["inputs"] if file["role"] == "dev_source")["sha256"] = "0"
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
-    assert "was changed since" in str(Reader(jobs=1).read(tmp_path / "run").missing)
+    assert "was changed since" in str(RunReader(jobs=1).read(tmp_path / "run").missing)
 
 
 def test_without_the_model(trained: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_without_the_model(trained: Path, tmp_path: Path) -> None:
 
 
 def test_runs_are_compared_by_what_they_kept(trained: Path, tmp_path: Path) -> None:
-    run = Reader(jobs=1).read(trained)
+    run = RunReader(jobs=1).read(trained)
     kept = run.kept["dev"]
     final = run.record.final
     assert Bleu().score(kept.after.sum(axis=0)) == pytest.approx(final["dev"]["bleu"])

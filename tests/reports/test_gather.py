@@ -13,7 +13,7 @@ import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.formats import read_lists
 from hopefear.metrics import Bleu, Ter
-from hopefear.reports.gather import Reader, RunData
+from hopefear.reports.gather import RunData, RunReader
 from hopefear.reports.numbers import learning_curve
 from hopefear.runs import RunRecord
 from tests.reports.pages import parsed
@@ -55,7 +55,7 @@ def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
     assert main(["report", str(tmp_path / "loop"), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
     page = parsed(tmp_path / "r.html")
     assert "candidates" in page.ids and "surface" in page.ids
-    run = Reader(jobs=1).read(tmp_path / "loop")
+    run = RunReader(jobs=1).read(tmp_path / "loop")
     assert run.missing is None and run.has_initial
     assert len(learning_curve(run).x) >= len(run.record.epochs) > 1
     for part, said in run.said.items():  # the decoder's own translations, as the record has them
@@ -70,8 +70,8 @@ def score_stats(run: RunData, pool: hf.Pool) -> float:
 
 
 def test_metrics_that_fall_are_better(runs: Path) -> None:
-    assert Reader(jobs=1).read(runs / "ter").metric == Ter()
-    assert Reader(jobs=1).read(runs / "mert").metric == Bleu()
+    assert RunReader(jobs=1).read(runs / "ter").metric == Ter()
+    assert RunReader(jobs=1).read(runs / "mert").metric == Bleu()
 
 
 def copied(run: Path, to: Path, **changes: object) -> Path:
@@ -83,7 +83,7 @@ def copied(run: Path, to: Path, **changes: object) -> Path:
 
 
 def test_the_record_says_what_was_done(runs: Path) -> None:
-    run = Reader(jobs=1).read(runs / "kbmira")
+    run = RunReader(jobs=1).read(runs / "kbmira")
     assert isinstance(run.record, RunRecord)
     assert (run.trainer, run.key, run.metric) == ("kbmira", "bleu", Bleu())
     assert run.options["passes"] == 5 and "C" in run.options  # also options that were left at their defaults
@@ -96,10 +96,10 @@ def test_a_replicate_whose_checkpoint_is_damaged_is_left_out(runs: Path, tmp_pat
     for number, text in ((1, "{ cut"), (2, '{"seed": 2}')):
         path = copied(runs / "kbmira", tmp_path / str(number))
         (path / "checkpoint" / f"replicate-{number}.json").write_text(text)
-        assert [replicate.seed for replicate in Reader(jobs=1).read(path).replicates] == [3 - number]
+        assert [replicate.seed for replicate in RunReader(jobs=1).read(path).replicates] == [3 - number]
     (path / "checkpoint" / "replicate-1.json").unlink()
-    (only,) = Reader(jobs=1).read(path).replicates  # none is left: the record has the best one
-    assert only.history == Reader(jobs=1).read(path).record.epochs
+    (only,) = RunReader(jobs=1).read(path).replicates  # none is left: the record has the best one
+    assert only.history == RunReader(jobs=1).read(path).record.epochs
     assert only.weights == hf.read_weights(path / "weights.txt")
 
 
@@ -111,7 +111,7 @@ def test_lists_that_runs_share_are_read_once(runs: Path, monkeypatch: pytest.Mon
         return read_lists(*given, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr("hopefear.data.candidates.read_lists", read)
-    reader = Reader(jobs=1)
+    reader = RunReader(jobs=1)
     first, second = (reader.read(runs / name) for name in ("kbmira", "mert"))
     assert len(asked) == 1 and first.parts["dev"].ids == second.parts["dev"].ids
 
@@ -121,7 +121,7 @@ def test_lists_to_choose_on_are_the_development_part(runs: Path, tmp_path: Path)
     dev = ["--dev-nbest", str(runs / "nbest.txt"), "--dev-refs", str(runs / "ref.1")]
     options = ["--trainer", "kbmira", "--set", "passes=1", "--out", str(tmp_path / "run"), "--quiet"]
     assert main(["tune", *lists, *dev, *options]) == 0
-    run = Reader(jobs=1).read(tmp_path / "run")
+    run = RunReader(jobs=1).read(tmp_path / "run")
     assert {part: len(pool) for part, pool in run.parts.items()} == {"train": 36, "dev": 40, "holdout": 4}
     assert run.part == "dev" and run.parts["dev"].references(0) != run.parts["train"].references(0)
 
@@ -147,6 +147,6 @@ def test_lists_are_read_as_the_run_read_them(runs: Path, tmp_path: Path) -> None
     files = ["--nbest", str(runs / "nbest.txt"), "--refs", *(str(runs / f"ref.{r}") for r in range(4))]
     options = ["--trainer", "kbmira", "--set", "passes=2", "--features", "lm", "word*", "--missing", "mean"]
     assert main(["tune", *files, *options, "--out", str(tmp_path / "run"), "--quiet"]) == 0
-    run = Reader().read(tmp_path / "run")
+    run = RunReader().read(tmp_path / "run")
     assert run.missing is None
     assert run.parts["dev"].feature_names == ["lm", "wordpenalty"] == [*run.weights]

@@ -11,7 +11,7 @@ import pytest
 
 from hopefear.evaluation.scores import score_of
 from hopefear.metrics import Bleu
-from hopefear.reports.gather import Kept, Reader
+from hopefear.reports.gather import Kept, RunReader
 from hopefear.reports.numbers import (
     averaged,
     before_after,
@@ -26,7 +26,7 @@ from hopefear.reports.numbers import (
 
 
 def test_scores_are_those_of_the_run(runs: Path) -> None:
-    run = Reader(jobs=1).read(runs / "kbmira")
+    run = RunReader(jobs=1).read(runs / "kbmira")
     final = run.record.final
     for part in ("dev", "holdout"):
         scores = before_after(run, part, 1)
@@ -41,7 +41,7 @@ def test_scores_are_those_of_the_run(runs: Path) -> None:
 @pytest.mark.parametrize("name", ["mert", "ter", "forests"])
 def test_surfaces_are_exact(runs: Path, name: str) -> None:
     """Against scoring the pool anew at points of the line."""
-    run = Reader(jobs=1).read(runs / name)
+    run = RunReader(jobs=1).read(runs / name)
     pool = run.parts["dev"]
     feature = max(run.weights, key=lambda f: abs(run.weights[f]))
     (surface,) = surfaces(run, [feature], 1)
@@ -70,7 +70,7 @@ def test_thinning_keeps_the_extremes() -> None:
 
 
 def test_weights_are_compared_by_their_share(runs: Path) -> None:
-    run = Reader(jobs=1).read(runs / "mert")
+    run = RunReader(jobs=1).read(runs / "mert")
     spread = influence(run.parts["dev"])
     moved, total = moved_weights(run, spread)
     assert total == len(run.weights)

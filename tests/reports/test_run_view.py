@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hopefear.reports.gather import Reader
-from hopefear.reports.run_view import Examined, by_metric
+from hopefear.reports.gather import RunReader
+from hopefear.reports.run_view import RunView, by_metric
 
 
 @pytest.mark.parametrize("name", ["kbmira", "ter", "forests"])
 def test_every_part_is_scored_and_sentences_are_picked(runs: Path, name: str) -> None:
-    run = Reader(jobs=1).read(runs / name)
-    examined = Examined(run, 0, 3, 1)
+    run = RunReader(jobs=1).read(runs / name)
+    examined = RunView(run, 0, 3, 1)
     assert set(examined.scored) == set(run.parts)
     assert set(examined.deviations) == set(run.parts["dev"].feature_names)
     assert len(examined.changes) == len(run.parts["dev"]) and len(examined.clouds) == 3
@@ -29,15 +29,17 @@ def test_every_part_is_scored_and_sentences_are_picked(runs: Path, name: str) ->
 
 
 def test_a_run_without_candidates_has_its_scores_only(runs: Path) -> None:
-    run = Reader(jobs=1).read(runs / "kbmira")
+    run = RunReader(jobs=1).read(runs / "kbmira")
     run.parts = {}
-    examined = Examined(run, 0, 3, 1)
+    examined = RunView(run, 0, 3, 1)
     assert not examined.scored and not examined.clouds and not examined.changes
     assert examined.after("dev") == [replicate["dev"]["bleu"] for replicate in run.record.final["replicates"]]
 
 
 def test_runs_are_grouped_by_their_metric(runs: Path) -> None:
-    examined = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "ter", "mert"))]
+    examined = [
+        RunView(RunReader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "ter", "mert"))
+    ]
     bleu, ter = by_metric(examined)
     assert ([each.run.name for each in bleu.runs], bleu.title, bleu.alone) == (["kbmira", "mert"], "BLEU", False)
     assert ([each.run.name for each in ter.runs], ter.title, ter.higher) == (["ter"], "TER", False)
@@ -50,7 +52,7 @@ def test_runs_are_grouped_by_their_metric(runs: Path) -> None:
 
 
 def test_runs_that_differ_in_their_seed_are_one_system(runs: Path) -> None:
-    examined = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(3)]
+    examined = [RunView(RunReader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(3)]
     for k, each in enumerate(examined):
         each.run.name = f"kbmira-{k + 1}"
         each.run.record = replace(each.run.record, seed=k + 1)
@@ -67,7 +69,7 @@ def test_runs_that_differ_in_their_seed_are_one_system(runs: Path) -> None:
 
 def test_seeds_that_were_tested_on_the_same_sentences_are_one_system(runs: Path) -> None:
     """Seeds draw their own held-out part; the test set is what they share."""
-    examined = [Examined(Reader(jobs=1).read(runs / "mert"), k, 0, 1) for k in range(2)]
+    examined = [RunView(RunReader(jobs=1).read(runs / "mert"), k, 0, 1) for k in range(2)]
     for k, each in enumerate(examined):
         each.run.record = replace(each.run.record, seed=k + 1)
         each.scored["dev"] = replace(each.scored["dev"], of=k)

@@ -11,14 +11,14 @@ import pytest
 
 from hopefear.cli.main import main
 from hopefear.reports import scores, sections
-from hopefear.reports.gather import Reader, RunData
-from hopefear.reports.run_view import Examined, by_metric
+from hopefear.reports.gather import RunData, RunReader
+from hopefear.reports.run_view import RunView, by_metric
 from hopefear.reports.verdict import judged
 
 
 @pytest.fixture
 def run(runs: Path) -> RunData:
-    return Reader(jobs=1).read(runs / "kbmira")
+    return RunReader(jobs=1).read(runs / "kbmira")
 
 
 def test_warnings_are_text_with_their_code(run: RunData) -> None:
@@ -38,9 +38,9 @@ def test_how_it_was_made_is_the_record(run: RunData) -> None:
 
 
 def test_runs_are_compared_on_the_same_sentences_only(runs: Path, run: RunData) -> None:
-    other = Reader(jobs=1).read(runs / "mert")
+    other = RunReader(jobs=1).read(runs / "mert")
     examined = [
-        Examined(each, number, 0, 1) for number, each in enumerate((run, other, Reader(jobs=1).read(runs / "ter")))
+        RunView(each, number, 0, 1) for number, each in enumerate((run, other, RunReader(jobs=1).read(runs / "ter")))
     ]
     groups = by_metric(examined)
     table = scores.scores(groups, 1).content
@@ -55,12 +55,14 @@ def test_runs_are_compared_on_the_same_sentences_only(runs: Path, run: RunData) 
 
 def test_without_epochs_there_is_no_curve(run: RunData) -> None:
     run.replicates = [replace(replicate, history=[]) for replicate in run.replicates]
-    assert "has no epochs" in sections.curves(by_metric([Examined(run, 0, 0, 1)])).content
+    assert "has no epochs" in sections.curves(by_metric([RunView(run, 0, 0, 1)])).content
 
 
 def test_every_axis_has_one_metric_and_one_unit(runs: Path) -> None:
     """BLEU and TER, and epochs and MERT's starts, are in different charts."""
-    examined = [Examined(Reader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
+    examined = [
+        RunView(RunReader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))
+    ]
     text = re.sub(r'<div class="narrow">.*?</div>', "", sections.curves(by_metric(examined)).content)
     charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", text, re.S)]
     labels = [chart.get("aria-label") for chart in charts if chart.get("aria-label")]
@@ -71,7 +73,7 @@ def test_every_axis_has_one_metric_and_one_unit(runs: Path) -> None:
 
 
 def test_the_verdict_is_on_top_and_the_held_out_mean_is_large(run: RunData) -> None:
-    groups = by_metric([Examined(run, 0, 0, 1)])
+    groups = by_metric([RunView(run, 0, 0, 1)])
     top = scores.top("one run", groups, [judged(group, 1) for group in groups], 1)
     final = run.record.final
     mean = final["mean"]["holdout"]["bleu"]
@@ -89,7 +91,7 @@ def test_forests_without_initial_weights_say_what_before_is(runs: Path) -> None:
 
 
 def test_a_fit_without_epochs_is_a_level_and_not_a_dot(runs: Path) -> None:
-    examined = [Examined(Reader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
+    examined = [RunView(RunReader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
     examined[1].run.name = "once"
     examined[1].run.replicates = [
         replace(replicate, history=replicate.history[:1]) for replicate in examined[1].run.replicates

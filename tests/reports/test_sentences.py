@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from hopefear.formats.weights import weight_vector
-from hopefear.reports.gather import Reader
+from hopefear.reports.gather import RunReader
 from hopefear.reports.sentences import _joined, choose, clouds, translations
 
 
 @pytest.mark.parametrize("name", ["kbmira", "ter", "forests"])
 def test_hope_is_better_and_fear_is_worse_than_the_best(runs: Path, name: str) -> None:
-    run = Reader(jobs=1).read(runs / name)
+    run = RunReader(jobs=1).read(runs / name)
     pool = run.parts["dev"]
     chosen = choose(translations(run, "dev", 1), 5)
     made = clouds(run, pool, [translation.index for translation in chosen], jobs=2)
@@ -34,7 +34,7 @@ def test_hope_is_better_and_fear_is_worse_than_the_best(runs: Path, name: str) -
 
 
 def test_a_tree_says_the_translation(runs: Path) -> None:
-    run = Reader(jobs=1).read(runs / "forests")
+    run = RunReader(jobs=1).read(runs / "forests")
     pool = run.parts["dev"]
 
     def said(node: dict[str, object]) -> list[str]:

@@ -15,19 +15,19 @@ import pytest
 from hopefear.evaluation.comparison import compared, p_text, p_value
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.metrics import Bleu
-from hopefear.reports.gather import Reader
-from hopefear.reports.run_view import Examined, Group, by_metric
+from hopefear.reports.gather import RunReader
+from hopefear.reports.run_view import MetricGroup, RunView, by_metric
 from hopefear.reports.scores import pairs, scores
-from hopefear.reports.verdict import Judged, _enough, judged, next_steps, running, verdict
+from hopefear.reports.verdict import Ranking, _enough, judged, next_steps, running, verdict
 
 
-def group_of(runs: Path, *names: str) -> Group:
-    reader = Reader(jobs=1)
-    (group,) = by_metric([Examined(reader.read(runs / name), k, 0, 1) for k, name in enumerate(names)])
+def group_of(runs: Path, *names: str) -> MetricGroup:
+    reader = RunReader(jobs=1)
+    (group,) = by_metric([RunView(reader.read(runs / name), k, 0, 1) for k, name in enumerate(names)])
     return group
 
 
-def judged_of(runs: Path, *names: str) -> Judged:
+def judged_of(runs: Path, *names: str) -> Ranking:
     group = group_of(runs, *names)
     for examined in group.runs:
         examined.run.record = replace(examined.run.record, warnings=[])
@@ -133,8 +133,8 @@ def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -
 
 def test_runs_on_other_sentences_are_not_compared(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / "mert", tmp_path / "other")
-    reader = Reader(jobs=1)
-    examined = [Examined(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
+    reader = RunReader(jobs=1)
+    examined = [RunView(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
     examined[1].scored["holdout"] = replace(examined[1].scored["holdout"], of="others")
     (group,) = by_metric(examined)
     got = judged(group, 1)
@@ -188,7 +188,7 @@ def test_a_run_that_goes_on_says_how_far_it_is(runs: Path, tmp_path: Path) -> No
     shutil.copytree(runs / "kbmira", tmp_path / "run")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     (tmp_path / "run" / "run.json").write_text(json.dumps(record | {"status": "running"}))
-    run = Reader(jobs=1, unfinished=True).read(tmp_path / "run")
+    run = RunReader(jobs=1, unfinished=True).read(tmp_path / "run")
     (text,) = running([run])
     assert "was stopped: epoch 5" in text and "--resume" in text
     run.stopped = False

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
-from hopefear.reports.gather import Reader
+from hopefear.reports.gather import RunReader
 from hopefear.reports.make import watched
 from hopefear.reports.numbers import learning_curve
 from tests.reports.pages import parsed
@@ -29,9 +29,9 @@ def running(runs: Path, tmp_path: Path) -> Path:
 
 
 def test_the_epochs_of_the_log_are_shown(running: Path, runs: Path) -> None:
-    run = Reader(jobs=1, unfinished=True).read(running)
+    run = RunReader(jobs=1, unfinished=True).read(running)
     assert not run.finished and run.stopped and not run.weights
-    whole = Reader(jobs=1).read(runs / "kbmira")
+    whole = RunReader(jobs=1).read(runs / "kbmira")
     told = {(one.seed, each["epoch"]): each["score"] for one in run.replicates for each in one.history}
     known = {(one.seed, each["epoch"]): each["score"] for one in whole.replicates for each in one.history}
     assert 0 < len(told) < len(known) and told.items() <= known.items()

@@ -13,7 +13,7 @@ from hopefear.runs import read_run
 from hopefear.runs.events import Decoded, Event, Progress
 from hopefear.runs.session import SILENT, Session
 from hopefear.train.decoder_command import DecoderCommand
-from hopefear.train.decoder_loop import Settings
+from hopefear.train.decoder_loop import SettingScores
 from hopefear.trainers.outer_loop import OuterLoop
 
 LIST = "0 ||| a b c d x ||| f= 1 g= 0.5 ||| 0\n0 ||| a b c d e ||| f= 2 g= 0.1 ||| 0\n0 ||| z ||| f= 0 g= 1 ||| 0\n"
@@ -33,10 +33,10 @@ def calls(tmp_path: Path) -> int:
 def test_no_setting_is_decoded_twice(decoder: str, tmp_path: Path) -> None:
     command = DecoderCommand(decoder, (tmp_path / "ref",))
     loop = OuterLoop(hf.Kbmira(jobs=1), command, 10)
-    settings = Settings(loop, tmp_path / "settings")
+    settings = SettingScores(loop, tmp_path / "settings")
     scores = settings.scores({"beam": 3}, {"f": 1.0})
     assert scores == {"dev": pytest.approx(hf.Bleu().corpus_score(["a b c d x"], [["a b c d e"]]))}
-    again = Settings(loop, tmp_path / "settings")  # also in another process
+    again = SettingScores(loop, tmp_path / "settings")  # also in another process
     assert again.scores({"beam": 3}, {"f": 1.0}) == scores
     assert calls(tmp_path) == 1
     assert again.first_best({"beam": 3}, {"f": 1.0}).text(0, 0) == "a b c d x"

@@ -49,7 +49,7 @@ class Console:
 
         messages: set[str] = set()
         with ExitStack() as bars:
-            last_bars: list[Progress] = []
+            last_bars: list[SilentProgress] = []
 
             def hear(event: Event) -> None:
                 if isinstance(event, Note | Warned | Epoch if self.verbose else Note | Warned) and last_bars:
@@ -69,11 +69,11 @@ class Console:
 
             yield hear
 
-    def progress(self, label: str, total: int | None = None) -> Progress:
+    def progress(self, label: str, total: int | None = None) -> SilentProgress:
         """A bar on a terminal, a line now and then elsewhere, nothing when quiet. Use it in a ``with`` statement."""
         if self.quiet:
-            return Progress(label, total)
-        return Bar(label, total) if sys.stderr.isatty() else Lines(label, total)
+            return SilentProgress(label, total)
+        return ProgressBar(label, total) if sys.stderr.isatty() else Lines(label, total)
 
 
 def epoch_text(event: Epoch) -> str:
@@ -82,7 +82,7 @@ def epoch_text(event: Epoch) -> str:
     return f"{where}epoch {event.epoch}: {event.score:.{digits_for([event.score])}f}"
 
 
-class Progress(Progressing):
+class SilentProgress(Progressing):
     """Says nothing; the two below do."""
 
     def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None:
@@ -95,7 +95,7 @@ class Progress(Progressing):
     def hide(self) -> None:
         """Make room for a line of text, until there is something to show again."""
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> SilentProgress:
         return self
 
     def __exit__(
@@ -104,7 +104,7 @@ class Progress(Progressing):
         pass
 
 
-class Lines(Progress):
+class Lines(SilentProgress):
     """Plain lines for logs: none for a quick job, else one every ten seconds."""
 
     def __init__(self, label: str, total: int | None = None) -> None:
@@ -120,7 +120,7 @@ class Lines(Progress):
             click.echo(f"{self.label}: {rest or self.done}", err=True)
 
 
-class Bar(Progress):
+class ProgressBar(SilentProgress):
     """A line on a terminal, always of its width, gone when the job is done."""
 
     def __init__(self, label: str, total: int | None = None) -> None:
@@ -155,7 +155,7 @@ class Bar(Progress):
         self._live.stop()
         self._last = 0.0
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> SilentProgress:
         self._live.start()
         return self
 

@@ -19,7 +19,7 @@ LISTS = ("nbest", "forests", "decoder_command")
 CHOSEN = ("table", "nbest", "pool")  # of these, features and outcomes can be chosen
 
 
-class Table(Command[R_co]):
+class TableCommand(Command[R_co]):
     """Options of a table: which columns mean what."""
 
     table: Any = shared.table()
@@ -56,7 +56,7 @@ class Table(Command[R_co]):
         )
 
 
-class Candidates(Table[R_co]):
+class CandidatesCommand(TableCommand[R_co]):
     """Candidates of any origin: lists, forests or a table."""
 
     nbest: Sequence[str] = arg(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
+from hopefear.commands.candidates import CandidatesCommand, read_lists, start_weights, warn_of_references
 from hopefear.errors import OptionError, input_error
 from hopefear.util.messages import digits_for, suggestion
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hopefear.trainers.batch.base import CandidateTrainer
 
 
-class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | ComparedOnSets"]):
+class Compare(CandidatesCommand["Compared | ComparedOnSets"], RunCommand["Compared | ComparedOnSets"]):
     trainers: Sequence[Any] = arg(
         "The trainers: names separated by commas or blanks, or module:Class.", metavar="NAME,NAME", decides=True
     )
@@ -140,7 +140,7 @@ class Compare(Candidates["Compared | ComparedOnSets"], RunCommand["Compared | Co
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise input_error(path_name(file), None, f"not TOML: {error}") from None
         options = {name.replace("-", "_"): value for name, value in options.items()}
-        known = [each.name for each in dataclasses.fields(Candidates)] + [
+        known = [each.name for each in dataclasses.fields(CandidatesCommand)] + [
             "initial",
             "test_nbest",
             "test_refs",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopefear.commands import shared
 from hopefear.commands.base import RunCommand, arg
-from hopefear.commands.candidates import Candidates, read_lists, start_weights, warn_of_references
+from hopefear.commands.candidates import CandidatesCommand, read_lists, start_weights, warn_of_references
 from hopefear.errors import OptionError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 DECODER = "decoder_command"
 
 
-class Tune(Candidates["Tuned"], RunCommand["Tuned"]):
+class Tune(CandidatesCommand["Tuned"], RunCommand["Tuned"]):
     decoder_command: str | None = arg(
         "A decoder to run in a loop, with {weights} and {nbest} for its files.",
         default=None,

@@ -13,7 +13,7 @@ from typing import ClassVar
 from hopefear.corpus.entries import Entry
 from hopefear.corpus.languages import primary
 from hopefear.corpus.pair import Pair
-from hopefear.corpus.xml_files import Reader, read_xml
+from hopefear.corpus.xml_files import XmlReader, read_xml
 from hopefear.errors import input_error
 from hopefear.runs.session import Session
 from hopefear.util.files import printable
@@ -28,7 +28,7 @@ def read_tmx(entry: Entry, source: str, target: str, domain: str, run: Session) 
     return read_xml(entry, _Memory(entry, source, target, domain, run))
 
 
-class _Memory(Reader):
+class _Memory(XmlReader):
     CODES: ClassVar[frozenset[str]] = frozenset(["bpt", "ept", "ph", "it", "ut"])
     BREAKS: ClassVar[frozenset[str]] = frozenset(["ph"])
 

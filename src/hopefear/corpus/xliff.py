@@ -8,7 +8,7 @@ from typing import ClassVar
 from hopefear.corpus.entries import Entry
 from hopefear.corpus.languages import primary
 from hopefear.corpus.pair import Pair
-from hopefear.corpus.xml_files import Reader, read_xml
+from hopefear.corpus.xml_files import XmlReader, read_xml
 from hopefear.errors import input_error
 from hopefear.util.files import printable
 
@@ -18,7 +18,7 @@ def read_xliff(entry: Entry, source: str, target: str, domain: str) -> Iterator[
     return read_xml(entry, _Units(entry, source, target, domain))
 
 
-class _Units(Reader):
+class _Units(XmlReader):
     CODES: ClassVar[frozenset[str]] = frozenset(["bpt", "ept", "ph", "it", "cp"])
     BREAKS: ClassVar[frozenset[str]] = frozenset(["ph", "x"])
 

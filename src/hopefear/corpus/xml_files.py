@@ -15,7 +15,7 @@ _DEEPEST = 200
 _FED = 1 << 16  # bytes that the parser gets at a time
 
 
-class Reader:
+class XmlReader:
     """Hears elements and text, and lays finished pairs into ``ready``. Names come without their prefix."""
 
     CODES: ClassVar[frozenset[str]] = frozenset()  #: elements of native code: their text is left out
@@ -67,7 +67,7 @@ class Reader:
         """The file is over: the place to say what it did not have."""
 
 
-def read_xml(entry: Entry, reader: Reader) -> Iterator[Pair]:
+def read_xml(entry: Entry, reader: XmlReader) -> Iterator[Pair]:
     """The pairs that a reader makes of a file."""
     parser = _parser(reader)
     last, fed = b"", 0
@@ -86,7 +86,7 @@ def read_xml(entry: Entry, reader: Reader) -> Iterator[Pair]:
     reader.finish()
 
 
-def _parser(reader: Reader) -> Any:
+def _parser(reader: XmlReader) -> Any:
     parser = expat.ParserCreate()
     parser.buffer_text = True
     depth = 0
@@ -117,7 +117,7 @@ def _parser(reader: Reader) -> Any:
     return parser
 
 
-def _feed(parser: Any, reader: Reader, data: bytes, last: bool) -> None:
+def _feed(parser: Any, reader: XmlReader, data: bytes, last: bool) -> None:
     try:
         parser.Parse(data, last)
     except expat.ExpatError as error:

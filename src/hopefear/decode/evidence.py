@@ -48,7 +48,7 @@ AGREEMENT = ("posterior_1", "posterior_2", "posterior_3", "posterior_4", "votes"
 Matrix = NDArray[np.float64]
 
 
-class Words:
+class ModelWords:
     """The words of lists as a model has them."""
 
     def __init__(self, text: TextPipeline) -> None:
@@ -101,7 +101,7 @@ class Evidence:
         self.jobs = jobs
         self.model = Model.open(model) if model is not None else None
         self.decoder = Forced(self.model) if self.model is not None and forced else None
-        self._words = Words(self.model.target_text) if self.model else None
+        self._words = ModelWords(self.model.target_text) if self.model else None
         self._weights = read_weights(weights) if weights is not None else None
         self._weights_path = weights
         self._models = [(_lm_name(path), LanguageModel.read(path)) for path in lm]

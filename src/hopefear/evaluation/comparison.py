@@ -31,7 +31,7 @@ PARTS = {"test": "test", "held out": "held-out", "dev": "development", "train": 
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RecipeScores:
     """One recipe: its scores under each seed."""
 
     name: str
@@ -55,7 +55,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairedTest:
     """Two recipes: the difference of the first from the second."""
 
     first: str
@@ -81,8 +81,8 @@ class Compared:
     metric: Metric
     part: str  # what the scores are of: test, or held out
     sentences: int
-    recipes: Sequence[Recipe]
-    pairs: Sequence[Pair]
+    recipes: Sequence[RecipeScores]
+    pairs: Sequence[PairedTest]
     curves: Mapping[str, Sequence[Sequence[float]]]  # recipe -> for each seed the score of each epoch
     seed: int = 1  # the first
 
@@ -110,13 +110,13 @@ class Compared:
         """Scores between 0 and 1 need four decimals."""
         return digits_for([score for recipe in self.recipes for score in (*recipe.dev, *recipe.scores)])
 
-    def pair(self, first: str, second: str) -> Pair | None:
+    def pair(self, first: str, second: str) -> PairedTest | None:
         """The pair of these two, in this order."""
         for pair in self.pairs:
             if (pair.first, pair.second) == (first, second):
                 return pair
             if (pair.second, pair.first) == (first, second):
-                return Pair(first, second, -pair.delta, -pair.high, -pair.low, pair.p, pair.adjusted)
+                return PairedTest(first, second, -pair.delta, -pair.high, -pair.low, pair.p, pair.adjusted)
         return None
 
     @property
@@ -135,7 +135,7 @@ class Compared:
         best, *others = [recipe.name for recipe in self.recipes]
         return [name for name in others if not self.tested(best, name).different]
 
-    def tested(self, first: str, second: str) -> Pair:
+    def tested(self, first: str, second: str) -> PairedTest:
         """The pair of two recipes that are compared."""
         pair = self.pair(first, second)
         assert pair is not None
@@ -259,14 +259,16 @@ def compared(
     recipes = []
     for name, matrix in stats.items():
         interval = confidence_interval(matrix, metric, seed=seed, jobs=jobs)
-        recipes.append(Recipe(name, dev[name], interval.runs, interval.low, interval.high, seconds.get(name, 0.0)))
+        recipes.append(
+            RecipeScores(name, dev[name], interval.runs, interval.low, interval.high, seconds.get(name, 0.0))
+        )
     recipes.sort(key=lambda recipe: -mean(recipe.scores) if metric.higher_is_better else mean(recipe.scores))
     pairs = []
     for first, second in combinations([recipe.name for recipe in recipes], 2):
         test = paired_bootstrap(stats[first], stats[second], metric, seed=seed, jobs=jobs)
-        pairs.append(Pair(first, second, test.delta, *test.ci, test.p, test.p))
+        pairs.append(PairedTest(first, second, test.delta, *test.ci, test.p, test.p))
     adjusted = benjamini_hochberg([pair.p for pair in pairs])
-    pairs = [Pair(**{**vars(pair), "adjusted": p}) for pair, p in zip(pairs, adjusted, strict=True)]
+    pairs = [PairedTest(**{**vars(pair), "adjusted": p}) for pair, p in zip(pairs, adjusted, strict=True)]
     sentences = next(iter(stats.values())).shape[1]
     return Compared(metric, part, sentences, recipes, pairs, curves, seed)
 

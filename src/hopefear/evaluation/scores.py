@@ -50,7 +50,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Score:
+class SystemScore:
     """The score of one system in one metric."""
 
     value: float  # the mean over the replicates
@@ -73,7 +73,7 @@ class Scored:
     systems: Sequence[System]
     files: Sequence[Sequence[Any]]  # of each system: a file or table per replicate
     metrics: Sequence[Metric]
-    table: Sequence[Sequence[Score]]
+    table: Sequence[Sequence[SystemScore]]
     samples: int  # of the significance tests
     findings: Sequence[str] = ()  # what speaks against the references
 
@@ -148,7 +148,7 @@ class Scored:
         rows = zip(self.metrics, self.table, strict=True)
         return "\n".join(line for metric, scores in rows for line in self._lines(metric, scores))
 
-    def _lines(self, metric: Metric, scores: Sequence[Score]) -> list[str]:
+    def _lines(self, metric: Metric, scores: Sequence[SystemScore]) -> list[str]:
         """One system: sacreBLEU's line. Several: a table, then the line without the number."""
         label, signature = scores[0].label, scores[0].signature
         d = digits_for(score.value for score in scores) if metric.columns else 2  # of text as sacreBLEU has it
@@ -249,7 +249,7 @@ def evaluate(
     samples: int = SAMPLES,
     seed: int = 1,
     jobs: int = 0,
-) -> list[Score]:
+) -> list[SystemScore]:
     """The score of each system, and its comparison with the first; ``references`` has a list of lines per reference."""
     for system in systems:
         for output in system.outputs:
@@ -265,7 +265,7 @@ def evaluate(
 
 
 def compared(
-    scores: list[Score],
+    scores: list[SystemScore],
     stats: Sequence[Sequence[Stats]],
     metric: Metric,
     *,
@@ -273,7 +273,7 @@ def compared(
     samples: int,
     seed: int,
     jobs: int,
-) -> list[Score]:
+) -> list[SystemScore]:
     """The scores with their comparison with the first; ``stats`` has the runs of each system."""
     if tests:
         for i in range(1, len(scores)):
@@ -293,19 +293,19 @@ def _without_empty(references: Sequence[Sequence[str]]) -> list[list[str | None]
     return columns
 
 
-def _score(runs: Sequence[Stats], references: Sequence[Sequence[str | None]], metric: Metric) -> Score:
+def _score(runs: Sequence[Stats], references: Sequence[Sequence[str | None]], metric: Metric) -> SystemScore:
     values = [metric.score(stats.sum(axis=0)) for stats in runs]
     counts = {sum(text is not None for text in line) for line in zip(*references, strict=True)}
     theirs = _in_sacrebleu(metric)
     if theirs is None:
         signature = metric.signature(counts.pop() if len(counts) == 1 else "var")
-        return Score(mean(values), values, signature, metric.name.upper(), "")
+        return SystemScore(mean(values), values, signature, metric.name.upper(), "")
     # One line of nonsense with as many references tells the signature, and the name (chrF2++).
     lines = ["a"] * (1 if len(counts) == 1 else 2)
     last = [None] * (len(lines) - 1)
     label = theirs.corpus_score(lines, [["a"] * len(lines), *[["a", *last]] * (max(counts, default=1) - 1)]).name
     details = _details(metric, runs[0].sum(axis=0)) if metric.name == "bleu" and len(runs) == 1 else ""
-    return Score(mean(values), values, str(theirs.get_signature()), str(label), details)
+    return SystemScore(mean(values), values, str(theirs.get_signature()), str(label), details)
 
 
 def _details(metric: Metric, stats: Stats) -> str:

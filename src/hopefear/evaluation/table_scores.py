@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hopefear.errors import InputError, OptionError
 from hopefear.evaluation import SAMPLES
-from hopefear.evaluation.scores import TESTS, Score, Scored, Stats, System, compared, evaluate
+from hopefear.evaluation.scores import TESTS, Scored, Stats, System, SystemScore, compared, evaluate
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.metrics import External, Metric
 from hopefear.util.messages import plural
@@ -111,6 +111,6 @@ def _outcomes(table: Table, metric: External, rows: NDArray[np.int64]) -> Stats:
     return np.column_stack([values, np.ones(len(values))])
 
 
-def _score(runs: Sequence[Stats], metric: Metric) -> Score:
+def _score(runs: Sequence[Stats], metric: Metric) -> SystemScore:
     values = [metric.score(stats.sum(axis=0)) for stats in runs]
-    return Score(float(np.mean(values)), values, metric.signature(), metric.key, "")
+    return SystemScore(float(np.mean(values)), values, metric.signature(), metric.key, "")

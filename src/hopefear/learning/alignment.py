@@ -31,7 +31,7 @@ _FOREIGN = 0.25  # known words of a translation, at least
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class PairAlignment:
     """The links of a pair, and the share of its known words that they explain; 1 where too few are known."""
 
     links: Links
@@ -85,10 +85,10 @@ class WordTable:
             e: (ef, fe) for e, (ef, fe) in zip(targets, values, strict=True) if e and " " not in e and e[:2] != "[X"
         }
 
-    def align(self, source: Sequence[str], target: Sequence[str]) -> Aligned:
+    def align(self, source: Sequence[str], target: Sequence[str]) -> PairAlignment:
         """The links of a pair of tokenised sentences."""
         if not source or not target:
-            return Aligned([], 0.0)
+            return PairAlignment([], 0.0)
         forward, backward = self._explained(source, target)
         explained = np.sqrt(forward * backward) > _EXPLAINS
         possible = np.maximum(forward, backward) > _LEAST
@@ -105,7 +105,7 @@ class WordTable:
         left, right = {s for s, _ in good}, {t for _, t in good}
         words = sum(bool(self.of(word)) or s in left for s, word in enumerate(source))
         words += sum(self.knows(word) or t in right for t, word in enumerate(target))
-        return Aligned(links, (len(left) + len(right)) / words if words >= 2 * _FEW else 1.0)
+        return PairAlignment(links, (len(left) + len(right)) / words if words >= 2 * _FEW else 1.0)
 
     def _explained(self, source: Sequence[str], target: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """How well each source word explains each target word, and the other way round."""
@@ -136,7 +136,7 @@ def _best(values: np.ndarray, axis: int) -> np.ndarray:
     return places
 
 
-def misfit(table: WordTable, source: Sequence[str], target: Sequence[str], aligned: Aligned) -> str:
+def misfit(table: WordTable, source: Sequence[str], target: Sequence[str], aligned: PairAlignment) -> str:
     """Why a correction is not learnt from, in words; empty if it fits."""
     if not source or not target:
         return "one side has no words"

@@ -21,7 +21,7 @@ from hopefear.errors import InputError
 from hopefear.learning.alignment import Links, WordTable, misfit
 from hopefear.learning.decoding import Decoders
 from hopefear.learning.journal import Journal, Record, check_layer
-from hopefear.learning.memory import LONGEST, Memory, Pair, View
+from hopefear.learning.memory import LONGEST, CorrectedPair, Memory, View
 from hopefear.learning.ngrams import Ngrams
 from hopefear.learning.rules import RuleMaker
 from hopefear.learning.weights import Updates
@@ -249,7 +249,7 @@ class Corrections:
         for name, value in record.weights.items():
             self._tuned[name] = self._tuned.get(name, 0.0) + value
 
-    def _pairs(self, owner: tuple[int, int], record: Record) -> Iterator[Pair]:
+    def _pairs(self, owner: tuple[int, int], record: Record) -> Iterator[CorrectedPair]:
         """The sentences of a correction."""
         if record.aside:
             return
@@ -262,7 +262,7 @@ class Corrections:
             links = [self._table.align(*each).links for each in tokens]
         for part, (each, words, own) in enumerate(zip(texts, tokens, links, strict=True)):
             if words[0] and words[1] and len(words[0]) < LONGEST:
-                yield Pair.of(owner, part, each, *words, own)
+                yield CorrectedPair.of(owner, part, each, *words, own)
 
     def _sentences(self, source: str, correction: str) -> list[tuple[str, str]]:
         """The sentences of both sides, where there are as many; else the whole."""
@@ -289,7 +289,7 @@ class Corrections:
             links.append(" ".join(f"{s}-{t}" for s, t in aligned.links))
         return links, ""
 
-    def _new_phrases(self, pair: Pair, before: View) -> list[tuple[str, str]]:
+    def _new_phrases(self, pair: CorrectedPair, before: View) -> list[tuple[str, str]]:
         phrases = []
         for begin, end, start, stop in pair.phrases(_LONGEST_SHOWN):
             source, target = pair.source[begin:end], pair.target[start:stop]
@@ -298,7 +298,7 @@ class Corrections:
                 phrases.append((" ".join(source), " ".join(target)))
         return sorted(dict.fromkeys(phrases), key=lambda phrase: len(phrase[0].split()))
 
-    def _notes(self, pairs: Sequence[Pair], before: View) -> Iterator[str]:
+    def _notes(self, pairs: Sequence[CorrectedPair], before: View) -> Iterator[str]:
         for pair in pairs:
             earlier = before.exact(pair.text)
             if earlier is not None and earlier.correction != pair.correction:

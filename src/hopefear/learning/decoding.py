@@ -22,7 +22,7 @@ _KEPT = 2  # decoders
 BUSY = 0.6
 
 
-class Decoder:
+class CorrectedDecoder:
     """A decoder, and its weights for one view."""
 
     def __init__(self, made: _Made, view: View) -> None:
@@ -71,7 +71,7 @@ class Decoders:
         self.ngrams = names[0] if self._ngram_weight and names and names[0] in model.dense_names else ""
         self._lock = threading.Lock()
         self._made: list[_Made] = []
-        self._latest: tuple[_Made, Decoder] | None = None
+        self._latest: tuple[_Made, CorrectedDecoder] | None = None
 
     def weights(self, ngrams: bool) -> dict[str, float]:
         """The weights before anything is learnt."""
@@ -81,12 +81,12 @@ class Decoders:
             weights["word"] = weights.get("word", 0.0) + self._ngram_weight
         return weights
 
-    def of(self, view: View) -> Decoder:
+    def of(self, view: View) -> CorrectedDecoder:
         """The decoder for a view."""
         with self._lock:
             made = self._of(view.ngrams if self.ngrams else None)
             if self._latest is None or self._latest[0] is not made or self._latest[1].tuned is not view.tuned:
-                self._latest = made, Decoder(made, view)
+                self._latest = made, CorrectedDecoder(made, view)
             return self._latest[1]
 
     def _of(self, lm: LanguageModel | None) -> _Made:

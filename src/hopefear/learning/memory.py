@@ -24,7 +24,7 @@ _WIDEST = 50  # sentences compared with one, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CorrectedPair:
     """A sentence and its correction."""
 
     owner: tuple[int, int]  #: the layer, and the number of the correction in it
@@ -42,7 +42,7 @@ class Pair:
     @classmethod
     def of(
         cls, owner: tuple[int, int], part: int, texts: tuple[str, str], source: Words, target: Words, links: Links
-    ) -> Pair:
+    ) -> CorrectedPair:
         """A pair of texts with their tokens."""
         back = _reach([(t, s) for s, t in links], len(target))
         return cls(owner, part, *texts, source, target, links, _reach(links, len(source)), back)
@@ -82,14 +82,14 @@ class Memory:
     """All pairs, and where each of their words stands."""
 
     def __init__(self) -> None:
-        self.pairs: list[Pair] = []
+        self.pairs: list[CorrectedPair] = []
         self.places: dict[str, list[tuple[int, int]]] = {}  # of each word: pairs, and its place in them
         self.exact: dict[str, list[int]] = {}
         self.top = 0  # the highest layer
         self._repeated: set[str] = set()  # keys of several pairs
         self._owned: dict[tuple[int, int], list[int]] = {}  # the pairs of a correction
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: CorrectedPair) -> None:
         """Adds a pair. Views that exist already do not see it."""
         number = len(self.pairs)
         self.pairs.append(pair)
@@ -142,7 +142,7 @@ class View:
     def __bool__(self) -> bool:
         return bool(self.live.any())
 
-    def exact(self, text: str) -> Pair | None:
+    def exact(self, text: str) -> CorrectedPair | None:
         """The last correction of this sentence."""
         number = self.memory.last(key_of(text), self.count, self.undone)
         return self.memory.pairs[number] if number >= 0 else None
@@ -160,7 +160,7 @@ class View:
         places = self.memory.places.get(word, ())[-_LOOKED_AT:]
         return [(number, begin) for number, begin in places if number < self.count and self.live[number]]
 
-    def near(self, words: Sequence[str], least: float, n: int) -> list[tuple[float, Pair]]:
+    def near(self, words: Sequence[str], least: float, n: int) -> list[tuple[float, CorrectedPair]]:
         """Pairs whose source is like a sentence: the share of words that need not be changed, and the pair."""
         shared: dict[int, int] = {}
         for word in set(words):
@@ -193,7 +193,7 @@ def distance(left: Sequence[str], right: Sequence[str]) -> int:
     return row[-1]
 
 
-def with_numbers(pair: Pair, words: Sequence[str]) -> str | None:
+def with_numbers(pair: CorrectedPair, words: Sequence[str]) -> str | None:
     """The correction of a sentence that differs in numbers only, with the numbers of this one; None if it differs more.
 
     ``words``: of the new sentence. A number that the correction does not have once cannot be replaced.

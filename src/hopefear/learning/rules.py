@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hopefear._core import LearntRules, SentenceRule
-from hopefear.learning.memory import PHRASE, Pair, View
+from hopefear.learning.memory import PHRASE, CorrectedPair, View
 from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES
 from hopefear.model.options import BuildOptions
@@ -37,7 +37,7 @@ class RuleMaker:
             decay=decay,
         )
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: CorrectedPair) -> None:
         """Tells it of a pair."""
         self._core.add(" ".join(pair.source), " ".join(pair.target), [place for link in pair.links for place in link])
 

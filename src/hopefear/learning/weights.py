@@ -19,8 +19,8 @@ import numpy as np
 from hopefear._core import Learner, Pool, learn, pool_examples
 from hopefear.decode.hiero import Prepared
 from hopefear.evaluation.significance import paired_bootstrap
-from hopefear.learning.decoding import Decoder, Decoders
-from hopefear.learning.memory import Pair, View
+from hopefear.learning.decoding import CorrectedDecoder, Decoders
+from hopefear.learning.memory import CorrectedPair, View
 from hopefear.learning.rules import FEATURES, RuleMaker
 from hopefear.metrics.bleu import Bleu
 from hopefear.trainers.base import Vector
@@ -65,7 +65,7 @@ class Updates:
         self._run: list[tuple[tuple[int, int], Pool]] = []  # owners, and the lists of their sentences
         self._begin: Vector | None = None  # the weights before the run
 
-    def update(self, view: View, maker: RuleMaker, pairs: Sequence[Pair]) -> Changes:
+    def update(self, view: View, maker: RuleMaker, pairs: Sequence[CorrectedPair]) -> Changes:
         """What a correction changes, which ``pairs`` are the sentences of."""
         pairs = [pair for pair in pairs[:_SENTENCES] if view.exact(pair.text) is None]  # others: known already
         if not pairs:
@@ -81,7 +81,7 @@ class Updates:
         places = np.flatnonzero(np.abs(moved) > _LEAST).tolist()
         return {self._names[place]: float(f"{moved[place]:.{_DIGITS}g}") for place in places}
 
-    def _forests(self, decoder: Decoder, view: View, maker: RuleMaker, pairs: Sequence[Pair]) -> Pool:
+    def _forests(self, decoder: CorrectedDecoder, view: View, maker: RuleMaker, pairs: Sequence[CorrectedPair]) -> Pool:
         """With their corrections for references."""
         _, lines, kinds = self._decoders.model.source_text.sentences([pair.text for pair in pairs])
         words = [line.split() for line in lines]
@@ -93,7 +93,7 @@ class Updates:
             pool.append(str(number), forest, references=[" ".join(pair.target)])
         return pool
 
-    def _learner_at(self, decoder: Decoder) -> Learner:
+    def _learner_at(self, decoder: CorrectedDecoder) -> Learner:
         names = decoder.hiero.feature_names
         if self._learner is None or names != self._names:
             self._names = names

@@ -18,7 +18,7 @@ import numpy as np
 from hopefear._core import Pool
 from hopefear.metrics import Bleu, Metric
 from hopefear.reports.numbers import BeforeAfter
-from hopefear.reports.run_view import Examined
+from hopefear.reports.run_view import RunView
 
 LENGTHS = (5, 10, 15, 20, 30, 40)  # the last of each bucket
 COUNTS = (1, 4, 9, 49, 249)
@@ -35,7 +35,7 @@ class Buckets:
     after: list[list[float]]  # per run: the mean over its replicates
 
 
-def length_buckets(runs: Sequence[Examined], part: str) -> Buckets | None:
+def length_buckets(runs: Sequence[RunView], part: str) -> Buckets | None:
     """The metric of sentences by the length of their reference, in words; of runs on the same sentences."""
     scored = [counted.scored[part] for counted in runs]
     lengths = _lengths(scored[0], runs[0].run.metric)
@@ -87,7 +87,7 @@ def _name(first: int, last: int, ends: Sequence[int]) -> str:
     return f"{low} to {ends[last]}" if low != ends[last] else str(low)
 
 
-def word_buckets(runs: Sequence[Examined], part: str) -> Buckets | None:
+def word_buckets(runs: Sequence[RunView], part: str) -> Buckets | None:
     """F1 of words by their frequency, in percent; of runs on the same sentences."""
     said = [examined.scored[part].said for examined in runs]
     first = said[0]

@@ -16,7 +16,7 @@ from hopefear.util.svg import Frame, look, nice_ticks, number, style, tag, tick_
 
 
 @dataclass(frozen=True)
-class Bar:
+class PlotRow:
     """A row of a forest plot: scores of single seeds, and the 95 % interval of their mean."""
 
     name: str
@@ -26,7 +26,9 @@ class Bar:
     series: int
 
 
-def forest_plot(bars: Sequence[Bar], label: str, digits: int = 2, width: int = WIDE, standalone: bool = False) -> str:
+def forest_plot(
+    bars: Sequence[PlotRow], label: str, digits: int = 2, width: int = WIDE, standalone: bool = False
+) -> str:
     """A line for each system: its interval, its mean with the number, its seeds above."""
     row, top, right = 44, 8, 14.0
     left = min(max(len(bar.name) for bar in bars) * 7.2 + 16, width * 0.34)

@@ -19,8 +19,8 @@ from hopefear.reports.feature_names import readable
 from hopefear.reports.gather import RunData
 from hopefear.reports.numbers import all_stats, shares
 from hopefear.reports.page import Section, plain_number, section, signed, small_number, table
-from hopefear.reports.run_view import PARTS, TITLES, Examined, Group
-from hopefear.reports.verdict import Judged
+from hopefear.reports.run_view import PARTS, TITLES, MetricGroup, RunView
+from hopefear.reports.verdict import Ranking
 from hopefear.trainers.registry import find, settable
 from hopefear.util.svg import Curve
 
@@ -41,7 +41,7 @@ class WeightsOf:
 # Scores in all metrics -----------------------------------------------------------------------------------------------
 
 
-def metrics(groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: int) -> Section | None:
+def metrics(groups: Sequence[MetricGroup], judgements: Sequence[Ranking | None], jobs: int) -> Section | None:
     """A row per system, a column per metric: the part by which the systems are judged."""
     rows, columns = [], dict[str, Metric]()
     for group, judged in zip(groups, judgements, strict=True):
@@ -76,7 +76,7 @@ def _metric_name(metric: Metric) -> str:
     return escape(METRIC_NAMES.get(metric.key, metric.key))
 
 
-def _in_all(runs: Sequence[Examined], part: str, jobs: int) -> dict[str, tuple[Metric, float | None, list[float]]]:
+def _in_all(runs: Sequence[RunView], part: str, jobs: int) -> dict[str, tuple[Metric, float | None, list[float]]]:
     """Before, and after under each seed, in the run's own metric and in those that need references only."""
     first = runs[0]
     own = first.run.metric
@@ -113,7 +113,7 @@ def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
 # Weights -------------------------------------------------------------------------------------------------------------
 
 
-def all_shares(group: Group) -> str:
+def all_shares(group: MetricGroup) -> str:
     """The weights of all runs of a metric in one plot; nothing for one run."""
     runs = [examined for examined in group.runs if examined.run.weights]
     if len(runs) < 2:
@@ -170,7 +170,7 @@ def weight_rows(runs: Sequence[WeightsOf]) -> tuple[Section | None, dict[str, An
     return section("table", "All weights", lead, text), {"runs": [system.name for system in runs], "rows": rows}
 
 
-def weights_table(runs: Sequence[Examined]) -> tuple[Section | None, dict[str, Any]]:
+def weights_table(runs: Sequence[RunView]) -> tuple[Section | None, dict[str, Any]]:
     """The weights of the runs that have some."""
     return weight_rows(
         [
@@ -194,7 +194,7 @@ def _weight(cell: Sequence[float] | None) -> str:
 # Options -------------------------------------------------------------------------------------------------------------
 
 
-def options(runs: Sequence[Examined]) -> Section:
+def options(runs: Sequence[RunView]) -> Section:
     """What the runs were told differently."""
     given = [_options(examined.run) for examined in runs]
     names = list(dict.fromkeys(name for each in given for name in each))

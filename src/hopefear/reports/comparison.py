@@ -10,7 +10,7 @@ from typing import Any
 
 from hopefear.evaluation.comparison import Compared
 from hopefear.evaluation.data_sets import ComparedOnSets
-from hopefear.reports.charts import Bar, forest_plot
+from hopefear.reports.charts import PlotRow, forest_plot
 from hopefear.reports.compare import WeightsOf, weight_rows
 from hopefear.reports.numbers import averaged
 from hopefear.reports.page import MINUS, WIDE, Section, chart, definitions, document, figure, section, table
@@ -68,7 +68,9 @@ def _top(title: str, comparison: Compared) -> str:
 
 def forest(comparison: Compared, width: int, standalone: bool = False) -> str:
     """The scores with their intervals."""
-    bars = [Bar(recipe.name, recipe.scores, recipe.low, recipe.high, k) for k, recipe in enumerate(comparison.recipes)]
+    bars = [
+        PlotRow(recipe.name, recipe.scores, recipe.low, recipe.high, k) for k, recipe in enumerate(comparison.recipes)
+    ]
     label = f"{comparison.label}, {comparison.part}"
     return forest_plot(bars, label, comparison.digits, width, standalone)
 

@@ -112,7 +112,7 @@ class RunData:
         return any(self.initial.values())
 
 
-class Reader:
+class RunReader:
     """Reads runs; what several runs share (the same lists) is read once."""
 
     def __init__(self, jobs: int = 0, unfinished: bool = False) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hopefear.errors import InputError
 from hopefear.reports import SENTENCES, compare, page, scores, sections
-from hopefear.reports.gather import Reader, RunData
-from hopefear.reports.run_view import Examined, Group, by_metric
+from hopefear.reports.gather import RunData, RunReader
+from hopefear.reports.run_view import MetricGroup, RunView, by_metric
 from hopefear.reports.sentence_list import listing, sentences
 from hopefear.reports.verdict import judged
 from hopefear.util.files import atomic_write
@@ -85,9 +85,9 @@ class _Maker:
         self.paths = [Path(run) for run in runs]
         self.out = Path(out)
         self.sentences, self.jobs = sentences, jobs
-        self.reader = Reader(jobs, unfinished)
+        self.reader = RunReader(jobs, unfinished)
         self.finished = False
-        self._examined: dict[int, Examined] = {}
+        self._examined: dict[int, RunView] = {}
 
     def state(self) -> list[tuple[int, int]]:
         """What changes when a run goes on: the size of its log, and the age of its record."""
@@ -111,9 +111,9 @@ class _Maker:
             file.write(text)
         return self.out
 
-    def _examine(self, number: int, path: Path) -> Examined:
+    def _examine(self, number: int, path: Path) -> RunView:
         if number not in self._examined:
-            examined = Examined(self.reader.read(path), number, self.sentences, self.jobs)
+            examined = RunView(self.reader.read(path), number, self.sentences, self.jobs)
             if not examined.run.finished:
                 return examined
             self._examined[number] = examined
@@ -128,7 +128,7 @@ def _name_apart(runs: Sequence[RunData]) -> None:
             run.name = str(run.path)
 
 
-def _page(examined: Sequence[Examined], jobs: int) -> str:
+def _page(examined: Sequence[RunView], jobs: int) -> str:
     runs = [each.run for each in examined]
     names = [run.name for run in runs]
     groups = by_metric(examined)
@@ -166,7 +166,7 @@ def _page(examined: Sequence[Examined], jobs: int) -> str:
     return page.document(title, again + scores.top(_heading(groups, runs), groups, judgements, jobs), shown, data)
 
 
-def _heading(groups: Sequence[Group], runs: Sequence[RunData]) -> str:
+def _heading(groups: Sequence[MetricGroup], runs: Sequence[RunData]) -> str:
     """What was compared, in one line."""
     names = some([run.name for run in runs], 6)
     metrics = ", ".join(group.title for group in groups)

@@ -15,21 +15,21 @@ from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.reports.gather import RunData
 from hopefear.reports.numbers import BeforeAfter, Vector, before_after, influence, kept_before_after
-from hopefear.reports.sentences import Translation, choose, clouds, translations
+from hopefear.reports.sentences import TwoTranslations, choose, clouds, translations
 
 #: The parts of the data, what nothing was learnt from or chosen on first.
 PARTS = ("test", "holdout", "dev", "train")
 TITLES = {"train": "train", "dev": "dev", "holdout": "held out", "test": "test", "examples": "decoded for this page"}
 
 
-class Examined:
+class RunView:
     """A run with everything that was computed for it."""
 
     def __init__(self, run: RunData, number: int, count: int, jobs: int) -> None:
         self.run = run
         self.number = number  # on the page
         self.scored: dict[str, BeforeAfter] = {}
-        self.told: dict[str, list[Translation]] = {}  # the translations of each part
+        self.told: dict[str, list[TwoTranslations]] = {}  # the translations of each part
         self.clouds: list[dict[str, Any]] = []
         self.deviations: dict[str, float] = {}
         for part, kept in run.kept.items():
@@ -51,7 +51,7 @@ class Examined:
         ]
 
     @property
-    def changes(self) -> list[Translation]:
+    def changes(self) -> list[TwoTranslations]:
         """The sentences of the part that pictures are made of."""
         return self.told.get(self.run.part, []) if self.run.parts else []
 
@@ -78,10 +78,10 @@ class ScoredSystem:
     """One way to train: a run, or several that differ in their seed only. Its score is the mean over all seeds."""
 
     name: str
-    runs: list[Examined]
+    runs: list[RunView]
 
     @property
-    def first(self) -> Examined:
+    def first(self) -> RunView:
         return self.runs[0]
 
     @property
@@ -133,11 +133,11 @@ class ScoredSystem:
 
 
 @dataclass(frozen=True)
-class Group:
+class MetricGroup:
     """Runs that were trained for the same metric: only these are put on one axis."""
 
     title: str  # of the metric
-    runs: list[Examined]
+    runs: list[RunView]
     alone: bool  # all runs of the page
 
     @property
@@ -147,7 +147,7 @@ class Group:
     @cached_property
     def systems(self) -> list[ScoredSystem]:
         """The finished runs, those that differ in the seed only taken together."""
-        ways: dict[str, list[Examined]] = {}
+        ways: dict[str, list[RunView]] = {}
         for examined in self.runs:
             if examined.run.finished:
                 way = _way(examined)
@@ -171,7 +171,7 @@ def _common(names: Sequence[str]) -> str:
     return names[0][:size].rstrip("-_. 0123456789")
 
 
-def _way(examined: Examined) -> str:
+def _way(examined: RunView) -> str:
     """What two runs that differ in their seed only have in common; the sentences they are judged by belong to it."""
     record = examined.run.record
     settings = {name: value for name, value in record.settings.items() if name != "seed"}
@@ -179,16 +179,16 @@ def _way(examined: Examined) -> str:
     return repr((record.kind, settings, of))
 
 
-def by_metric(runs: Sequence[Examined]) -> list[Group]:
+def by_metric(runs: Sequence[RunView]) -> list[MetricGroup]:
     """The runs by the metric that they were trained for, with everything that decides its numbers."""
-    sorted_by: dict[str, list[Examined]] = {}
+    sorted_by: dict[str, list[RunView]] = {}
     for examined in runs:
         name, *signature = examined.run.record.metric.split("|")
         known = "|".join([name, *(part for part in signature if not part.startswith("version:"))])
         sorted_by.setdefault(known, []).append(examined)
     names = [known.partition("|")[0] for known in sorted_by]
     return [
-        Group(
+        MetricGroup(
             METRIC_NAMES.get(name, name) + (f" ({known.partition('|')[2]})" if names.count(name) > 1 else ""),
             runs,
             len(sorted_by) == 1,

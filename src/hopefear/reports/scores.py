@@ -9,15 +9,15 @@ from statistics import mean, stdev
 from hopefear.evaluation.comparison import LEVEL, Compared, p_value
 from hopefear.evaluation.significance import confidence_interval
 from hopefear.reports import page
-from hopefear.reports.charts import Bar, forest_plot
+from hopefear.reports.charts import PlotRow, forest_plot
 from hopefear.reports.page import Section, plain_number, section, signed, table
-from hopefear.reports.run_view import PARTS, TITLES, Group, ScoredSystem
-from hopefear.reports.verdict import Judged, next_steps, running, verdict
+from hopefear.reports.run_view import PARTS, TITLES, MetricGroup, ScoredSystem
+from hopefear.reports.verdict import Ranking, next_steps, running, verdict
 
 BEFORE = 7  # the series of what was before: grey
 
 
-def top(title: str, groups: Sequence[Group], judgements: Sequence[Judged | None], jobs: int = 0) -> str:
+def top(title: str, groups: Sequence[MetricGroup], judgements: Sequence[Ranking | None], jobs: int = 0) -> str:
     """What was compared; on every metric the verdict, the scores with intervals, and the next steps."""
     contents = [f"<h1>{escape(title)}</h1>"]
     for number, (group, judged) in enumerate(zip(groups, judgements, strict=True)):
@@ -34,7 +34,7 @@ def top(title: str, groups: Sequence[Group], judgements: Sequence[Judged | None]
     return "".join(contents)
 
 
-def _intervals(judged: Judged, number: int, jobs: int) -> str:
+def _intervals(judged: Ranking, number: int, jobs: int) -> str:
     """The scores with their intervals, and what was before training, where it is the same for all."""
     part, metric = judged.part, judged.group.runs[0].run.metric
     bars = []
@@ -42,14 +42,14 @@ def _intervals(judged: Judged, number: int, jobs: int) -> str:
         stats = system.stats(part)
         if stats is not None:
             interval = confidence_interval(stats, metric, jobs=jobs)
-            bars.append(Bar(system.name, interval.runs, interval.low, interval.high, system.first.number))
+            bars.append(PlotRow(system.name, interval.runs, interval.low, interval.high, system.first.number))
     befores = {system.before(part) for system in judged.order}
     first = judged.best.first.scored.get(part)
     if not bars or first is None:
         return ""
     if len(befores) == 1 and None not in befores:
         was = confidence_interval(first.stats_before, metric, jobs=jobs)
-        bars.append(Bar("before training", was.runs, was.low, was.high, BEFORE))
+        bars.append(PlotRow("before training", was.runs, was.low, was.high, BEFORE))
     d, label = judged.best.digits, f"{judged.group.title}, {TITLES[part]}"
     note = '<p class="small faint">Lines are 95 % intervals over sentences'
     note += " and seeds; small dots are single seeds.</p>" if any(len(bar.scores) > 1 for bar in bars) else ".</p>"
@@ -81,7 +81,7 @@ def pairs(comparisons: Sequence[Compared], alone: bool) -> Section | None:
     return section("pairs", "Every pair", lead, *contents, short="Pairs") if contents else None
 
 
-def scores(groups: Sequence[Group], jobs: int) -> Section:
+def scores(groups: Sequence[MetricGroup], jobs: int) -> Section:
     """Before and after on every part, for every system."""
     contents = []
     for group in groups:

@@ -23,8 +23,8 @@ from hopefear.reports.numbers import (
     surfaces as error_surfaces,
 )
 from hopefear.reports.page import Section, card, escape_metric, panels, plain_number, section, table
-from hopefear.reports.run_view import PARTS, TITLES, Examined, Group
-from hopefear.reports.verdict import Judged
+from hopefear.reports.run_view import PARTS, TITLES, MetricGroup, RunView
+from hopefear.reports.verdict import Ranking
 from hopefear.runs import RunRecord
 from hopefear.util.svg import Curve
 
@@ -47,7 +47,7 @@ def _start() -> str:
     return f"<details><summary>Hope and fear in a minute</summary>{drawn}</details>"
 
 
-def headed(group: Group, content: str) -> str:
+def headed(group: MetricGroup, content: str) -> str:
     """Content under the title of its group, unless there is only one group."""
     return page.headed(group.alone, group.title, content)
 
@@ -79,7 +79,7 @@ def warnings(runs: Sequence[RunData]) -> Section:
     )
 
 
-def curves(groups: Sequence[Group]) -> Section:
+def curves(groups: Sequence[MetricGroup]) -> Section:
     """Scores along epochs and decodings, each on an axis of its own; where MERT's starts ended, on none of these."""
     contents = []
     lead = "The score on the training data (for online training: on dev), after each epoch or decoding."
@@ -114,11 +114,11 @@ def one_fit(curve: Curve) -> Curve:
     return replace(curve, level=True) if len(curve.x) == 1 else curve
 
 
-def _digits(group: Group) -> int:
+def _digits(group: MetricGroup) -> int:
     return max(examined.digits for examined in group.runs)
 
 
-def _starts(group: Group, number: int) -> str:
+def _starts(group: MetricGroup, number: int) -> str:
     """MERT has no epochs: each of its starts is a point."""
     rows: dict[str, list[tuple[int, float, str]]] = {}
     for examined in group.runs:
@@ -147,7 +147,7 @@ def _starts(group: Group, number: int) -> str:
     )
 
 
-def buckets(judgements: Sequence[Judged | None]) -> Section | None:
+def buckets(judgements: Sequence[Ranking | None]) -> Section | None:
     """Scores by the length of sentences and the frequency of words."""
     contents = []
     for number, judged in enumerate(judgements):
@@ -175,7 +175,7 @@ def buckets(judgements: Sequence[Judged | None]) -> Section | None:
     return section("buckets", "By length and by word frequency", lead, *contents, short="Lengths and words")
 
 
-def _bucket_charts(group: Group, number: int, runs: Sequence[Examined], part: str) -> str:
+def _bucket_charts(group: MetricGroup, number: int, runs: Sequence[RunView], part: str) -> str:
     made = []
     for kind, buckets, x, y in (
         ("length", length_buckets(runs, part), "words of the reference", group.title),
@@ -200,7 +200,7 @@ def _bucket_charts(group: Group, number: int, runs: Sequence[Examined], part: st
     return f'<div class="grid2">{"".join(made)}</div>' if made else ""
 
 
-def weights(groups: Sequence[Group]) -> Section:
+def weights(groups: Sequence[MetricGroup]) -> Section:
     """The weights of every group."""
     together = "".join(headed(group, all_shares(group)) for group in groups if len(group.runs) > 1)
     runs = [examined for group in groups for examined in group.runs if examined.run.weights]
@@ -224,12 +224,12 @@ def weights(groups: Sequence[Group]) -> Section:
     return section("weights", "Weights that moved most", lead, inside, short="Weights")
 
 
-def _moved(examined: Examined, moved: Sequence[Moved], total: int) -> str:
+def _moved(examined: RunView, moved: Sequence[Moved], total: int) -> str:
     note = f'<p class="small faint">{len(moved)} of {total:,} weights; on the right the weight itself.</p>'
     return page.figure(f"weights-{examined.number}", lambda width: weights_chart(moved, width), note=note)
 
 
-def surface(runs: Sequence[Examined], jobs: int) -> Section:
+def surface(runs: Sequence[RunView], jobs: int) -> Section:
     """The metric as a function of each weight that moved much."""
     contents = []
     for examined in runs:
@@ -255,7 +255,7 @@ def surface(runs: Sequence[Examined], jobs: int) -> Section:
     return section("surface", "Error surface", lead, _some_panels("e", runs, contents))
 
 
-def _surface_of(examined: Examined, charts: Sequence[Surface], label: str) -> str:
+def _surface_of(examined: RunView, charts: Sequence[Surface], label: str) -> str:
     """Of which sentences these are; a sample is called so."""
     run, part = examined.run, examined.run.part
     size = len(run.parts[part])
@@ -283,7 +283,7 @@ def _best_on_line(chart: Surface, digits: int) -> str:
     return "the trainer stopped at the top" if at_top else f"{plain_number(lost, digits)} below the best on this line"
 
 
-def lengths(runs: Sequence[Examined]) -> Section:
+def lengths(runs: Sequence[RunView]) -> Section:
     """Lengths of translations next to those of the references."""
     contents, known = [], []
     for examined in runs:
@@ -314,20 +314,20 @@ def lengths(runs: Sequence[Examined]) -> Section:
     return section("length", "Length and n-gram precisions", lead, inside, short="N-grams")
 
 
-def _from_nothing(examined: Examined, part: str) -> str:
+def _from_nothing(examined: RunView, part: str) -> str:
     """What "before" is of forests without initial weights, which have no order of their own."""
     known = examined.run.has_initial or examined.before(part) is not None
     return "" if known else " No initial weights were given: before is what weights of 0 choose, which means little."
 
 
-def _some_panels(name: str, runs: Sequence[Examined], contents: Sequence[str]) -> str:
+def _some_panels(name: str, runs: Sequence[RunView], contents: Sequence[str]) -> str:
     """Panels of those runs that have something to show."""
     numbers = [examined.number for examined in runs]
     all_there = numbers == list(range(len(numbers)))
     return panels(name, "run", [examined.run.name for examined in runs], contents, () if all_there else numbers)
 
 
-def candidates(runs: Sequence[Examined]) -> Section:
+def candidates(runs: Sequence[RunView]) -> Section:
     """The candidates of single sentences, which the script of the page draws."""
     contents = [
         f'<div class="candidates" data-sentences="{k}"><div class="picker" role="group" aria-label="sentences"></div>'

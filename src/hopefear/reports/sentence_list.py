@@ -11,14 +11,14 @@ from hopefear.evaluation.scores import best_of
 from hopefear.metrics import Metric
 from hopefear.reports import page
 from hopefear.reports.page import Section, section
-from hopefear.reports.run_view import PARTS, TITLES, Examined
-from hopefear.reports.verdict import Judged
+from hopefear.reports.run_view import PARTS, TITLES, RunView
+from hopefear.reports.verdict import Ranking
 
 BEFORE = "before training"
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SourceSentence:
     """What is the same for all systems."""
 
     id: str
@@ -32,7 +32,7 @@ class Listing:
 
     title: str  # the metric of the scores
     parts: Sequence[tuple[str, int]]  # titles and numbers of sentences
-    sentences: Sequence[Sentence]
+    sentences: Sequence[SourceSentence]
     systems: Mapping[str, Sequence[tuple[str, float]]]
     pair: tuple[int, int]  # the systems that are compared at first
 
@@ -58,7 +58,7 @@ class Listing:
         }
 
 
-def listing(judged: Judged) -> Listing | None:
+def listing(judged: Ranking) -> Listing | None:
     """The runs of a metric on the same sentences, the best first, and the translations before training."""
     runs = [examined for system in (*judged.order, *judged.apart) for examined in system.runs if examined.told]
     if not any(each.after for examined in runs for told in examined.told.values() for each in told):
@@ -82,7 +82,7 @@ def listing(judged: Judged) -> Listing | None:
     return Listing(
         judged.group.title,
         [(TITLES[part], len(runs[0].told[part])) for part in parts],
-        [Sentence(sentence.id, sentence.source, sentence.references or []) for sentence in first],
+        [SourceSentence(sentence.id, sentence.source, sentence.references or []) for sentence in first],
         systems,
         pair,
     )
@@ -99,11 +99,11 @@ def candidates_listing(
         systems[name] = [(selected.text(i, 0), float(gain)) for i, gain in enumerate(gains)]
     if not any(text for said in systems.values() for text, _ in said):
         return None
-    sentences = [Sentence(pool.ids[i], pool.source(i), pool.references(i)) for i in range(len(pool))]
+    sentences = [SourceSentence(pool.ids[i], pool.source(i), pool.references(i)) for i in range(len(pool))]
     return Listing(title, [(part, len(pool))], sentences, systems, (min(1, len(systems) - 1), 0))
 
 
-def _same(examined: Examined, other: Examined, part: str) -> bool:
+def _same(examined: RunView, other: RunView, part: str) -> bool:
     return part in examined.told and part in examined.scored and examined.scored[part].of == other.scored[part].of
 
 

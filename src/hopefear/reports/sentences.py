@@ -28,7 +28,7 @@ KBEST, SAMPLES = 100, 100
 
 
 @dataclass(frozen=True)
-class Translation:
+class TwoTranslations:
     """One sentence before and after."""
 
     index: int  # in the part
@@ -45,7 +45,7 @@ class Translation:
         return self.gain_after - self.gain_before
 
 
-def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
+def translations(run: RunData, part: str, jobs: int = 0) -> list[TwoTranslations]:
     """All sentences of a part: the translation before training and the one after it."""
     pool = run.parts[part]
     chosen = [best_of(pool, w, jobs) for w in (run.initial, run.weights)]
@@ -58,7 +58,7 @@ def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
         columns = [[texts[r] if r < len(texts) else None for texts in references] for r in range(most)]
         gains[0] = run.metric.sentence_gains(run.metric.corpus_stats(before, columns, jobs))
     return [
-        Translation(
+        TwoTranslations(
             i, pool.ids[i], pool.source(i), pool.references(i), before[i], after[i],
             float(gains[0][i]), float(gains[1][i]),
         )
@@ -66,7 +66,7 @@ def translations(run: RunData, part: str, jobs: int = 0) -> list[Translation]:
     ]  # fmt: skip
 
 
-def choose(translations: Sequence[Translation], count: int) -> list[Translation]:
+def choose(translations: Sequence[TwoTranslations], count: int) -> list[TwoTranslations]:
     """Sentences worth a look: of those that changed the most improved and the most harmed, of a length one can read."""
     length = [len(translation.after.split()) for translation in translations]
     readable = [translation for translation, words in zip(translations, length, strict=True) if 6 <= words <= 24]

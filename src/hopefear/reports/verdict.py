@@ -11,26 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from hopefear.evaluation.comparison import LEVEL, METRIC_NAMES, Compared, Pair, compared, p_text
+from hopefear.evaluation.comparison import LEVEL, METRIC_NAMES, Compared, PairedTest, compared, p_text
 from hopefear.reports.gather import RunData
 from hopefear.reports.page import plain_number, signed
-from hopefear.reports.run_view import PARTS, TITLES, Group, ScoredSystem
+from hopefear.reports.run_view import PARTS, TITLES, MetricGroup, ScoredSystem
 
 WHERE = {"test": "test data", "holdout": "held-out data", "dev": "dev", "train": "the data learnt from"}
 PHRASES = {"test": "test", "holdout": "held-out", "dev": "development", "train": "training"}
 
 
 @dataclass(frozen=True)
-class Judged:
+class Ranking:
     """The systems of a metric in the order of their scores on one part, best first."""
 
-    group: Group
+    group: MetricGroup
     part: str
     order: list[ScoredSystem]  # on the same sentences
     compared: Compared | None  # all pairs of those whose sentences are known; None if the best is not among them
     apart: list[ScoredSystem]  # on other sentences, or without a score: not compared
 
-    def pair(self, system: ScoredSystem, other: ScoredSystem) -> Pair | None:
+    def pair(self, system: ScoredSystem, other: ScoredSystem) -> PairedTest | None:
         """The test of two systems; None if it cannot be made."""
         return self.compared.pair(system.name, other.name) if self.compared is not None else None
 
@@ -44,7 +44,7 @@ class Judged:
         return self.part in ("test", "holdout")
 
 
-def judged(group: Group, jobs: int = 0) -> Judged | None:
+def judged(group: MetricGroup, jobs: int = 0) -> Ranking | None:
     """Compare the finished runs of a metric; None if there is none."""
     systems = group.systems
     for parts in (PARTS[:2], PARTS[2:3], PARTS[3:]):  # what nothing was learnt from or chosen on, dev, train
@@ -56,10 +56,10 @@ def judged(group: Group, jobs: int = 0) -> Judged | None:
         return None
     order = sorted(largest, key=lambda system: system.score(part), reverse=group.higher)
     apart = [system for system in systems if system not in largest]
-    return Judged(group, part, order, _compared(group, part, order, jobs), apart)
+    return Ranking(group, part, order, _compared(group, part, order, jobs), apart)
 
 
-def _compared(group: Group, part: str, order: Sequence[ScoredSystem], jobs: int) -> Compared | None:
+def _compared(group: MetricGroup, part: str, order: Sequence[ScoredSystem], jobs: int) -> Compared | None:
     stats = {system.name: matrix for system in order if (matrix := system.stats(part)) is not None}
     if len(stats) < 2 or order[0].name not in stats:
         return None
@@ -85,7 +85,7 @@ def _crowds(systems: Sequence[ScoredSystem], part: str) -> list[list[ScoredSyste
     return crowds
 
 
-def verdict(judged: Judged) -> str:
+def verdict(judged: Ranking) -> str:
     """One or two sentences (markup)."""
     if judged.compared is not None:
         text = escape(judged.compared.verdict)
@@ -115,7 +115,7 @@ def _names(systems: Sequence[ScoredSystem]) -> str:
     return ", ".join(escape(system.name) for system in systems)
 
 
-def _untested(judged: Judged) -> str:
+def _untested(judged: Ranking) -> str:
     """The best of several whose difference cannot be tested."""
     best, part, label = judged.best, judged.part, escape(judged.group.title)
     score = plain_number(best.score(part), best.digits)
@@ -127,7 +127,7 @@ def _untested(judged: Judged) -> str:
     )
 
 
-def _gain(judged: Judged) -> str:
+def _gain(judged: Ranking) -> str:
     """One system: after against before."""
     best, part, label = judged.best, judged.part, escape(judged.group.title)
     before, after = best.before(part), best.score(part)
@@ -152,7 +152,7 @@ def _gain(judged: Judged) -> str:
     return f"{name} {verb} {label} on {count} {numbers} ({sure})."
 
 
-def next_steps(judged: Judged) -> list[str]:
+def next_steps(judged: Ranking) -> list[str]:
     """What to do now, the most urgent first (markup)."""
     best, part = judged.best, judged.part
     run = best.first.run

@@ -16,11 +16,11 @@ from hopefear.serve import corrections, libre, v1
 from hopefear.serve.bodies import Body
 from hopefear.serve.documents import Documents
 from hopefear.serve.guard import Guard
-from hopefear.serve.interface import Translator
 from hopefear.serve.languages import Pairs
 from hopefear.serve.metrics import CONTENT_TYPE, Metrics
 from hopefear.serve.service import Service
 from hopefear.serve.settings import RequestError, Settings, say
+from hopefear.translator.translator import Translator
 
 PAGE = Path(__file__).with_name("page")
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

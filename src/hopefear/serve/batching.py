@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from hopefear.errors import InputError
-from hopefear.serve.interface import Translation, Translator
 from hopefear.serve.settings import Limits, RequestError
+from hopefear.translator.translation import Translation
+from hopefear.translator.translator import Translator
 
 LANES = 2
 CHARACTERS = 8_000  # of a batch of several texts: so that short texts do not wait long behind long ones

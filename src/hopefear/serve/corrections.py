@@ -12,12 +12,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from hopefear.errors import InputError
+from hopefear.learning.corrections import Corrections
 from hopefear.learning.export import tmx, tmx_unit
 from hopefear.serve.bodies import Body
-from hopefear.serve.interface import Corrections, Translator
 from hopefear.serve.languages import AUTO
 from hopefear.serve.service import Service
 from hopefear.serve.settings import LOOPBACK, RequestError
+from hopefear.translator.translator import Translator
 
 Returned = TypeVar("Returned")
 _MINUTE = 60.0

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from hopefear.documents.translate import SUFFIXES, read_document
 from hopefear.errors import InputError
-from hopefear.serve.interface import Translator
 from hopefear.serve.multipart import Upload, plain_name
 from hopefear.serve.settings import Limits, RequestError
+from hopefear.translator.translator import Translator
 
 FORMATS = tuple(SUFFIXES)
 _ADDRESS = re.compile(r"([A-Za-z0-9_-]{32})\.(.{1,160})", re.DOTALL)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hopefear.errors import InputError
-from hopefear.serve.interface import Translation, Translator
 from hopefear.serve.settings import RequestError
+from hopefear.translator.translation import Translation
+from hopefear.translator.translator import Translator
 
 _NAMES = """
 aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; am Amharic; an Aragonese; ar Arabic; as Assamese; av Avaric;

@@ -10,10 +10,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from hopefear.serve.documents import FORMATS
-from hopefear.serve.interface import Translation
 from hopefear.serve.languages import AUTO, confidence, language_name
 from hopefear.serve.service import Service
 from hopefear.serve.settings import RequestError
+from hopefear.translator.translation import Translation
 
 
 def others(translation: Translation, most: int) -> list[Any]:

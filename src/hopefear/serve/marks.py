@@ -9,7 +9,8 @@ from typing import Any
 
 from hopefear.documents.protect import Protector
 from hopefear.documents.segment import Keep
-from hopefear.serve.interface import Term, Translation
+from hopefear.translator.glossary import Term
+from hopefear.translator.translation import Translation
 
 _WORD = re.compile(r"\w+")
 

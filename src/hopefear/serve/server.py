@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from hopefear.errors import InputError
-from hopefear.serve.interface import Corrections, Translator
+from hopefear.learning.corrections import Corrections
 from hopefear.serve.metrics import Metrics
 from hopefear.serve.settings import Settings, say
+from hopefear.translator.translator import Translator
 from hopefear.util.files import scratch_folder
 from hopefear.util.processes import FORKS, die_with
 
@@ -50,7 +51,7 @@ def serve(opener: Opener, settings: Settings, note: Callable[[str], object] = sa
         else:
             translators = opener()
             _hold(translators)
-            Workers(translators, settings, listener, note).run(lambda: say(ready))
+            WorkerProcesses(translators, settings, listener, note).run(lambda: say(ready))
 
 
 def _hold(translators: Sequence[Translator]) -> None:
@@ -172,7 +173,7 @@ class Idle:
         self._since = waiting
 
 
-class Workers:
+class WorkerProcesses:
     """Forked servers on one socket, and what starts them again."""
 
     def __init__(

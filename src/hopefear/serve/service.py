@@ -13,11 +13,12 @@ from hopefear.documents.protect import Protector
 from hopefear.serve.batching import Batcher
 from hopefear.serve.bodies import Body, read_body
 from hopefear.serve.documents import Documents, check_name, texts_of
-from hopefear.serve.interface import Translation, Translator
 from hopefear.serve.languages import AUTO, Pairs, confidence, sample
 from hopefear.serve.marks import Marker
 from hopefear.serve.metrics import BATCHES, Metrics, resident_bytes
 from hopefear.serve.settings import RequestError, Settings
+from hopefear.translator.translation import Translation
+from hopefear.translator.translator import Translator
 
 Returned = TypeVar("Returned")
 READERS = 4  # documents that are uploaded at once

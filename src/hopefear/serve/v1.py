@@ -13,11 +13,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from hopefear.serve.bodies import Body
-from hopefear.serve.interface import Translation, Translator
 from hopefear.serve.languages import AUTO, confidence, language_name
 from hopefear.serve.libre import base_url, fetched, others
 from hopefear.serve.openapi import document, page
 from hopefear.serve.service import Service
+from hopefear.translator.translation import Translation
+from hopefear.translator.translator import Translator
 
 
 def routes(service: Service) -> list[Route]:

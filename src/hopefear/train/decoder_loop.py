@@ -185,7 +185,7 @@ def examine(loop: OuterLoop, pool: Pool, weights: Mapping[str, float], before: P
 
 
 @dataclass
-class Settings:
+class SettingScores:
     """Settings of the decoder and how they scored, kept in a folder: nothing is decoded twice."""
 
     loop: OuterLoop
@@ -231,7 +231,7 @@ def around_parameters(
     assert session.folder is not None
     folder, key = session.folder, loop.metric.key
     start = {parameter.name: parameter.start for parameter in parameters}
-    settings = Settings(loop, folder / "settings")
+    settings = SettingScores(loop, folder / "settings")
     tunings: list[tuple[Path, int]] = []
     short = replace(loop, iterations=min(loop.iterations, RETUNE_ITERATIONS))
 

@@ -31,7 +31,7 @@ class Phrase:
 
 
 @dataclass(slots=True)
-class Aligned:
+class DerivationAlignment:
     """The words of a derivation, their links (source, target), and its rules without nonterminals."""
 
     words: list[str]
@@ -46,9 +46,9 @@ class Aligner:
         self._grammar = grammar
         self._links: dict[tuple[str, str], list[tuple[int, int]]] = {}
 
-    def align(self, derivation: Derivation, source: Sequence[str]) -> Aligned:
+    def align(self, derivation: Derivation, source: Sequence[str]) -> DerivationAlignment:
         """``source``: the words that were decoded."""
-        return _Walk(derivation, source, self.links).run() if source else Aligned([], [], [])
+        return _Walk(derivation, source, self.links).run() if source else DerivationAlignment([], [], [])
 
     def links(self, source: Sequence[str], target: Sequence[str | int]) -> list[tuple[int, int]]:
         """The links of a rule, in symbols of both sides; nonterminals of the source side are ``[X,1]``, ``[X,2]``."""
@@ -91,28 +91,28 @@ class _Walk:
         self._spans = self._forest.spans
         self._word_begin = self._forest.word_begin
 
-    def run(self) -> Aligned:
+    def run(self) -> DerivationAlignment:
         """Bottom up: pre-order from behind, so that no depth of a sentence is too much for Python."""
-        done: list[Aligned | None] = [None] * len(self._edges)
+        done: list[DerivationAlignment | None] = [None] * len(self._edges)
         for place in range(len(self._edges) - 1, -1, -1):
             done[place] = self._edge(place, [done[child] for child in self._children[place]])
             for child in self._children[place]:
                 done[child] = None
         whole = done[0]
         assert whole is not None
-        return Aligned(whole.words, sorted(whole.links), sorted(whole.phrases, key=lambda p: p.start))
+        return DerivationAlignment(whole.words, sorted(whole.links), sorted(whole.phrases, key=lambda p: p.start))
 
     def _span(self, place: int) -> tuple[int, int]:
         node = self._nodes[place]
         return int(self._spans[2 * node]), int(self._spans[2 * node + 1])
 
-    def _edge(self, place: int, below: Sequence[Aligned | None]) -> Aligned:
+    def _edge(self, place: int, below: Sequence[DerivationAlignment | None]) -> DerivationAlignment:
         forest, edge = self._forest, self._edges[place]
         numbers = forest.words[self._word_begin[edge] : self._word_begin[edge + 1]].tolist()
         target = [forest.vocab[number] if number >= 0 else -number for number in numbers]
         source, places = self._source_side(place)
         starts: list[int] = []  # of each target symbol
-        whole = Aligned([], [], [])
+        whole = DerivationAlignment([], [], [])
         for symbol in target:
             starts.append(len(whole.words))
             if isinstance(symbol, str):

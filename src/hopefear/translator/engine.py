@@ -14,10 +14,10 @@ from hopefear._core import Derivation, Forest, Pool, forest_consensus
 from hopefear.decode.consensus import CANDIDATES, best_by_consensus
 from hopefear.decode.hiero import Prepared
 from hopefear.decode.translation import MBR_EDGES
-from hopefear.learning.decoding import Decoder, Decoders
+from hopefear.learning.decoding import CorrectedDecoder, Decoders
 from hopefear.learning.memory import Memory, View
 from hopefear.model.directory import Model
-from hopefear.translator.alignment import Aligned, Aligner
+from hopefear.translator.alignment import Aligner, DerivationAlignment
 from hopefear.translator.glossary import FEATURE
 from hopefear.translator.sentence import PRIVATE, Assembly, Chunk, Made, Sentence, joined, plain
 from hopefear.translator.tokens import Word, labelled
@@ -35,7 +35,7 @@ def _hidden_cost(model: Model) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedChunk:
     """A translation of a chunk."""
 
     derivation: Derivation
@@ -43,7 +43,7 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScoredTranslation:
     """A translation of a sentence."""
 
     made: Made
@@ -52,10 +52,10 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RankedTranslations:
     """The translations of a sentence, best first, and what its quality is made of."""
 
-    candidates: list[Candidate]
+    candidates: list[ScoredTranslation]
     agreement: float
     unknown: int
     words: int  #: of the source that are not protected
@@ -95,7 +95,7 @@ class Engine:
                 made.append(plain(sentence, tokens, self.model))
         return made
 
-    def judged(self, sentences: Sequence[Sentence], n: int, view: View) -> list[Judged]:
+    def judged(self, sentences: Sequence[Sentence], n: int, view: View) -> list[RankedTranslations]:
         """The n best translations of each sentence, with their alignments."""
         chunks = [chunk for sentence in sentences for chunk in sentence.chunks]
         lists, agreements = self._lists(chunks, n, self._decoders.of(view))
@@ -127,10 +127,10 @@ class Engine:
         return self._decoders.of(view).weights
 
     def _judged(
-        self, sentence: Sentence, lists: Sequence[Sequence[Decoded]], agreements: Sequence[float], n: int
-    ) -> Judged:
+        self, sentence: Sentence, lists: Sequence[Sequence[DecodedChunk]], agreements: Sequence[float], n: int
+    ) -> RankedTranslations:
         first, aligned = self._assembled(sentence, [own[0].derivation for own in lists])
-        candidates = [Candidate(first, sum(own[0].score for own in lists))]
+        candidates = [ScoredTranslation(first, sum(own[0].score for own in lists))]
         known = {first.text}
         # of a sentence in parts, alternatives differ in the part where they lose least
         others = [
@@ -143,7 +143,7 @@ class Engine:
             made, _ = self._assembled(sentence, ways)
             if made.text not in known and len(candidates) < n:
                 known.add(made.text)
-                candidates.append(Candidate(made, candidates[0].score + loss))
+                candidates.append(ScoredTranslation(made, candidates[0].score + loss))
         unknown = sum(
             self._is_copied(phrase.features, sentence.words.words[phrase.begin]) for phrase in aligned.phrases
         )
@@ -151,7 +151,7 @@ class Engine:
         lm, lm_words = self._fluency(sentence, [own[0].derivation for own in lists])
         sizes = [len(chunk.words) for chunk in sentence.chunks]
         agreement = sum(a * size for a, size in zip(agreements, sizes, strict=True)) / max(1, sum(sizes))
-        return Judged(candidates, agreement, unknown, words, lm, lm_words)
+        return RankedTranslations(candidates, agreement, unknown, words, lm, lm_words)
 
     def _fluency(self, sentence: Sentence, derivations: Sequence[Derivation]) -> tuple[float, int]:
         """What the language model says of the words, but for those that only stand for protected spans."""
@@ -162,7 +162,7 @@ class Engine:
         words = sum(len(derivation.words) for derivation in derivations)
         return total - hidden * self._hidden, max(0, words - hidden)
 
-    def _assembled(self, sentence: Sentence, derivations: Sequence[Derivation]) -> tuple[Made, Aligned]:
+    def _assembled(self, sentence: Sentence, derivations: Sequence[Derivation]) -> tuple[Made, DerivationAlignment]:
         parts = [
             self._aligner.align(derivation, chunk.words)
             for derivation, chunk in zip(derivations, sentence.chunks, strict=True)
@@ -170,7 +170,7 @@ class Engine:
         aligned = joined(parts, sentence.chunks)
         return Assembly(sentence, aligned, self.model, self._term).run(), aligned
 
-    def _forests(self, chunks: Sequence[Chunk], decoder: Decoder, **limits: Any) -> Pool:
+    def _forests(self, chunks: Sequence[Chunk], decoder: CorrectedDecoder, **limits: Any) -> Pool:
         prepared = Prepared([c.words for c in chunks], [c.kinds for c in chunks], [c.rules for c in chunks])
         return decoder.hiero.decode(prepared, decoder.vector, jobs=self._jobs, **limits)
 
@@ -181,7 +181,9 @@ class Engine:
             return [own[0].derivation for own in self._lists(chunks, 1, decoder)[0]]
         return [forest.viterbi(decoder.vector) for forest in self._forests(chunks, decoder, beam=_ONE)]
 
-    def _lists(self, chunks: Sequence[Chunk], n: int, decoder: Decoder) -> tuple[list[list[Decoded]], list[float]]:
+    def _lists(
+        self, chunks: Sequence[Chunk], n: int, decoder: CorrectedDecoder
+    ) -> tuple[list[list[DecodedChunk]], list[float]]:
         """The n best derivations of each chunk with different strings, and how far the forest agrees with the first."""
         if not chunks:
             return [], []
@@ -197,15 +199,15 @@ class Engine:
         agreements = [dict(own).get(best[0].derivation.text, 0.0) for own, best in zip(gains, lists, strict=True)]
         return lists, agreements
 
-    def _n_best(self, forest: Forest, vector: NDArray[np.float64], chosen: str | None, n: int) -> list[Decoded]:
+    def _n_best(self, forest: Forest, vector: NDArray[np.float64], chosen: str | None, n: int) -> list[DecodedChunk]:
         """The derivation of the chosen text, then the best others."""
-        first: Decoded | None = None
-        others: list[Decoded] = []
+        first: DecodedChunk | None = None
+        others: list[DecodedChunk] = []
         for number, derivation in enumerate(forest.iter_kbest(vector, True)):
             if first is None and (chosen is None or derivation.text == chosen):
-                first = Decoded(derivation, derivation.score)
+                first = DecodedChunk(derivation, derivation.score)
             elif len(others) < max(1, n - 1):
-                others.append(Decoded(derivation, derivation.score))
+                others.append(DecodedChunk(derivation, derivation.score))
             if (first is not None and len(others) >= n - 1) or number >= _LOOKED_AT:
                 break
         return [first, *others[: n - 1]] if first is not None else others[:n]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hopefear.learning.memory import Pair, View, with_numbers
-from hopefear.translator.engine import Candidate, Judged
+from hopefear.learning.memory import CorrectedPair, View, with_numbers
+from hopefear.translator.engine import RankedTranslations, ScoredTranslation
 from hopefear.translator.sentence import Made, Sentence
 from hopefear.translator.tokens import Words
 
@@ -13,7 +13,7 @@ _LEAST = 0.7  # of a match that is offered
 _OFFERED = 2  # matches, at most
 
 
-def correction_of(view: View, words: Words) -> Pair | None:
+def correction_of(view: View, words: Words) -> CorrectedPair | None:
     """The correction of a sentence, if it has one and no tags."""
     return view.exact(words.text) if view and not words.tags else None
 
@@ -24,7 +24,7 @@ def corrected(sentence: Sentence, text: str) -> Made:
     return Made([f"{words.gap(0)}{text}{words.gap(sentence.length) if sentence.length else ''}"])
 
 
-def with_memory(judged: Judged, sentence: Sentence, view: View, n: int) -> Judged:
+def with_memory(judged: RankedTranslations, sentence: Sentence, view: View, n: int) -> RankedTranslations:
     """A sentence's translations: its correction first, then what the model says, with corrections of sentences like it.
 
     A match is worth as much as the best that the model says, so it comes right behind.
@@ -33,7 +33,7 @@ def with_memory(judged: Judged, sentence: Sentence, view: View, n: int) -> Judge
         return judged
     best = judged.candidates[0]
     if sentence.recalled is not None:
-        first = Candidate(corrected(sentence, sentence.recalled.correction), best.score, 1.0)
+        first = ScoredTranslation(corrected(sentence, sentence.recalled.correction), best.score, 1.0)
         others = [each for each in judged.candidates if each.made.text != first.made.text]
         return replace(judged, candidates=[first, *others][:n], agreement=1.0, unknown=0, lm=0.0, lm_words=0)
     if n < 2 or sentence.words.tags:
@@ -43,7 +43,7 @@ def with_memory(judged: Judged, sentence: Sentence, view: View, n: int) -> Judge
     offers = []
     for match, pair in view.near(words, _LEAST, _OFFERED):
         text = with_numbers(pair, words) or pair.correction
-        offer = Candidate(corrected(sentence, text), best.score, min(match, 0.99))
+        offer = ScoredTranslation(corrected(sentence, text), best.score, min(match, 0.99))
         if offer.made.text not in known:
             known.add(offer.made.text)
             offers.append(offer)

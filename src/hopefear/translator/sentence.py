@@ -13,9 +13,9 @@ from itertools import accumulate
 from hopefear._core import SentenceRule
 from hopefear.documents.segment import Keep, Part, Tag, join_strings
 from hopefear.documents.tag_placement import place_tags
-from hopefear.learning.memory import Pair
+from hopefear.learning.memory import CorrectedPair
 from hopefear.model.directory import Model
-from hopefear.translator.alignment import Aligned, Phrase
+from hopefear.translator.alignment import DerivationAlignment, Phrase
 from hopefear.translator.glossary import FEATURE, Match
 from hopefear.translator.tokens import Word, Words, labelled
 
@@ -45,7 +45,7 @@ class Sentence:
     matches: list[Match]
     chunks: list[Chunk] = field(default_factory=list)
     special: bool = False  #: there is something that only a derivation can put in its place
-    recalled: Pair | None = None  #: a correction of this very sentence
+    recalled: CorrectedPair | None = None  #: a correction of this very sentence
 
     @property
     def length(self) -> int:
@@ -138,11 +138,11 @@ def _spelled(sentence: Sentence, tokens: Sequence[str], model: Model) -> list[st
     return model.casing.spell(list(tokens), forms)
 
 
-def joined(parts: Sequence[Aligned], chunks: Sequence[Chunk]) -> Aligned:
+def joined(parts: Sequence[DerivationAlignment], chunks: Sequence[Chunk]) -> DerivationAlignment:
     """The parts of a sentence as one."""
     if len(parts) == 1:
         return parts[0]
-    whole = Aligned([], [], [])
+    whole = DerivationAlignment([], [], [])
     for part, chunk in zip(parts, chunks, strict=True):
         shift, begin = len(whole.words), chunk.begin
         whole.words += part.words
@@ -154,7 +154,7 @@ def joined(parts: Sequence[Aligned], chunks: Sequence[Chunk]) -> Aligned:
 class Assembly:
     """Puts a translation together from a derivation."""
 
-    def __init__(self, sentence: Sentence, aligned: Aligned, model: Model, term: int) -> None:
+    def __init__(self, sentence: Sentence, aligned: DerivationAlignment, model: Model, term: int) -> None:
         """``term``: the id of the feature of preferred terms."""
         self._sentence, self._aligned, self._model = sentence, aligned, model
         self._source = sentence.words

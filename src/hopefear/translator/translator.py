@@ -28,7 +28,7 @@ from hopefear.learning.decoding import Decoders
 from hopefear.learning.memory import View
 from hopefear.model.directory import Model
 from hopefear.translator.drafts import Draft, HtmlDraft, Slot, TextDraft, rendered, slots_of
-from hopefear.translator.engine import Engine, Judged
+from hopefear.translator.engine import Engine, RankedTranslations
 from hopefear.translator.explaining import Explanation, explained
 from hopefear.translator.folder import GLOSSARY, corrections_of, describe, open_translator
 from hopefear.translator.glossary import FEATURE, WEIGHT, Glossary, Match, Term, read_glossary
@@ -302,7 +302,7 @@ def _blocks(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
         yield sentences[begin : begin + _BLOCK]
 
 
-def _translation(text: str, draft: Draft, judged: Sequence[Judged], n: int) -> Translation:
+def _translation(text: str, draft: Draft, judged: Sequence[RankedTranslations], n: int) -> Translation:
     first = [each.candidates[0].made for each in judged]
     alternatives: dict[str, Alternative] = {}
     tried = best_combinations([[candidate.score for candidate in each.candidates] for each in judged])

@@ -18,7 +18,7 @@ from hopefear.trainers import TRAINERS, Corpus, Result, Task
 from hopefear.trainers.online import states
 from hopefear.trainers.online.arow import Arow
 from hopefear.trainers.online.base import Online
-from hopefear.trainers.online.job import Candidates
+from hopefear.trainers.online.job import FixedCandidates
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.sgd import Sgd
 from hopefear.trainers.online.teams import Learners
@@ -207,7 +207,7 @@ def test_a_task_without_sentences_and_data_of_no_kind(tune: Task) -> None:
 def test_candidates_stay_on_one_machine() -> None:
     pool = synthetic_pool(sentences=4)
     with pytest.raises(InputError, match="candidates are learnt from on one machine"):
-        Candidates(pool).opener()
+        FixedCandidates(pool).opener()
     with pytest.raises(InputError, match="sentence 0 has no reference, and hope and fear need BLEU"):
         Mira().fit(list_pool([np.eye(2)], texts=[["a", "b"]], references=[[]]))
 

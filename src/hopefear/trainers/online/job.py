@@ -88,7 +88,7 @@ def _open(decoder: Callable[[], Decoder], corpus: Corpus) -> tuple[list[str], _c
     return opened.feature_names, opened.examples(corpus.lines, corpus.references)
 
 
-class Candidates:
+class FixedCandidates:
     """Fixed lists, lattices or forests; their own best candidates are the development data."""
 
     fixed = True
@@ -127,7 +127,7 @@ def fit(trainer: Online, data: Task | Pool, initial: Mapping[str, float] | None,
     begun = time.perf_counter()
     if not isinstance(data, Pool | Task):
         raise InputError(f"trainer {trainer.name} learns from a Task or a Pool, not from {type(data).__name__}")
-    source = Candidates(data) if isinstance(data, Pool) else Translated(data)
+    source = FixedCandidates(data) if isinstance(data, Pool) else Translated(data)
     w = initial_weights(source.names, initial, data)
     job = _Job(trainer, source, w, run)
     job.team = _team(trainer, source, w, job.warn)

@@ -240,7 +240,7 @@ class Died(NamedTuple):
     why: str
 
 
-class Workers(Protocol):
+class RemoteLearners(Protocol):
     """Learners somewhere else. Each answers one question at a time (``hopefear.trainers.online.workers.Server``)."""
 
     batch: int  #: sentences to send at once
@@ -266,7 +266,11 @@ class Crew:
     """Leads workers through epochs."""
 
     def __init__(
-        self, workers: Workers, snapshots: Sequence[Snapshot], parallel: str = "async", warn: Warn = lambda text: None
+        self,
+        workers: RemoteLearners,
+        snapshots: Sequence[Snapshot],
+        parallel: str = "async",
+        warn: Warn = lambda text: None,
     ) -> None:
         assert parallel in ("average", "mix", "async")
         self.workers, self.parallel, self.warn = workers, parallel, warn
