@@ -13,8 +13,9 @@ import pytest
 from hopefear.decode import Hiero
 from hopefear.trainers.online.base import initial_weights
 from hopefear.trainers.online.mira import Mira
+from hopefear.trainers.online.remote_team import RemoteTeam
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Crew, Tally, averaged, shards
+from hopefear.trainers.online.teams import Tally, averaged, shards
 from hopefear.trainers.online.workers import Processes
 from tests.models import corpus
 
@@ -28,7 +29,7 @@ def test_a_learner_that_is_killed_is_replaced(decoder: Hiero, task: Path, parall
     examples = decoder.examples(tuning.lines, tuning.references)
     warnings: list[str] = []
     processes = Processes(lambda: Mira().learner(w, names, True), examples)
-    crew = Crew(processes, [Snapshot.of(Mira().learner(w, names, True))] * 2, parallel, warnings.append)
+    crew = RemoteTeam(processes, [Snapshot.of(Mira().learner(w, names, True))] * 2, parallel, warnings.append)
     victims: list[Any] = []
 
     class Watch:

@@ -14,7 +14,7 @@ from hopefear.errors import InputError
 from hopefear.runs.events import Event, Warned
 from hopefear.runs.session import Session
 from hopefear.trainers import Task
-from hopefear.trainers.online import teams, workers as workers_module
+from hopefear.trainers.online import remote_team, workers as workers_module
 from hopefear.trainers.online.base import initial_weights
 from hopefear.trainers.online.mira import Mira
 from hopefear.trainers.online.states import Snapshot
@@ -119,8 +119,8 @@ def test_a_stopped_learner_is_named_and_then_replaced(
         return answer(self, header, pieces)
 
     monkeypatch.setattr(workers_module.Server, "answer", stop)
-    monkeypatch.setattr(teams, "WARN_AFTER", 0.5)
-    monkeypatch.setattr(teams, "PATIENCE", 1.5)
+    monkeypatch.setattr(remote_team, "WARN_AFTER", 0.5)
+    monkeypatch.setattr(remote_team, "PATIENCE", 1.5)
     trained = Mira(epochs=1, learners=Learners("async", 2)).fit(Task(decoder, corpus(task, "tune")))
     assert trained.history[0]["sentences"] == 24
     assert any("has not answered" in text and "is stopped" in text for text in trained.warnings)
@@ -143,7 +143,7 @@ def test_a_group_that_is_terminated_says_nothing(
         processes.ask(0, {"ask": "ready"})
         assert processes.wait(60) == [(0, ({}, []))]
         os.kill(processes.pids[0], signal.SIGTERM)
-        assert processes.wait(60) == [(0, teams.Died("killed by signal 15; is the memory enough?"))]
+        assert processes.wait(60) == [(0, remote_team.Died("killed by signal 15; is the memory enough?"))]
         processes.close()
     finally:
         signal.signal(signal.SIGTERM, old)

@@ -14,8 +14,8 @@ from typing import Any
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.trainers.online.remote_team import Died, Header, Reply
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Died, Header, Reply
 from hopefear.trainers.online.workers import Server, pack, unpack
 from hopefear.util.cluster import free_cores, total_cores
 

@@ -27,8 +27,9 @@ from hopefear.runs.session import Session
 from hopefear.trainers.base import Result, Vector, prepared, refuse_equal
 from hopefear.trainers.data import Corpus, Decoder, Task, Translations
 from hopefear.trainers.online import states
+from hopefear.trainers.online.remote_team import RemoteTeam
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Crew, Tally, Team, Threads
+from hopefear.trainers.online.teams import Tally, Team, Threads
 
 if TYPE_CHECKING:
     from hopefear.trainers.online.base import Online
@@ -152,12 +153,12 @@ def _team(trainer: Online, data: Data, w: Vector, warn: Callable[[str], None]) -
 
         connect(cluster, min(count, cores()))
         check_cpus(count)
-        return Crew(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
+        return RemoteTeam(Actors(partial(_far_learner, data.opener(), trainer, w)), snapshots, way, warn)
     from hopefear.trainers.online.workers import Processes
 
     share = way == "async" and count > 1
     make = partial(trainer.learner, w, data.names, share)
-    return Crew(Processes(make, data.examples), snapshots, way, warn)
+    return RemoteTeam(Processes(make, data.examples), snapshots, way, warn)
 
 
 def _far_learner(

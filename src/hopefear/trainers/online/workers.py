@@ -21,8 +21,9 @@ import numpy as np
 
 from hopefear import _core
 from hopefear.errors import InputError
+from hopefear.trainers.online.remote_team import Died, Header, Reply
 from hopefear.trainers.online.states import Snapshot
-from hopefear.trainers.online.teams import Died, Header, Reply, described
+from hopefear.trainers.online.teams import described
 from hopefear.util.processes import die_with
 
 
