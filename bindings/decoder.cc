@@ -138,6 +138,7 @@ void bind_decoder(nb::module_& m) {
       .def_prop_ro(
           "vocab", [](const HieroDecoder& d) { return d.vocab(); }, "Words of all forests.")
       .def_prop_ro("features", [](const HieroDecoder& d) { return d.features(); })
+      .def_prop_ro("stored", &HieroDecoder::stored, "Symbols, features and words that are stored for the next sentence.")
       .def(
           "decode",
           [](HieroDecoder& d, const Texts& ids, const Texts& lines, const Texts& kinds, Weights w, const Limits& limits,

@@ -125,4 +125,11 @@ Pool HieroDecoder::kbest(const std::vector<HieroSource>& sources, const double* 
   });
 }
 
+size_t HieroDecoder::stored() const {
+  std::lock_guard<std::mutex> lock(idle_mutex_);
+  size_t sum = 0;
+  for (const auto& search : idle_) sum += search->stored();
+  return sum;
+}
+
 }  // namespace hopefear

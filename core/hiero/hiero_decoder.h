@@ -71,6 +71,9 @@ class HieroDecoder {
   Pool kbest(const std::vector<HieroSource>& sources, const double* w, const HieroOptions& options, int64_t k, bool distinct,
              int jobs) const;
 
+  /// HieroSearch::stored() of all threads that are idle.
+  size_t stored() const;
+
  private:
   struct Borrowed;
   Pool empty_pool() const;

@@ -33,6 +33,12 @@ bool HieroSearch::modest() const {
   return chart_.edges.capacity() <= kKept && pruning_.capacity() <= kKept;
 }
 
+size_t HieroSearch::stored() const {
+  size_t sum = options_.stored();
+  for (const LmSeams& seams : seams_) sum += seams.stored();
+  return sum;
+}
+
 void HieroSearch::start(const HieroSource& source, const double* w, const HieroOptions& options) {
   source_ = &source;
   w_ = w;

@@ -38,6 +38,8 @@ class HieroSearch {
 
   /// Whether to keep this for the next sentence, or has it become too large for that?
   bool modest() const;
+  /// Symbols and features of rules, and words of runs, that are stored for the next sentence.
+  size_t stored() const;
 
   // what cube pruning asks: rank 0 is of the option, then come those of the nodes of the two cells
   uint32_t size(uint32_t cube, size_t k) const;

@@ -50,7 +50,7 @@ std::vector<Affiliation> affiliations(std::span<const int32_t> source, std::span
 
 void RuleOptions::start(const double* w, int64_t max_options, std::span<const SourceRule> rules) {
   w_ = w;
-  own_ = rules;
+  own_rules_ = rules;
   max_options_ = max_options;
   const auto weight = [&](int32_t id) { return id >= 0 ? w[id] : 0.0; };
   w_word_ = weight(m_.word_id);
@@ -59,17 +59,22 @@ void RuleOptions::start(const double* w, int64_t max_options, std::span<const So
   w_joint_ = weight(m_.joint_id);
   ++sentence_;
   options_.clear();
-  if (targets_.size() + sparse_ids_.size() <= kKept) return;
+  own().clear();
+  if (kept().size() <= kKept) return;
   side_of_.clear();
   sides_.clear();
   rules_.clear();
-  targets_.clear();
-  for (auto& parts : parts_) parts.clear();
+  kept().clear();
   for (LmSeams& seams : seams_) seams.clear();
-  joint_targets_.clear();
-  affiliated_.clear();
-  sparse_ids_.clear();
-  sparse_values_.clear();
+}
+
+void RuleOptions::Store::clear() {
+  targets.clear();
+  for (auto& each : parts) each.clear();
+  joint_targets.clear();
+  affiliated.clear();
+  sparse_ids.clear();
+  sparse_values.clear();
 }
 
 int32_t RuleOptions::add_side(uint32_t first_rule, uint32_t end_rule, std::span<const int32_t> symbols) {
@@ -77,9 +82,10 @@ int32_t RuleOptions::add_side(uint32_t first_rule, uint32_t end_rule, std::span<
   sides_.push_back({first_rule, static_cast<uint32_t>(rules_.size()), end_rule - first_rule, 0, 0, 0});
   for (uint32_t rule = first_rule; rule < end_rule; ++rule) {
     const auto target = g_.target(rule);
-    rules_.push_back(new_rule(target, nullptr));
-    if (m_.joint) std::ranges::copy(affiliations(symbols, target, g_.links(rule)), affiliated_.begin() + rules_.back().target);
-    if (m_.templates) add_sparse(rules_.back(), symbols, target, g_.links(rule), g_.row(rule));
+    rules_.push_back(new_rule(kept(), target, nullptr));
+    if (m_.joint)
+      std::ranges::copy(affiliations(symbols, target, g_.links(rule)), kept().affiliated.begin() + rules_.back().target);
+    if (m_.templates) add_sparse(kept(), rules_.back(), symbols, target, g_.links(rule), g_.row(rule));
   }
   side_of_.add(first_rule, number);
   return number;
@@ -92,7 +98,7 @@ void RuleOptions::choose(Side& side, const RulePlace& place) {
     const auto row = g_.row(side.first + k);
     double score = w_word_ * rule.words + w_rule_;
     for (const auto& [column, id] : m_.columns) score += w_[id] * static_cast<double>(row[column]);
-    score = sparse_score(rule, score);
+    score = sparse_score(kept(), rule, score);
     double estimate = score;
     for (size_t l = 0; l < m_.lms.size(); ++l) estimate += w_lm_[l] * rule.lm[l];
     if (m_.joint) estimate += w_joint_ * joint_alone(rule, place);
@@ -115,7 +121,7 @@ void RuleOptions::choose(Side& side, const RulePlace& place) {
 
 HieroOption& RuleOptions::add(std::span<const int32_t> target, const LmWords* lm, int32_t extra) {
   HieroOption& option = options_.emplace_back();
-  static_cast<HieroRule&>(option) = new_rule(target, lm);
+  static_cast<HieroRule&>(option) = new_rule(own(), target, lm);
   option.extra = extra;
   option.score = w_word_ * option.words + (extra >= 0 ? w_[extra] : 0.0);
   return option;
@@ -124,84 +130,84 @@ HieroOption& RuleOptions::add(std::span<const int32_t> target, const LmWords* lm
 void RuleOptions::add_copy(int32_t source, int32_t target, const std::array<uint32_t, kMaxLms>& lm, uint32_t joint,
                            int32_t extra) {
   HieroOption& option = add({&target, 1}, &lm, extra);
-  if (m_.joint) joint_targets_.back() = static_cast<int32_t>(joint);
+  if (m_.joint) own().joint_targets.back() = static_cast<int32_t>(joint);
   if (!m_.templates) return;
   if (source < 0) source = g_.source_vocab()->size();
   const PackedLink link{0, 0};
-  add_sparse(option, {&source, 1}, {&target, 1}, {&link, 1}, {});
-  option.score = sparse_score(option, option.score);
+  add_sparse(own(), option, {&source, 1}, {&target, 1}, {&link, 1}, {});
+  option.score = sparse_score(own(), option, option.score);
 }
 
 void RuleOptions::add_rule(size_t number) {
-  const SourceRule& own = own_[number];
-  HieroOption& option = add(own.target, own.lm.data(), -1);
+  const SourceRule& rule = own_rules_[number];
+  HieroOption& option = add(rule.target, rule.lm.data(), -1);
   option.rule = -2 - static_cast<int64_t>(number);
   if (m_.joint) {
-    std::ranges::copy(own.joint, joint_targets_.begin() + option.target);
-    std::ranges::copy(affiliations(own.source, own.target, own.links), affiliated_.begin() + option.target);
+    std::ranges::copy(rule.joint, own().joint_targets.begin() + option.target);
+    std::ranges::copy(affiliations(rule.source, rule.target, rule.links), own().affiliated.begin() + option.target);
   }
   fired_.clear();
-  if (m_.templates) m_.templates->add_rule(own.source, own.target, own.links, {}, fired_);
-  for (const auto& [id, value] : own.features) {
+  if (m_.templates) m_.templates->add_rule(rule.source, rule.target, rule.links, {}, fired_);
+  for (const auto& [id, value] : rule.features) {
     if (id < m_.dense_width)
       option.score += w_[id] * value;
     else
       fired_.push_back({id, static_cast<float>(value)});
   }
-  add_fired(option);
-  if (places_.any()) option.place = PlaceFeatures::number(own.target);
-  option.score = sparse_score(option, option.score);
+  add_fired(own(), option);
+  if (places_.any()) option.place = PlaceFeatures::number(rule.target);
+  option.score = sparse_score(own(), option, option.score);
 }
 
-HieroRule RuleOptions::new_rule(std::span<const int32_t> target, const LmWords* lm) {
+HieroRule RuleOptions::new_rule(Store& store, std::span<const int32_t> target, const LmWords* lm) {
   HieroRule rule;
-  rule.target = static_cast<uint32_t>(targets_.size());
+  rule.target = static_cast<uint32_t>(store.targets.size());
   rule.symbols = static_cast<uint32_t>(target.size());
   rule.words = static_cast<uint32_t>(std::count_if(target.begin(), target.end(), [](int32_t s) { return s >= 0; }));
-  targets_.insert(targets_.end(), target.begin(), target.end());
-  add_parts(rule, target, lm);
+  store.targets.insert(store.targets.end(), target.begin(), target.end());
+  add_parts(store, rule, target, lm);
   if (m_.joint) {
     for (const int32_t symbol : target)
-      joint_targets_.push_back(symbol < 0 || lm ? symbol : static_cast<int32_t>(m_.joint_words[symbol]));
-    affiliated_.resize(targets_.size());
+      store.joint_targets.push_back(symbol < 0 || lm ? symbol : static_cast<int32_t>(m_.joint_words[symbol]));
+    store.affiliated.resize(store.targets.size());
   }
   return rule;
 }
 
 /// Sorted by id, one entry per id.
-void RuleOptions::add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
+void RuleOptions::add_sparse(Store& store, HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
                              std::span<const PackedLink> links, std::span<const float> row) {
   fired_.clear();
   m_.templates->add_rule(source, target, links, row, fired_);
-  add_fired(rule);
+  add_fired(store, rule);
   if (places_.any()) rule.place = PlaceFeatures::number(target);
 }
 
 /// Sorts what has fired.
-void RuleOptions::add_fired(HieroRule& rule) {
+void RuleOptions::add_fired(Store& store, HieroRule& rule) {
   std::sort(fired_.begin(), fired_.end());
-  rule.sparse = static_cast<uint32_t>(sparse_ids_.size());
+  rule.sparse = static_cast<uint32_t>(store.sparse_ids.size());
   for (size_t k = 0; k < fired_.size(); ++k) {
     if (k > 0 && fired_[k].first == fired_[k - 1].first) {
-      sparse_values_.back() += static_cast<double>(fired_[k].second);
+      store.sparse_values.back() += static_cast<double>(fired_[k].second);
     } else {
-      sparse_ids_.push_back(fired_[k].first);
-      sparse_values_.push_back(static_cast<double>(fired_[k].second));
+      store.sparse_ids.push_back(fired_[k].first);
+      store.sparse_values.push_back(static_cast<double>(fired_[k].second));
     }
   }
-  rule.sparse_end = static_cast<uint32_t>(sparse_ids_.size());
+  rule.sparse_end = static_cast<uint32_t>(store.sparse_ids.size());
 }
 
 /// A score with w.h of the sparse features added, one by one.
-double RuleOptions::sparse_score(const HieroRule& rule, double score) const {
-  for (uint32_t f = rule.sparse; f < rule.sparse_end; ++f) score += w_[sparse_ids_[f]] * sparse_values_[f];
+double RuleOptions::sparse_score(const Store& store, const HieroRule& rule, double score) const {
+  for (uint32_t f = rule.sparse; f < rule.sparse_end; ++f) score += w_[store.sparse_ids[f]] * store.sparse_values[f];
   return score;
 }
 
 /// Its parts, and what language models say of its words alone.
-void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, const LmWords* lm) {
+void RuleOptions::add_parts(Store& store, HieroRule& rule, std::span<const int32_t> target, const LmWords* lm) {
   for (size_t l = 0; l < m_.lms.size(); ++l) {
-    std::vector<int32_t>& parts = parts_[l];
+    std::vector<int32_t>& parts = store.parts[l];
     rule.part = static_cast<uint32_t>(parts.size());
     double sum = 0;
     for (size_t k = 0; k < target.size(); ++k) {
@@ -211,7 +217,7 @@ void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, co
       }
       run_.push_back(lm ? lm[k][l] : m_.lm_words[l][target[k]]);
       if (k + 1 < target.size() && target[k + 1] >= 0) continue;
-      const uint32_t run = seams_[l].run(run_);
+      const uint32_t run = seams_[l].run(run_, &store == &own());
       run_.clear();
       parts.push_back(static_cast<int32_t>(run));
       sum += seams_[l].alone(run);
@@ -223,8 +229,8 @@ void RuleOptions::add_parts(HieroRule& rule, std::span<const int32_t> target, co
 
 /// What the joint model says of the words of a rule alone, at a place.
 double RuleOptions::joint_alone(const HieroRule& rule, const RulePlace& place) {
-  const auto words = joint_target(rule);
-  const auto at = affiliated(rule);
+  const auto words = kept().joint_target(rule);
+  const auto at = kept().affiliated_words(rule);
   JointScores::History history;
   history.fill(JointModel::kNull);
   double sum = 0;

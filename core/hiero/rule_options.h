@@ -1,9 +1,9 @@
 // The options of source sides: for each, the target sides that take part in the search, best first.
 //
-// Everything about a rule that does not depend on the weights is computed once and kept from sentence to sentence, until the memory for it
-// grows too large. Scores and the choice of options are made once per sentence, and only for source sides that match it. Of the
-// options of a source side the best max_options take part, judged by the model with the language models' estimate for the
-// words of the rule alone.
+// Everything about a rule of the grammar that does not depend on the weights is computed once and kept from sentence to sentence, until
+// the memory for it grows too large. What belongs to other rules is kept for their sentence only. Scores and the choice of options are
+// made once per sentence, and only for source sides that match it. Of the options of a source side the best max_options take part,
+// judged by the model with the language models' estimate for the words of the rule alone.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -75,23 +75,46 @@ class RuleOptions {
   /// The same for a rule of the sentence by its number.
   void add_rule(size_t number);
   /// The rule of the sentence that an option is, or null.
-  const SourceRule* own_rule(const HieroOption& o) const { return o.rule < -1 ? &own_[-2 - o.rule] : nullptr; }
+  const SourceRule* own_rule(const HieroOption& o) const { return o.rule < -1 ? &own_rules_[-2 - o.rule] : nullptr; }
 
   /// Words and slots of an option, the same with numbers of runs of words for a language model, and its sparse features.
-  std::span<const int32_t> target(const HieroOption& o) const { return {targets_.data() + o.target, o.symbols}; }
-  std::span<const int32_t> parts(const HieroOption& o, size_t model) const { return {parts_[model].data() + o.part, o.parts}; }
+  std::span<const int32_t> target(const HieroOption& o) const { return {of(o).targets.data() + o.target, o.symbols}; }
+  std::span<const int32_t> parts(const HieroOption& o, size_t model) const {
+    return {of(o).parts[model].data() + o.part, o.parts};
+  }
   /// The same with the words of the joint model, and what they are affiliated with.
-  std::span<const int32_t> joint_target(const HieroRule& o) const { return {joint_targets_.data() + o.target, o.symbols}; }
-  std::span<const Affiliation> affiliated(const HieroRule& o) const { return {affiliated_.data() + o.target, o.symbols}; }
+  std::span<const int32_t> joint_target(const HieroOption& o) const { return of(o).joint_target(o); }
+  std::span<const Affiliation> affiliated(const HieroOption& o) const { return of(o).affiliated_words(o); }
   std::span<const int32_t> sparse_ids(const HieroOption& o) const {
-    return {sparse_ids_.data() + o.sparse, o.sparse_end - o.sparse};
+    return {of(o).sparse_ids.data() + o.sparse, o.sparse_end - o.sparse};
   }
   std::span<const double> sparse_values(const HieroOption& o) const {
-    return {sparse_values_.data() + o.sparse, o.sparse_end - o.sparse};
+    return {of(o).sparse_values.data() + o.sparse, o.sparse_end - o.sparse};
   }
   const PlaceFeatures& places() const { return places_; }
 
+  /// Symbols and sparse features of all rules at hand.
+  size_t stored() const { return stores_[0].size() + stores_[1].size(); }
+
  private:
+  /// What the numbers in HieroRule lead to.
+  struct Store {
+    std::span<const int32_t> joint_target(const HieroRule& o) const { return {joint_targets.data() + o.target, o.symbols}; }
+    std::span<const Affiliation> affiliated_words(const HieroRule& o) const { return {affiliated.data() + o.target, o.symbols}; }
+    size_t size() const { return targets.size() + sparse_ids.size(); }
+    void clear();
+
+    std::vector<int32_t> targets;                     // symbols of all rules
+    std::array<std::vector<int32_t>, kMaxLms> parts;  // slots and, of each language model, numbers of runs
+    std::vector<int32_t> joint_targets;
+    std::vector<Affiliation> affiliated;
+    std::vector<int32_t> sparse_ids;
+    std::vector<double> sparse_values;
+  };
+  const Store& of(const HieroOption& o) const { return stores_[o.rule < 0]; }
+  Store& kept() { return stores_[0]; }
+  Store& own() { return stores_[1]; }
+
   struct Side {
     uint32_t first;            // rule of the grammar
     uint32_t rule, rules;      // begin and number in rules_
@@ -108,12 +131,12 @@ class RuleOptions {
   using LmWords = std::array<uint32_t, kMaxLms>;  // a word in each language model
   /// `lm`: of each symbol of the target side; null if the words are those of the grammar.
   HieroOption& add(std::span<const int32_t> target, const LmWords* lm, int32_t extra);
-  HieroRule new_rule(std::span<const int32_t> target, const LmWords* lm);
-  void add_sparse(HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
+  HieroRule new_rule(Store& store, std::span<const int32_t> target, const LmWords* lm);
+  void add_sparse(Store& store, HieroRule& rule, std::span<const int32_t> source, std::span<const int32_t> target,
                   std::span<const PackedLink> links, std::span<const float> row);
-  void add_fired(HieroRule& rule);
-  double sparse_score(const HieroRule& rule, double score) const;
-  void add_parts(HieroRule& rule, std::span<const int32_t> target, const LmWords* lm);
+  void add_fired(Store& store, HieroRule& rule);
+  double sparse_score(const Store& store, const HieroRule& rule, double score) const;
+  void add_parts(Store& store, HieroRule& rule, std::span<const int32_t> target, const LmWords* lm);
   double joint_alone(const HieroRule& rule, const RulePlace& place);
 
   const HieroModel& m_;
@@ -122,7 +145,7 @@ class RuleOptions {
   JointScores& joint_;
   PlaceFeatures& places_;
   const double* w_ = nullptr;
-  std::span<const SourceRule> own_;
+  std::span<const SourceRule> own_rules_;
   int64_t max_options_ = 0;
   double w_word_ = 0, w_rule_ = 0, w_joint_ = 0;
   std::array<double, kMaxLms> w_lm_{};
@@ -132,13 +155,8 @@ class RuleOptions {
   IdMap side_of_;  // by the first rule of the side
   std::vector<Side> sides_;
   std::vector<HieroRule> rules_;
-  std::vector<int32_t> targets_;                     // symbols of all rules
-  std::array<std::vector<int32_t>, kMaxLms> parts_;  // slots and, of each language model, numbers of runs
-  std::vector<int32_t> joint_targets_;
-  std::vector<Affiliation> affiliated_;
-  std::vector<int32_t> sparse_ids_;
-  std::vector<double> sparse_values_;
 
+  std::array<Store, 2> stores_;       // of rules_, and of the other rules of this sentence
   std::vector<HieroOption> options_;  // of this sentence
   std::vector<Ranked> ranked_;
   std::vector<uint32_t> run_;

@@ -13,38 +13,51 @@ uint64_t hash_run(std::span<const uint32_t> words) {
 
 }  // namespace
 
-uint32_t LmSeams::run(std::span<const uint32_t> words) {
-  const auto of = [&](Slot s) {
-    return std::span<const uint32_t>(words_).subspan(run_begin_[s.number], run_begin_[s.number + 1] - run_begin_[s.number]);
-  };
-  const auto [slot, added] = run_numbers_.insert(
-      hash_run(words), [&](Slot s) { return std::ranges::equal(of(s), words); }, [&](Slot s) { return hash_run(of(s)); });
+uint32_t LmRuns::find(std::span<const uint32_t> words) const {
+  return numbers_.find(hash_run(words), [&](Slot s) { return std::ranges::equal((*this)[s.number], words); }).number;
+}
+
+uint32_t LmRuns::add(const LanguageModel& model, std::span<const uint32_t> words) {
+  const auto [slot, added] = numbers_.insert(
+      hash_run(words), [&](Slot s) { return std::ranges::equal((*this)[s.number], words); },
+      [&](Slot s) { return hash_run((*this)[s.number]); });
   if (!added) return slot->number;
   slot->number = static_cast<uint32_t>(alone_.size());
   LmContext context[2];
   int now = 0;
   double sum = 0;
   for (const uint32_t word : words) {
-    sum += model_->score(context[now], word, context[1 - now]).prob;
+    sum += model.score(context[now], word, context[1 - now]).prob;
     now = 1 - now;
   }
   alone_.push_back(sum);
   words_.insert(words_.end(), words.begin(), words.end());
-  run_begin_.push_back(static_cast<uint32_t>(words_.size()));
+  begin_.push_back(static_cast<uint32_t>(words_.size()));
   return slot->number;
+}
+
+void LmRuns::clear() {
+  words_.clear();
+  begin_.assign(1, 0);
+  alone_.clear();
+  numbers_.reset();
+}
+
+uint32_t LmSeams::run(std::span<const uint32_t> words, bool passing) {
+  if (!passing) return kept_.add(*model_, words);
+  const uint32_t known = kept_.find(words);
+  return known != LmRuns::kMissing ? known : passing_.add(*model_, words) | kPassing;
 }
 
 void LmSeams::clear() {
   start();
-  words_.clear();
-  run_begin_.assign(1, 0);
-  alone_.clear();
-  run_numbers_.reset();
+  kept_.clear();
 }
 
 void LmSeams::start() {
   constexpr size_t kExpected = 512;
   std::fill(remembered_.begin(), remembered_.end(), Seam());
+  passing_.clear();
   contexts_.clear();
   left_of_.clear();
   context_numbers_.reset(kExpected);
@@ -94,7 +107,7 @@ LmSeams::Seam LmSeams::computed(uint64_t key) {
   bool full = false;  // the context behind the part is the antecedent's, whatever was before
   if (part & kRun) {
     const uint32_t run = part & ~kRun;
-    for (uint32_t k = run_begin_[run]; k < run_begin_[run + 1]; ++k) rule.terminal(words_[k]);
+    for (const uint32_t word : runs(run)[run & ~kPassing]) rule.terminal(word);
   } else {
     full = part & 1;
     LmState child;

@@ -37,17 +37,46 @@ struct LmItem {
   uint64_t hash() const { return hash_key(pair_key(left, right)); }
 };
 
+/// Runs of words by numbers from 0 on.
+class LmRuns {
+ public:
+  static constexpr uint32_t kMissing = ~uint32_t{0};
+
+  uint32_t find(std::span<const uint32_t> words) const;
+  /// The number of a run; a new run gets the next one.
+  uint32_t add(const LanguageModel& model, std::span<const uint32_t> words);
+  std::span<const uint32_t> operator[](uint32_t run) const {
+    return std::span(words_).subspan(begin_[run], begin_[run + 1] - begin_[run]);
+  }
+  /// What the words of a run get with no context.
+  double alone(uint32_t run) const { return alone_[run]; }
+  /// Words in all.
+  size_t size() const { return words_.size(); }
+  void clear();
+
+ private:
+  struct Slot {
+    uint32_t number = kMissing;
+    bool empty() const { return number == kMissing; }
+  };
+  std::vector<uint32_t> words_, begin_{0};
+  std::vector<double> alone_;
+  HashTable<Slot> numbers_;
+};
+
 class LmSeams {
  public:
   explicit LmSeams(const LanguageModel& model) : model_(&model), remembered_(size_t{1} << kBits) { start(); }
 
-  /// A new sentence: items are forgotten, for they would be too many to stay in a near cache. Runs are kept.
+  /// A new sentence: items are forgotten, for they would be too many to stay in a near cache, and so are passing runs.
   void start();
 
-  /// The number of a run of words, at least one. Good until clear().
-  uint32_t run(std::span<const uint32_t> words);
+  /// The number of a run of words, at least one. It is good until clear(), or only for this sentence if it is `passing`.
+  uint32_t run(std::span<const uint32_t> words, bool passing = false);
   /// What the words of a run get with no context.
-  double alone(uint32_t run) const { return alone_[run]; }
+  double alone(uint32_t run) const { return runs(run).alone(run & ~kPassing); }
+  /// Words of all runs.
+  size_t stored() const { return kept_.size() + passing_.size(); }
 
   /// What the first words of an item lack, log10, estimated (LanguageModel::rest).
   double rest(LmItem item) const { return rest_of_[item.left >> 1]; }
@@ -61,9 +90,10 @@ class LmSeams {
  private:
   friend class SeamScore;
   static constexpr int kBits = 13;
-  static constexpr uint32_t kRun = uint32_t{1} << 31;  // of the number of a part: it is a run
-  static constexpr uint32_t kStart = 1;                // the position before any word
-  static constexpr uint32_t kNoLeft = 3;               // first words that are none, with others behind them that do not count
+  static constexpr uint32_t kRun = uint32_t{1} << 31;      // of the number of a part: it is a run
+  static constexpr uint32_t kPassing = uint32_t{1} << 30;  // of the number of a run
+  static constexpr uint32_t kStart = 1;                    // the position before any word
+  static constexpr uint32_t kNoLeft = 3;                   // first words that are none, with others behind them that do not count
 
   /// What a part gains at a position, and where it leads to.
   struct alignas(32) Seam {
@@ -84,6 +114,7 @@ class LmSeams {
     return seam;
   }
   Seam computed(uint64_t key);
+  const LmRuns& runs(uint32_t run) const { return run & kPassing ? passing_ : kept_; }
   uint32_t number(const LmContext& context);
   /// Twice a number, and 1 if words behind them do not count.
   uint32_t number(const LmLeft& left);
@@ -100,9 +131,7 @@ class LmSeams {
   HashTable<Slot> left_numbers_;
   uint32_t begin_ = 0;  // the context at the begin of a sentence
 
-  std::vector<uint32_t> words_, run_begin_{0};  // of runs
-  std::vector<double> alone_;
-  HashTable<Slot> run_numbers_;
+  LmRuns kept_, passing_;
 };
 
 /// The score of one rule application; see the head of this file.

@@ -13,6 +13,7 @@ from hopefear.decode import Hiero
 from hopefear.decode.hiero import Prepared, SentenceRule
 from hopefear.errors import InputError
 from hopefear.model.grammar import read_grammar
+from hopefear.model.language_model import LanguageModel
 from tests.decode.models import Rule, model_of, random_lm, random_rules, random_weights
 from tests.decode.test_hiero import LINES, dot, limited
 from tests.decode.test_joint import Linked, model_of as linked_model, random_joint
@@ -185,3 +186,18 @@ def test_a_rule_of_the_sentence_scores_as_one_of_the_grammar(seed: int, tmp_path
     for a, b in zip(translation.kbest(weights, 50), other.kbest(weights, 50), strict=True):
         assert a.score == pytest.approx(b.score, abs=1e-5)
         assert a.features == pytest.approx(b.features, abs=1e-5)
+
+
+def test_what_belongs_to_a_sentence_is_not_kept_behind_it(tmp_path: Path) -> None:
+    words = [f"w{number}" for number in range(400)]
+    lm = LanguageModel.estimate([" ".join(words)], 2)
+    model = model_of(tmp_path, [(("a",), ("u",), {"phrase_ef": -1.0})], [lm])
+    decoder = Hiero(replace(model, sparse_names=("unigram(u)",)), {"own": 1.0}, extra=("own",), templates=("unigram",))
+    stored = set()
+    for first in range(0, 400, 2):
+        own = [SentenceRule(0, 1, [words[first], "u", words[first + 1]], {"own": 1.0})]
+        decoder.kbest(Prepared([["a", words[first], "7"]], ["wwn"], [own]), 3, jobs=1)
+        stored.add(decoder._core.stored)
+    assert len(stored) == 1
+    decoder.kbest(["a"], 1, jobs=1)
+    assert 0 < decoder._core.stored < stored.pop()
