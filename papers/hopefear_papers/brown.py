@@ -9,7 +9,7 @@ from hopefear._core import Pool
 from hopefear.metrics import by_name
 from hopefear_papers.base import Claim, Lab, Outcome, Table, better, experiment, levelled, spread, with_spread
 from hopefear_papers.brown_decoder import UNUSED, online_iteration, with_unused
-from hopefear_papers.loop import OCH, Trial, compare, looped, mark
+from hopefear_papers.loop import OCH, Recipe, Trial, compare, mark
 from hopefear_papers.setups import Setup, main_setup
 from hopefear_papers.verdicts import beats, in_bleu
 
@@ -67,11 +67,12 @@ def mert(
 ) -> Trial:
     """MERT, ours or that of the paper; ``more`` options come last."""
     start = dict.fromkeys(features(on), 1.0) | dict.fromkeys(("unknown", "identity"), -1.0)
-    return looped(
-        lab, on, "brown MERT", "mert", seed, initial=start, iterations=_iterations(lab, False),
+    recipe = Recipe(
+        "mert", seed, initial=start, iterations=_iterations(lab, False),
         k=lab.pick(tiny=10, small=100, full=100), options=mert_options(lab, printed) | more, digits=digits,
         recent=RECENT if printed else 0, templates=templates,
     )  # fmt: skip
+    return recipe.trial(lab, on, "brown MERT")
 
 
 def perceptron(
@@ -85,12 +86,13 @@ def perceptron(
     """One trial; ``values`` of options, none: beta and C are chosen for our data."""
     options = {**PERCEPTRONS[which], **values}
     printed = which == PRINTED and options["sentence_objective"] == "rouge-s"
-    return looped(
-        lab, on, f"brown {which}", "pa", seed, initial=dict.fromkeys(features(on), 1e-9),
+    recipe = Recipe(
+        "pa", seed, initial=dict.fromkeys(features(on), 1e-9),
         iterations=_iterations(lab, True), k=lab.pick(tiny=10, small=100, full=100),
         options=options, choose={} if values else GRID, templates=templates,
         begin=online_iteration if printed else None, measure=rouge_s if printed else None,
     )  # fmt: skip
+    return recipe.trial(lab, on, f"brown {which}")
 
 
 def perceptrons(
@@ -105,10 +107,11 @@ def _annealing(lab: Lab, on: Setup, seed: int) -> Trial:
     start = dict.fromkeys(on.initial(), 1e-9)
     options = {"temperature": 4.0, "final_temperature": 0.25, "anneal": lab.pick(tiny=2, small=5, full=5),
                "iterations": lab.pick(tiny=3, small=20, full=60)}  # fmt: skip
-    return looped(
-        lab, on, "brown annealing", "minrisk", seed, initial=start, iterations=_iterations(lab, False),
+    recipe = Recipe(
+        "minrisk", seed, initial=start, iterations=_iterations(lab, False),
         k=lab.pick(tiny=10, small=100, full=100), options=options,
     )  # fmt: skip
+    return recipe.trial(lab, on, "brown annealing")
 
 
 PAPERS = ["paper: time", "dev", "test", "ratio"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hopefear.runs.events import Event, Setting
@@ -56,6 +57,8 @@ def _ascended(
     evaluations = lab.pick(tiny=4, small=25, full=100)
     iterations = lab.pick(tiny=1, small=2, full=5 if name == "pa" else 4)
     learner = trainer(name, lab, seed, **options)
+    loop = OuterLoop(learner, HieroInLoop(on, k), iterations, seed=seed, recent=RECENT if name == "mert" else 0)
+    ascent = CoordinateAscent(evaluations=evaluations, trials=lab.pick(tiny=1, small=3, full=5), seed=seed)
     key = {**on.key, "trainer": name, "start": dict(start), "k": k, "options": spelt(learner),
            "evaluations": evaluations, "iterations": iterations, "seed": seed,
            "parameters": [dataclasses.asdict(p) for p in parameters]}  # fmt: skip
@@ -63,43 +66,53 @@ def _ascended(
 
     def compute() -> dict[str, Any]:
         folder = lab.scratch(label, key)
-        decoder = HieroInLoop(on, k)
-        began = time.process_time()
-        moved: list[bool] = []  # for each tuning, whether the weights at hand were not the best
-
-        def translate(part: Part, setting: Mapping[str, float], w: Mapping[str, float]) -> list[str]:
-            return on.translate(part, w, limits={name: int(value) for name, value in setting.items()})
-
-        def score(setting: Mapping[str, float], w: Mapping[str, float]) -> float:
-            return on.score(on.dev, translate(on.dev, setting, w))
-
-        def retune(setting: Any, w: Mapping[str, float], number: int) -> tuple[Mapping[str, float], float]:
-            loop = OuterLoop(learner, decoder, iterations, seed=seed, recent=RECENT if name == "mert" else 0)
-            session = Session(folder=folder / f"tuning-{number}")
-            outcome = loop.run(w, session, parameters=setting)
-            moved.append(outcome.best.number > 1)
-            return outcome.weights, outcome.best.scores["dev"]
-
-        update = lab.run.progress(f"brown ascent {who}, seed {seed}", evaluations)
-
-        def hear(event: Event) -> None:
-            if isinstance(event, Setting) and event.what == "evaluated":  # these are counted
-                update(text=f"bleu {event.score:.2f}")
-
-        ascent = CoordinateAscent(evaluations=evaluations, trials=lab.pick(tiny=1, small=3, full=5), seed=seed)
-        outcome = ascent.run(parameters, score, retune, start, run=Session(hear))
+        result = _climbed(lab, on, f"brown ascent {who}, seed {seed}", loop, ascent, parameters, start, folder)
         shutil.rmtree(folder, ignore_errors=True)
-        return {
-            "dev": score(outcome.setting, outcome.weights),
-            **on.tested(translate(on.test, outcome.setting, outcome.weights)),
-            "setting": outcome.setting,
-            "weights": outcome.weights,
-            "evaluations": outcome.evaluations,
-            "moved": moved,
-            "cpu": time.process_time() - began,
-        }
+        return result
 
     return lab.cached(label, key, compute)
+
+
+def _climbed(
+    lab: Lab,
+    on: Setup,
+    label: str,
+    loop: OuterLoop,
+    ascent: CoordinateAscent,
+    parameters: Sequence[Parameter],
+    start: Mapping[str, float],
+    folder: Path,
+) -> dict[str, Any]:
+    began = time.process_time()
+    moved: list[bool] = []  # for each tuning, whether the weights at hand were not the best
+
+    def translate(part: Part, setting: Mapping[str, float], w: Mapping[str, float]) -> list[str]:
+        return on.translate(part, w, limits={name: int(value) for name, value in setting.items()})
+
+    def score(setting: Mapping[str, float], w: Mapping[str, float]) -> float:
+        return on.score(on.dev, translate(on.dev, setting, w))
+
+    def retune(setting: Any, w: Mapping[str, float], number: int) -> tuple[Mapping[str, float], float]:
+        outcome = loop.run(w, Session(folder=folder / f"tuning-{number}"), parameters=setting)
+        moved.append(outcome.best.number > 1)
+        return outcome.weights, outcome.best.scores["dev"]
+
+    update = lab.run.progress(label, ascent.evaluations)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Setting) and event.what == "evaluated":  # these are counted
+            update(text=f"bleu {event.score:.2f}")
+
+    outcome = ascent.run(parameters, score, retune, start, run=Session(hear))
+    return {
+        "dev": score(outcome.setting, outcome.weights),
+        **on.tested(translate(on.test, outcome.setting, outcome.weights)),
+        "setting": outcome.setting,
+        "weights": outcome.weights,
+        "evaluations": outcome.evaluations,
+        "moved": moved,
+        "cpu": time.process_time() - began,
+    }
 
 
 @experiment("brown-table4", "coordinate ascent over the decoder around MERT and the perceptron", f"{PAPER}, table 4")
@@ -129,16 +142,7 @@ def table4(lab: Lab) -> Outcome:
     gains = {name: compare(on, comparison, before[name], lab) for name, comparison in runs.items()}
     moved = {name: [entry for run in comparison for entry in run["moved"]] for name, comparison in runs.items()}
     rows = [
-        [
-            name,
-            with_spread([run["test"] for run in before[name]]),
-            with_spread([run["dev"] for run in comparison]),
-            with_spread([run["test"] for run in comparison]) + mark(gains[name]),
-            f"{spread([run['ratio'] for run in comparison])[0]:.3f}",
-            "; ".join(", ".join(str(value) for value in run["setting"].values()) for run in comparison),
-            f"{sum(moved[name])} of {len(moved[name])}",
-            paper[name],
-        ]
+        _cells(name, comparison, before[name], mark(gains[name]), moved[name], paper[name])
         for name, comparison in runs.items()
     ]
     versus = compare(on, runs[first], runs["MERT"], lab)
@@ -166,6 +170,21 @@ def table4(lab: Lab) -> Outcome:
             NOTE,
         ],
     )  # fmt: skip
+
+
+def _cells(
+    name: str, runs: Sequence[Trial], before: Sequence[Trial], marked: str, moved: Sequence[bool], paper: str
+) -> list[str]:
+    return [
+        name,
+        with_spread([run["test"] for run in before]),
+        with_spread([run["dev"] for run in runs]),
+        with_spread([run["test"] for run in runs]) + marked,
+        f"{spread([run['ratio'] for run in runs])[0]:.3f}",
+        "; ".join(", ".join(str(value) for value in run["setting"].values()) for run in runs),
+        f"{sum(moved)} of {len(moved)}",
+        paper,
+    ]
 
 
 def _share(of: list[bool]) -> float:

@@ -13,7 +13,7 @@ from hopefear.model.features import template_of
 from hopefear.train.replicates import random_initial
 from hopefear.util.svg import Curve
 from hopefear_papers.base import Claim, Figure, Lab, Outcome, Table, better, experiment, levelled, spread, with_spread
-from hopefear_papers.loop import OCH, Trial, compare, looped, mark
+from hopefear_papers.loop import OCH, Recipe, Trial, compare, mark
 from hopefear_papers.setups import Setup, main_setup
 from hopefear_papers.tasks import tasks
 from hopefear_papers.verdicts import Pooled, beats, in_bleu
@@ -68,10 +68,7 @@ def run(
     """One trial of a method; ``printed``: with the paper's own values; ``extra`` options come last."""
     more = {"sparse": 0} if method == "MERT" and templates else {}
     iterations, k = lab.pick(tiny=(1, 10), small=(5, 100), full=FULL[method])
-    return looped(
-        lab,
-        on,
-        f"gimpel {method}{' extended' if templates else ''}",
+    recipe = Recipe(
         method.lower(),
         seed,
         initial=initial,
@@ -83,6 +80,7 @@ def run(
         recent=int(printed and method == "RAMPION"),
         last=printed and method == "RAMPION",
     )
+    return recipe.trial(lab, on, f"gimpel {method}{' extended' if templates else ''}")
 
 
 def _seeds(lab: Lab, method: str) -> list[int]:
@@ -181,15 +179,11 @@ def fig3(lab: Lab) -> Outcome:
                 f"{_cosine([run['weights'] for run in every]):.3f}",
             ]
         )
-    curves = [
-        Curve(
-            method,
-            [run["dev"] for name, _ in models for run in runs[method, name]],
-            [run["test"] for name, _ in models for run in runs[method, name]],
-            points=True,
-        )
-        for method in AS_PRINTED.values()
-    ]
+    curves = []
+    for method in AS_PRINTED.values():
+        every = [run for name, _ in models for run in runs[method, name]]
+        dev, test = ([run[part] for run in every] for part in ("dev", "test"))
+        curves.append(Curve(method, dev, test, points=True))
     return Outcome(
         tables=[
             Table(

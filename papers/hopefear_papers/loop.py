@@ -80,26 +80,6 @@ def spelt(learner: Trainer) -> dict[str, Any]:
     return {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
 
 
-def _chosen(
-    lab: Lab,
-    name: str,
-    seed: int,
-    decoder: HieroInLoop,
-    initial: Weights,
-    options: Mapping[str, Any],
-    choose: Mapping[str, Sequence[Any]],
-) -> dict[str, Any]:
-    """Options, those to choose among them by the score on the lists of the first decoding."""
-    chosen = dict(options)
-    if not choose:
-        return chosen
-    lists = decoder.decode(initial, Path())
-    for option, values in choose.items():
-        learners = [trainer(name, lab, seed, **{**chosen, option: value}) for value in values]
-        chosen[option] = values[int(np.argmax([learner.fit(lists, initial).score for learner in learners]))]
-    return chosen
-
-
 def mass(weights: Weights) -> tuple[float, str]:
     """The share of the largest weight in the sum of magnitudes, and its name."""
     sizes = {name: abs(value) for name, value in weights.items()}
@@ -131,27 +111,9 @@ def _cpu() -> float:
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
-def looped(
-    lab: Lab,
-    on: Setup,
-    label: str,
-    name: str,
-    seed: int,
-    *,
-    initial: Weights,
-    iterations: int,
-    k: int,
-    templates: Sequence[str] = (),
-    choose: Mapping[str, Sequence[Any]] | None = None,
-    begin: Begin | None = None,
-    measure: Measure | None = None,
-    options: Mapping[str, Any] | None = None,
-    tolerance: float = 1e-4,
-    digits: int = 0,
-    recent: int = 0,
-    last: bool = False,
-) -> Trial:
-    """One trial: the loop on dev, then the test part with the weights of the best decoding. Kept by content.
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What a trial does: the loop on dev, then the test part with the weights of the best decoding.
 
     The best is the one with the highest ``measure`` if there is one, else with the highest score; or the ``last``.
 
@@ -159,49 +121,70 @@ def looped(
     iteration of its own before the loop. With a ``tolerance`` below 0 the loop goes on when the weights stand still.
     ``recent`` decodings are learnt from, 0: all.
     """
-    key: dict[str, Any] = {
-        **on.key,
-        "trainer": name,
-        "options": spelt(trainer(name, lab, seed, **(options or {}))),
-        "choose": choose,
-        "seed": seed,
-        "initial": dict(initial),
-        "iterations": iterations,
-        "k": k,
-        "templates": list(templates),
-        "begin": begin.__name__ if begin else None,
-        "measure": measure.__name__ if measure else None,
-        "tolerance": tolerance,
-        "digits": digits,
-        "recent": recent,
-        "last": last,
-    }
 
-    def compute() -> dict[str, Any]:
-        decoder = HieroInLoop(on, k, tuple(templates), digits=digits)
+    name: str  # of the trainer
+    seed: int
+    _: dataclasses.KW_ONLY
+    initial: Weights
+    iterations: int
+    k: int
+    templates: Sequence[str] = ()
+    choose: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
+    begin: Begin | None = None
+    measure: Measure | None = None
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    tolerance: float = 1e-4
+    digits: int = 0
+    recent: int = 0
+    last: bool = False
+
+    def trial(self, lab: Lab, on: Setup, label: str) -> Trial:
+        """One trial. Kept by content."""
+        key = {**on.key, **self._key(lab)}
+        return lab.cached(label, key, lambda: self._computed(lab, on, label, lab.scratch(label, key)))
+
+    def _key(self, lab: Lab) -> dict[str, Any]:
+        return {
+            "trainer": self.name,
+            "options": spelt(trainer(self.name, lab, self.seed, **self.options)),
+            "choose": self.choose or None,
+            "seed": self.seed,
+            "initial": dict(self.initial),
+            "iterations": self.iterations,
+            "k": self.k,
+            "templates": list(self.templates),
+            "begin": self.begin.__name__ if self.begin else None,
+            "measure": self.measure.__name__ if self.measure else None,
+            "tolerance": self.tolerance,
+            "digits": self.digits,
+            "recent": self.recent,
+            "last": self.last,
+        }
+
+    def _computed(self, lab: Lab, on: Setup, label: str, folder: Path) -> dict[str, Any]:
+        decoder = HieroInLoop(on, self.k, tuple(self.templates), digits=self.digits)
         before = _cpu()
-        chosen = _chosen(lab, name, seed, decoder, initial, options or {}, choose or {})
-        learner = trainer(name, lab, seed, **chosen)
-        loop = OuterLoop(learner, decoder, iterations - bool(begin), tolerance, seed=seed, recent=recent)
-        folder = lab.scratch(label, key)
-        session = lab.training(f"{label}, seed {seed}", iterations + 1, folder)
-        outcome = loop.run(begin(learner, decoder, initial) if begin else initial, session)
+        chosen = self._chosen(lab, decoder)
+        learner = trainer(self.name, lab, self.seed, **chosen)
+        iterations = self.iterations - bool(self.begin)
+        loop = OuterLoop(learner, decoder, iterations, self.tolerance, seed=self.seed, recent=self.recent)
+        session = lab.training(f"{label}, seed {self.seed}", self.iterations + 1, folder)
+        outcome = loop.run(self.begin(learner, decoder, self.initial) if self.begin else self.initial, session)
         tuning = _cpu() - before
         pool = loop.candidates(folder, len(outcome.decoded))
-        best, measured = outcome.decoded[-1] if last else outcome.best, []
-        if measure is not None:
-            measured = [
-                measure(first_best(loop.decoding(folder, decoding.number), lab.jobs)) for decoding in outcome.decoded
-            ]
+        best, measured = outcome.decoded[-1] if self.last else outcome.best, []
+        if self.measure is not None:
+            first = [first_best(loop.decoding(folder, decoding.number), lab.jobs) for decoding in outcome.decoded]
+            measured = [self.measure(translations) for translations in first]
             best = outcome.decoded[int(np.argmax(measured))]
         # CPU seconds of learning once from all candidates, on one thread.
         began = time.process_time()
-        once = dataclasses.replace(learner, jobs=1).fit(pool, initial)
+        once = dataclasses.replace(learner, jobs=1).fit(pool, self.initial)
         cpu = time.process_time() - began
         shutil.rmtree(folder, ignore_errors=True)
         return {
             "dev": best.scores["dev"],
-            **on.tested(on.translate(on.test, decoder.known(best.weights), templates)),
+            **on.tested(on.translate(on.test, decoder.known(best.weights), self.templates)),
             "weights": best.weights,
             "options": chosen,
             "iteration": best.number,
@@ -219,7 +202,17 @@ def looped(
             "candidates": int(pool.row_begin()[-1]),
         }
 
-    return lab.cached(label, key, compute)
+    def _chosen(self, lab: Lab, decoder: HieroInLoop) -> dict[str, Any]:
+        """Options, those to choose among them by the score on the lists of the first decoding."""
+        chosen = dict(self.options)
+        if not self.choose:
+            return chosen
+        lists = decoder.decode(self.initial, Path())
+        for option, values in self.choose.items():
+            learners = [trainer(self.name, lab, self.seed, **{**chosen, option: value}) for value in values]
+            scores = [learner.fit(lists, self.initial).score for learner in learners]
+            chosen[option] = values[int(np.argmax(scores))]
+        return chosen
 
 
 def compare(on: Setup, trials: Sequence[Trial], others: Sequence[Trial], lab: Lab) -> Comparison:

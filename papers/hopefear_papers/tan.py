@@ -7,7 +7,7 @@ from typing import Any
 
 from hopefear.evaluation.scores import best_of
 from hopefear_papers.base import Claim, Lab, Outcome, Table, better, experiment, levelled, spread, with_spread
-from hopefear_papers.loop import OCH, Trial, compare, looped, mark, spelt, trainer
+from hopefear_papers.loop import OCH, Recipe, Trial, compare, mark, spelt, trainer
 from hopefear_papers.setups import Setup, main_setup
 from hopefear_papers.verdicts import Gap, beats, in_bleu
 
@@ -71,11 +71,8 @@ def _options(lab: Lab, method: str, features: str) -> tuple[dict[str, Any], dict
 def runs_of(lab: Lab, on: Setup, method: str, features: str, **extra: Any) -> list[Trial]:
     """The replicates of a method; ``extra`` options come last."""
     options, choose = _options(lab, method, features)
-    return [
-        looped(
-            lab,
-            on,
-            f"tan {features} {method}",
+    recipes = [
+        Recipe(
             _trainer(method),
             seed,
             initial=on.initial(),
@@ -88,6 +85,7 @@ def runs_of(lab: Lab, on: Setup, method: str, features: str, **extra: Any) -> li
         )
         for seed in _seeds(lab, method)
     ]
+    return [recipe.trial(lab, on, f"tan {features} {method}") for recipe in recipes]
 
 
 def _all_runs(lab: Lab, on: Setup) -> dict[tuple[str, str], list[Trial]]:

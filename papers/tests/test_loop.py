@@ -13,13 +13,14 @@ from hopefear.evaluation.significance import Comparison
 from hopefear.trainers.batch.base import BatchTrainer
 from hopefear.trainers.batch.minrisk import Minrisk
 from hopefear_papers import Lab
-from hopefear_papers.loop import HieroInLoop, Trial, compare, looped, mark, swings, trainer
+from hopefear_papers.loop import HieroInLoop, Recipe, Trial, compare, mark, swings, trainer
 from hopefear_papers.setups import main_setup
 
 
 def trial(lab: Lab, name: str = "kbmira", **more: object) -> Trial:
     on = main_setup(lab)
-    return looped(lab, on, "test", name, 1, initial=on.initial(), iterations=1, k=5, options={"passes": 2}, **more)  # type: ignore[arg-type]
+    recipe = Recipe(name, 1, initial=on.initial(), iterations=1, k=5, options={"passes": 2}, **more)  # type: ignore[arg-type]
+    return recipe.trial(lab, on, "test")
 
 
 def test_a_trainer_has_the_defaults_of_the_loop(lab: Lab) -> None:
