@@ -1,17 +1,20 @@
 """Faults at chosen moments: a command is killed, or the system refuses, at the k-th event that changes the file system.
 
 Python tells an audit hook of every file that is opened, renamed or removed. In a forked process, :func:`run` counts the
-events that change something, and makes one of them fail. Or it is killed after a time on the processor.
+events that change something, and makes one of them fail. Or it is killed after a time on the processor, or has little
+room to write.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +27,17 @@ WAYS = ("kill", "disk full", "broken disk", "no memory")
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong, and when: at an event from 1 on, and at all after it if ``lasting``; or after CPU seconds."""
+    """What goes wrong, and when: at an event from 1 on, and at all after it if ``lasting``; or after CPU seconds.
+
+    Or there is little ``room``: bytes that are left on a small disk, if the folder is on top of one, or bytes that a
+    file may have.
+    """
 
     event: int = 0
     way: str = "kill"
     lasting: bool = False
     seconds: float = 0.0
+    room: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,24 @@ class Ended:
     @property
     def killed(self) -> bool:
         return self.code in (-signal.SIGKILL, -signal.SIGPROF)
+
+
+def note(folder: Path, suffix: str) -> Path:
+    """A file beside the folder; on no small disk."""
+    beside = folder.parent if folder.parent.is_mount() else folder
+    return beside.with_name(folder.name + suffix)
+
+
+@contextmanager
+def _filled(disk: Path, room: int | None) -> Iterator[None]:
+    """A small disk, full but for some bytes."""
+    if room is None or not disk.is_mount():
+        yield
+        return
+    ballast, about = disk / "ballast", os.statvfs(disk)
+    ballast.write_bytes(bytes(about.f_bavail * about.f_frsize - room))
+    yield
+    ballast.unlink()
 
 
 def _changes(event: str, args: tuple[Any, ...]) -> bool:
@@ -73,7 +99,7 @@ class Started:
 
     @property
     def said(self) -> str:
-        path = self.folder.with_suffix(".said")
+        path = note(self.folder, ".said")
         return path.read_text() if path.exists() else ""
 
     def wait(self, block: bool = True) -> Ended | None:
@@ -81,10 +107,10 @@ class Started:
         process, status, usage = os.wait4(self.process, 0 if block else os.WNOHANG)
         if not process:
             return None
-        events = self.folder.with_suffix(".events")
+        events = note(self.folder, ".events")
         return Ended(
             os.waitstatus_to_exitcode(status),
-            self.folder.with_suffix(".printed").read_text(),
+            note(self.folder, ".printed").read_text(),
             self.said,
             int(events.read_text()) if events.exists() else 0,
             usage.ru_utime + usage.ru_stime,
@@ -94,7 +120,7 @@ class Started:
 def start(arguments: Sequence[str], folder: Path, fault: Fault = Fault()) -> Started:
     """``hopefear ARGUMENTS`` in this folder, with a fault."""
     for suffix in (".events", ".said", ".printed"):
-        folder.with_suffix(suffix).unlink(missing_ok=True)
+        note(folder, suffix).unlink(missing_ok=True)
     sys.stdout.flush()
     process = os.fork()
     if process == 0:
@@ -110,14 +136,15 @@ def start(arguments: Sequence[str], folder: Path, fault: Fault = Fault()) -> Sta
 
 def run(arguments: Sequence[str], folder: Path, fault: Fault = Fault()) -> Ended:
     """How ``hopefear ARGUMENTS`` ended in this folder, with a fault."""
-    ended = start(arguments, folder, fault).wait()
+    with _filled(folder.parent, fault.room):
+        ended = start(arguments, folder, fault).wait()
     assert ended is not None
     return ended
 
 
 def _in_child(arguments: Sequence[str], folder: Path, fault: Fault) -> int:
     for number, suffix in ((1, ".printed"), (2, ".said")):
-        os.dup2(os.open(folder.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        os.dup2(os.open(note(folder, suffix), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
     sys.stdin = (folder / "stdin" if (folder / "stdin").exists() else Path(os.devnull)).open()
     os.chdir(folder)
@@ -134,9 +161,13 @@ def _in_child(arguments: Sequence[str], folder: Path, fault: Fault) -> int:
     if fault.seconds:
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, fault.seconds)
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if fault.room is not None and not folder.parent.is_mount():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (fault.room, most[1]))
     code = main(list(arguments))
+    resource.setrlimit(resource.RLIMIT_FSIZE, most)
     sys.stderr.flush()
     at = 0
     signal.setitimer(signal.ITIMER_PROF, 0)
-    folder.with_suffix(".events").write_text(str(count[0]))
+    note(folder, ".events").write_text(str(count[0]))
     return code

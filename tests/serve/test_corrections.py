@@ -86,6 +86,21 @@ def test_another_process_has_the_journal(start: Callable[..., App], folder: Path
     assert app.post("/v1/corrections", json=SENT).status_code == 201
 
 
+def test_a_full_disk_is_no_mistake_of_the_client(
+    start: Callable[..., App], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(journal: Journal, line: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    app = start(Translator(folder))
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "_write", full)
+        answer = app.post("/v1/corrections", json=SENT)
+    assert answer.status_code == 507 and answer.json() == {"error": "the server has no room to keep it"}
+    assert app.log[-1]["error"].endswith(": No space left on device") and "dingsda" not in str(app.log)
+    assert app.post("/v1/corrections", json=SENT).status_code == 201
+
+
 def test_strangers_need_a_key(start: Callable[..., App], folder: Path, tmp_path: Path) -> None:
     app = start(Translator(folder), host="0.0.0.0")
     assert app.post("/v1/corrections", json=SENT).status_code == 403

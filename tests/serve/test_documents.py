@@ -11,6 +11,7 @@ import pytest
 from hopefear.serve.documents import Documents
 from hopefear.serve.multipart import Upload
 from hopefear.serve.settings import Limits, RequestError
+from hopefear.util.files import os_error
 from tests.serve.fake import Fake
 
 
@@ -43,6 +44,19 @@ def test_nothing_is_left_of_a_document_that_failed(tmp_path: Path) -> None:
     for data, error in ((b"kaputt", ValueError), (b"verboten", RequestError)):
         with pytest.raises(error):
             documents.translate(Fake(), Upload("a.txt", data))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_full_disk_is_no_mistake_of_the_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **options: object) -> None:
+        try:
+            raise OSError(28, "No space left on device")
+        except OSError as error:
+            raise os_error(tmp_path / "x", error) from None
+
+    monkeypatch.setattr(Fake, "document", full)
+    with pytest.raises(OSError, match="No space"):
+        Documents(tmp_path, Limits()).translate(Fake(), Upload("a.txt", b"haus"))
     assert not [*tmp_path.iterdir()]
 
 

@@ -61,6 +61,36 @@ def listed(aside: Path, *names: str) -> None:
     (aside / LIST).write_text("".join(f"{name}\0" for name in names))
 
 
+def test_what_was_killed_while_it_made_its_mark_is_removed(tmp_path: Path) -> None:
+    (planted(tmp_path) / MARK).write_text("")
+    planted(tmp_path, "n")
+    sweep(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [MARK, "thesis.txt"])
+def test_an_empty_mark_takes_nothing_with_it(name: str, tmp_path: Path, mine: Path) -> None:
+    aside = planted(tmp_path)
+    (aside / "thesis.txt").write_text("mine")
+    if name == MARK:
+        (aside / MARK).write_text("")
+    else:
+        (aside / MARK).symlink_to(mine / "thesis.txt")
+    before = tree(tmp_path)
+    sweep(tmp_path)
+    assert tree(tmp_path) == before
+
+
+def test_a_folder_for_whose_mark_there_is_no_room_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(number: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"), atomic_folder(tmp_path / "m"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
 def old_is_a_link(folder: Path, mine: Path, marked: bool) -> None:
     aside = planted(folder, marked=marked)
     (aside / "old").symlink_to(mine)

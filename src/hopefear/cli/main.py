@@ -166,6 +166,7 @@ def _report(error: BaseException, command: str) -> int:
 def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
     """The exit code and the line for an error of ``hopefear COMMAND``."""
     from hopefear.errors import InputError, OptionError
+    from hopefear.util.files import NO_ROOM, path_name
 
     if isinstance(error, OptionError):
         return 2, _with_help(str(error), command)
@@ -179,6 +180,9 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         return 130, f"interrupted.{_resumed(command)}"
     if isinstance(error, MemoryError):
         return 1, "out of memory. Try fewer --jobs, or fewer candidates."
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        place = f"{path_name(error.filename)}: " if error.filename else ""
+        return 2, f"{place}{NO_ROOM[error.errno]}.{_resumed(command)}"
     if isinstance(error, OSError) and error.filename is not None:
         name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
         if isinstance(error, FileNotFoundError):
@@ -190,8 +194,6 @@ def explain(error: BaseException, command: str = "hopefear") -> tuple[int, str]:
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:
             return 2, f"{name}: permission denied. Check who may read or write it."
         return 1, f"{name}: {(error.strerror or str(error)).lower()}."
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return 1, f"the disk is full. Free some space.{_resumed(command)}"
     if isinstance(error, OSError):
         why = (error.strerror or str(error)).lower()
         return 1, f"the system could not read or write: {why}. Check disk and memory."

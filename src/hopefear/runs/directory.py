@@ -17,6 +17,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -166,8 +167,13 @@ class Run:
     def log(self, event: str, **fields: Any) -> None:
         """Append an event to ``log.jsonl``."""
         line = json.dumps(plain({"time": _now(), "event": event, **fields}), ensure_ascii=False, allow_nan=False)
-        with (self.path / "log.jsonl").open("a", encoding="utf-8", newline="\n") as file:
-            file.write(line + "\n")
+        path = self.path / "log.jsonl"
+        try:
+            with path.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            error.filename = str(path)
+            raise
 
     def _mend_log(self) -> None:
         """Drop a last line that was cut off when the run was killed."""
@@ -203,8 +209,10 @@ class Run:
 
     def __exit__(self, *error: object) -> None:
         if error[0] is not None and not self.finished:
-            self.log("stopped", why=getattr(error[0], "__name__", str(error[0])))
-            self.save()
+            sweep(self.path, deep=True)  # what processes that were ended had begun
+            with suppress(OSError):  # on a full disk; the error itself is told
+                self.log("stopped", why=getattr(error[0], "__name__", str(error[0])))
+                self.save()
         if self.tracking is not None:
             self.tracking.end()
             self._tracking_warnings()

@@ -17,7 +17,7 @@ from hopefear.learning.export import tmx, tmx_unit
 from hopefear.serve.bodies import Body
 from hopefear.serve.languages import AUTO
 from hopefear.serve.service import Service
-from hopefear.serve.settings import LOOPBACK, RequestError
+from hopefear.serve.settings import LOOPBACK, RequestError, client_error
 from hopefear.translator.translator import Translator
 
 Returned = TypeVar("Returned")
@@ -128,7 +128,7 @@ def _said(work: Callable[[], Returned]) -> Returned:
             raise RequestError(409, "another process writes the corrections of this translator") from None
         if "no correction" in text:
             raise RequestError(404, "no such correction") from None
-        raise RequestError(400, f"Invalid request: {text}") from None
+        raise client_error(error, f"Invalid request: {text}") from None
 
 
 def _shown(each: Any) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from hopefear.documents.translate import SUFFIXES, read_document
 from hopefear.errors import InputError
 from hopefear.serve.multipart import Upload, plain_name
-from hopefear.serve.settings import Limits, RequestError
+from hopefear.serve.settings import Limits, RequestError, client_error
 from hopefear.translator.translator import Translator
 
 FORMATS = tuple(SUFFIXES)
@@ -48,7 +48,7 @@ class Documents:
             options = {} if column is None else {"column": column}
             translator.document(source, target, report=lambda line: left.append(named(line)), **options)
         except InputError as error:
-            raise RequestError(400, named(str(error))) from None
+            raise client_error(error, named(str(error))) from None
         finally:
             source.unlink(missing_ok=True)
         stem, _, _ = upload.name.rpartition(".")

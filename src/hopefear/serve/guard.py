@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hopefear.serve.metrics import Metrics
 from hopefear.serve.settings import Limits, RequestError, Settings
+from hopefear.util.files import NO_ROOM
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -77,7 +78,8 @@ class Guard:
             if status:  # the beginning of the answer is gone; the connection is closed by the server
                 raise
             if not isinstance(error, RequestError | HTTPException):
-                told["error"] = f"{type(error).__name__} at {_where(error)}"
+                reason = f": {error.strerror}" if isinstance(error, OSError) else ""
+                told["error"] = f"{type(error).__name__} at {_where(error)}{reason}"
             await error_response(error)(scope, receive, answered)
         finally:
             self._count(-1)
@@ -169,6 +171,8 @@ def error_response(error: Exception) -> Response:
     elif isinstance(error, HTTPException):
         status, text = error.status_code, str(error.detail)
         headers.update(error.headers or {})
+    elif isinstance(error, OSError) and error.errno in NO_ROOM:
+        status, text = 507, "the server has no room to keep it"
     else:
         status, text = 500, "an error of the server; its log says where"
     if status in (408, 413):  # the rest of the body is not read

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hopefear.errors import input_error
+from hopefear.errors import InputError, input_error
 from hopefear.util.files import PathLike, iter_lines, path_name
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -138,6 +138,12 @@ def host_of(url: str) -> str:
 def lower_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of hosts in lower case, without brackets."""
     return tuple(name.strip().strip("[]").lower() for name in names)
+
+
+def client_error(error: InputError, text: str) -> Exception:
+    """A wrong input is the client's; what the system refused, such as a full disk, is ours."""
+    cause = error.__context__
+    return cause if isinstance(cause, OSError) else RequestError(400, text)
 
 
 def say(line: str) -> None:

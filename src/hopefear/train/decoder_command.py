@@ -34,6 +34,7 @@ from hopefear.util.supervised import run_shell
 
 _PLACEHOLDER = re.compile(r"\{(weights|nbest|iteration|sources|params|param:[^{}\s]+)\}")
 _TAIL = 5  # lines of its standard error that are shown
+_PAGE = 4096  # bytes; less room than that is none
 
 
 class DecoderError(InputError):
@@ -209,4 +210,6 @@ def last_words(work: Path) -> str:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
         lines = file.read().decode("utf-8", "replace").splitlines()
     words = [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]
+    if not words and shutil.disk_usage(work).free < _PAGE:  # there was no room for them either
+        return f". {path_name(work)}: the disk is full. Make room"
     return f". It said: {' | '.join(words)} (all of it: {path_name(work / 'stderr')})" if words else ""

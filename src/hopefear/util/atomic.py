@@ -43,8 +43,7 @@ def atomic_write(path: PathLike, mode: str = "w") -> Iterator[IO[Any]]:
 @contextmanager
 def atomic_file(path: PathLike) -> Iterator[Path]:
     """The name of a file to fill, which takes the place of ``path`` as :func:`atomic_write` says."""
-    path = Path(os.path.realpath(path))  # a link stays a link
-    with _aside(path, _new_file) as (aside, _):
+    with _aside(path, _new_file) as (path, aside, _):
         yield aside
         aside.chmod(path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~umask())
         _sync(aside)
@@ -59,8 +58,7 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
     Until then it is in a hidden folder next to ``path``; after an error it is gone and ``path`` is as it was. Of a
     folder that was there only the entries that ``ours`` names are removed; others are found in the new one.
     """
-    path = Path(os.path.realpath(path))
-    with _aside(path, tempfile.mkdtemp) as (aside, left):
+    with _aside(path, tempfile.mkdtemp) as (path, aside, left):
         new = aside / "new"
         new.mkdir()
         yield new
@@ -76,7 +74,7 @@ def atomic_folder(path: PathLike, ours: Callable[[Path], Collection[str]] = lamb
 @contextmanager
 def scratch_folder(path: PathLike) -> Iterator[Path]:
     """A hidden folder next to ``path`` for what is needed while it is made; gone afterwards, also after a kill."""
-    with _aside(Path(os.path.realpath(path)), tempfile.mkdtemp) as (aside, _):
+    with _aside(path, tempfile.mkdtemp) as (_, aside, _):
         yield aside
 
 
@@ -105,18 +103,19 @@ def _swapped(first: Path, other: Path) -> bool:
 
 
 @contextmanager
-def _aside(path: Path, make: Callable[..., str]) -> Iterator[tuple[Path, LeftOver]]:
-    """A file or folder next to ``path``, locked while it is written, and gone afterwards."""
-    with _named(path):
+def _aside(given: PathLike, make: Callable[..., str]) -> Iterator[tuple[Path, Path, LeftOver]]:
+    """The path that a name leads to, and a file or folder next to it, locked while it is written, gone afterwards."""
+    path = Path(os.path.realpath(given))  # a link stays a link
+    with _named(path, os.fspath(given)):
         sweep(path.parent)
         try:
             parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(path)) from None
+            raise type(error)(error.errno, error.strerror, os.fspath(given)) from None
         try:
             aside, left = _made(path, parent, make)
             try:
-                yield aside, left
+                yield path, aside, left
             finally:
                 with suppress(OSError):
                     left.remove()
@@ -147,19 +146,19 @@ def _new_file(dir: Path, prefix: str, suffix: str) -> str:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Errors about what is hidden name the path that the user knows."""
+def _named(path: Path, given: str) -> Iterator[None]:
+    """Errors about what is hidden name the path that the user gave."""
     hidden = re.compile(rf"{re.escape(str(path.parent / f'.{path.name}.'))}[a-z0-9_]{{8}}{re.escape(PART)}(/new)?")
     try:
         yield
     except InputError as error:
         if PART not in str(error):
             raise
-        raise type(error)(hidden.sub(lambda _: str(path), str(error))) from None
+        raise type(error)(hidden.sub(lambda _: given, str(error))) from None
     except OSError as error:
         if error.errno is None or (error.filename is not None and PART not in str(error.filename)):
             raise
-        name = hidden.sub(lambda _: str(path), str(error.filename or path))
+        name = hidden.sub(lambda _: given, str(error.filename or given))
         raise type(error)(error.errno, error.strerror, name) from None
 
 

@@ -51,11 +51,17 @@ def path_name(path: PathLike) -> str:
     return printable(name.encode("utf-8", "backslashreplace").decode())
 
 
+#: No more may be written.
+NO_ROOM = {
+    errno.ENOSPC: "the disk is full. Make room and try again",
+    errno.EDQUOT: "the disk quota is used up. Make room and try again",
+    errno.EFBIG: "is larger than a file may be here. Look at ulimit -f, or name a file on another disk",
+}
 _CURES = {
     errno.ENOENT: "no such file or folder. Check the path",
     errno.EISDIR: "is a folder. Name a file in it",
     errno.EACCES: "may not be read or written. Check its permissions",
-    errno.ENOSPC: "the disk is full. Make room and try again",
+    **NO_ROOM,
 }
 
 

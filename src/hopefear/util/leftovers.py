@@ -69,7 +69,9 @@ class LeftOver:
             if stat.S_ISREG(about.st_mode) and about.st_nlink == 1:
                 os.unlink(self.name, dir_fd=self.parent)
         elif _content(self.lock, MARK) != self.mark:
-            with suppress(OSError):  # killed before there was a mark: empty
+            with suppress(OSError):  # killed before the mark was written, or no room for it: an empty folder or mark
+                if os.listdir(self.lock) == [MARK] and _is_empty_file(self.lock, MARK):
+                    os.unlink(MARK, dir_fd=self.lock)
                 os.rmdir(self.name, dir_fd=self.parent)
         elif _settled(self):
             for entry in sorted(os.listdir(self.lock), key=lambda name: (name == LIST) + 2 * (name == MARK)):
@@ -142,6 +144,11 @@ def _is_folder(parent: int, name: str) -> bool:
         return stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         return False
+
+
+def _is_empty_file(parent: int, name: str) -> bool:
+    about = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    return stat.S_ISREG(about.st_mode) and about.st_nlink == 1 and about.st_size == 0
 
 
 def _content(parent: int, name: str) -> bytes:
