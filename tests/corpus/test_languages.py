@@ -3,7 +3,7 @@
 import pytest
 
 from hopefear.corpus import languages
-from hopefear.corpus.languages import is_language, look_swapped, primary, script, scripts_of
+from hopefear.corpus.languages import is_language, look_swapped, looks_like, primary, script, scripts_of
 from hopefear.errors import InputError
 
 
@@ -55,6 +55,15 @@ def test_swapped_texts_are_seen_only_when_it_is_certain() -> None:
     assert not look_swapped(ENGLISH[:1], GERMAN[:1], "de", "en")
     assert not look_swapped(ENGLISH, GERMAN, "arn", "en")
     assert not look_swapped([], [], "de", "en")
+
+
+def test_another_language_is_seen_only_when_it_is_certain() -> None:
+    assert looks_like(GERMAN, "es") == "de"
+    assert looks_like(ENGLISH, "fr") == "en"
+    assert looks_like(GERMAN, "de") == looks_like(ENGLISH, "en") == ""
+    assert looks_like([*GERMAN, *ENGLISH], "en") == ""
+    assert looks_like(GERMAN, "gn") == ""
+    assert looks_like(GERMAN[:1], "es") == looks_like([], "es") == ""
 
 
 def test_words_of_both_languages_do_not_hide_that_texts_are_swapped() -> None:

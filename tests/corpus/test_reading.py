@@ -195,6 +195,7 @@ class TestMistakes:
             (b"<!DOCTYPE html>\n<html><p>Hallo</p></html>", "is HTML, not a corpus"),
             (b'<?xml version="1.0"?><svg/>', "is XML of another kind than TMX and XLIFF, not a corpus"),
             (b"%PDF-1.4 ...", "is a binary file, not a corpus"),
+            (b"\x89\0\xff\x01\n\0", "is a binary file, not a corpus"),
             (b'[{"de": "a", "en": "b"}]', "is one JSON array"),
             ("Ein Satz.\tA sentence.\n".encode("utf-16"), "is UTF-16. Convert it"),
         ],

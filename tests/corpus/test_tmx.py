@@ -65,7 +65,7 @@ def test_documents(tmp_path: Path, kind: str) -> None:
     assert read(write(tmp_path, unit("a", "b")))[0].document is None
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso-8859-1", "windows-1252"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-8-sig", "iso-8859-1", "windows-1252"])
 def test_encodings_that_the_file_declares(tmp_path: Path, encoding: str) -> None:
     name = encoding.removesuffix("-sig")
     text = tmx().replace('encoding="UTF-8"', f'encoding="{name}"')

@@ -1,5 +1,7 @@
 """XLIFF 1.2 and 2.0: units, directions, inline elements."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,14 @@ def test_units_without_a_translation_are_left_out(tmp_path: Path) -> None:
     bare = '<xliff version="1.2"><file source-language="de" target-language="en"><trans-unit><source>a</source>'
     with pytest.raises(InputError, match="no translated unit"):
         read(write(tmp_path, bare + "</trans-unit></file></xliff>"))
+
+
+@pytest.mark.parametrize("state", ["new", "needs-translation", "initial"])
+@pytest.mark.parametrize("make", [xliff1, xliff2])
+def test_targets_that_nobody_translated_are_left_out(tmp_path: Path, make: Callable[[], str], state: str) -> None:
+    element = "<target" if make is xliff1 else "<segment"
+    text = re.sub(f'{element}( state="final")?', f'{element} state="{state}"', make(), count=1)
+    assert texts_of(read(write(tmp_path, text))) == TEXTS[1:]
 
 
 def test_other_languages(tmp_path: Path) -> None:

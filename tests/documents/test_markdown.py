@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from hopefear.documents.markdown import read_markdown
 from hopefear.documents.segment import Segment, well_formed
+from hopefear.documents.sentences import split_segment
 from tests.documents.samples import MARKDOWN
 
 
@@ -47,6 +48,8 @@ def test_the_texts_of_a_page() -> None:
     [
         ("# Ein *Titel* #\n", "# EIN *TITEL* #\n"),
         ("- [ ] tun\n", "- [ ] TUN\n"),
+        ("wort\n: was es\n  heißt\n", "WORT\n: WAS ES\n  HEISST\n"),
+        ("ein satz.[^1] noch einer.\n", "EIN SATZ.[^1] NOCH EINER.\n"),
         ("> > tief\n", "> > TIEF\n"),
         ("12) zwölf\n", "12) ZWÖLF\n"),
         ("a `b c` d\n", "A `b c` D\n"),
@@ -172,3 +175,8 @@ def test_hostile_pages_come_to_an_end() -> None:
         page = (hostile * (40_000 // len(hostile))).encode()
         document = read_markdown(page, "a.md")
         assert document.write(document.segments) == page
+
+
+def test_a_footnote_stays_with_its_sentence() -> None:
+    (segment,) = read_markdown(b"Ein Satz.[^1] Noch *einer*.\n", "a.md").segments
+    assert [part.text for part, _ in split_segment(segment, "de")] == ["Ein Satz.[^1]", "Noch *einer*."]

@@ -28,11 +28,11 @@ EXAMPLES = {
     "tag": "<b> </b> <br/> <a_b> <a href=\"x\"> <img src=x alt='y'>",
     "name": (
         "IKEA iPhone camelCase snake_case GmbH kWh A4 MP3 H2O DVDs McDonald YouTube @user USA ДНК X_Y "
-        "ABC-123 ISO-8859-1"
+        "ABC-123 ISO-8859-1 abc-123 Covid-19"
     ),
     "number": (
         "3 3.5 3,50 1.000,50 2024-05-31 31.05.2024 10:30 1/2 -5 50% 20°C 5km $5 €5 v1.2.3 "
-        "1990\u20131995 3,5\u00a0% ۱۹۹۱"
+        "1990\u20131995 3,5\u00a0% 3\u2009€ ۱۹۹۱"
     ),
 }
 EXAMPLES["tag"] = EXAMPLES["tag"].replace("<a_b> ", "")
@@ -73,6 +73,12 @@ def test_each_example_is_one_span(kind: str, example: str) -> None:
 def test_ordinary_text_is_not_protected(text: str) -> None:
     protected = [part.text for part in Protector().parts(text) if isinstance(part, Keep) and part.kind != "number"]
     assert protected == []
+
+
+def test_an_identifier_has_no_word_that_is_translated() -> None:
+    for text in ("mp3-player", "Typ-2", "20-year-old"):
+        parts = Protector(known={"player", "typ", "year", "old"}).parts(text)
+        assert all(isinstance(part, str) or part.kind == "number" or part.text == "mp3" for part in parts)
 
 
 def test_words_around_a_span_stay() -> None:

@@ -36,6 +36,16 @@ def test_a_line_that_ends_a_sentence_keeps_its_end() -> None:
     assert whole.text == "<i>Ein Mann geht. Eine Frau rennt schnell.</i>"
 
 
+def test_sounds_and_songs_are_texts_of_their_own() -> None:
+    times = "1\n00:00:01,000 --> 00:00:03,000\n"
+    document = read_srt(f"{times}♪ Ein Mann\nsingt ♪\n[MUSIK]\nEin Kind (lacht)\n".encode(), "a.srt")
+    assert [segment.text for segment in document.segments] == ["Ein Mann singt", "[MUSIK]", "Ein Kind (lacht)"]
+    written = document.write([Segment(("A man",)), Segment(("[MUSIC]",)), None]).decode()
+    assert written == f"{times}♪ A\nman ♪\n[MUSIC]\nEin Kind (lacht)\n"
+    (italic,) = read_srt(f"{times}<i>♪ Er singt ♪</i>\n".encode(), "a.srt").segments
+    assert [tag.kind for tag in italic.tags] == ["open", "open", "close", "close"]
+
+
 def test_an_arrow_does_not_look_like_a_time() -> None:
     document = read_srt(SRT.encode(), "a.srt")
     written = document.write([Segment(("a --> b",)), None, None]).decode()

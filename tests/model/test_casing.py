@@ -45,6 +45,19 @@ def test_sentences_begin_as_they_mostly_do(casing: Casing) -> None:
     assert small.spell(["they", "like", "rome"]) == ["they", "like", "Rome"]
 
 
+def test_what_begins_small_begins_as_the_text_does() -> None:
+    lines = ["The mayor of Rome .", "Anna likes Rome .", "in Rome .", "New shoes ."]
+    never = Casing.learn(lines, small=[False] * 4)
+    assert never is not None and never.small == 0.0
+    assert never.spell(["they", "like", "rome"], ["sie", "mögen", "Rom"]) == ["they", "like", "Rome"]
+    assert never.spell(["they", "like", "rome"], ["(", "Sie", "mögen", "Rom"]) == ["They", "like", "Rome"]
+    often = Casing.learn(lines, small=[True, True, True, False])
+    assert often is not None and often.small == 2 / 3
+    assert often.spell(["they", "like", "rome"], ["sie", "mögen", "Rom"]) == ["They", "like", "Rome"]
+    unknown = Casing.from_dict(often.model, {"first": 0.75, "later": 0.0})  # a model of version 0.3.0
+    assert unknown.spell(["they"], ["sie"]) == ["They"]
+
+
 def test_unknown_words_are_spelled_as_in_the_source(casing: Casing) -> None:
     assert casing.spell(["anna", "met", "mcdonald"], ["Anna", "traf", "McDonald"]) == ["Anna", "met", "McDonald"]
     assert casing.spell(["anna", "met", "mcdonald"]) == ["Anna", "met", "mcdonald"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from hopefear.corpus.languages import look_swapped
+from hopefear.corpus.languages import look_swapped, looks_like
 from hopefear.corpus.pair import Pair
 from hopefear.errors import input_error
 
@@ -40,6 +40,11 @@ def _check_sides(head: Sequence[Pair], name: str, languages: tuple[str, str], ot
         finding = f"what should be {source} is {target}, and the other way round"
         cure = "Swap --source and --target, or the columns"
         raise input_error(name, None, f"{finding}. {cure}; or translate the other way: --from {target} --to {source}")
+    sides = (source, [pair.source for pair in whole]), (target, [pair.target for pair in whole])
+    for (language, texts), file in zip(sides, (name, other or name), strict=True):
+        if found := looks_like(texts, language):
+            finding = f"what should be {language} is {found}"
+            raise input_error(file, None, f"{finding}. Check --from and --to, and which columns or files are which")
 
 
 def _check_full(seen: Sequence[bool], name: str, languages: tuple[str, str], other: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import zipfile
@@ -25,6 +26,7 @@ from hopefear.util.files import (
 
 LONGEST_SEGMENT = 1 << 20  #: characters of a sentence; what has more is no sentence
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16_XML = (b"<\0", b"\0<")  # without a mark
 _RATIO, _HARMLESS = 200, 32 << 20  # text shrinks to a tenth; what shrinks to less than a 200th is a bomb
 _MOST_MEMBERS = 10_000
 
@@ -149,8 +151,9 @@ def kind_of(entry: Entry) -> str:
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             return kind
-    if head.startswith(UTF16):
-        text = head[: len(head) // 2 * 2].decode("utf-16", "replace")
+    if head.startswith((*UTF16, *_UTF16_XML)):
+        coding = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}.get(head[:2], "utf-16")
+        text = head[: len(head) // 2 * 2].decode(coding, "replace")
         head = text.encode("utf-8", "replace")
         if not text.lstrip("\ufeff \t\r\n").startswith("<"):
             return "utf-16"
@@ -165,7 +168,15 @@ def kind_of(entry: Entry) -> str:
         return "jsonl"
     if re.match(rb"\[\s*\{\s*\"", start):
         return "json"
-    return "text"
+    return "binary" if b"\0" in head and not _is_utf8(head) else "text"
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 _MAGIC = [

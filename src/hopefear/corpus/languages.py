@@ -163,6 +163,17 @@ def look_swapped(sources: Iterable[str], targets: Iterable[str], source_language
     return _tells(counts[0], other - shared, own - shared) and _tells(counts[1], own - shared, other - shared)
 
 
+def looks_like(texts: Iterable[str], language: str) -> str:
+    """Another language that texts are certainly in, by their frequent words; nothing if they may be in this one."""
+    if language not in _FREQUENT:
+        return ""
+    own = set(_FREQUENT[language].split())
+    count = Counter(re.findall(r"\w+", " ".join(texts).lower()))
+    others = {code: set(words.split()) - own for code, words in _FREQUENT.items() if code != language}
+    certain = [code for code, words in others.items() if _tells(count, words, own)]
+    return max(certain, key=lambda code: sum(count[word] for word in others[code]), default="")
+
+
 def _mostly(texts: Iterable[str], scripts: Iterable[str]) -> bool:
     letters, inside = share_in_scripts(" ".join(texts), scripts)
     return letters >= 40 and inside >= 0.9 * letters

@@ -1,4 +1,7 @@
-"""XLIFF 1.2 and 2.0: one pair per unit that has a translation. Codes inside are left out, marked text stays."""
+"""XLIFF 1.2 and 2.0: one pair per unit that has a translation. Codes inside are left out, marked text stays.
+
+A target whose state says that nobody has translated it yet (often a copy of the source) is none.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,9 @@ def read_xliff(entry: Entry, source: str, target: str, domain: str) -> Iterator[
     return read_xml(entry, _Units(entry, source, target, domain))
 
 
+_UNTRANSLATED = frozenset(["new", "initial", "needs-translation"])
+
+
 class _Units(XmlReader):
     CODES: ClassVar[frozenset[str]] = frozenset(["bpt", "ept", "ph", "it", "cp"])
     BREAKS: ClassVar[frozenset[str]] = frozenset(["ph", "x"])
@@ -30,6 +36,7 @@ class _Units(XmlReader):
         self._document: str | None = None
         self._skipped = 0  # how many open elements repeat or propose text: <alt-trans>, <seg-source>, <matches>
         self._source: str | None = None
+        self._untranslated = False
         self._begun = 0
         self._units = 0
 
@@ -47,7 +54,9 @@ class _Units(XmlReader):
             self._skipped += 1
         elif name in ("trans-unit", "segment"):
             self._source, self._begun = None, self.line
+            self._untranslated = attributes.get("state") in _UNTRANSLATED
         elif name in ("source", "target") and not self._skipped:
+            self._untranslated = self._untranslated or attributes.get("state") in _UNTRANSLATED
             self.open_segment()
 
     def _check(self, source: str, target: str) -> None:
@@ -70,7 +79,7 @@ class _Units(XmlReader):
             self._skipped -= 1
 
     def _add(self, target: str) -> None:
-        if self._source is None:
+        if self._source is None or self._untranslated:
             return
         self._units += 1
         texts = (target, self._source) if self._reverse else (self._source, target)

@@ -22,6 +22,7 @@ _PREFIX = re.compile(
     re.VERBOSE,
 )
 _MARKER = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]|\[\^[^\]\s]+\]:)[ \t]+\S")
+_TERM = re.compile(r"[ \t]{0,3}:[ \t]+\S")  # of a list of definitions, below what it defines
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)*[ \t]*")
 _HEADING = re.compile(r"(#{1,6}[ \t]+)(.*?)([ \t]*(?:\{[^{}]*\})?(?:[ \t]+#+)?[ \t]*)$")
 _RULE = re.compile(r"[ \t>]*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})[ \t]*$")
@@ -183,7 +184,7 @@ class _Reader:
     def _starts_block(self, row: str, inside: int) -> bool:
         if row.startswith("$$", inside) or _HEADING.match(row, inside):
             return True
-        return any(start.match(row) for start in (_MARKER, _FENCE, _RULE, _HTML, _OTHER))
+        return any(start.match(row) for start in (_MARKER, _TERM, _FENCE, _RULE, _HTML, _OTHER))
 
 
 class _Layout:

@@ -22,9 +22,10 @@ _SPAN = re.compile(
     | (?P<keep>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)
         | <(?:[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>
         | \$(?=[^\s$])(?=[^$\n]*[\\_^{{}}])[^$\n]*[^\s\\$]\$(?!\d)
-        | \[\^[^\]\s]+\] | \{{\{{[^{{}}\n]*\}}\}} | \{{%.*?%\}}
+        | \{{\{{[^{{}}\n]*\}}\}} | \{{%.*?%\}}
         | https?://[^\s<>()\[\]`*]+[^\s<>()\[\]`*.,;:!?_~'"])
     | (?P<comment><!--.*?-->)
+    | (?P<footnote>\[\^[^\]\s]+\])
     | (?P<markup>{MARKUP.pattern})
     | (?P<entity>&(?:\#\d+|\#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);)
     | (?P<open>!?\[) | (?P<close>\])
@@ -89,7 +90,7 @@ def _items(text: str, labels: Container[str], spelling: dict[str, str]) -> list[
             items.append(_run(text, match))
         elif kind == "markup":
             items.append(_html(raw))
-        elif kind in ("break", "comment"):
+        elif kind in ("break", "comment", "footnote"):
             items.append(_Item(raw, kind="empty"))
         elif kind == "open" and match.end() - 1 in links:
             items.append(_Item(raw, opens=f"[{match.end() - 1}", kind="empty"))

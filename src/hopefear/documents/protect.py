@@ -74,13 +74,15 @@ _FILE = rf"""
     | (?<![\w/.@])(?:[\w-]+\.)+(?:{_DOMAINS})(?:/[\w/.+~%-]*[\w/])?(?![\w/])  # example.org/a"""
 _NUMBER = rf"""
     (?<!\w)(?:v(?=\d+\.\d)|(?<![^\s(\[])[-+\u2212±])?(?:[€$£]\ ?)?
-    \d++(?:(?:[.,:/\u2019'\u2013-]|[\u00a0\u202f](?=\d\d\d(?!\d)))\d++)*+
-    (?:[\u00a0\u202f ]?(?:{_UNITS})(?!\w))?(?![^\W\d])"""
+    \d++(?:(?:[.,:/\u2019'\u2013-]|[\u00a0\u2009\u202f](?=\d\d\d(?!\d)))\d++)*+
+    (?:[\u00a0\u2009\u202f ]?(?:{_UNITS})(?!\w))?(?![^\W\d])"""
 _MUTATION = re.compile("(?:mB|n[AEIOUÁÉÍÓÚGD]|h[AEIOUÁÉÍÓÚ]|t[AEIOUÁÉÍÓÚS]|bP|bhF|gC|dT)[^\\W\\d_]*")  # Irish
 _BOTH_SEXES = re.compile("In(?:nen)?$")  # German: SchülerInnen
 _ORDINAL = re.compile(r"\d+(?:ST|ND|RD|TH|S)$")
 _WORD = re.compile(r"(?<![\w@])@?[^\W_]\w*(?!\w)")
-_IDENTIFIER = re.compile(r"(?<![\w@-])(?=[A-Z0-9-]*\d)[A-Z]+[A-Z0-9]*(?:-[A-Z0-9]+)+(?![\w-])")  # ABC-123, COVID-19
+_IDENTIFIER = re.compile(
+    r"(?<![\w@-])(?=[A-Za-z-]*\d)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+(?![\w-])"
+)  # COVID-19, abc-1
 _CASED = re.compile(r"[^\W\d_]{2,}")
 
 _FINDERS = (
@@ -119,7 +121,7 @@ class Protector:
         taken = bytearray(len(text))
         for finder in self._finders:
             _add(spans, taken, finder.spans(text), finder.kind)
-        _add(spans, taken, (match.span() for match in _IDENTIFIER.finditer(text)), "name")
+        _add(spans, taken, self._identifiers(text), "name")
         _add(spans, taken, self._names(text), "name")
         _add(spans, taken, _LAST.spans(text), "number")
         result: list[str | Keep] = []
@@ -139,6 +141,11 @@ class Protector:
         for part in segment.joined().parts:
             parts += self.parts(part) if isinstance(part, str) else [part]
         return Segment(tuple(join_strings(parts)))
+
+    def _identifiers(self, text: str) -> Iterator[tuple[int, int]]:
+        for match in _IDENTIFIER.finditer(text):
+            if match[0].isupper() or not any(part in self._known for part in match[0].lower().split("-")):
+                yield match.span()
 
     def _names(self, text: str) -> Iterator[tuple[int, int]]:
         if text.islower() and "_" not in text and "@" not in text:

@@ -10,16 +10,17 @@ from itertools import groupby
 from hopefear.documents.document import UNBROKEN, Hole, TextDocument, plain_text
 from hopefear.documents.encoding import decode
 from hopefear.documents.markup import escape, spellings
-from hopefear.documents.segment import Part, Segment, Tag, join_strings, pair_tags, tag_kind
+from hopefear.documents.segment import Part, Segment, Tag, TagKind, join_strings, pair_tags, tag_kind
 from hopefear.documents.wrapping import Line, in_lines, lines_of
 from hopefear.errors import input_error
 
 _TIMES = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}")
-_MARKUP = re.compile(r"<(?:/?[A-Za-z][^<>]*|/|\d[\d:.]*)>|\{\\[^{}]*\}|\{/?[biusyYcCfF](?::[^{}]*)?\}")
+_MARKUP = re.compile(r"<(?:/?[A-Za-z][^<>]*|/|\d[\d:.]*)>|\{\\[^{}]*\}|\{/?[biusyYcCfF](?::[^{}]*)?\}|[\u2669-\u266c]+")
 _TURN = re.compile(r"\s*(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-\u2010-\u2015](?![-\u2010-\u2015])\s*")
-
+_NOTES = re.compile(r"[\s\u2669-\u266c]*")  # around what is sung
+_SOUND = re.compile(r"\s*(?:<[^<>]*>)*(?:\[[^\[\]]*\]|\([^()]*\))(?:</[^<>]*>)*\s*")  # a line in brackets
 _ENDS = re.compile(
-    r"[.!?\u2026\u061f\u0964\u3002\uff01\uff1f][\"'\u2019\u201c\u201d\u00bb)\]]*(?:</[^<>]*>|\{/[^{}]*\})*\s*$"
+    r"[.!?\u2669-\u266c\u2026\u061f\u0964\u3002\uff01\uff1f][\"'\u2019\u201c\u201d\u00bb)\]]*(?:</[^<>]*>|\{/[^{}]*\})*\s*$"
 )
 
 
@@ -65,23 +66,24 @@ def _cue(text: str, block: list[Line], vtt: bool) -> list[Hole]:
 
 
 def _sentences(text: str, block: list[Line]) -> list[list[Line]]:
-    """Lines up to one that ends as a sentence does, where no tag is open."""
+    """Lines up to one that ends as a sentence does, where no tag is open. Sounds and songs are texts of their own."""
     groups: list[list[Line]] = []
-    closed = True
+    balanced = ended = True
     for line in block:
-        if closed:
+        row = text[line.start : line.stop]
+        sound = bool(_SOUND.fullmatch(row))
+        if balanced and (ended or sound or re.match(r"\s*[\u2669-\u266c]", row)):
             groups.append([])
         groups[-1].append(line)
         whole = text[groups[-1][0].start : line.stop]
         tags = [tag_kind(match[0]) for match in _MARKUP.finditer(whole) if match[0][0] == "<"]
-        closed = tags.count("open") == tags.count("close") and bool(_ENDS.search(whole))
+        balanced = tags.count("open") == tags.count("close")
+        ended = sound or bool(_ENDS.search(whole))
     return groups
 
 
 def _hole(text: str, start: int, lines: list[Line], vtt: bool) -> list[Hole]:
-    raw = text[start : lines[-1].stop]
-    stop = start + len(raw.rstrip())
-    start += len(raw) - len(raw.lstrip())
+    start, stop = _without_notes(text, start, lines[-1].stop)
     read: Callable[[str], str] = html.unescape if vtt else str
     spelling = spellings(text[start:stop]) if vtt else {}
     end = text[lines[0].stop : lines[0].next] or "\n"
@@ -97,13 +99,25 @@ def _hole(text: str, start: int, lines: list[Line], vtt: bool) -> list[Hole]:
     return [Hole(start, stop, segment, render)]
 
 
+def _without_notes(text: str, start: int, stop: int) -> tuple[int, int]:
+    """A stretch of text without white space and notes at its edges."""
+    before, after = _NOTES.match(text, start, stop), _NOTES.match(text[start:stop][::-1])
+    assert before is not None and after is not None
+    return before.end(), max(before.end(), stop - after.end())
+
+
 def _parts(text: str, read: Callable[[str], str]) -> list[Part]:
     parts: list[Part] = []
-    position = 0
+    position, sung = 0, False
     for match in _MARKUP.finditer(text):
         parts.append(read(text[position : match.start()]))
-        braces = match[0][0] == "{"
-        parts.append(Tag(match[0], "empty" if braces or match[0][1].isdigit() else tag_kind(match[0]), 0))
+        kind: TagKind = "empty"
+        if match[0][0] == "<" and not match[0][1].isdigit():
+            kind = tag_kind(match[0])
+        elif match[0][0] != "{" and match[0][0] != "<":
+            kind = "close" if sung else "open"
+            sung = not sung
+        parts.append(Tag(match[0], kind, 0))
         position = match.end()
     parts.append(read(text[position:]))
     return list(join_strings(pair_tags(parts, _element)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopefear.errors import InputError, input_error
+from hopefear.model.casing import begins_small
 from hopefear.model.options import BuildOptions
 from hopefear.model.text import TextPipeline
 from hopefear.util.files import PathLike, iter_lines, path_name
@@ -19,6 +20,7 @@ class Bitext:
     source: list[str] = field(default_factory=list)
     target: list[str] = field(default_factory=list)
     spelled: list[str] = field(default_factory=list)  #: the target side before lower-casing, if it is lower-cased
+    small: list[bool] = field(default_factory=list)  #: then also: whether the source begins with a small letter
     links: list[str] = field(default_factory=list)  #: alignments, as in their file if there is one
     places: list[tuple[str, int]] = field(default_factory=list)  #: file and line of each alignment
     ends: list[int] = field(default_factory=list)  #: after each file, the number of pairs so far
@@ -60,6 +62,7 @@ def read_bitext(
                 bitext.target.append(" ".join(e))
                 if target_text.lowercase:
                     bitext.spelled.append(" ".join(spelled))
+                    bitext.small.append(begins_small(lines[0]))
                 if align:
                     bitext.links.append(lines[2])
                     bitext.places.append((path_name(align[i]), number))

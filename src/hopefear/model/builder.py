@@ -177,7 +177,7 @@ class _Steps:
             more = [read_text(lm_text, self.options.pipeline("target"))] if lm_text else []
             texts = [bitext.target, *more, *_small_domains(bitext, self.options.domains)]
             models = [self._language_model(*each) for each in zip(texts, LM_NAMES, strict=False)]
-            return models, Casing.learn(bitext.spelled, self.jobs)
+            return models, Casing.learn(bitext.spelled, self.jobs, bitext.small)
 
     def _language_model(self, lines: Sequence[str], name: str) -> LanguageModel:
         if not lines:

@@ -4,7 +4,9 @@ Models are built in lower case, which shares the evidence of "The" and "the". Wh
 with capitals is learnt as well: a trigram model of the text as it is spelled, in which the first word of a sentence has
 the spelling that it mostly has inside sentences, and how often sentences begin with a capital. A translation
 gets the most probable spelling under this model (a beam search over the spellings of each word), then the capitals of
-its sentence beginnings. Words that the text does not have, such as copied names, are spelled as the source does.
+its sentence beginnings. If the source begins with a small letter (the rest of a sentence, a cell of a table), the
+translation begins as it does in the text for such sources; with a small letter if there are none. Words that the text
+does not have, such as copied names, are spelled as the source does.
 """
 
 from __future__ import annotations
@@ -29,33 +31,39 @@ class Casing:
     model: LanguageModel
     first: float  #: of lines
     later: float  #: of sentences inside lines
+    small: float  #: of lines whose source begins with a small letter
 
     @classmethod
-    def learn(cls, lines: Sequence[str], jobs: int = 0) -> Casing | None:
-        """From tokenised lines as they are spelled. None if there is no capital in them."""
+    def learn(cls, lines: Sequence[str], jobs: int = 0, small: Sequence[bool] | None = None) -> Casing | None:
+        """From tokenised lines as they are spelled. None if there is no capital in them.
+
+        ``small``: for each line, whether its source begins with a small letter.
+        """
         if all(line == line.lower() for line in lines):
             return None
         inside: dict[str, Counter[str]] = {}
-        begins = {True: [0, 0], False: [0, 0]}  # first word of a line? -> capitals, words
-        for line in lines:
+        begins: dict[str, list[bool]] = {"first": [], "later": [], "small": []}  # whether each has a capital
+        for number, line in enumerate(lines):
             for position, word in _places(line.split()):
                 if position == "inside":
                     inside.setdefault(word.lower(), Counter())[word] += 1
                 elif word[0].lower() != word[0].upper():
-                    begins[position == "first"][0] += word[0].isupper()
-                    begins[position == "first"][1] += 1
+                    begins[position].append(word[0].isupper())
+                    if position == "first" and small is not None and small[number]:
+                        begins["small"].append(word[0].isupper())
         usual = {word: max(sorted(forms), key=lambda form: forms[form]) for word, forms in inside.items()}
         spelled = (_inside(line.split(), usual) for line in lines)
         model = LanguageModel.estimate(spelled, 3, (0, 0, 1), jobs=jobs)
-        first, later = (capitals / words if words else 0.0 for capitals, words in (begins[True], begins[False]))
-        return cls(model, first, later)
+        shares = {position: sum(each) / len(each) if each else 0.0 for position, each in begins.items()}
+        return cls(model, shares["first"], shares["later"], shares["first" if small is None else "small"])
 
     def as_dict(self) -> dict[str, float]:
-        return {"first": self.first, "later": self.later}
+        return {"first": self.first, "later": self.later, "small": self.small}
 
     @classmethod
     def from_dict(cls, model: LanguageModel, shares: Mapping[str, Any]) -> Casing:
-        return cls(model, float(shares["first"]), float(shares["later"]))
+        first = float(shares["first"])
+        return cls(model, first, float(shares["later"]), float(shares.get("small", first)))
 
     @cached_property
     def _forms(self) -> dict[str, list[tuple[int, str]]]:
@@ -67,12 +75,17 @@ class Casing:
 
     def spell(self, words: Sequence[str], source: Iterable[str] = ()) -> list[str]:
         """The words with capitals; ``source``: the words of the source sentence as it spells them."""
+        source = list(source)
         names = {word.lower(): word for word in source if word != word.lower()}
-        spelled = []
-        for (position, _), word in zip(_places(words), self._most_probable(words, names), strict=True):
-            share = {"inside": 0.0, "first": self.first, "later": self.later}[position]
-            spelled.append(word[0].upper() + word[1:] if share > 0.5 else word)
-        return spelled
+        capital = {"inside": False, "first": self.begins_large(source), "later": self.later > 0.5}
+        return [
+            word[0].upper() + word[1:] if capital[position] else word
+            for (position, _), word in zip(_places(words), self._most_probable(words, names), strict=True)
+        ]
+
+    def begins_large(self, source: Iterable[str]) -> bool:
+        """Whether the translation of a sentence with these words begins with a capital."""
+        return (self.small if begins_small(source) else self.first) > 0.5
 
     def _most_probable(self, words: Sequence[str], names: Mapping[str, str]) -> list[str]:
         paths: list[tuple[float, LmContext, tuple[Any, ...]]] = [(0.0, self.model.core.context(), ())]
@@ -90,6 +103,11 @@ class Casing:
             path, form = path
             spelled.append(form)
         return spelled[::-1]
+
+
+def begins_small(words: Iterable[str]) -> bool:
+    """Whether the first letter is a small one."""
+    return next((c.islower() for word in words for c in word if c.isalpha()), False)
 
 
 def _places(words: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ term, which get the bytes that they must have, where the tags go, and which word
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -134,8 +135,12 @@ def _spelled(sentence: Sentence, tokens: Sequence[str], model: Model) -> list[st
     """Words with capitals, as the model's text has them."""
     if model.casing is None:
         return list(tokens)
-    forms = [word.form for word in sentence.words.words if word.keep is None]
-    return model.casing.spell(list(tokens), forms)
+    return model.casing.spell(list(tokens), _forms(sentence))
+
+
+def _forms(sentence: Sentence) -> list[str]:
+    """The words of the source that are translated, as it spells them."""
+    return [word.form for word in sentence.words.words if word.keep is None]
 
 
 def joined(parts: Sequence[DerivationAlignment], chunks: Sequence[Chunk]) -> DerivationAlignment:
@@ -194,7 +199,8 @@ class Assembly:
     def _capital(self, text: str) -> str:
         """A term at the beginning of a sentence."""
         casing = self._model.casing
-        return text[:1].upper() + text[1:] if casing is not None and casing.first > 0.5 else text
+        large = casing is not None and casing.begins_large(_forms(self._sentence))
+        return text[:1].upper() + text[1:] if large else text
 
     def _literals(self, term: int) -> list[tuple[Phrase, str | Keep]]:
         """The phrases that have given bytes: protected spans and terms."""
@@ -261,8 +267,15 @@ class Assembly:
             before, here = self._copied(number - 1), self._copied(number)
             if near_keep and before is not None and here == before + 1:
                 blanks[number] = self._source.gap(here)
+            if self._is_blank(number - 1) or self._is_blank(number):
+                blanks[number] = ""
         lead, tail = self._source.gap(0), self._source.gap(self._sentence.length)
         return [lead, *blanks[1:], tail] if blanks else [lead + tail]
+
+    def _is_blank(self, number: int) -> bool:
+        """Whether a piece is itself a blank, as ``&nbsp;`` is."""
+        piece = self._pieces[number]
+        return isinstance(piece, Keep) and piece.kind == "entity" and html.unescape(piece.text).isspace()
 
     def _copied(self, number: int) -> int | None:
         """The source word that a piece is, if it is one."""
@@ -279,7 +292,7 @@ class Assembly:
         if not blank:
             return list(tags)
         sides = [self._sides(tag) for tag in tags]
-        if any(tag.kind == "empty" and side == (False, False) for tag, side in zip(tags, sides, strict=True)):
+        if any(tag.kind == "empty" and self._touches_words(tag) for tag in tags):
             return list(tags)
         between = [
             before or after
@@ -293,6 +306,11 @@ class Assembly:
         for white, tag in zip(between, tags, strict=False):
             parts += [blank, tag] if white else [tag]
         return [*parts, blank] if between[-1] else parts
+
+    def _touches_words(self, tag: Tag) -> bool:
+        """Whether no white space stands next to a tag, or to the tags that it stands among, in the source."""
+        text, place = self._source.text, self._source.tag_places[self._number[tag]]
+        return not (text[max(0, place - 1) : place].isspace() or text[place : place + 1].isspace())
 
     def _sides(self, tag: Tag) -> tuple[bool, bool]:
         """Whether white space stands before and behind a tag in the source."""
