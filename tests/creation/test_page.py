@@ -18,6 +18,7 @@ def stages() -> dict[str, dict[str, Any]]:
             "pairs": {"read": 9, "kept": 5, "dropped": {"empty": 4}, "repaired": {"tags": 1}},
             "sentences": {"train": 3, "dev": 1, "test": 1},
             "near_copies": 2,
+            "dev_text": {EVIL: 7},
             "target_text": {"read": 0, "kept": 0, "held_out": 0},
             "documents": {"test": 1},
             "train": {"domains": [EVIL], "pairs": [3]},
@@ -56,3 +57,9 @@ def test_the_curve() -> None:
     points = [{"pairs": n, "bleu": b} for n, b in ((1, 10.0), (2, 12.0), (4, 14.5))]
     assert "about +2.4 BLEU" in page(curve={"points": points, "twice": 2.4, "sentences": 1, "seconds": 1.0})
     assert "would give little" in page(curve={"points": points, "twice": 0.0, "sentences": 1, "seconds": 1.0})
+
+
+def test_development_text() -> None:
+    assert "7 pairs for the final model" not in page()
+    made = Created(Path("x"), {}, {}, {"dev_text": True}, 1.0, EVIL)
+    assert "7 pairs for the final model" in report_page(EVIL, "de", "en", made, stages())

@@ -88,7 +88,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     write_corpus(tmp_path / "x.tsv", 600)
     create(options(tmp_path, out=tmp_path / "whole", jobs=1))
     done: list[str] = []
-    for name in ("prepare", "build_model", "learn", "choose_way", "score_all"):
+    for name in ("prepare", "build_model", "learn", "choose_way", "build_final", "score_all"):
         real = getattr(pipeline, name)
 
         def once(*args: Any, _real: Any = real, _name: str = name, **more: Any) -> Any:
@@ -98,7 +98,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             return _real(*args, **more)
 
         monkeypatch.setattr(pipeline, name, once)
-    for _ in range(5):
+    for _ in range(6):
         with pytest.raises(KeyboardInterrupt):
             create(options(tmp_path, jobs=2))
         assert not (tmp_path / "translator").exists()
@@ -106,7 +106,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     create(
         options(tmp_path, jobs=2), Session(lambda event: said.append(event.text) if isinstance(event, Note) else None)
     )
-    assert [done.count(name) for name in dict.fromkeys(done)] == [2] * 5
+    assert [done.count(name) for name in dict.fromkeys(done)] == [2] * 6
     assert any("continuing with" in text for text in said)
     assert files_of(tmp_path / "translator") == files_of(tmp_path / "whole")
     assert not (tmp_path / "translator.work").exists()
@@ -184,6 +184,7 @@ def test_every_option_decides_or_is_named_here() -> None:
         "glossary",
         "lm_text",
         "tokenizer",
+        "dev_text",
     }
     assert {each.name for each in dataclasses.fields(CreateOptions)} == inside | outside
 

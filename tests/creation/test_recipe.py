@@ -10,7 +10,8 @@ from hopefear.creation.recipe import choose_recipe
 def data(pairs: int, dev: int, **more: Any) -> dict[str, Any]:
     return {
         "sentences": {"train": pairs, "dev": dev, "test": dev},
-        "train": {"domains": ["x"]},
+        "train": {"domains": ["x"], "pairs": [pairs]},
+        "dev_text": {"x": dev},
         "own": {"dev": False, "test": False},
         "punctuation": {"train": 1.0, "test": 1.0},
         **more,
@@ -35,7 +36,9 @@ def test_sizes(train: int, dev: int, joint: bool, learn: int, choose: int, featu
 
 def test_domains() -> None:
     assert choose_recipe(data(9000, 400)).domains == ()
-    assert choose_recipe(data(9000, 400, train={"domains": ["a", "b"]})).domains == ("a", "b")
+    assert choose_recipe(
+        data(9000, 400, train={"domains": ["a", "b"], "pairs": [5000, 4000]}, dev_text={})
+    ).domains == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,19 @@ def test_domains() -> None:
 def test_tests_without_punctuation(own: int, train: float, test: float, strip: str) -> None:
     given = data(9000, 400, own={"dev": False, "test": bool(own)}, punctuation={"train": train, "test": test})
     assert choose_recipe(given).strip_punctuation == strip
+
+
+@pytest.mark.parametrize(
+    "pairs, more, built",
+    [
+        ([9000], {"a": 90}, True),
+        ([9000], {"a": 89}, False),
+        ([9000], {}, False),
+        ([9000, 1000], {"b": 4000}, True),
+        ([5000, 4900], {"b": 400}, False),  # a would have the small language model, which b had
+        ([5000, 4000], {"gone": 4000}, False),
+    ],
+)
+def test_development_text(pairs: list[int], more: dict[str, int], built: bool) -> None:
+    train = {"domains": ["a", "b"][: len(pairs)], "pairs": pairs}
+    assert choose_recipe(data(sum(pairs), 400, train=train, dev_text=more)).dev_text == built

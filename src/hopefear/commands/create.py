@@ -71,6 +71,9 @@ class Create(Command["Created"]):
     )
     name: str = arg("The name of the translator.", default="", shown="as its folder")
     licence: str = arg("Its licence, for its card.", default="", metavar="TEXT", shown="none")
+    no_dev_text: bool = arg(
+        "Learn weights from held-out sentences, but do not build them into the model afterwards.", default=False
+    )
     no_curve: bool = arg("Leave out the learning curve, which takes about a third of the time.", default=False)
     overwrite: bool = arg("Replace an existing translator.", default=False)
     json: bool = arg("Counts and scores as JSON.", default=False, terminal=True)
@@ -113,6 +116,7 @@ class Create(Command["Created"]):
             rules=CleaningRules(off=tuple(self.without)),
             name=self.name,
             licence=self.licence,
+            dev_text=not self.no_dev_text,
             curve=not self.no_curve,
             seed=self.seed,
             jobs=self.jobs,

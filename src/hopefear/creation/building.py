@@ -1,4 +1,4 @@
-"""The model of a translator: built from the text to build from, then without rules that it does not need."""
+"""The models of a translator: built from the text to build from, then without rules that they do not need."""
 
 from __future__ import annotations
 
@@ -7,20 +7,61 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hopefear.creation.dev_text import joined
 from hopefear.creation.recipe import Recipe
 from hopefear.creation.stages import remove
 from hopefear.creation.target_text import more_text
+from hopefear.formats.weights import read_weights, write_weights
 from hopefear.model.builder import build
+from hopefear.model.directory import Model
 from hopefear.model.options import BuildOptions
 from hopefear.model.shrinking import shrink
 from hopefear.runs.session import Session
 
+FIRST, FINAL = "model", "final"  #: the model that weights are learnt with, and that with their sentences too
+
+
+def weights_of(model: str) -> str:
+    """The file of a model's learnt weights."""
+    return f"{model}.weights.txt"
+
 
 def build_model(
-    data: Mapping[str, Any], recipe: Recipe, folder: Path, out: Path, seed: int, jobs: int, run: Session
+    data: Mapping[str, Any], recipe: Recipe, folder: Path, seed: int, jobs: int, run: Session
 ) -> dict[str, Any]:
     """The model with all that the recipe says. The record has counts, and seconds of each step."""
     source, target = ([folder / name for name in data["train"][side]] for side in ("source", "target"))
+    return _build(source, target, data, recipe, folder / FIRST, seed, jobs, run)
+
+
+def build_final(
+    data: Mapping[str, Any],
+    recipe: Recipe,
+    folder: Path,
+    languages: tuple[str, str],
+    seed: int,
+    jobs: int,
+    run: Session,
+) -> dict[str, Any]:
+    """The same from the sentences that weights were learnt from too, and the weights of the features that it has."""
+    source, target = joined(data, folder, languages)
+    record = _build(source, target, data, recipe, folder / FINAL, seed, jobs, run)
+    known = set(Model.open(folder / FINAL, verify=False, jobs=jobs).feature_names)
+    weights = read_weights(folder / weights_of(FIRST))
+    write_weights({name: value for name, value in weights.items() if name in known}, folder / weights_of(FINAL))
+    return record
+
+
+def _build(
+    source: Sequence[Path],
+    target: Sequence[Path],
+    data: Mapping[str, Any],
+    recipe: Recipe,
+    out: Path,
+    seed: int,
+    jobs: int,
+    run: Session,
+) -> dict[str, Any]:
     options = BuildOptions(
         tokenizer=recipe.tokenizer,
         domains=recipe.domains,
@@ -28,7 +69,8 @@ def build_model(
         lm_order=recipe.lm_order,
         joint_model=recipe.joint_model,
     )
-    return build_pruned(source, target, out, options, recipe.prune, seed, jobs, run, more_text(data, folder))
+    more = more_text(data, out.parent)
+    return build_pruned(source, target, out, options, recipe.prune, seed, jobs, run, more)
 
 
 def build_pruned(

@@ -9,6 +9,7 @@ from typing import Any
 
 from hopefear.corpus import Pair, clean, read_pairs, split, write_plain
 from hopefear.corpus.languages import check_languages
+from hopefear.creation.dev_text import keep_dev_text, nearest_domain, own_pairs
 from hopefear.creation.options import CreateOptions
 from hopefear.creation.target_text import keep_target_text
 from hopefear.errors import InputError, input_error
@@ -56,6 +57,7 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
     files = write_plain(parts.train, folder, "train", *languages)
     dev = own["dev"] or _of_pairs(parts.dev)
     test = own["test"] or _of_pairs(parts.test)
+    dev_pairs = own_pairs(dev, nearest_domain(files, dev)) if given_dev else parts.dev
     _write_part(folder, "dev", dev)
     _write_part(folder, "test", test)
     return {
@@ -72,6 +74,7 @@ def prepare(options: CreateOptions, folder: Path, run: Session) -> dict[str, Any
         "own": {"dev": given_dev, "test": given_test},
         "near_copies": parts.near_copies,
         "target_text": keep_target_text(options.lm_text, (*dev.references, *test.references), folder, run),
+        "dev_text": keep_dev_text(dev_pairs, test, folder, languages, options.rules) if options.dev_text else {},
         "documents": parts.documents,
         "punctuation": {"train": _punctuated(pair.source for pair in parts.train), "test": _punctuated(test.lines)},
     }

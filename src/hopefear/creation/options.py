@@ -38,6 +38,7 @@ class CreateOptions:
     rules: CleaningRules = field(default_factory=CleaningRules)
     name: str = ""  #: of the translator; none: that of its folder
     licence: str = ""  #: of the translator, for its card
+    dev_text: bool = True  #: build the sentences that weights were learnt from into the final model
     curve: bool = True  #: build on a half and a quarter of the data too, to see what more of it would give
     seed: int = 1
     jobs: int = 0
@@ -67,6 +68,7 @@ class CreateOptions:
             "languages": [self.source_language, self.target_language],
             "columns": list(self.columns) if self.columns else None,
             "rules": [list(self.rules.off), self.rules.max_words, self.rules.max_ratio],
+            "dev_text": self.dev_text,
             "curve": self.curve,
             "tokenizer": self.tokenizer,
             "seed": self.seed,

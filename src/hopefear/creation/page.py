@@ -22,7 +22,7 @@ def report_page(name: str, source: str, target: str, made: Created, stages: Mapp
         _scores(stages["test"]),
         _examples(stages["test"]["examples"]),
         _curve(stages.get("curve")),
-        _data(stages["data"]),
+        _data(stages["data"], bool(made.recipe.get("dev_text"))),
         _recipe(made.recipe, stages),
         _unknown(stages["test"]["unknown"]),
     ]
@@ -92,12 +92,14 @@ def _curve(curve: Mapping[str, Any] | None) -> Section:
     )
 
 
-def _data(data: Mapping[str, Any]) -> Section:
+def _data(data: Mapping[str, Any], dev_text: bool) -> Section:
     pairs, sentences = data["pairs"], data["sentences"]
     lead = (
         f"{pairs['read']:,} pairs were read and {pairs['kept']:,} kept: {sentences['train']:,} to build from, "
         f"{sentences['dev']:,} to learn weights from, {sentences['test']:,} to test with"
     )
+    if dev_text:
+        lead += f" (then {sum(data['dev_text'].values()):,} pairs for the final model, which keeps these weights)"
     if data["near_copies"]:
         lead += f"; {data['near_copies']:,} were left out because they are, or nearly are, in a test"
     if data["documents"]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hopefear.creation.building import build_model
+from hopefear.creation.building import FINAL, FIRST, build_final, build_model, weights_of
 from hopefear.creation.data import prepare, read_part
 from hopefear.creation.learning import choose_way, decoding_recipe, learn, parts
 from hopefear.creation.options import CreateOptions
@@ -61,7 +61,9 @@ class Created:
 def create(options: CreateOptions, run: Session = SILENT) -> Created:
     """Read, clean and split the corpus, build a model, learn its weights, score it, and put it into one folder."""
     out = Path(options.out)
-    if _is_result(out, folder_of(out) / "model"):  # killed when only the stages were left to remove
+    if any(
+        _is_result(out, folder_of(out) / name) for name in (FINAL, FIRST)
+    ):  # killed when only the stages were left to remove
         remove(folder_of(out))
     check_out(out, options.overwrite)
     terms = [] if options.glossary is None else read_glossary(options.glossary)
@@ -71,11 +73,11 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     stages: dict[str, dict[str, Any]] = {}
     data = stages["data"] = work.stage("data", lambda: prepare(options, folder, run))
     recipe = choose_recipe(data, options.tokenizer)
-    stages["build"] = work.stage("build", lambda: build_model(data, recipe, folder, folder / "model", seed, jobs, run))
-    model = Model.open(folder / "model", verify=False, jobs=options.jobs)
+    stages["build"] = work.stage("build", lambda: build_model(data, recipe, folder, seed, jobs, run))
+    model = Model.open(folder / FIRST, verify=False, jobs=options.jobs)
     dev, test = (read_part(folder, part, data["references"][part]) for part in ("dev", "test"))
     _warn_of_references(options, model, {"dev": dev, "test": test}, run)
-    weights = folder / "weights.txt"
+    weights = folder / weights_of(FIRST)
     to_learn, to_choose = parts(dev, recipe)
     training = Session(run.listen, folder / "training")
     stages["learn"] = work.stage("learn", lambda: learn(model, to_learn, recipe, weights, seed, jobs, training))
@@ -83,17 +85,22 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
     way = stages["choose"] = work.stage("choose", lambda: choose_way(model, to_choose, weights, language, jobs, run))
     if not all(term.forced for term in terms):
         stages["terms"] = work.stage(
-            "terms",
-            lambda: choose_term_weight(folder / "model", weights, way["scale"], terms, dev, language, jobs, run),
+            "terms", lambda: choose_term_weight(folder / FIRST, weights, way["scale"], terms, dev, language, jobs, run)
         )
+    name, final = FIRST, model
+    if recipe.dev_text:
+        languages, name = (options.source_language, language), FINAL
+        stages[FINAL] = work.stage(FINAL, lambda: build_final(data, recipe, folder, languages, seed, jobs, run))
+        final = Model.open(folder / FINAL, verify=False, jobs=jobs)
+    learnt = folder / weights_of(name)
     scored = stages["test"] = work.stage(
-        "test", lambda: score_all(model, test, weights, way["scale"], language, seed, jobs, run)
+        "test", lambda: score_all(final, test, learnt, way["scale"], language, seed, jobs, run)
     )
     if options.curve:
         stages["curve"] = work.stage(
             "curve", lambda: learning_curve(folder, data, recipe, model, test, seed, jobs, language, run)
         )
-    return _finish(options, recipe, stages, scored, work)
+    return _finish(options, recipe, stages, scored, work, name)
 
 
 def _warn_of_references(options: CreateOptions, model: Model, parts: Mapping[str, Corpus], run: Session) -> None:
@@ -106,9 +113,14 @@ def _warn_of_references(options: CreateOptions, model: Model, parts: Mapping[str
 
 
 def _finish(
-    options: CreateOptions, recipe: Recipe, stages: Mapping[str, dict[str, Any]], scored: dict[str, Any], work: Work
+    options: CreateOptions,
+    recipe: Recipe,
+    stages: Mapping[str, dict[str, Any]],
+    scored: dict[str, Any],
+    work: Work,
+    final: str,
 ) -> Created:
-    """Put everything into the translator's folder, which appears whole, and remove the folder of the stages."""
+    """Put everything into the folder of the translator, which appears whole, and remove that of the stages."""
     out, data = Path(options.out), stages["data"]
     pairs = {name: data["pairs"][name] for name in ("read", "kept", "dropped")}
     test = {name: scored[name] for name in ("bleu", "chrf", "sentences", "low", "high")}
@@ -120,8 +132,8 @@ def _finish(
     seconds = sum(stage["seconds"] for stage in stages.values())
     made = Created(out, pairs, test, chosen, seconds, verdict(scored, stages["learn"]["learnt"]))
     name = options.name or out.absolute().name
-    model = work.folder / "model"
-    put_weights(model, read_weights(work.folder / "weights.txt"))
+    model = work.folder / final
+    put_weights(model, read_weights(work.folder / weights_of(final)))
     write_card(model, _card(options, made, name, data))
     with atomic_write(model / REPORT) as file:
         file.write(report_page(name, options.source_language, options.target_language, made, stages))
@@ -150,12 +162,13 @@ def _ours(folder: Path) -> list[str]:
 
 def _card(options: CreateOptions, made: Created, name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     domains = zip(data["train"]["domains"], data["train"]["pairs"], strict=True)
+    more = data["dev_text"] if made.recipe["dev_text"] else {}
     return {
         "name": name,
         "source": options.source_language,
         "target": options.target_language,
         "licence": options.licence,
-        "made_from": [{"corpus": domain, "pairs": count} for domain, count in domains],
+        "made_from": [{"corpus": domain, "pairs": count + more.get(domain, 0)} for domain, count in domains],
         "scores": {key: round(float(value), 2) for key, value in made.test.items()},
         "recipe": made.recipe,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ LEARN_FROM, SPARSE_FROM = 100, 300  # sentences from which weights are learnt, a
 MOST_LEARNT = 1200  # sentences to learn weights from; more take time and give little
 CHOOSE_LEAST = 300  # held-out sentences that decide on minimum Bayes risk
 PRUNE = 0.1  # as in hopefear.model.shrinking; without such rules, models translate better
+DEV_TEXT_FROM = 0.01  # share of the text; the model is built once more for it
 SCALES = (0.3, 0.5, 1.0, 2.0)  # of minimum Bayes risk
 
 
@@ -30,6 +31,7 @@ class Recipe:
     features: tuple[str, ...]  #: templates of sparse features to learn
     folds: int
     epochs: int
+    dev_text: bool  #: build the final model from the sentences that weights were learnt from too
     prune: float = PRUNE
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,4 +56,18 @@ def choose_recipe(data: Mapping[str, Any], tokenizer: str = BuildOptions.tokeniz
         features=("lex", "shape") if learn >= SPARSE_FROM else (),
         folds=3 if learn >= SPARSE_FROM else 5,
         epochs=6,
+        dev_text=_worth_building(data),
     )
+
+
+def _worth_building(data: Mapping[str, Any]) -> bool:
+    """Whether the sentences that weights are learnt from are enough for a final model, which has the same features."""
+    pairs, more = data["train"]["pairs"], data["dev_text"]
+    both = [count + more.get(domain, 0) for domain, count in zip(data["train"]["domains"], pairs, strict=True)]
+    enough = sum(both) - sum(pairs) >= max(1, DEV_TEXT_FROM * sum(pairs))
+    return enough and _small(both) == _small(pairs)
+
+
+def _small(pairs: Sequence[int]) -> list[bool]:
+    """The domains that may have a language model of their own."""
+    return [2 * count <= sum(pairs) for count in pairs]
