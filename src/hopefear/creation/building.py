@@ -35,16 +35,10 @@ def build_model(
 
 
 def build_final(
-    data: Mapping[str, Any],
-    recipe: Recipe,
-    folder: Path,
-    languages: tuple[str, str],
-    seed: int,
-    jobs: int,
-    run: Session,
+    data: Mapping[str, Any], recipe: Recipe, folder: Path, seed: int, jobs: int, run: Session
 ) -> dict[str, Any]:
     """The same from the sentences that weights were learnt from too, and the weights of the features that it has."""
-    source, target = joined(data, folder, languages)
+    source, target = joined(data, folder)
     record = _build(source, target, data, recipe, folder / FINAL, seed, jobs, run)
     known = set(Model.open(folder / FINAL, verify=False, jobs=jobs).feature_names)
     weights = read_weights(folder / weights_of(FIRST))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from hopefear.corpus import CleaningRules, Pair, clean, write_plain
 from hopefear.corpus.plain import PlainFiles
 from hopefear.corpus.splitting import letters
 from hopefear.trainers.data import Corpus
-from hopefear.util.files import atomic_write, iter_lines, read_lines
+from hopefear.util.files import atomic_write, iter_lines
 
 NAME = "dev.text"
 
@@ -53,17 +53,15 @@ def nearest_domain(files: PlainFiles, dev: Corpus) -> str:
     return max(zip(files.domains, map(likelihood, files.target), strict=True), key=lambda each: each[1])[0]
 
 
-def joined(data: Mapping[str, Any], folder: Path, languages: tuple[str, str]) -> tuple[list[Path], list[Path]]:
+def joined(data: Mapping[str, Any], folder: Path) -> tuple[list[Path], list[Path]]:
     """The files to build from, with these pairs behind those of their domains."""
-    sides: list[list[Path]] = []
-    for side, language in zip(("source", "target"), languages, strict=True):
-        paths = []
-        for name, domain in zip(data["train"][side], data["train"]["domains"], strict=True):
-            more: Sequence[str] = ()
-            if domain in data["dev_text"]:
-                more = read_lines(folder / f"{NAME}.{domain}.{language}")
-            paths.append(folder / f"all.{domain}.{language}")
-            with atomic_write(paths[-1]) as file:
-                file.writelines(f"{line}\n" for line in (*read_lines(folder / name), *more))
-        sides.append(paths)
-    return sides[0], sides[1]
+    source, target = ([_joined(folder, name) for name in data["train"][side]] for side in ("source", "target"))
+    return source, target
+
+
+def _joined(folder: Path, name: str) -> Path:
+    ending = name.removeprefix("train")  # domain and language
+    paths = [path for path in (folder / name, folder / f"{NAME}{ending}") if path.exists()]
+    with atomic_write(whole := folder / f"all{ending}") as file:
+        file.writelines(f"{line}\n" for path in paths for line in iter_lines(path))
+    return whole

@@ -61,10 +61,9 @@ class Created:
 def create(options: CreateOptions, run: Session = SILENT) -> Created:
     """Read, clean and split the corpus, build a model, learn its weights, score it, and put it into one folder."""
     out = Path(options.out)
-    if any(
-        _is_result(out, folder_of(out) / name) for name in (FINAL, FIRST)
-    ):  # killed when only the stages were left to remove
-        remove(folder_of(out))
+    begun = folder_of(out)
+    if any(_is_result(out, begun / name) for name in (FINAL, FIRST)):  # killed when only the stages were left to remove
+        remove(begun)
     check_out(out, options.overwrite)
     terms = [] if options.glossary is None else read_glossary(options.glossary)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -89,9 +88,8 @@ def create(options: CreateOptions, run: Session = SILENT) -> Created:
         )
     name, final = FIRST, model
     if recipe.dev_text:
-        languages, name = (options.source_language, language), FINAL
-        stages[FINAL] = work.stage(FINAL, lambda: build_final(data, recipe, folder, languages, seed, jobs, run))
-        final = Model.open(folder / FINAL, verify=False, jobs=jobs)
+        stages[FINAL] = work.stage(FINAL, lambda: build_final(data, recipe, folder, seed, jobs, run))
+        name, final = FINAL, Model.open(folder / FINAL, verify=False, jobs=jobs)
     learnt = folder / weights_of(name)
     scored = stages["test"] = work.stage(
         "test", lambda: score_all(final, test, learnt, way["scale"], language, seed, jobs, run)
