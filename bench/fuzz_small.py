@@ -90,7 +90,7 @@ def work(out: Path, folder: str, patterns: list[str], seconds: float) -> None:
         if any(fnmatch.fnmatch(kind, pattern) for pattern in patterns)
     }
     current = Current(out / "current")
-    for _, (seeds, reader, _) in targets.items():
+    for seeds, reader, _ in targets.values():
         for data in seeds:
             read_damaged(data, reader)  # what is loaded when it is first used
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -101,10 +101,17 @@ def started(
     command = [sys.executable, "-c", code, at, str(often), str(folder / "halted"), *arguments]
     path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")])
     pipe = subprocess.PIPE
-    given = (folder / "stdin").open() if (folder / "stdin").exists() else subprocess.DEVNULL
-    return subprocess.Popen(
-        command, cwd=folder, env={**os.environ, "PYTHONPATH": path}, text=True, stdin=given, stdout=pipe, stderr=pipe
-    )
+    stdin = folder / "stdin" if (folder / "stdin").exists() else Path(os.devnull)
+    with stdin.open() as given:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+            text=True,
+            stdin=given,
+            stdout=pipe,
+            stderr=pipe,
+        )
 
 
 def killed_at(

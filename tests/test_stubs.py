@@ -16,10 +16,10 @@ import hopefear
 FOLDER = Path(hopefear.__file__).parent
 #: Only the two stubs are read: what they import is checked by mypy itself.
 CONFIG = "[mypy]\nfollow_imports = skip\nfollow_imports_for_stubs = True\ndisable_error_code = overload-cannot-match\n"
-#: nanobind has types of its own for functions and classes, which stubtest does not know; other modules have no stubs.
+#: nanobind has its own types of functions and classes, which stubtest does not know; other modules have no stubs.
 EXPECTED = re.compile(
-    r"hopefear\._core\.\S+ is (?:not a function|inconsistent, (?:metaclass differs|stub is a staticmethod but runtime is "
-    r"not|stub does not have \*args parameter \"args\"))"
+    r"hopefear\._core\.\S+ is (?:not a function|inconsistent, (?:metaclass differs|stub is a staticmethod but runtime "
+    r"is not|stub does not have \*args parameter \"args\"))"
     r"|hopefear\.[\w.]+ failed to find stubs|hopefear\.__all__ is not present in stub"
 )
 

@@ -47,4 +47,4 @@ def test_the_command_writes_what_it_prints(out: Path, capsys: pytest.CaptureFixt
     assert shown.out.startswith("tan-table1: ") and "Claim. " in shown.out
     assert "tan-table1 (1 of 1)" in shown.err  # notes go to standard error
     written = (out / "tan-table1.md").read_text()
-    assert all(f"**{text}**" in written for text in re.findall(r"^BLEU on .*$", shown.out, re.M))
+    assert all(f"**{text}**" in written for text in re.findall(r"^BLEU on .*$", shown.out, re.MULTILINE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -50,7 +51,7 @@ def test_a_run(task: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.Mon
     weights = read_weights(out / "weights.txt")
     assert any(name.startswith("lex(") for name in weights)
     # and the model translates with them
-    monkeypatch.setattr(sys, "stdin", (task / "dev.source").open())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((task / "dev.source").read_bytes())))
     assert main(["translate", str(task / "model"), "--weights", str(out / "weights.txt"), "--pop-limit", "20"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines[:3]] == [epoch["after"].split() for epoch in examples[:3]]

@@ -228,8 +228,8 @@ def _candidates(decoder: Decoder, lists: Pool) -> str:
     w = weight_vector(decoder.weights, lists.feature_names)
     lines = []
     for i, number in enumerate(lists.ids):  # the writer counts from the start of the block
-        for line in format_nbest(lists, i, i + 1, "moses", w).decode().split("\n")[:-1]:
-            lines.append(f"{number} ||| {line.removeprefix(f'{i} ||| ')}\n")
+        block = format_nbest(lists, i, i + 1, "moses", w).decode().split("\n")[:-1]
+        lines += [f"{number} ||| {line.removeprefix(f'{i} ||| ')}\n" for line in block]
     return "".join(lines)
 
 

@@ -304,11 +304,11 @@ def _score(runs: Sequence[Stats], references: Sequence[Sequence[str | None]], me
     lines = ["a"] * (1 if len(counts) == 1 else 2)
     last = [None] * (len(lines) - 1)
     label = theirs.corpus_score(lines, [["a"] * len(lines), *[["a", *last]] * (max(counts, default=1) - 1)]).name
-    details = _details(metric, runs[0].sum(axis=0)) if metric.name == "bleu" and len(runs) == 1 else ""
+    details = _details(runs[0].sum(axis=0)) if metric.name == "bleu" and len(runs) == 1 else ""
     return SystemScore(mean(values), values, str(theirs.get_signature()), str(label), details)
 
 
-def _details(metric: Metric, stats: Stats) -> str:
+def _details(stats: Stats) -> str:
     """Precisions, brevity penalty and lengths, as sacreBLEU prints them."""
     import sacrebleu
 

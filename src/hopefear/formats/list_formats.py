@@ -19,7 +19,7 @@ FOREIGN: dict[str, Reader] = translators.READERS | generators.READERS | recognis
 
 def recognised(start: bytes) -> str | None:
     """Which of these formats begins in this way; none if it is one of our own."""
-    if start.startswith(b"FEATURES_TXT_BEGIN") or start.startswith(b"FEATURES_BIN_BEGIN"):
+    if start.startswith((b"FEATURES_TXT_BEGIN", b"FEATURES_BIN_BEGIN")):
         return "mert"
     if re.search(rb"(?m)^H-[0-9]+\t[-+0-9.e]+\t", start):
         return "fairseq"

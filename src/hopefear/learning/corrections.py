@@ -194,7 +194,7 @@ class Corrections:
     def undo_since(self, time: str) -> list[str]:
         """Takes back all corrections since a time in ISO 8601, in UTC unless it says otherwise."""
         try:
-            since = datetime.fromisoformat(time.strip().replace("Z", "+00:00"))
+            since = datetime.fromisoformat(time.strip())
         except ValueError:
             raise InputError(f"{time!r} is no time. Write it as 2026-01-31T12:00") from None
         since = since if since.tzinfo is not None else since.replace(tzinfo=UTC)
@@ -204,7 +204,7 @@ class Corrections:
             later = [
                 self._id(owner)
                 for owner, record in self._records.items()
-                if owner[0] == layer and datetime.fromisoformat(record.time.replace("Z", "+00:00")) >= since
+                if owner[0] == layer and datetime.fromisoformat(record.time) >= since
             ]
             return self.undo(*later)
 

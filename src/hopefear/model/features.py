@@ -129,8 +129,8 @@ def extended_features(
     words = text.target_vocab
     names = [feature_name(["pair", *pair]) for pair in _word_pairs(rules, sizes["pair"])]
     for order, template in enumerate(("unigram", "bigram", "trigram"), 1):
-        for ids in _frequent_ngrams(text.target, text.target_begin, order, sizes[template]):
-            names.append(feature_name([template, *(words[i] for i in ids)]))
+        ngrams = _frequent_ngrams(text.target, text.target_begin, order, sizes[template])
+        names += [feature_name([template, *(words[i] for i in ids)]) for ids in ngrams]
     return names + [feature_name(["trigger", words[d], words[e]]) for d, e in _triggers(text, sizes["trigger"], jobs)]
 
 

@@ -58,10 +58,8 @@ def metrics(groups: Sequence[MetricGroup], judgements: Sequence[Ranking | None],
         return None
     shown = []
     for name, part, own, scores in rows:
-        cells = [escape(name), TITLES[part]]
-        for key in columns:
-            cells.append(_cell(*scores[key][1:], key == own) if key in scores else "")
-        shown.append(cells)
+        cells = [_cell(*scores[key][1:], key == own) if key in scores else "" for key in columns]
+        shown.append([escape(name), TITLES[part], *cells])
     heads = [f"{_metric_name(metric)} {'↑' if metric.higher_is_better else '↓'}" for metric in columns.values()]
     lead = (
         "The same translations in every metric: the mean over seeds, and the change by training. Bold marks "

@@ -99,7 +99,7 @@ def packed(data: Mapping[str, Any]) -> str:
 
 def unpacked(page: str) -> Any:
     """The data of a page."""
-    match = re.search(r'id="data">(.*?)</script>', page, re.S)
+    match = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
     return json.loads(zlib.decompress(base64.b64decode(match[1]))) if match else None
 
 
@@ -136,10 +136,7 @@ def chart(
     def draw(width: int) -> str:
         height = 300 if width == WIDE else 260
         clip = f"{name}-{width}"
-        drawn = line_chart(
-            title, x, y, curves, name=clip, x_names=x_names, span=(low, high), width=width, height=height
-        )
-        return drawn
+        return line_chart(title, x, y, curves, name=clip, x_names=x_names, span=(low, high), width=width, height=height)
 
     return figure(name, draw, key=legend(shown) if len(shown) > 1 else "", note=note, title=heading)
 

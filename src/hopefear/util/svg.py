@@ -57,7 +57,7 @@ def style(selector: str = ":root") -> str:
 def number(value: float) -> str:
     """A coordinate: short."""
     text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text
+    return text.removesuffix(".0")
 
 
 def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
