@@ -58,6 +58,15 @@ def test_export_and_learn_from_it(folder: Path, capsys: Said) -> None:
     assert (folder / "small/corrections/layers/new/journal.jsonl").is_file()
 
 
+@pytest.mark.parametrize("name", ["day.tsv", "day.CSV"])
+def test_a_table_has_both_sides(folder: Path, capsys: Said, name: str) -> None:
+    sep = "," if name.endswith("CSV") else "\t"
+    rows = [("es", "en"), *((source, target) for source, target in zip(SOURCE, TARGET, strict=True) if source)]
+    (folder / name).write_text("".join(f"{source}{sep}{target}\n" for source, target in rows))
+    assert learn(folder, "--target", folder / name) == 0
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == ["1 learnt", "2 learnt"]
+
+
 def test_a_stream_of_corrections(folder: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a dingsda\ta gizmo\na dingsda\n\nx\t\n")))
     assert main(["translate", str(folder / "small"), "--learn"]) == 0

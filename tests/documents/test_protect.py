@@ -75,6 +75,11 @@ def test_ordinary_text_is_not_protected(text: str) -> None:
     assert protected == []
 
 
+@pytest.mark.parametrize("placeholder", ["${x}", "%(name)d", "%{x}", "%%", "%s"])
+def test_a_number_before_a_placeholder(placeholder: str) -> None:
+    assert Protector().parts(f"5 {placeholder}") == [Keep("5", "number"), " ", Keep(placeholder, "placeholder")]
+
+
 def test_an_identifier_has_no_word_that_is_translated() -> None:
     for text in ("mp3-player", "Typ-2", "20-year-old"):
         parts = Protector(known={"player", "typ", "year", "old"}).parts(text)

@@ -1,8 +1,8 @@
 """Learn from corrections of translations; list, export and undo them.
 
-Each line of --target corrects the translation of the same line of --source; a TMX file has both. A correction takes
-effect with the next translation, also in running servers, and is stored in the translator's journal,
-TRANSLATOR/corrections. Prints a line for each correction: its id, what is new in it, or why it was skipped.
+Each line of --target corrects the translation of the same line of --source; a TMX file, a table (TSV, CSV) or XLIFF has
+both. A correction takes effect with the next translation, also in running servers, and is stored in the translator's
+journal, TRANSLATOR/corrections. Prints a line for each correction: its id, what is new in it, or why it was skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 class Learn(Command[Iterator[str]]):
     translator: str = arg("A translator.", positional=True, file=True, folder=True, metavar="TRANSLATOR")
     source: str | None = arg("The source text, one sentence per line.", default=None, file=True, needs="target")
-    target: str | None = arg("The corrections, line by line; or TMX with both sides.", default=None, file=True)
+    target: str | None = arg(
+        "The corrections, line by line; or TMX, TSV, CSV, XLIFF with both sides.", default=None, file=True
+    )
     layer: str | None = arg(
         "Corrections of a project or a user, which count only where the same --layer is named.",
         default=None,
@@ -50,8 +52,11 @@ class Learn(Command[Iterator[str]]):
         asked = [self.target is not None, bool(self.undo), self.since is not None, self.list, self.export is not None]
         if sum(asked) != 1:
             raise OptionError("give one of --target, --undo, --since, --list, --export.")
-        if self.target is not None and self.source is None and not self.target.lower().endswith(".tmx"):
-            raise OptionError("--target needs --source, unless it is a TMX file.")
+        if self.target is not None and self.source is None:
+            from hopefear.corpus.reading import has_both_sides
+
+            if not has_both_sides(self.target):
+                raise OptionError("--target needs --source, unless it is TMX, TSV, CSV or XLIFF.")
 
     def run(self, session: Session) -> Iterator[str]:
         from hopefear.translator.translator import Translator

@@ -27,7 +27,8 @@ from hopefear.errors import InputError, input_error
 from hopefear.runs.session import SILENT, Session
 from hopefear.util.files import PACKED, PathLike, is_remote, path_name
 
-_ENDINGS = (".tmx", ".tsv", ".csv", ".xliff", ".xlf", ".po", ".jsonl", ".ndjson", ".json", ".parquet", ".zip", ".txt")
+_BOTH_SIDES = (".tmx", ".tsv", ".csv", ".xliff", ".xlf", ".po", ".jsonl", ".ndjson", ".json", ".parquet", ".zip")
+_ENDINGS = (*_BOTH_SIDES, ".txt")
 
 
 def read_pairs(
@@ -58,6 +59,11 @@ def read_pairs(
     for source, target in zip(source_files, target_files, strict=True):
         plan.add_sides(source, target)
     return plan.pairs()
+
+
+def has_both_sides(path: PathLike) -> bool:
+    """Whether a file has sentences and their translations, by the end of its name."""
+    return path_name(path).lower().endswith(_BOTH_SIDES)
 
 
 @dataclass

@@ -75,7 +75,7 @@ _FILE = rf"""
 _NUMBER = rf"""
     (?<!\w)(?:v(?=\d+\.\d)|(?<![^\s(\[])[-+\u2212±])?(?:[€$£]\ ?)?
     \d++(?:(?:[.,:/\u2019'\u2013-]|[\u00a0\u2009\u202f](?=\d\d\d(?!\d)))\d++)*+
-    (?:[\u00a0\u2009\u202f ]?(?:{_UNITS})(?!\w))?(?![^\W\d])"""
+    (?:[\u00a0\u2009\u202f ]?(?:{_UNITS})(?![\w(%{{]))?(?![^\W\d])"""
 _MUTATION = re.compile("(?:mB|n[AEIOUÁÉÍÓÚGD]|h[AEIOUÁÉÍÓÚ]|t[AEIOUÁÉÍÓÚS]|bP|bhF|gC|dT)[^\\W\\d_]*")  # Irish
 _BOTH_SEXES = re.compile("In(?:nen)?$")  # German: SchülerInnen
 _ORDINAL = re.compile(r"\d+(?:ST|ND|RD|TH|S)$")
