@@ -6,7 +6,11 @@ namespace hopefear {
 namespace {
 
 void bind_derivation(nb::module_& m) {
-  nb::class_<BoundDerivation>(m, "Derivation", "One derivation of a forest: a tree of edges with its score, words and features.")
+  nb::class_<BoundDerivation>(m, "Derivation",
+                              "One derivation of a forest: a tree of edges with its score, words and features.\n\n"
+                              ">>> best = hf.read_nbest(\"data/nbest.txt\")[0].viterbi({\"lm\": 1.0})\n"
+                              ">>> best.text, best.score, best.features[\"word\"]\n"
+                              "('and elimelech husband naomi died , and she was left , and her two sons .', -75.77, 16.0)")
       .def_prop_ro(
           "score", [](const BoundDerivation& b) { return b.d.score; }, "w.h(d), and the gains if the search was given some.")
       .def_prop_ro("forest", [](const BoundDerivation& b) { return b.forest; })

@@ -56,7 +56,11 @@ Forest from_arrays(In<int32_t> edge_begin, In<int32_t> tail_begin, In<int32_t> t
 }
 
 void bind_vocab(nb::module_& m) {
-  nb::class_<Vocab>(m, "Vocab", "Strings and the integers that stand for them.")
+  nb::class_<Vocab>(m, "Vocab",
+                    "Strings and the integers that stand for them.\n\n"
+                    ">>> pool = hf.read_nbest(\"data/nbest.txt\")\n"
+                    ">>> pool.features.find(\"lm\"), pool.features[3]\n"
+                    "(3, 'lm')")
       .def(nb::init<>())
       .def("add", &Vocab::add, "text"_a, "The id of a string, a new one if it was not known.")
       .def("find", &Vocab::find, "text"_a, "The id of a string, or -1.")
@@ -75,7 +79,12 @@ void bind_vocab(nb::module_& m) {
 
 void init_forest(nb::module_& m) {
   bind_vocab(m);
-  nb::class_<Forest>(m, "Forest", "Everything that the decoder could have said for one sentence.")
+  nb::class_<Forest>(m, "Forest",
+                     "Everything that the decoder could have said for one sentence.\n\n"
+                     ">>> decoder = hf.Hiero(\"translator\")\n"
+                     ">>> forest = decoder.decode([\"Das Haus steht hier.\"])[0]\n"
+                     ">>> forest.viterbi(decoder.weights).text\n"
+                     "'the house stands here .'")
       .def_static("from_arrays", &from_arrays, "edge_begin"_a, "tail_begin"_a, "tails"_a, "word_begin"_a, "words"_a, "dense"_a,
                   "vocab"_a, "features"_a, nb::kw_only(), "sparse_begin"_a = nb::none(), "sparse_ids"_a = nb::none(),
                   "sparse_values"_a = nb::none(), "spans"_a = nb::none(), "numbers"_a = nb::none(),

@@ -70,7 +70,11 @@ void bind_best(nb::class_<Forest>& forest) {
           },
           "w"_a, "gains"_a = nb::none(), "scale"_a = 1.0,
           "The best derivation by w.h(d), plus scale times the gains of its edges if they are given. Among equals the "
-          "lowest edge index wins, at every node.")
+          "lowest edge index wins, at every node.\n\n"
+          ">>> decoder = hf.Hiero(\"translator\")\n"
+          ">>> forest = decoder.decode([\"Das Haus steht hier.\"])[0]\n"
+          ">>> forest.viterbi(decoder.weights)\n"
+          "<Derivation 3.951396: the house stands here .>")
       .def(
           "kbest",
           [](const Forest& f, Weights w, int64_t k, bool distinct, std::optional<In<double>> gains, double scale) {
@@ -85,7 +89,11 @@ void bind_best(nb::class_<Forest>& forest) {
           },
           "w"_a, "k"_a, "distinct"_a = false, "gains"_a = nb::none(), "scale"_a = 1.0,
           "The k best derivations, best first, or all if there are fewer; with `distinct`, the best of each string. What "
-          "counts is w.h(d), plus scale times the gains of the edges if they are given.")
+          "counts is w.h(d), plus scale times the gains of the edges if they are given.\n\n"
+          ">>> decoder = hf.Hiero(\"translator\")\n"
+          ">>> forest = decoder.decode([\"Das Haus steht hier.\"])[0]\n"
+          ">>> [each.text for each in forest.kbest(decoder.weights, 2, distinct=True)]\n"
+          "['the house stands here .', 'the haus stands here .']")
       .def(
           "iter_kbest",
           [](const Forest& f, Weights w, bool distinct, std::optional<In<double>> gains, double scale) {

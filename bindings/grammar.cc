@@ -28,7 +28,12 @@ uint64_t file_checksum(const std::string& path) {
 }
 
 void bind_grammar(nb::module_& m) {
-  nb::class_<Grammar>(m, "Grammar", "A synchronous grammar, memory-mapped: a trie of source sides and their rules.")
+  nb::class_<Grammar>(m, "Grammar",
+                      "A synchronous grammar, memory-mapped: a trie of source sides and their rules.\n\n"
+                      ">>> grammar = hf.Model.open(\"translator\").grammar\n"
+                      ">>> begin, end = grammar.find(\"das haus\")\n"
+                      ">>> [grammar.target(rule) for rule in range(begin, end)]\n"
+                      "['the house']")
       .def_static("open", &Grammar::open, "path"_a, "verify"_a = true, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def_static("build", &Grammar::build, "table"_a, "jobs"_a = 0, nb::call_guard<nb::gil_scoped_release>())
       .def("__len__", &Grammar::rules)

@@ -157,15 +157,23 @@ void bind_metrics(nb::module_& m) {
            "exponential"_a, "retrieved"_a);
 }
 
+constexpr const char* kOracleDocument =
+    "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"
+    "It starts as one perfect sentence of K words: m_k = n_k = K + 1 - k, rho = K.\n\n"
+    ">>> document = hf.OracleDocument()\n"
+    ">>> stats = hf.Bleu().corpus_stats([\"the cat sat down\", \"cat the sat\"], [[\"the cat sat down\"] * 2])\n"
+    ">>> document.Bs(stats)\n"
+    "array([ 0.        , -1.24238952])\n"
+    ">>> document.update(stats[0])\n"
+    ">>> document.bleu()\n"
+    "1.0";
+
 void bind_oracle_document(nb::module_& m) {
   nb::class_<Custom, Metric>(m, "Custom", "A metric in Python: a function of the sum of statistics.")
       .def(nb::init<std::string, int, nb::typed<nb::callable, double(nb::object)>, bool, double>(), "name"_a, "size"_a, "score"_a,
            "higher_is_better"_a, "scale"_a);
 
-  nb::class_<OracleDocument>(
-      m, "OracleDocument",
-      "The document of earlier outputs, b-bar, in whose context B scores a sentence (Chiang 2012, section 2.4).\n\n"
-      "It starts as one perfect sentence of K words: m_k = n_k = K + 1 - k, rho = K.")
+  nb::class_<OracleDocument>(m, "OracleDocument", kOracleDocument)
       .def(nb::init<int, double>(), "max_order"_a = 4, "decay"_a = 0.9)
       .def_prop_ro("max_order", &OracleDocument::max_order)
       .def_prop_ro("decay", &OracleDocument::decay)

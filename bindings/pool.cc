@@ -78,21 +78,36 @@ void set_number_ids(Pool& p, const std::vector<std::optional<bool>>& ids) {
 
 /// Exchange with tables and pickle.
 nb::class_<Pool> bind_pool(nb::module_& m) {
-  return nb::class_<Pool>(m, "Pool", "The candidates (lists, lattices or forests) of a tuning set, with their references.")
+  return nb::class_<Pool>(m, "Pool",
+                          "The candidates (lists, lattices or forests) of a tuning set, with their references.\n\n"
+                          ">>> pool = hf.read_nbest(\"data/nbest.txt\", references=[\"data/ref.0\", \"data/ref.1\"])\n"
+                          ">>> pool\n"
+                          "<Pool of 300 sentences, 9000 candidates, 9 features>\n"
+                          ">>> pool[:10], pool.ids[0], pool.feature_names[3], len(pool.references(0))\n"
+                          "(<Pool of 10 sentences, 300 candidates, 9 features>, '0', 'lm', 2)")
       .def(nb::init<>())
       .def_static(
           "from_table", [](nb::args given, nb::kwargs options) { return in_python("from_table", *given, **options); },
           nb::sig("def from_table(table: object, group: str, *, features: Sequence[str] | str = (), text: str | None = None, "
                   "references: Sequence[str] | str = (), outcome: Sequence[str] | str = (), missing: str = 'error') -> Pool"),
           "Candidate lists from a table: a file (CSV, TSV, JSON lines, Parquet, Arrow), a frame of pandas, polars, pyarrow or "
-          "DuckDB, or a dict of arrays. docs/weigh.md explains the columns.")
+          "DuckDB, or a dict of arrays. docs/weigh.md explains the columns.\n\n"
+          ">>> rows = [{\"prompt\": 1, \"lm\": -2.0, \"comet\": 0.9}, {\"prompt\": 1, \"lm\": -1.0, \"comet\": 0.7}]\n"
+          ">>> hf.Pool.from_table(rows, group=\"prompt\", outcome=\"comet\")\n"
+          "<Pool of 1 sentence, 2 candidates, 1 feature>")
       .def(
           "to_arrow", [](nb::handle_t<Pool> self) { return in_python("to_arrow", self); },
           nb::sig("def to_arrow(self) -> typing.Any"),
-          "The candidates as a pyarrow.Table with a row for each: group, text, features, numbers.")
+          "The candidates as a pyarrow.Table with a row for each: group, text, features, numbers.\n\n"
+          ">>> hf.read_nbest(\"data/nbest.txt\").to_arrow().column_names[:3]\n"
+          "['group', 'text', 'glue']")
       .def(
           "to_pandas", [](nb::handle_t<Pool> self) { return in_python("to_pandas", self); },
-          nb::sig("def to_pandas(self) -> typing.Any"), "The same as a pandas.DataFrame.")
+          nb::sig("def to_pandas(self) -> typing.Any"),
+          "The same as a pandas.DataFrame.\n\n"
+          ">>> frame = hf.read_nbest(\"data/nbest.txt\").to_pandas()\n"
+          ">>> float(frame.groupby(\"group\")[\"lm\"].max().loc[\"0\"])\n"
+          "-75.77")
       .def(
           "__reduce__", [](nb::handle_t<Pool> self) { return in_python("reduce", self); },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"), "Pickled as the bytes of a native file of forests.");
@@ -154,14 +169,23 @@ void bind_contents(nb::class_<Pool>& pool) {
             if (!f.is_list() || e < 0 || e >= f.edges()) throw nb::index_error("no such candidate");
             return text_of(*p.vocab, f.edge_words(e));
           },
-          "index"_a, "candidate"_a, "The words of one candidate of a list.");
+          "index"_a, "candidate"_a,
+          "The words of one candidate of a list.\n\n"
+          ">>> hf.read_nbest(\"data/nbest.txt\").text(1, 0)[:49]\n"
+          "'and they shall take to them wives , moabitesses :'");
 }
 
 /// Pools made from parts of others and from arrays.
 void bind_making(nb::class_<Pool>& pool) {
   pool.def(
           "row_begin", [](const Pool& p) { return give(p.row_begin()); }, "Offsets of the rows of each sentence (lists only).")
-      .def("append", &Pool::append, "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{})
+      .def("append", &Pool::append, "id"_a, "forest"_a, "source"_a = "", "references"_a = std::vector<std::string>{},
+           "Add a sentence.\n\n"
+           ">>> pool = hf.read_nbest(\"data/nbest.txt\")\n"
+           ">>> chosen = pool[:0]  # without sentences, with the same features\n"
+           ">>> chosen.append(\"7\", pool[7], references=[\"and the two of them went on .\"])\n"
+           ">>> chosen.ids\n"
+           "['7']")
       .def(
           "retokenized",
           [](const Pool& p, In<int64_t> map_begin, In<int32_t> map, std::shared_ptr<Vocab> vocab) {
@@ -172,7 +196,10 @@ void bind_making(nb::class_<Pool>& pool) {
           "map_begin"_a, "map"_a, "vocab"_a)
       .def(
           "subset", [](const Pool& p, In<int64_t> indices) { return subset(p, view(indices)); }, "indices"_a.noconvert(),
-          "The sentences with these indices; arrays are shared.")
+          "The sentences with these indices; arrays are shared.\n\n"
+          ">>> pool = hf.read_nbest(\"data/nbest.txt\")\n"
+          ">>> pool.subset([7, 3]).ids\n"
+          "['7', '3']")
       .def("subset", &subset_of, "indices"_a,
            nb::sig("def subset(self, indices: collections.abc.Iterable[typing.SupportsIndex]) -> Pool"))
       .def("append_lists", &append_many, "ids"_a, "row_begin"_a, "dense"_a, "numbers"_a, "texts"_a, "references"_a,
@@ -201,7 +228,10 @@ void init_pool(nb::module_& m) {
       "merged",
       [](const std::vector<const Pool*>& pools, bool in_order) { return in_order ? merged_in_order(pools) : merged(pools); },
       "pools"_a, "in_order"_a = false,
-      "Candidate lists under their sentence ids, duplicates removed, in a canonical order, or in the order of the pools.");
+      "Candidate lists under their sentence ids, duplicates removed, in a canonical order, or in the order of the pools.\n\n"
+      ">>> pool = hf.read_nbest(\"data/nbest.txt\")\n"
+      ">>> hf.merged([pool[:2], pool[1:3]])\n"
+      "<Pool of 3 sentences, 90 candidates, 9 features>");
 }
 
 }  // namespace hopefear

@@ -27,7 +27,11 @@ void bind_best(nb::class_<Pool>& pool) {
             for (size_t i = 0; i < p.size(); ++i) all.append(BoundDerivation{p.sentences[i].forest, std::move(best[i])});
             return DerivationList(all);
           },
-          "w"_a, "jobs"_a = 0, "The best derivation of every sentence.")
+          "w"_a, "jobs"_a = 0,
+          "The best derivation of every sentence.\n\n"
+          ">>> pool = hf.read_nbest(\"data/nbest.txt\", references=[\"data/ref.0\", \"data/ref.1\"])\n"
+          ">>> pool.viterbi(hf.read_weights(\"data/initial.txt\"))[0]\n"
+          "<Derivation -25.836000: and elimelech husband of naomi died , and she shall be left hand , she and her two sons .>")
       .def(
           "kbest",
           [](const Pool& p, Weights w, int64_t k, bool distinct, int jobs) {
@@ -35,7 +39,11 @@ void bind_best(nb::class_<Pool>& pool) {
             Release release;
             return kbest(p, weights, k, distinct, jobs);
           },
-          "w"_a, "k"_a, "distinct"_a = false, "jobs"_a = 0, "A pool of lists: the k best of every sentence, best first.")
+          "w"_a, "k"_a, "distinct"_a = false, "jobs"_a = 0,
+          "A pool of lists: the k best of every sentence, best first.\n\n"
+          ">>> pool = hf.read_nbest(\"data/nbest.txt\", references=[\"data/ref.0\", \"data/ref.1\"])\n"
+          ">>> pool.kbest(hf.read_weights(\"data/initial.txt\"), 5)\n"
+          "<Pool of 300 sentences, 1500 candidates, 9 features>")
       .def(
           "envelope",
           [](const Pool& p, Weights w, Weights direction, int jobs) {
@@ -76,7 +84,12 @@ void bind_bleu(nb::class_<Pool>& pool) {
             return nb::typed<nb::list, BoundTriple>(all);
           },
           "w"_a, "document"_a, "mu"_a = kHopeMu, nb::kw_only(), "approximation"_a = kApproximation, "k"_a = kCandidates,
-          "jobs"_a = 0, "Hope, best and fear of every sentence, all in the context of the same document. `mu` is that of hope.")
+          "jobs"_a = 0,
+          "Hope, best and fear of every sentence, all in the context of the same document. `mu` is that of hope.\n\n"
+          ">>> pool = hf.read_nbest(\"data/nbest.txt\", references=[\"data/ref.0\", \"data/ref.1\"])\n"
+          ">>> first = pool.hope_fear(hf.read_weights(\"data/initial.txt\"), hf.OracleDocument())[0]\n"
+          ">>> first.hope.text\n"
+          "'and elimelech husband of naomi died , and she shall be left hand , she and her two sons .'")
       .def(
           "max_bleu",
           [](const Pool& p, Weights w, const OracleDocument& document, const std::string& approximation, int64_t k, int jobs) {
@@ -134,7 +147,10 @@ void bind_sums(nb::class_<Pool>& pool) {
             return sample(p, weights, count, temperature, seed, jobs);
           },
           "w"_a, "count"_a, "seed"_a, "temperature"_a = 1.0, "jobs"_a = 0,
-          "A pool of lists: random derivations of every sentence.")
+          "A pool of lists: random derivations of every sentence.\n\n"
+          ">>> pool = hf.read_nbest(\"data/nbest.txt\", references=[\"data/ref.0\", \"data/ref.1\"])\n"
+          ">>> pool.sample(hf.read_weights(\"data/initial.txt\"), 5, seed=1)\n"
+          "<Pool of 300 sentences, 1500 candidates, 9 features>")
       .def(
           "pruned",
           [](const Pool& p, Weights w, std::optional<double> beam, std::optional<double> posterior,

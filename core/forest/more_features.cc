@@ -24,21 +24,24 @@ Pool with_columns(const Pool& pool, const std::vector<std::string>& names, const
   const size_t width = names.size();
   for (size_t k = 0; k < row_begin.back() * width; ++k)
     if (!std::isfinite(values[k])) throw InputError("the new feature " + quoted(names[k % width]) + " is NaN or infinite");
+  const auto features = std::make_shared<Vocab>();  // a copy: other pools may share those of `pool`
+  for (const std::string& name : pool.features->texts()) features->add(name);
   std::vector<int32_t> ids;
   for (const std::string& name : names) {
-    ids.push_back(pool.features->add(name));
+    ids.push_back(features->add(name));
     if (ids.back() < pool.dense_width)
       throw InputError("a feature " + quoted(name) + " is there already. Rename it, or choose another prefix");
   }
   Pool out = pool;
+  out.features = features;
   each_sentence(pool, jobs, [&](size_t i, const Sentence& s) {
     const Forest& from = s.forest;
-    ForestBuilder builder(from.vocab, from.features, from.dense_width, from.number_width);
+    ForestBuilder builder(from.vocab, features, from.dense_width, from.number_width);
     builder.copy_node(from, 0);
     std::vector<int32_t> sparse;
     std::vector<double> sparse_values;
     for (int32_t e = 0; e < from.edges(); ++e) {
-      check_new(from, e, ids, *pool.features);
+      check_new(from, e, ids, *features);
       sparse.clear();
       sparse_values.clear();
       if (!from.sparse_begin.empty())

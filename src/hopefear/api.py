@@ -15,7 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hopefear._core import Pool
 from hopefear.commands.base import docstring, function, run_here
@@ -40,8 +43,9 @@ from hopefear.formats.nbest import read_nbest
 from hopefear.formats.pool import GROUP, as_table
 from hopefear.formats.records import is_table, lists_in, several
 from hopefear.formats.references import are_texts
+from hopefear.formats.scorable import is_columns
 from hopefear.formats.weights import write_weights
-from hopefear.reranker import Reranker, Scoring, is_columns
+from hopefear.reranker import Reranker, Scoring
 from hopefear.util.files import PathLike, read_lines
 
 add_features = function(Features)
@@ -140,6 +144,14 @@ def weigh(table: Any = None, group: str | None = None, outcome: str | None = Non
     return run_here(Weigh, {**options, "table": table})  # type: ignore[no-any-return]
 
 
+@overload
+def rerank(data: Pool, weights: Any, group: str | None = None, **options: Any) -> list[str]: ...
+@overload
+def rerank(data: NDArray[Any], weights: Any, group: str | None = None, **options: Any) -> NDArray[np.int64]: ...
+@overload
+def rerank(data: Any = None, weights: Any = None, group: str | None = None, **options: Any) -> Any: ...
+
+
 def rerank(data: Any = None, weights: Any = None, group: str | None = None, **options: Any) -> Any:
     """The best candidates of lists or forests, or a table with score and rank; see ``hopefear rerank``.
 
@@ -184,7 +196,8 @@ def score(
     {'bleu': 100.0}
     """
     hyp = several(next((options.pop(name) for name in ("predictions", "hypotheses", "table") if name in options), hyp))
-    if isinstance(refs, str) and outcome:  # of a table
+    rows = isinstance(hyp, list) and bool(hyp) and isinstance(hyp[0], Mapping)
+    if isinstance(refs, str) and (outcome or ((rows or hasattr(hyp, "columns")) and lists_in(hyp) is None)):
         group, refs = refs, None
     refs = options.pop("references", ()) if refs is None and not group else () if refs is None else refs
     options |= {"metric": options.pop("metrics", metric)} | _columns(hyp, group, outcome)
@@ -196,8 +209,8 @@ def score(
         sentences = range(len(pool))
         hyp, refs = [pool.text(i, 0) for i in sentences], [pool.references(i) for i in sentences]
     elif group or outcome:
-        rows = isinstance(hyp, list) and bool(hyp) and isinstance(hyp[0], Mapping) and not is_columns(hyp[0])
-        return run_here(Score, {**options, "table": [hyp] if rows else hyp})  # type: ignore[no-any-return]
+        one = rows and not is_columns(hyp[0])
+        return run_here(Score, {**options, "table": [hyp] if one else hyp})  # type: ignore[no-any-return]
     if are_texts(refs):
         return run_here(Score, {**options, "lines": _lines(hyp), "line_references": refs})  # type: ignore[no-any-return]
     if not len(hyp) or not len(refs):
@@ -208,6 +221,12 @@ def score(
         lines = isinstance(hyp, list | tuple) and any(" " in str(each) for each in hyp)
         cure = ' For lines of text, give refs as lists: hf.score(["a cat"], [["a cat"]])' if lines else ""
         raise type(error)(f"{error}{cure}") from None
+
+
+@overload
+def features(list: Any, out: None = None, **options: Any) -> Pool: ...
+@overload
+def features(list: Any, out: PathLike, **options: Any) -> Added: ...
 
 
 def features(list: Any, out: PathLike | None = None, **options: Any) -> Added | Pool:
@@ -228,6 +247,12 @@ def features(list: Any, out: PathLike | None = None, **options: Any) -> Added | 
         path = Path(folder) / "lists.jsonl"
         run_here(Features, {**options, "list": source, "out": path})
         return read_nbest(path)
+
+
+@overload
+def combine(*lists: Any, out: None = None, **options: Any) -> Pool: ...
+@overload
+def combine(*lists: Any, out: PathLike, **options: Any) -> Sequence[str]: ...
 
 
 def combine(*lists: Any, out: PathLike | None = None, **options: Any) -> Sequence[str] | Pool:

@@ -17,7 +17,14 @@ _typed: ContextVar[bool] = ContextVar("typed", default=False)  # whether message
 
 
 class InputError(ValueError):
-    """Bad input: one line that says where, what is wrong and how to cure it."""
+    """Bad input: one line that says where, what is wrong and how to cure it.
+
+    >>> try:
+    ...     hf.read_nbest("dev.nbest")
+    ... except hf.InputError as error:
+    ...     print(error)
+    dev.nbest: no such file or folder. Check the path
+    """
 
 
 class OptionError(InputError):

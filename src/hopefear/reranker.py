@@ -18,9 +18,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from html import escape
 from pathlib import Path
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +27,13 @@ from numpy.typing import NDArray
 from hopefear._core import Pool
 from hopefear.errors import InputError, input_error, python_messages
 from hopefear.formats import weights_json
-from hopefear.formats.missing import check_policy
-from hopefear.formats.nbest import read_nbest
-from hopefear.formats.records import Records, is_dataset, is_table, lists_in, several
+from hopefear.formats.missing import LIST_POLICIES, check_policy
+from hopefear.formats.scorable import is_columns, is_matrix, opened, reordered
 from hopefear.formats.table import Table, TableSpec, read_table
 from hopefear.formats.weights import weight_vector
 from hopefear.util.files import PathLike, atomic_write, read_whole
 from hopefear.util.messages import plural, some, suggestion
+from hopefear.util.picture import Picture, bars
 
 BARS = 30  # weights that a plot shows
 
@@ -82,7 +81,14 @@ class Reranker:
     @classmethod
     @python_messages()
     def load(cls, path: PathLike) -> Reranker:
-        """Weights from a JSON file of ``save``, a run directory, or a file of weights; of a result, those it has."""
+        """Weights from a JSON file of ``save``, a folder of ``tune``, ``train`` or ``weigh``, or a file of weights.
+
+        Of a result, those it has.
+
+        >>> path = hf.Reranker({"lm": 0.5, "tm": 1.0}, group="id").save("weights.json")
+        >>> hf.Reranker.load(path).names
+        ('lm', 'tm')
+        """
         from hopefear.formats.weights import read_weights
 
         if not isinstance(path, str | os.PathLike):
@@ -98,26 +104,48 @@ class Reranker:
 
     @classmethod
     def _of_run(cls, folder: Path) -> Reranker:
+        """Of what ``tune``, ``train`` or ``weigh`` left."""
         from hopefear.formats.weights import read_weights
         from hopefear.runs.directory import read_run
 
+        weighed = folder / "weigh.json"
+        if weighed.is_file():
+            return cls._of_weighed(weighed, read_weights(folder / "weights.txt"))
         record = read_run(folder)
         if record.status != "done":
             raise input_error(folder, None, "holds an unfinished run. Finish it with --resume")
         about = {"trainer": record.trainer, "seed": record.seed, "final": record.final, "versions": record.versions}
-        missing = "zero" if record.settings.get("missing") == "zero" else "error"  # a run does not keep the means
-        group = str(record.settings.get("group") or "")
-        return cls(read_weights(folder / "weights.txt"), missing, {}, str(record.metric or ""), group, about)
+        policy, group = record.settings.get("missing"), str(record.settings.get("group") or "")
+        missing = str(policy) if policy in LIST_POLICIES else "error"
+        return cls(read_weights(folder / "weights.txt"), missing, record.means, str(record.metric or ""), group, about)
+
+    @classmethod
+    def _of_weighed(cls, path: Path, weights: Mapping[str, float]) -> Reranker:
+        try:
+            record = json.loads(read_whole(path))
+            about = {name: record[name] for name in ("chosen", "verdict")}
+            return cls(weights, record["missing"], record["means"], record["outcome"], record["group"], about)
+        except (KeyError, TypeError, ValueError) as error:
+            raise input_error(path, None, f"not what weigh writes ({error}). Repeat weigh") from None
 
     def save(self, path: PathLike) -> Path:
-        """Write the JSON file; it appears whole or not at all."""
+        """Write the JSON file; it appears whole or not at all.
+
+        >>> path = hf.Reranker({"lm": 0.5}, missing="zero").save("weights.json")
+        >>> hf.load(path).missing
+        'zero'
+        """
         with atomic_write(path) as file:
             json.dump(self.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
             file.write("\n")
         return Path(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the file holds."""
+        """What the file holds.
+
+        >>> hf.Reranker({"lm": 0.5}, group="prompt").to_dict()["weights"]
+        {'lm': 0.5}
+        """
         from hopefear.util.values import plain
 
         record: dict[str, Any] = {
@@ -133,7 +161,11 @@ class Reranker:
         return {**record, "checksum": weights_json.checksum(record)}
 
     def to_pandas(self) -> Any:
-        """The weights as a Series, the largest first."""
+        """The weights as a Series, the largest first.
+
+        >>> hf.Reranker({"lm": 0.5, "tm": -1.0}).to_pandas().to_dict()
+        {'tm': -1.0, 'lm': 0.5}
+        """
         try:
             import pandas
         except ImportError:
@@ -142,12 +174,15 @@ class Reranker:
         return pandas.Series(dict(ordered), name="weight", dtype=float)
 
     def plot(self) -> Any:
-        """The largest weights as bars: matplotlib's axes if it is installed, else an object that notebooks show."""
+        """The largest weights as bars: matplotlib's axes if it is installed, else an object that notebooks show.
+
+        >>> picture = hf.Reranker({"lm": 0.5, "tm": -1.0}).plot()
+        """
         names, values = zip(*_largest(self.weights), strict=True) if self.weights else ((), ())
         try:
             from matplotlib import pyplot
         except ImportError:
-            return Picture(_bars(names, values))
+            return Picture(bars(names, values))
         _, axes = pyplot.subplots(figsize=(6, 0.3 * len(names) + 1))
         axes.barh(names[::-1], values[::-1])
         axes.set_xlabel("weight")
@@ -175,7 +210,7 @@ class Reranker:
         >>> Reranker({"lm": 0.5, "tm": 1.0}).predict([{"lm": -2.0, "tm": 3.0}, {"lm": -4.0, "tm": 1.0}])
         array([ 2., -1.])
         """
-        data = _opened(data)
+        data = opened(data)
         if isinstance(data, Pool):
             self._need(data.feature_names, "the candidates")
             w = weight_vector(self.weights, data.feature_names)
@@ -184,15 +219,26 @@ class Reranker:
             return self._of_matrix(data)
         if isinstance(data, Mapping) and not is_columns(data):
             data = [data]
-        if _is_matrix(data):
+        if is_matrix(data):
             return self._of_matrix(np.asarray(data))
         if isinstance(data, Sequence):
             return self._of_rows(data)
         return self._of_table(read_table(data))
 
     def best(self, rows: Any) -> int:
-        """The number of the best candidate of one group, the first of equals."""
+        """The number of the best candidate of one group, the first of equals.
+
+        >>> hf.Reranker({"lm": 0.5, "tm": 1.0}).best([{"lm": -2.0, "tm": 1.0}, {"lm": -1.0, "tm": 1.0}])
+        1
+        """
         return int(np.argmax(self.predict(rows)))
+
+    @overload
+    def rerank(self, data: Pool, group: str | None = None) -> list[str]: ...
+    @overload
+    def rerank(self, data: NDArray[Any], group: str | None = None) -> NDArray[np.int64]: ...
+    @overload
+    def rerank(self, data: Any, group: str | None = None) -> Any: ...
 
     @python_messages()
     def rerank(self, data: Any, group: str | None = None) -> Any:
@@ -205,12 +251,12 @@ class Reranker:
         >>> Reranker({"lm": 0.5}).rerank([{"text": "a", "lm": -2.0}, {"text": "b", "lm": -1.0}])[0]["text"]
         'b'
         """
-        data = _opened(data)
+        data = opened(data)
         if isinstance(data, Pool):
             self._need(data.feature_names, "the candidates")
             return [best.text for best in data.viterbi(dict(self.weights))]
         scores = self.predict(data)
-        if isinstance(data, np.ndarray) or _is_matrix(data):
+        if isinstance(data, np.ndarray) or is_matrix(data):
             return np.argsort(-scores, kind="stable")
         table = read_table(data, TableSpec(group) if group else None)
         group = group or (self.group if self.group in table.columns else None)
@@ -222,7 +268,7 @@ class Reranker:
             return [data[row] for row in order.tolist()]
         ranks = np.empty(len(scores), np.int64)
         ranks[order] = np.arange(len(order)) - np.repeat(begin, sizes) + 1
-        return _reordered(data, table, order, {"score": scores, "rank": ranks})
+        return reordered(data, table, order, {"score": scores, "rank": ranks})
 
     def _of_matrix(self, rows: NDArray[Any]) -> Vector:
         rows = np.asarray(rows, dtype=np.float64)
@@ -286,32 +332,74 @@ class Scoring:
         raise NotImplementedError
 
     def predict(self, data: Any) -> Vector:
-        """The score of each candidate; see :meth:`Reranker.predict`."""
+        """The score of each candidate; see :meth:`Reranker.predict`.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+        >>> result = hf.Kbmira().fit(pool)
+        >>> result.predict(pool).shape
+        (9000,)
+        """
         return self.reranker.predict(data)
 
+    @overload
+    def rerank(self, data: Pool, group: str | None = None) -> list[str]: ...
+    @overload
+    def rerank(self, data: NDArray[Any], group: str | None = None) -> NDArray[np.int64]: ...
+    @overload
+    def rerank(self, data: Any, group: str | None = None) -> Any: ...
+
     def rerank(self, data: Any, group: str | None = None) -> Any:
-        """The candidates, best first; see :meth:`Reranker.rerank`."""
+        """The candidates, best first; see :meth:`Reranker.rerank`.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+        >>> result = hf.Kbmira().fit(pool)
+        >>> result.rerank(pool[:1])
+        ['but elimelech husband of naomi died , and she was left , she and her two sons .']
+        """
         return self.reranker.rerank(data, group)
 
     def save(self, path: PathLike) -> Path:
-        """Write one JSON file that ``hf.load`` and ``hf.Reranker.load`` read."""
+        """Write one JSON file that ``hf.load`` and ``hf.Reranker.load`` read.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+        >>> result = hf.Kbmira().fit(pool)
+        >>> hf.load(result.save("weights.json")).weights == result.weights
+        True
+        """
         return self.reranker.save(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """The weights and where they come from, as JSON has them."""
+        """The weights and where they come from, as JSON has them.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+        >>> result = hf.Kbmira().fit(pool)
+        >>> sorted(result.to_dict())
+        ['about', 'checksum', 'format', 'group', 'means', 'metric', 'missing', 'version', 'weights']
+        """
         return self.reranker.to_dict()
 
     def to_pandas(self) -> Any:
-        """The weights as a Series, the largest first."""
+        """The weights as a Series, the largest first.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+        >>> result = hf.Kbmira().fit(pool)
+        >>> result.to_pandas().index[0]
+        'glue'
+        """
         return self.reranker.to_pandas()
 
     def plot(self) -> Any:
-        """The largest weights as bars."""
+        """The largest weights as bars.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+        >>> result = hf.Kbmira().fit(pool)
+        >>> picture = result.plot()
+        """
         return self.reranker.plot()
 
 
 def load(path: PathLike) -> Reranker:
-    """Weights from a file of ``save``, from a run directory or from a file of weights.
+    """Weights from a file of ``save``, from a folder of ``tune``, ``train`` or ``weigh``, or from a file of weights.
 
     >>> path = hf.Reranker({"lm": 0.5}).save("weights.json")
     >>> hf.load(path).weights
@@ -320,83 +408,5 @@ def load(path: PathLike) -> Reranker:
     return Reranker.load(path)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture that notebooks show; ``str()`` is its SVG."""
-
-    svg: str
-
-    def __str__(self) -> str:
-        return self.svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: PathLike) -> Path:
-        """Write the SVG to a file."""
-        with atomic_write(path) as file:
-            file.write(self.svg)
-        return Path(path)
-
-
-def _opened(data: Any) -> Any:
-    """Data in a form to score: lists of candidates as a pool, a file of rows as a table, a pandas Series as a dict."""
-    if isinstance(data, str | os.PathLike):
-        return read_table(data) if is_table(data) else read_nbest(data)
-    if hasattr(data, "iloc") and not hasattr(data, "columns"):
-        return data.to_dict()
-    data = several(data)
-    lists = lists_in(data)
-    return data if lists is None else lists if isinstance(lists, Pool) else read_nbest(Records(lists))
-
-
-def _is_matrix(data: Any) -> bool:
-    """Whether these are rows of numbers without names."""
-    return isinstance(data, list) and bool(data) and isinstance(data[0], list | tuple | np.ndarray)
-
-
-def is_columns(data: Mapping[str, Any]) -> bool:
-    """Whether a dict holds columns, and not one row."""
-    return any(hasattr(value, "__len__") and not isinstance(value, str | Mapping) for value in data.values())
-
-
-def _reordered(data: Any, table: Table, order: NDArray[np.int64], more: Mapping[str, NDArray[Any]]) -> Any:
-    """Data of the same kind in another order, with more columns."""
-    if hasattr(data, "iloc"):  # pandas
-        return data.assign(**more).iloc[order]
-    if hasattr(data, "with_columns") and hasattr(data, "select"):  # polars
-        return type(data)({**{name: data[name] for name in data.columns}, **more})[order.tolist()]
-    if is_dataset(data):
-        for name, values in more.items():
-            data = data.add_column(name, values)
-        return data.select(order)
-    if hasattr(data, "append_column"):  # pyarrow
-        for name, values in more.items():
-            data = data.append_column(name, [values])
-        return data.take(order)
-    return {name: column[order] for name, column in {**table.columns, **more}.items()}
-
-
 def _largest(weights: Mapping[str, float]) -> list[tuple[str, float]]:
     return sorted(weights.items(), key=lambda item: -abs(item[1]))[:BARS]
-
-
-def _bars(names: Sequence[str], values: Sequence[float]) -> str:
-    """Bars from 0 to both sides."""
-    width, label, row = 560, 160, 22
-    scale = (width - label) / 2 / max((abs(value) for value in values), default=1.0)
-    middle = label + (width - label) / 2
-    parts = []
-    for number, (name, value) in enumerate(zip(names, values, strict=True)):
-        y = row * number
-        length = abs(value) * scale
-        x = middle if value >= 0 else middle - length
-        colour = "#2a6fdb" if value >= 0 else "#c2410c"
-        title = f"<title>{escape(name)}: {value:.6g}</title>"
-        parts.append(
-            f'<text x="{label - 8}" y="{y + 15}" text-anchor="end" fill="currentColor">{escape(name)}</text>'
-            f'<rect x="{x:.1f}" y="{y + 4}" width="{length:.1f}" height="{row - 8}" fill="{colour}">{title}</rect>'
-        )
-    height = row * len(names) + 4
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="weights"'
-    return f'{head} font-family="system-ui,sans-serif" font-size="12">{"".join(parts)}</svg>'

@@ -211,3 +211,11 @@ def test_wrong_options() -> None:
         hf.add_features(list="l", out="o", explain="1")
     with pytest.raises(OptionError, match="weights goes with consensus"):
         hf.add_features(list="l", out="o", weights="w")
+
+
+def test_other_pools_keep_their_features() -> None:
+    candidates = [{"text": "a cat", "lm": -2.0}, {"text": "cat", "lm": -1.0}]
+    pool = hf.read_nbest([{"source": "un gato", "candidates": candidates}])
+    assert len(Evidence().add(pool[:1]).feature_names) > 10
+    assert len(hf.with_functions(pool, {"long": lambda edge: len(edge.words)}).feature_names) == 2
+    assert pool.feature_names == ["lm"]

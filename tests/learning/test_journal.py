@@ -2,6 +2,8 @@ import os
 import random
 import resource
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -9,6 +11,8 @@ import pytest
 
 from hopefear.errors import InputError
 from hopefear.learning.journal import Journal, Record, check_layer
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def record(number: int, text: str = "ein Haus") -> Record:
@@ -88,15 +92,22 @@ def test_a_line_that_is_missing_or_twice_is_damage(tmp_path: Path) -> None:
             Journal(tmp_path).read()
 
 
-def test_two_writers_are_refused(tmp_path: Path) -> None:
-    first, second = Journal(tmp_path), Journal(tmp_path)
-    add(first)
-    with pytest.raises(InputError, match="another process writes to this journal"):
-        add(second)
-    assert len(second.read()) == 1
+def elsewhere(folder: Path) -> str:
+    """What another process says that adds a line."""
+    code = f"from tests.learning.test_journal import Journal, add; print(add(Journal({str(folder)!r})))"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    return ended.stdout or ended.stderr.splitlines()[-1]
+
+
+def test_another_process_is_refused_as_long_as_one_journal_writes(tmp_path: Path) -> None:
+    first, second, forgotten = Journal(tmp_path), Journal(tmp_path), Journal(tmp_path)
+    assert [add(each) for each in (first, second, forgotten, first)] == [1, 2, 3, 4]
     first.close()
-    assert add(second) == 2
-    assert [each.number for each in first.read()] == [2]
+    del forgotten
+    assert "another process writes to this journal" in elsewhere(tmp_path)
+    second.close()
+    assert elsewhere(tmp_path) == "5\n"
+    assert [each.number for each in second.read()] == [3, 4, 5]
 
 
 def test_forked_workers_of_a_writer_may_write(tmp_path: Path) -> None:

@@ -175,3 +175,39 @@ def test_from_text() -> None:
         hf.Ndcg("y", gains="odd")
     with pytest.raises(InputError, match="k must"):
         hf.Mrr("y", k=-1)
+
+
+PAGES = [
+    {"query": query, "bm25": bm25, "clicks": clicks, "grade": grade}
+    for query, bm25, clicks, grade in [("tea", 5, 0.1, 0), ("tea", 4, 0.9, 1), ("cup", 3, 0.8, 1), ("cup", 3.5, 0.2, 0)]
+]
+
+
+@pytest.mark.filterwarnings("ignore:the gain may be chance")
+@pytest.mark.parametrize("metric", ["mrr", "ndcg@10", "recall@1", hf.Map("grade")])
+def test_the_outcome_is_the_column_of_a_metric_that_needs_one(metric: Any) -> None:
+    how: dict[str, Any] = {"group": "query", "outcome": "grade"}
+    assert hf.Mert(metric=metric).fit(PAGES, **how).score == 1
+    assert hf.tune(PAGES, **how, metric=metric, trainer="mert", holdout=0).score == 1
+    assert hf.tune(PAGES, **how, trainer=hf.Mert(metric=metric), holdout=0).score == 1
+
+
+def test_a_column_that_is_not_known_is_asked_for() -> None:
+    with pytest.raises(InputError, match=r"metric mrr: which column has the numbers\? Add column=NAME, one of grade"):
+        hf.Mert(metric="mrr").fit(PAGES, group="query", outcome=["grade", "clicks"])
+    with pytest.raises(InputError, match="trainer kbmira cannot optimise mrr"):
+        hf.tune(PAGES, "query", "grade", metric="mrr", trainer="kbmira")
+
+
+def test_a_ranked_table_is_scored() -> None:
+    ranked = hf.rerank(PAGES, {"bm25": 1.0}, group="query")
+    assert hf.score(ranked, "query", "grade", metric=["mrr", "recall@1"], by="bm25").scores == {
+        "mrr": 0.5,
+        "recall@1": 0,
+    }
+    assert hf.score(ranked, "query", metric="mrr:column=grade", by="clicks").value == 1
+    assert hf.score(PAGES, "query", metric=hf.Mrr("grade")).value == 0.75  # the order of the rows
+    frame = hf.score([{**row, "score": row["clicks"]} for row in reversed(PAGES)], "query", "grade", metric="ndcg@2")
+    assert frame.value == 1
+    with pytest.raises(InputError, match="row 1: grade is missing"):
+        hf.score([PAGES[0], {**PAGES[1], "grade": None}], "query", "grade", metric="mrr")

@@ -88,3 +88,9 @@ def test_from_text_and_complaints() -> None:
     pool = Table(columns).pool(TableSpec("g", ["a"], outcome=("tp", "fp")))
     with pytest.raises(InputError, match="negative"):
         hf.Precision().stats(pool)
+
+
+def test_a_table_is_scored_by_columns_of_counts() -> None:
+    rows = [{"id": 1, "tp": 1, "fp": 2, "fn": 2, "score": -1.0}, {"id": 1, "tp": 3, "fp": 1, "fn": 0, "score": 1.0}]
+    assert hf.score(rows, "id", metric="precision").value == 0.75
+    assert hf.score(rows, "id", ["tp", "fp", "fn"], metric=["recall", hf.FBeta()]).scores == {"recall": 1, "f1": 6 / 7}

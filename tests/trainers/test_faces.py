@@ -47,6 +47,32 @@ def test_wrong_types_are_named(pool: hf.Pool, data: Any, initial: Any, message: 
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("trainer", "options", "said"),
+    [
+        (hf.Mert, {"seed": "1"}, "trainer mert: seed is a whole number, not '1'"),
+        (hf.Mert, {"restarts": 2.5}, "trainer mert: restarts is a whole number, not 2.5"),
+        (hf.Kbmira, {"C": None}, "trainer kbmira: C is a number, not None"),
+        (hf.Rampion, {"loss": 3}, "trainer rampion: loss is a text, not 3"),
+    ],
+)
+def test_options_have_types(trainer: type, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(hf.InputError) as error:
+        trainer(**options)
+    assert str(error.value) == said
+
+
+def test_online_trainers_take_what_batch_trainers_take(pool: hf.Pool, tmp_path: Path) -> None:
+    hf.write_nbest(pool, tmp_path / "dev.jsonl")
+    start = dict.fromkeys(pool.feature_names, 0.1)
+    hf.write_weights(start, tmp_path / "weights.txt")
+    plain = hf.Arow(epochs=2).fit(pool, start)
+    assert hf.Arow(epochs=2).fit(tmp_path / "dev.jsonl", tmp_path / "weights.txt").weights == plain.weights
+    assert hf.Arow(epochs=2).fit(pool, hf.Reranker(start)).weights == plain.weights
+    with pytest.raises(hf.InputError, match="initial weights are a mapping"):
+        hf.Arow().fit(pool, [1.0])
+
+
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_help_explains_every_option(trainer: type) -> None:
     import dataclasses

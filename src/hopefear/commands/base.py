@@ -81,6 +81,7 @@ class Command(Generic[R_co]):
     """A command; subclasses add their options as fields, and ``run``."""
 
     examples: ClassVar[str] = ""
+    python: ClassVar[str] = ""  # the example in the docstring of the function
 
     seed: int = arg("The random seed.", default=1, least=0, decides=True)
     jobs: int = arg("Threads or processes; 0: one per core.", default=0, least=0)
@@ -329,7 +330,9 @@ def docstring(command: type[Command[Any]]) -> str:
     """The docstring of the function: what the command says of itself, then its options."""
     import textwrap
 
-    lines = [inspect.cleandoc(command.__doc__ or ""), "", "Options:", ""]
+    lines = [inspect.cleandoc(command.__doc__ or ""), ""]
+    lines += [inspect.cleandoc(command.python), ""] if command.python else []
+    lines += ["Options:", ""]
     for each in options(command):
         if about(each).terminal:
             continue

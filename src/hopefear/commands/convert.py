@@ -34,6 +34,11 @@ class Convert(Command[None]):
     hopefear convert dev.nbest dev.forests --share-prefixes
     hopefear convert moses.ini weights.txt --from weights --to weights
     """
+    python = """
+    >>> hf.convert("data/nbest.txt", "dev.jsonl", refs=["data/ref.0"], sources="data/source.txt")
+    >>> hf.read_nbest("dev.jsonl").references(0)
+    ["elimelech , naomi 's husband , died ; and she was left , and her two sons ."]
+    """
 
     def run(self, session: Session) -> None:
         from hopefear.commands.candidates import warn_of_references

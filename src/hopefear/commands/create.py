@@ -85,6 +85,11 @@ class Create(Command["Created"]):
         --test-source test.es --test-refs test.en --out translator
     hopefear translate translator < text.de
     """
+    python = """
+    >>> created = hf.create(source="train.de", target="train.en", from_="de", to="en", no_curve=True, out="new")
+    >>> created.pairs["kept"], hf.Translator("new")("Ein rotes Haus steht hier.")
+    (224, 'A red house stands here.')
+    """
 
     def check(self) -> None:
         if not self.corpus and not self.source:

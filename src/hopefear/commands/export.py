@@ -23,6 +23,10 @@ class Export(Command[str]):
     hopefear export model --format moses --out moses
     hopefear export model --format cdec --weights run/weights.txt --out cdec
     """
+    python = """
+    >>> hf.export("translator", format="cdec", out="cdec")
+    'cdec'
+    """
 
     def run(self, session: Session) -> str:
         from hopefear.formats.weights import check_names, read_weights

@@ -53,6 +53,11 @@ class Features(Command["Added"]):
     hopefear features scores.csv --group query --text passage --out dev.jsonl
     hopefear features dev.nbest --out dev.more.nbest --sources dev.es --model model
     """
+    python = """
+    >>> added = hf.add_features("data/nbest.txt", sources="data/source.txt", out="more.jsonl")
+    >>> added.families["source"]
+    ['source_ratio', 'source_mark_gap', 'source_numbers', 'source_names', 'source_copies']
+    """
 
     def run(self, session: Session) -> Added:
         from hopefear.decode.evidence import Evidence, add_evidence

@@ -45,6 +45,11 @@ class Generate(WritesFiles[Files]):
     hopefear generate --out data --sentences 1000 --candidates 200 --sparse 5000 --seed 7
     hopefear generate --out data --jsonl          # with a metric column, "quality"
     """
+    python = """
+    >>> files = hf.generate(out="practice", sentences=50, candidates=10)
+    >>> files.paths[:3]
+    ['practice/nbest.txt', 'practice/source.txt', 'practice/ref.0']
+    """
 
     def run(self, session: Session) -> Files:
         from hopefear.data.lists import Synthetic

@@ -63,6 +63,13 @@ class Import(Command[Imported]):
         --format moses --out model
     hopefear translate model < source > target
     """
+    python = """
+    >>> folder = hf.export("translator", format="cdec", out="cdec")  # to have files of cdec
+    >>> files = {"grammar": "cdec/grammar.gz", "lm": "cdec/lm0.arpa.gz", "weights": "cdec/weights"}
+    >>> imported = hf.import_(**files, format="cdec", out="imported")
+    >>> hf.Hiero("imported").translate(["das haus steht hier ."])
+    ['the house stands here .']
+    """
 
     def check(self) -> None:
         if self.settings is not None and self.format != "joshua":

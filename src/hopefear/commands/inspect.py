@@ -43,6 +43,12 @@ class Inspect(Command[Description]):
     hopefear inspect model --perplexity dev.en --json
     hopefear inspect model --export rules.txt.gz
     """
+    python = """
+    >>> print(hf.inspect("translator", rules="das haus"))
+    model            translator (hiero, 0.6 MB)
+    ...
+      das haus -> the house                             count 2.333  phrase_ef 0  phrase_fe 0
+    """
 
     def run(self, session: Session) -> Description:
         from hopefear.model.inspection import inspect_model

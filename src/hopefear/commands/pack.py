@@ -39,6 +39,11 @@ class Pack(Command[str]):
     hopefear pack translator small.hft --prune 0.1 --round 0.0625
     hopefear translate small.hft < source > target
     """
+    python = """
+    >>> path = hf.pack("translator", "translator.hft", round=0.0625)
+    >>> hf.Translator(path)("Das Haus ist wichtig.")
+    'The house is important.'
+    """
 
     def run(self, session: Session) -> str:
         import tempfile

@@ -33,6 +33,11 @@ class Report(Command[Path]):
     hopefear report run-mert run-kbmira run-pro --out comparison.html
     hopefear report run --watch                     # while tune or train is at work; Ctrl-C ends it
     """
+    python = """
+    >>> tuned = hf.tune("data/nbest.txt", refs=["data/ref.0", "data/ref.1"], trainer="kbmira", out="run")
+    >>> hf.report("run", "report.html").name
+    'report.html'
+    """
 
     def check(self) -> None:
         if not self.runs:

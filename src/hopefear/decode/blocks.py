@@ -43,7 +43,12 @@ Weights = Mapping[str, float] | NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Blocks:
-    """A decoder for one model. ``weights`` of None are those of the model; features they do not name weigh 0."""
+    """A decoder for one model. ``weights`` of None are those of the model; features they do not name weigh 0.
+
+    >>> report = hf.build("train.de", "train.en", "blocks", hf.BuildOptions(kind="blocks"))
+    >>> hf.Blocks(hf.Model.open("blocks")).translate(["Das Haus steht hier."])
+    ['The house stands here.']
+    """
 
     model: Model
     weights: Mapping[str, float] = None  # type: ignore[assignment]

@@ -37,7 +37,12 @@ def best_by_consensus(
     candidates: int = CANDIDATES,
     jobs: int = 0,
 ) -> list[str]:
-    """The best candidate of every sentence of lists or forests, a blank between its words."""
+    """The best candidate of every sentence of lists or forests, a blank between its words.
+
+    >>> pool = hf.read_nbest("data/nbest.txt")
+    >>> hf.best_by_consensus(pool[:1], hf.read_weights("data/initial.txt"), "chrf", scale=0.5)
+    ['and elimelech husband of naomi died , and she was left , she and her two sons . "']
+    """
     w = weight_vector(weights, pool.feature_names) if isinstance(weights, Mapping) else weights
     if not pool.is_lists and metric == "bleu":
         scored = forest_consensus(list(pool), w, scale, candidates, jobs)

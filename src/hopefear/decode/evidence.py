@@ -81,6 +81,11 @@ class Evidence:
     """Columns for the candidates of lists.
 
     With ``weights``, the candidates of ``consensus`` are as probable as exp(``scale`` w.h); without, equally probable.
+
+    >>> pool = hf.read_nbest("data/nbest.txt")
+    >>> more = hf.Evidence(consensus=["bleu"]).add(pool[:10])
+    >>> more.feature_names[-3:]
+    ['posterior_4', 'votes', 'centroid']
     """
 
     def __init__(

@@ -22,7 +22,14 @@ from hopefear.model.directory import Model
 
 @dataclass(frozen=True)
 class Forced:
-    """For one model; ``max_span`` of 0 is as in extraction."""
+    """For one model; ``max_span`` of 0 is as in extraction.
+
+    >>> print(hf.Forced(hf.Model.open("translator")).explain("Das Haus", "the house"))
+    source      das haus
+    candidate   the house
+       +1.214  das -> the                                    1-1 -> 1-1
+       +1.400  haus -> house                                 2-2 -> 2-2
+    """
 
     model: Model
     max_span: int = 0

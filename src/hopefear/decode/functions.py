@@ -38,7 +38,14 @@ _KEY = 16  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What a feature function sees: a candidate of a list, or an edge of a forest."""
+    """What a feature function sees: a candidate of a list, or an edge of a forest.
+
+    >>> def numbers(edge: hf.Edge) -> float:
+    ...     return float(sum(word is not None and word.isdigit() for word in edge.words))
+    >>> pool = hf.read_nbest("data/nbest.txt")
+    >>> hf.with_functions(pool[:5], {"numbers": numbers}).feature_names[-1]
+    'numbers'
+    """
 
     source: str  #: the whole sentence, if it is known
     words: tuple[str | None, ...]  #: the target side; None where the words of a tail stand

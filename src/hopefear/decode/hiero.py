@@ -61,6 +61,12 @@ class Hiero:
     """A decoder for one model, or the path of one.
 
     ``weights`` of None are those of the model; features they do not name weigh 0.
+
+    >>> decoder = hf.Hiero("translator")
+    >>> decoder.decode(["Das Haus steht hier."])
+    <Pool of 1 sentence, 153 edges, 13 features>
+    >>> decoder.translate(["Das Haus steht hier."])
+    ['The house stands here.']
     """
 
     model: Model
@@ -225,6 +231,10 @@ class Hiero:
         So do sentences with rules of their own (:class:`Prepared`); features of these rules may be among ``extra``.
         All pools of one decoder share their words and features. ``weights`` take the place of the decoder's own.
         ``max_edges`` and ``beam`` prune as ``Forest.pruned`` does, before the forest is written out: that is cheaper.
+
+        >>> forests = hf.Hiero("translator").decode(["Das Haus steht hier.", "Ein rotes Boot."])
+        >>> forests.ids, int(forests[1].count_derivations())
+        (['0', '1'], 94)
         """
         w = self.weights if weights is None else weights
         lines = self._read(lines, first)

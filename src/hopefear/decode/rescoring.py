@@ -44,6 +44,12 @@ def rescore(
     ``features`` are names of the templates unigram, bigram, trigram, trigger and pair (docs/model-directory.md); pairs
     need the source text and forests that know their spans. Each of ``language_models`` becomes a feature of that name,
     a natural logarithm. At most ``pop_limit`` edges are kept of each node (0: all), and lists stay whole.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+    >>> english = hf.LanguageModel.estimate("data/ref.1", order=2)
+    >>> pool = hf.rescore(pool, hf.read_weights("data/initial.txt"), language_models={"lm2": english})
+    >>> pool.feature_names[-1]
+    'lm2'
     """
     models = [(name, model.core) for name, model in (language_models or {}).items()]
     return Rescorer(pool, list(features), models).run(pool, weights, pop_limit, jobs)

@@ -32,7 +32,7 @@ def score_tables(
     jobs: int = 0,
 ) -> Scored:
     """Score the best candidates of one or several tables; others are compared with the first."""
-    if not spec.outcome and not (spec.text and spec.references):
+    if not spec.outcome and not (spec.text and spec.references) and not all(metric.columns for metric in metrics):
         raise OptionError("--table needs --outcome, or --text and --references.")
     names = [name for name, _ in systems]
     tables = [read_table(table, spec) for _, (table,) in systems]
@@ -53,6 +53,9 @@ def score_tables(
     for metric in metrics:
         if isinstance(metric, External):
             stats = [[_outcomes(table, metric, own)] for table, own in zip(flat, rows, strict=True)]
+            scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, **how))
+        elif metric.columns:
+            stats = [[_of_columns(each, metric, spec.group, by, labels, jobs)] for each in flat]
             scores.append(compared([_score(runs, metric) for runs in stats], stats, metric, **how))
         else:
             references = [_texts(flat[0], name, rows[0]) for name in spec.references]
@@ -101,6 +104,20 @@ def _texts(table: Table, name: str | None, rows: NDArray[np.int64]) -> list[str]
         return []
     texts = table.texts(name, "--text")
     return [texts[row] for row in rows.tolist()]
+
+
+def _of_columns(table: Table, metric: Metric, group: str, by: str | None, labels: Sequence[str], jobs: int) -> Stats:
+    """The metric's statistics of each group, in this order: of its best candidate, or of the order of all."""
+    codes, own = table.codes(group)
+    by = _ordering(table, by)
+    value = np.nan_to_num(table.numbers(by, "--by"), nan=-np.inf) if by is not None else np.zeros(table.rows)
+    rank = np.unique(value, return_inverse=True)[1].astype(np.float64)
+    columns = {" group": codes, " rank": rank, **{name: table.numbers(name, "--metric") for name in metric.columns}}
+    ranked = Table(columns, table.name, table.line_of, owner=table.owner, duplicates=True)
+    pool = ranked.pool(TableSpec(" group", [" rank"], outcome=metric.columns))
+    place = {label: row for row, label in enumerate(pool.ids)}
+    code = {label: str(number) for number, label in enumerate(own)}
+    return metric.chosen_stats(pool, np.ones(1), jobs)[[place[code[label]] for label in labels]]
 
 
 def _outcomes(table: Table, metric: External, rows: NDArray[np.int64]) -> Stats:

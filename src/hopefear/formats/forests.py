@@ -72,6 +72,10 @@ def read_forests(
     ``path`` is a file with all sentences, or a folder (or a list) of files with one sentence each; in a folder they are
     called ``0.json.gz``, ``1.json.gz``, ... and other files are passed over. Without ``format`` the first bytes tell
     what a file is. A native file is mapped, not read; ``verify=False`` leaves its checksums alone.
+
+    >>> hf.write_forests(hf.Hiero("translator").decode(["Das Haus steht hier."]), "dev.forests")
+    >>> hf.read_forests("dev.forests")
+    <Pool of 1 sentence, 153 edges, 13 features>
     """
     _check(format)
     single = isinstance(path, str | os.PathLike)
@@ -306,6 +310,11 @@ def write_forests(pool: Pool, path: PathLike, format: str = "native") -> None:
     ``native``, ``travatar``, ``cicada`` and ``plf`` are files, all but the first with one sentence per line. ``moses``,
     and ``cdec`` unless the name has a suffix such as .json, are folders with one file per sentence. What a format
     cannot say is an InputError, and then nothing is written.
+
+    >>> forests = hf.Hiero("translator").decode(["Das Haus steht hier.", "Ein rotes Boot."])
+    >>> hf.write_forests(forests, "forests", format="cdec")
+    >>> hf.read_forests("forests")
+    <Pool of 2 sentences, 221 edges, 6 features>
     """
     _check(format, FOREST_FORMATS[:6])
     if format == "native":

@@ -9,8 +9,8 @@
 
 A line is confirmed once it is on the disk (``fsync``). What a kill leaves of a line has no line end: it does not count,
 and the next line takes its place. ``check`` is a checksum of the line and of all before it, so that a damaged journal
-is noticed. One process writes at a time, which the file ``lock`` next to the journal sees to; forked workers of it may
-write too. Any number of processes may read.
+is noticed. One process writes at a time, which the file ``lock`` next to the journal sees to; forked workers of it, and
+other journals of it, may write too. Any number of processes may read.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import json
 import math
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,37 @@ class Record:
         return cls(number, kind, time, user, project, source, target, tuple(links), aside, tuple(undone), weights)
 
 
+class _Held:
+    """The lock of a journal, which all journals of this process share that have the same file."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.guard = threading.RLock()  # lockf does not keep threads apart
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
+
+    @classmethod
+    def of(cls, path: Path) -> _Held:
+        """Raises BlockingIOError if another process holds it."""
+        with _opening:
+            with suppress(FileNotFoundError):
+                if (held := _held.get(_file(path.stat()))) is not None:
+                    return held
+            held = cls(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
+            fcntl.flock(held.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _held[_file(os.fstat(held.descriptor))] = held
+            return held
+
+
+_opening = threading.Lock()
+_held: weakref.WeakValueDictionary[tuple[int, int], _Held] = weakref.WeakValueDictionary()
+
+
+def _file(about: os.stat_result) -> tuple[int, int]:
+    return about.st_dev, about.st_ino
+
+
 class Journal:
     """The journal in a folder, which need not be there yet. Threads may share it."""
 
@@ -89,7 +121,7 @@ class Journal:
         self._end = 0  # bytes read
         self._lines = 0
         self._check = _FIRST
-        self._held: int | None = None  # the descriptor of the lock
+        self._held: _Held | None = None
         self._guard = threading.RLock()
 
     def read(self) -> list[Record]:
@@ -142,11 +174,13 @@ class Journal:
         with self._guard:
             self.hold()
             assert self._held is not None
-            fcntl.lockf(self._held, fcntl.LOCK_EX)  # against the other workers, which hold the lock as well
-            try:
-                yield
-            finally:
-                fcntl.lockf(self._held, fcntl.LOCK_UN)
+            held = self._held
+            with held.guard:
+                fcntl.lockf(held.descriptor, fcntl.LOCK_EX)  # against the other workers, which hold the lock as well
+                try:
+                    yield
+                finally:
+                    fcntl.lockf(held.descriptor, fcntl.LOCK_UN)
 
     def hold(self) -> None:
         """Makes this process the one that writes, with those that it forks later, until ``close``."""
@@ -155,23 +189,17 @@ class Journal:
                 return
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                descriptor = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            except OSError as error:
-                raise os_error(self.folder / LOCK, error) from None
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(descriptor)
+                self._held = _Held.of(self.folder / LOCK)
+            except BlockingIOError:
                 finding = "another process writes to this journal. Send corrections to it, or end it"
                 raise input_error(self.path, None, finding) from None
-            self._held = descriptor
+            except OSError as error:
+                raise os_error(self.folder / LOCK, error) from None
 
     def close(self) -> None:
         """Lets another process write."""
         with self._guard:
-            if self._held is not None:
-                os.close(self._held)
-                self._held = None
+            self._held = None
 
     def append(self, record: Record) -> None:
         """Adds a line, inside ``writing`` and after ``read``. When this returns, the line is on the disk."""

@@ -25,7 +25,7 @@ from hopefear.metrics.ratio import FBeta, Precision, Rate, Recall
 from hopefear.metrics.rouge import RougeS
 from hopefear.metrics.ter import Ter, Wer
 from hopefear.util import plugins
-from hopefear.util.messages import suggestion
+from hopefear.util.messages import some, suggestion
 from hopefear.util.values import value_of
 
 
@@ -67,6 +67,8 @@ __all__ = [
     "find",
     "from_record",
     "from_text",
+    "is_metric",
+    "is_whole",
     "metric_for",
     "names",
     "split_text",
@@ -126,9 +128,26 @@ def split_text(text: str, columns: Sequence[str] = ()) -> tuple[str, str]:
     return name, rest
 
 
+def is_metric(text: str) -> bool:
+    """Whether a text names a metric, and not a column."""
+    return find(split_text(text)[0]) is not None
+
+
+def is_whole(text: str) -> bool:
+    """Whether it says all that the metric needs: it may lack the column, which the candidates then tell."""
+    name, rest = split_text(text)
+    kind = find(name)
+    return kind is not None and ("column=" in rest or not _needs_column(kind))
+
+
+def _needs_column(kind: type[Metric]) -> bool:
+    own = {each.name: each.default for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    return own.get("column") is dataclasses.MISSING
+
+
 def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, columns: Sequence[str] = ()) -> Metric:
     """The metric of a text: ``bleu``, ``chrf:word_order=2``, ``ndcg@10:column=grade``; a name in ``columns`` is that
-    column of the lists.
+    column of the lists, and the only one is the column of a metric that needs one.
 
     ``lowercase`` and ``tokenize`` are for metrics that have such options.
     """
@@ -154,6 +173,11 @@ def from_text(text: str, lowercase: bool = False, tokenize: str | None = None, c
                 f"--metric: {name} has no option {part!r}.{suggestion(key, known)} Write one of: {', '.join(known)}=..."
             )
         options[key] = value_of(value, fields[key], f"--metric {name}: {key}")
+    if _needs_column(kind) and "column" not in options:
+        if len(columns) != 1:
+            said = f", one of {some(columns)}" if columns else ""
+            raise OptionError(f"--metric {text}: which column has the numbers? Add column=NAME{said}.")
+        options["column"] = columns[0]
     return by_name(name, **options)
 
 

@@ -127,7 +127,11 @@ class Metric(ABC):
         return self.core.sentence_gains(np.ascontiguousarray(stats, dtype=np.float64))
 
     def signature(self, references: int | str | None = None) -> str:
-        """Everything a reader needs to get the same number, in the manner of sacreBLEU."""
+        """Everything a reader needs to get the same number, in the manner of sacreBLEU.
+
+        >>> hf.Bleu(tokenize="13a").signature(references=1)
+        'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:hopefear-...'
+        """
         parts = [f"nrefs:{references}"] if references is not None else []
         return "|".join([*parts, *self._signature(), f"version:hopefear-{hopefear.__version__}"])
 

@@ -22,7 +22,11 @@ from hopefear.metrics.base import Metric
 
 @dataclass(frozen=True)
 class Bleu(Metric):
-    """BLEU with 1 to 16 references; equal to sacreBLEU's."""
+    """BLEU with 1 to 16 references; equal to sacreBLEU's.
+
+    >>> hf.Bleu(lowercase=True).corpus_score(["The cat sat down."], [["the cat sat down."]])
+    100.0
+    """
 
     name: ClassVar[str] = "bleu"
 

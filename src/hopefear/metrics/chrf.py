@@ -15,7 +15,11 @@ from hopefear.metrics.base import Metric
 
 @dataclass(frozen=True)
 class Chrf(Metric):
-    """chrF; with ``word_order=2`` it is chrF++."""
+    """chrF; with ``word_order=2`` it is chrF++.
+
+    >>> round(hf.Chrf(word_order=2).corpus_score(["the cat sat"], [["the cat sat down"]]), 1)
+    68.4
+    """
 
     name: ClassVar[str] = "chrf"
 

@@ -98,7 +98,17 @@ class PythonMetric(Metric):
 
 @dataclass(frozen=True)
 class CustomMetric(PythonMetric):
-    """``statistics(text, references)`` are numbers of one candidate, ``score_of(sums)`` is the score of a document."""
+    """``statistics(text, references)`` are numbers of one candidate, ``score_of(sums)`` is the score of a document.
+
+    >>> exact = hf.CustomMetric(
+    ...     statistics=lambda text, references: [text in references, 1],
+    ...     score_of=lambda sums: 100 * sums[0] / sums[1],
+    ...     label="exact",
+    ...     scale=100,
+    ... )
+    >>> exact.corpus_score(["a cat", "the dog"], [["a cat", "a dog"]])
+    50.0
+    """
 
     name: ClassVar[str] = "custom"
 

@@ -11,7 +11,15 @@ from hopefear.metrics.columns import ColumnMetric
 
 @dataclass(frozen=True)
 class External(ColumnMetric):
-    """The column ``column`` of the candidates' numbers. Statistics: ``[value, 1]``."""
+    """The column ``column`` of the candidates' numbers. Statistics: ``[value, 1]``.
+
+    >>> answers = [
+    ...     {"question": 1, "logprob": -1.0, "length": 12, "comet": 0.7},
+    ...     {"question": 1, "logprob": -2.0, "length": 9, "comet": 0.9},
+    ... ]
+    >>> hf.Mert(metric=hf.External("comet")).fit(answers, group="question", outcome="comet").score
+    0.9
+    """
 
     name: ClassVar[str] = "external"
 

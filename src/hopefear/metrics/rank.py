@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
@@ -49,7 +51,7 @@ class RankMetric(ColumnMetric):
             raise InputError(f"{self.key} scores the whole ranking of a list. Forests have no ranking")
         core = self.core
         assert isinstance(core, _core.RankMetric)
-        return _core.order_stats(pool, self.stats(pool, jobs), core, w, jobs=jobs)
+        return _core.order_stats(pool, self.stats(pool, jobs), core, np.asarray(w, dtype=np.float64), jobs=jobs)
 
     def score_at(self, gain: float) -> float:
         return gain
@@ -57,7 +59,18 @@ class RankMetric(ColumnMetric):
 
 @dataclass(frozen=True)
 class Ndcg(RankMetric):
-    """Normalised discounted cumulative gain (Järvelin and Kekäläinen 2002), discount 1 / log2(rank + 1)."""
+    """Normalised discounted cumulative gain (Järvelin and Kekäläinen 2002), discount 1 / log2(rank + 1).
+
+    >>> pages = [
+    ...     {"query": "tea", "title": "A cup of tea", "bm25": 5.0, "clicks": 0.1, "grade": 0},
+    ...     {"query": "tea", "title": "Tea by post", "bm25": 4.0, "clicks": 0.9, "grade": 2},
+    ...     {"query": "tea", "title": "All about tea", "bm25": 3.0, "clicks": 0.4, "grade": 1},
+    ... ]
+    >>> hf.score(pages, "query", "grade", metric=hf.Ndcg("grade", k=2)).value
+    0.4796249331362629
+    >>> hf.tune(pages, "query", "grade", metric="ndcg@2", trainer="mert", holdout=0).score
+    1.0
+    """
 
     name: ClassVar[str] = "ndcg"
 
@@ -73,21 +86,48 @@ class Ndcg(RankMetric):
 
 @dataclass(frozen=True)
 class Mrr(RankMetric):
-    """The mean of 1 / rank of the first relevant candidate."""
+    """The mean of 1 / rank of the first relevant candidate.
+
+    >>> pages = [
+    ...     {"query": "tea", "title": "A cup of tea", "bm25": 5.0, "clicks": 0.1, "grade": 0},
+    ...     {"query": "tea", "title": "Tea by post", "bm25": 4.0, "clicks": 0.9, "grade": 2},
+    ...     {"query": "tea", "title": "All about tea", "bm25": 3.0, "clicks": 0.4, "grade": 1},
+    ... ]
+    >>> hf.score(pages, "query", "grade", metric=hf.Mrr("grade")).value
+    0.5
+    """
 
     name: ClassVar[str] = "mrr"
 
 
 @dataclass(frozen=True)
 class Map(RankMetric):
-    """The mean of average precision."""
+    """The mean of average precision.
+
+    >>> pages = [
+    ...     {"query": "tea", "title": "A cup of tea", "bm25": 5.0, "clicks": 0.1, "grade": 0},
+    ...     {"query": "tea", "title": "Tea by post", "bm25": 4.0, "clicks": 0.9, "grade": 2},
+    ...     {"query": "tea", "title": "All about tea", "bm25": 3.0, "clicks": 0.4, "grade": 1},
+    ... ]
+    >>> hf.score(pages, "query", "grade", metric=hf.Map("grade", level=2)).value
+    0.5
+    """
 
     name: ClassVar[str] = "map"
 
 
 @dataclass(frozen=True)
 class RecallAt(RankMetric):
-    """The share of the relevant candidates that is among the first k."""
+    """The share of the relevant candidates that is among the first k.
+
+    >>> pages = [
+    ...     {"query": "tea", "title": "A cup of tea", "bm25": 5.0, "clicks": 0.1, "grade": 0},
+    ...     {"query": "tea", "title": "Tea by post", "bm25": 4.0, "clicks": 0.9, "grade": 2},
+    ...     {"query": "tea", "title": "All about tea", "bm25": 3.0, "clicks": 0.4, "grade": 1},
+    ... ]
+    >>> hf.score(pages, "query", "grade", metric=hf.RecallAt("grade", k=2)).value
+    0.5
+    """
 
     name: ClassVar[str] = "recall-at"
 

@@ -40,7 +40,11 @@ class _Ratio(ColumnMetric):
 
 @dataclass(frozen=True)
 class Precision(_Ratio):
-    """tp / (tp + fp). Statistics: the columns ``tp`` and ``fp``."""
+    """tp / (tp + fp). Statistics: the columns ``tp`` and ``fp``.
+
+    >>> hf.Precision().score([30, 10])
+    0.75
+    """
 
     name: ClassVar[str] = "precision"
 
@@ -53,7 +57,11 @@ class Precision(_Ratio):
 
 @dataclass(frozen=True)
 class Recall(_Ratio):
-    """tp / (tp + fn). Statistics: the columns ``tp`` and ``fn``."""
+    """tp / (tp + fn). Statistics: the columns ``tp`` and ``fn``.
+
+    >>> hf.Recall().score([30, 30])
+    0.5
+    """
 
     name: ClassVar[str] = "recall"
 
@@ -66,7 +74,15 @@ class Recall(_Ratio):
 
 @dataclass(frozen=True)
 class FBeta(_Ratio):
-    """(1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp). Statistics: the columns ``tp``, ``fp`` and ``fn``."""
+    """(1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp). Statistics: the columns ``tp``, ``fp`` and ``fn``.
+
+    >>> entities = [
+    ...     {"sentence": 1, "logprob": -1.0, "tp": 1, "fp": 2, "fn": 2},
+    ...     {"sentence": 1, "logprob": -3.0, "tp": 3, "fp": 1, "fn": 0},
+    ... ]
+    >>> hf.score(entities, "sentence", ["tp", "fp", "fn"], metric=hf.FBeta()).value
+    0.3333333333333333
+    """
 
     name: ClassVar[str] = "fbeta"
 
@@ -91,7 +107,15 @@ class FBeta(_Ratio):
 
 @dataclass(frozen=True)
 class Rate(_Ratio):
-    """errors / length: WER and CER of counted errors; lower is better. Statistics: these columns."""
+    """errors / length: WER and CER of counted errors; lower is better. Statistics: these columns.
+
+    >>> transcripts = [
+    ...     {"utterance": 1, "am": -310.5, "lm": -12.0, "errors": 3, "length": 10},
+    ...     {"utterance": 1, "am": -311.0, "lm": -9.5, "errors": 1, "length": 10},
+    ... ]
+    >>> hf.Mert(metric=hf.Rate()).fit(transcripts, group="utterance", outcome=["errors", "length"]).score
+    0.1
+    """
 
     name: ClassVar[str] = "rate"
     higher: ClassVar[bool] = False

@@ -16,7 +16,11 @@ from hopefear.metrics.base import Metric
 
 @dataclass(frozen=True)
 class RougeS(Metric):
-    """ROUGE-S with F-beta; ``skip=0`` counts bigrams."""
+    """ROUGE-S with F-beta; ``skip=0`` counts bigrams.
+
+    >>> round(hf.RougeS(skip=4).corpus_score(["the cat sat"], [["the cat sat down"]]), 1)
+    66.7
+    """
 
     name: ClassVar[str] = "rouge-s"
 

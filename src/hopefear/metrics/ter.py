@@ -17,7 +17,11 @@ from hopefear.metrics.tokenizers import Preparation
 
 @dataclass(frozen=True)
 class Ter(Metric):
-    """TER. The options are those of sacreBLEU; case does not count unless ``case_sensitive``."""
+    """TER. The options are those of sacreBLEU; case does not count unless ``case_sensitive``.
+
+    >>> hf.Ter().corpus_score(["sat down the cat"], [["the cat sat down"]])  # one shift of four words
+    25.0
+    """
 
     name: ClassVar[str] = "ter"
 
@@ -55,7 +59,11 @@ def _tercom(normalized: bool, no_punct: bool, asian_support: bool, case_sensitiv
 
 @dataclass(frozen=True)
 class Wer(Metric):
-    """WER: TER without shifts."""
+    """WER: TER without shifts.
+
+    >>> hf.Wer().corpus_score(["the cat lay down"], [["the cat sat down"]])
+    25.0
+    """
 
     name: ClassVar[str] = "wer"
 

@@ -74,6 +74,9 @@ def build(
     target language, for a second language model. ``filter_to``: keep only rules that can apply to these source texts.
     ``memory``: GB that rules, or n-grams, may take before they go to disk. ``cluster``: do what can be spread on a Ray
     cluster (auto, local, or its address). Neither changes the model.
+
+    >>> hf.build("train.de", "train.en", "model").counts["rules"]
+    7359
     """
     options = options or BuildOptions()
     times = _alignments(options, source, align, save_alignment)
@@ -102,11 +105,8 @@ def build(
         report.counts = counts | rules.counts
         report.counts |= {"rules": len(rules.grammar), "source_sides": rules.grammar.sides}
         report.counts |= {"ngrams": [list(model.counts) for model in models], "sparse_features": len(sparse)}
-        info = {
-            **_info(options, len(models), joint is not None, casing),
-            "text": {"source": source_text.as_dict(), "target": target_text.as_dict()},
-            "counts": report.counts,
-        }
+        texts = {"source": source_text.as_dict(), "target": target_text.as_dict()}
+        info = {**_info(options, len(models), joint is not None, casing), "text": texts, "counts": report.counts}
         info["options"] |= {"seed": seed, "own_alignment": bool(align), "filtered": bool(filter_to)}
         with report.step("write"):
             write_model(out, info, rules.file or rules.grammar, models, sparse, overwrite, casing, joint)

@@ -33,7 +33,14 @@ _FORMAT = "hopefear model"
 
 @dataclass(frozen=True)
 class Model:
-    """An open model: grammar and language models are mapped, so that processes share them."""
+    """An open model: grammar and language models are mapped, so that processes share them.
+
+    >>> model = hf.Model.open("translator")
+    >>> model
+    Model('translator', hiero, 7,359 rules)
+    >>> model.source_text.tokens("Das Haus ist's.")
+    ['das', 'haus', 'ist', "'s", '.']
+    """
 
     path: Path
     info: dict[str, Any]  #: model.json
@@ -48,6 +55,9 @@ class Model:
         """Opens a model directory, or the file that ``hopefear pack`` made of one.
 
         ``verify`` compares all checksums, which reads every file once.
+
+        >>> sorted(hf.Model.open("translator").weights)[:3]
+        ['glue', 'identity', 'lexical_ef']
         """
         folder = unpacked(path) if is_packed(path) else Path(path)
         info = _read_info(folder)

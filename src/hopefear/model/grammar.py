@@ -26,6 +26,10 @@ def read_grammar(paths: PathsLike, jobs: int = 0, run: Session = SILENT) -> Gram
     """A grammar from text files, ``[X] ||| source ||| target ||| features ||| alignment``, plain or packed.
 
     Glue rules (those of ``[S]``) and repeated rules are left out; a note tells how many.
+
+    >>> description = hf.inspect("translator", export="rules.txt")
+    >>> len(hf.read_grammar("rules.txt"))
+    7359
     """
     reader = GrammarTextReader()
     for path in path_list(paths):

@@ -67,7 +67,15 @@ class Evaluation:
 
 
 class LanguageModel:
-    """A model of any order up to 6, in one block of memory that can be a mapped file."""
+    """A model of any order up to 6, in one block of memory that can be a mapped file.
+
+    >>> english = hf.LanguageModel.estimate("train.en", order=3)
+    >>> english.score("A red house stands here .") > english.score("House red here stands a .")
+    True
+    >>> english.write_arpa("english.arpa")
+    >>> hf.LanguageModel.read("english.arpa").order
+    3
+    """
 
     def __init__(self, core: _core.LanguageModel, discounts: Sequence[Discounts] = ()) -> None:
         self.core = core
@@ -139,7 +147,12 @@ class LanguageModel:
 
     @classmethod
     def read(cls, path: PathLike) -> LanguageModel:
-        """A saved model or an ARPA file: the first bytes tell."""
+        """A saved model or an ARPA file: the first bytes tell.
+
+        >>> hf.LanguageModel.estimate("train.en", order=2).save("english.lm")
+        >>> hf.LanguageModel.read("english.lm").perplexity("train.en") < 20
+        True
+        """
         with open_bytes(path) as file:
             head = file.read(64)
         if b"\0" not in head:

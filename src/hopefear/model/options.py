@@ -28,7 +28,12 @@ _SAMPLE = 5000  # lines of a file that tell how it is written
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """What a model is made of. All of it is recorded in ``model.json``."""
+    """What a model is made of. All of it is recorded in ``model.json``.
+
+    >>> options = hf.BuildOptions(lm_order=3, tokenizer="unicode")
+    >>> hf.build("train.de", "train.en", "model", options).counts["rules"]
+    7359
+    """
 
     kind: str = "hiero"  #: or "blocks"
     tokenizer: str = "auto"  #: of model/text.py, or two for source and target: "characters,unicode"; auto: see settled

@@ -109,7 +109,11 @@ def _strip_edges(token: str) -> str:
 
 @dataclass(frozen=True)
 class TextPipeline:
-    """How one side of a model turns lines into words. Hashable, comparable, and written to ``model.json`` as a dict."""
+    """How one side of a model turns lines into words. Hashable, comparable, and written to ``model.json`` as a dict.
+
+    >>> hf.TextPipeline(tokenizer="unicode", lowercase=False).text("Don't panic: it's 10:30.")
+    "Do n't panic : it 's 10:30 ."
+    """
 
     tokenizer: str = "european"  #: one of TOKENIZERS
     lowercase: bool = True
@@ -138,7 +142,11 @@ class TextPipeline:
         return cls(str(options["tokenizer"]), lowercase, strip, bool(options.get("copies", True)), merges)
 
     def tokens(self, line: str) -> list[str]:
-        """The words of a line."""
+        """The words of a line.
+
+        >>> hf.TextPipeline().tokens("L'homme, 1,000 francs")
+        ["l'", 'homme', ',', '1,000', 'francs']
+        """
         words: list[str] = []
         memo = self._memo
         for piece in clean(line).split():

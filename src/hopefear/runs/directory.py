@@ -39,7 +39,12 @@ _DYING = 1.0  # seconds that the processes of a killed run may need to be gone
 
 
 class Run:
-    """One run directory, locked while it is open. Use it in a ``with`` statement."""
+    """One run directory, locked while it is open. Use it in a ``with`` statement.
+
+    >>> with hf.Run.open("my-run", kind="tune", settings={"C": 0.1}) as run:
+    ...     run.record.status
+    'running'
+    """
 
     def __init__(self, path: Path, record: RunRecord, lock: int) -> None:
         self.path = path
@@ -220,7 +225,13 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> RunRecord:
-    """``run.json`` of a run directory."""
+    """``run.json`` of a run directory.
+
+    >>> tuned = hf.tune("data/nbest.txt", refs=["data/ref.0", "data/ref.1"], trainer="kbmira", out="run")
+    >>> record = hf.read_run("run")
+    >>> record.status, record.trainer["name"], record.final["dev"]["bleu"] == tuned.score
+    ('done', 'kbmira', True)
+    """
     path = Path(path)
     record = _old_record(path) if path.is_dir() else None
     if record is None:

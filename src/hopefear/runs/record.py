@@ -49,6 +49,7 @@ class RunRecord:
     initial: dict[str, float] | None = None  # the weights that training began with, those that are not 0
     epochs: list[dict[str, Any]] = field(default_factory=list)  # a record per epoch: epoch, score, ...
     final: dict[str, Any] = field(default_factory=dict)  # part -> metric -> score; before; more
+    means: dict[str, float] = field(default_factory=dict)  # of the features of lists, in what was learnt from
     findings: list[dict[str, str]] = field(default_factory=list)  # code, text
     warnings: list[str] = field(default_factory=list)
 

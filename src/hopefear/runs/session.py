@@ -16,6 +16,12 @@ class Session:
 
     ``listen`` hears every event (:mod:`hopefear.runs.events`). With a ``folder``, work leaves checkpoints there, and
     work that finds its own checkpoints there goes on from them and ends with the same bits.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])
+    >>> result = hf.Kbmira(passes=3).fit(pool, run=hf.Session(lambda event: print(event.name)))
+    epoch
+    epoch
+    epoch
     """
 
     listen: Listener = lambda event: None

@@ -162,6 +162,7 @@ def finish(run: Run, session: Session, tuned: Tuned, findings: Sequence[Finding]
     for finding in findings:
         session.warn(str(finding))
     run.record.findings = [asdict(finding) for finding in findings]
+    run.record.means = dict(tuned.means)
     run.finish(tuned.best.weights, tuned.final())
 
 

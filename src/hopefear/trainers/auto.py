@@ -77,7 +77,13 @@ def choose(
 
 @dataclass(frozen=True, kw_only=True)
 class Auto(CandidateTrainer):
-    """The way to learn that does best in cross-validation."""
+    """The way to learn that does best in cross-validation.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> result = hf.Auto().fit(pool[:60], "data/initial.txt")
+    >>> result.score > result.initial_score, result.details["chosen"] in result.details
+    (True, True)
+    """
 
     name: ClassVar[str] = "auto"
     paper: ClassVar[str] = "the choice: Breiman et al. 1984"

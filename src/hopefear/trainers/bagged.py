@@ -31,7 +31,12 @@ BAG = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Bagged(CandidateTrainer):
-    """The mean of bootstrapped fits of another trainer (``tune --bag N``)."""
+    """The mean of bootstrapped fits of another trainer (``tune --bag N``).
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> hf.Bagged(of=hf.Kbmira(), bag=3).fit(pool, "data/initial.txt")
+    <Result: score 47..., 43.05 before; 9 weights: ...>
+    """
 
     name: ClassVar[str] = "bagged"
     paper: ClassVar[str] = "Breiman 1996"

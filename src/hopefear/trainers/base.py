@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import numbers
+import os
 import textwrap
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -29,7 +31,7 @@ from numpy.typing import NDArray
 from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import ArgumentError, InputError
-from hopefear.formats.weights import weight_vector
+from hopefear.formats.weights import read_weights, weight_vector
 from hopefear.metrics import Metric
 from hopefear.reranker import Reranker, Scoring
 from hopefear.runs.session import Session
@@ -48,7 +50,13 @@ def option(default: Any, help: str, *, paper: Any = None, least: float | None = 
 
 @dataclass(frozen=True)
 class Result(Scoring):
-    """What training gave."""
+    """What training gave.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> result = hf.Kbmira(passes=10).fit(pool, "data/initial.txt")
+    >>> result.score > result.initial_score, len(result.history), result.weights["lm"] > 0
+    (True, 10, True)
+    """
 
     weights: Mapping[str, float]
     score: float  # of these weights: on development data if there was any, else on what was learnt from
@@ -74,6 +82,10 @@ class Result(Scoring):
         return result_html(self)
 
 
+#: What options of a type take, and what messages call it.
+_KINDS = {"int": (numbers.Integral, "whole number"), "float": (numbers.Real, "number"), "str": (str, "text")}
+
+
 class _Docs:
     """The docstring of a trainer, with its options: ``help(hf.Mert)`` says what the fields know of themselves."""
 
@@ -83,7 +95,8 @@ class _Docs:
     def __get__(self, instance: object, owner: type[Trainer]) -> str:
         if not dataclasses.is_dataclass(owner) or not hasattr(owner, "what"):
             return self.text
-        lines = [self.text.rstrip(), "", f"{owner.what} ({owner.paper}).", "", "Options:", ""]
+        first, _, example = inspect.cleandoc(self.text).partition("\n\n")
+        lines = [first, "", f"{owner.what} ({owner.paper}).", "", *([example, ""] if example else []), "Options:", ""]
         for each in fields(owner):
             default = "" if each.default is MISSING else f" [{each.default!r}]"
             paper = each.metadata.get("paper")
@@ -129,7 +142,7 @@ class Trainer(metaclass=_ByName):
     spaces: ClassVar[tuple[str, ...]]
     family: ClassVar[str] = "model"  # how hopefear train goes about it: candidates, online, blocks; or any other model
 
-    seed: int = option(1, "random seed (--seed)")
+    seed: int = option(1, "random seed (--seed)", least=0)
     jobs: int = option(0, "threads, 0 for all cores; does not change the result (--jobs)", least=0)
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -142,8 +155,9 @@ class Trainer(metaclass=_ByName):
     def __post_init__(self) -> None:
         for each in fields(self):
             least, value = each.metadata.get("least"), getattr(self, each.name)
-            if least is not None and not isinstance(value, SupportsFloat):
-                raise InputError(f"trainer {self.name}: {each.name} is a number, not {value!r}")
+            kind, word = _KINDS.get(str(each.type), (object, ""))
+            if not isinstance(value, kind):
+                raise InputError(f"trainer {self.name}: {each.name} is a {word}, not {value!r}")
             if least is not None and not value >= least:
                 raise InputError(f"trainer {self.name}: {each.name} must be at least {least:g}, not {value}")
 
@@ -167,6 +181,18 @@ class Trainer(metaclass=_ByName):
     def described(self) -> dict[str, Any]:
         """The trainer as ``run.json`` has it. Threads and seeds are not part of it."""
         return {"name": self.name, "options": {k: v for k, v in self.options().items() if k not in ELSEWHERE}}
+
+
+def weights_of(initial: Any) -> Mapping[str, float] | None:
+    """Weights to start from as a mapping: they may be a file or a result as well."""
+    initial = getattr(initial, "weights", initial)
+    initial = read_weights(initial) if isinstance(initial, str | os.PathLike) else initial
+    if initial is not None and not isinstance(initial, Mapping):
+        raise InputError(f"initial weights are a mapping from names to numbers, not {type(initial).__name__}")
+    for name, value in (initial or {}).items():
+        if not isinstance(name, str) or isinstance(value, str) or not isinstance(value, SupportsFloat):
+            raise InputError(f"initial weights map names to numbers, but {name!r} has {value!r}")
+    return initial
 
 
 def prepared(pool: Pool) -> tuple[Pool, Places | None]:

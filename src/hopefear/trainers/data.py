@@ -15,11 +15,17 @@ from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu
 from hopefear.trainers.base import Vector
 from hopefear.util.files import PathLike, path_name, read_lines
+from hopefear.util.messages import plural
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Source lines and their references: one list of lines per reference."""
+    """Source lines and their references: one list of lines per reference.
+
+    >>> corpus = hf.Corpus(["Ein rotes Haus.", "Das Boot."], references=[["A red house.", "The boat."]])
+    >>> len(corpus)
+    2
+    """
 
     lines: list[str]
     references: list[list[str]]
@@ -32,6 +38,11 @@ class Corpus:
 
     @classmethod
     def read(cls, source: PathLike, references: Sequence[PathLike]) -> Corpus:
+        """From a file of source lines, and a file per reference.
+
+        >>> hf.Corpus.read("train.de", ["train.en"])
+        <Corpus of 224 sentences, 1 reference>
+        """
         lines = read_lines(source)
         if not lines:
             raise InputError(f"{path_name(source)}: is empty. Training needs sentences")
@@ -44,6 +55,9 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def __repr__(self) -> str:
+        return f"<Corpus of {plural(len(self), 'sentence')}, {plural(len(self.references), 'reference')}>"
 
     def subset(self, indices: Iterable[int]) -> Corpus:
         indices = list(indices)
@@ -88,7 +102,14 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """A decoder, sentences to learn its weights from, and sentences to choose the best epoch on."""
+    """A decoder, sentences to learn its weights from, and sentences to choose the best epoch on.
+
+    >>> corpus = hf.Corpus.read("train.de", ["train.en"])
+    >>> task = hf.Task(hf.Hiero("translator"), corpus.subset(range(0, 200)), dev=corpus.subset(range(200, 224)))
+    >>> result = hf.Arow(epochs=1).fit(task)
+    >>> result.score
+    100.0
+    """
 
     decoder: Decoder
     corpus: Corpus

@@ -28,7 +28,12 @@ _KINDS = ("forced", "preferred")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A line of a glossary."""
+    """A line of a glossary.
+
+    >>> terms = [hf.Term("Boot", "barge"), hf.Term("Tor", "goal", forced=False, note="in sports")]
+    >>> hf.Translator("translator", glossary=terms)("Das Boot steht hier.")
+    'The barge stands here.'
+    """
 
     source: str
     target: str

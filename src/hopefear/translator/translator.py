@@ -53,6 +53,12 @@ class Translator:
     ``glossary`` is a TSV file or a list of terms, which come before those of the folder's own glossary. ``protect`` are
     regular expressions, ``keep`` words and phrases: what they match stays as it is. ``layer`` names a project or a user
     whose corrections count here only, next to those that all share. Threads may share a translator.
+
+    >>> translator = hf.Translator("translator", keep=["Ikea"])
+    >>> translator("Ein rotes Boot kostet zwei Euro.")
+    'A red boat costs two euros.'
+    >>> translator(["Das Haus steht hier!", "Das Tor kommt von Ikea."])
+    ['The house stands here!', 'The gate comes from Ikea.']
     """
 
     def __init__(
@@ -117,11 +123,24 @@ class Translator:
         return self._corrections
 
     def learn(self, source: str, correction: str, *, user: str = "", project: str = "") -> Learnt:
-        """Learns from the correction of a translation: the next text profits. See docs/corrections.md."""
+        """Learns from the correction of a translation: the next text profits. See docs/corrections.md.
+
+        >>> translator = hf.Translator("translator")
+        >>> translator.learn("Das Brot ist wichtig.", "Bread matters.").status
+        'learnt'
+        >>> translator("Das Brot ist wichtig.")
+        'Bread matters.'
+        """
         return self._corrections.learn(source, correction, user=user, project=project)
 
     def undo(self, *ids: str) -> list[str]:
-        """Takes back corrections."""
+        """Takes back corrections.
+
+        >>> translator = hf.Translator("translator")
+        >>> learnt = translator.learn("Das Glas ist wichtig.", "Glass matters.")
+        >>> translator.undo(learnt.id) == [learnt.id], translator("Das Glas ist wichtig.")
+        (True, 'The glass is important.')
+        """
         return self._corrections.undo(*ids)
 
     def __repr__(self) -> str:
@@ -135,7 +154,11 @@ class Translator:
     def __call__(self, text: list[str] | tuple[str, ...]) -> list[str]: ...
 
     def __call__(self, text: str | Iterable[str]) -> str | list[str] | Iterator[str]:
-        """The translation of a text; of a list of texts a list, of an iterator an iterator."""
+        """The translation of a text; of a list of texts a list, of an iterator an iterator.
+
+        >>> list(hf.Translator("translator")(line for line in ["Das Haus steht hier.", "Das Boot ist wichtig."]))
+        ['The house stands here.', 'The boat is important.']
+        """
         if isinstance(text, str):
             return self._texts([text])[0]
         if isinstance(text, Iterator):
@@ -143,7 +166,12 @@ class Translator:
         return self._texts(_texts(text))
 
     def translations(self, texts: Iterable[str], *, n: int = 1, format: str = "text") -> list[Translation]:
-        """Translations with their ``n`` best alternatives, alignment and quality. ``format``: ``text`` or ``html``."""
+        """Translations with their ``n`` best alternatives, alignment and quality. ``format``: ``text`` or ``html``.
+
+        >>> (translation,) = hf.Translator("translator").translations(["<b>Das Haus</b> steht hier."], format="html")
+        >>> translation.text
+        '<b>The house</b> stands here.'
+        """
         check_choice("format", format, FORMATS)
         if n < 1:
             raise InputError(f"n: {n} is less than 1. Ask for one translation or more")
@@ -163,11 +191,22 @@ class Translator:
         return result
 
     def alternatives(self, text: str, n: int = 5) -> list[Alternative]:
-        """The ``n`` best translations of a text, the one that is printed first."""
+        """The ``n`` best translations of a text, the one that is printed first.
+
+        >>> [each.text for each in hf.Translator("translator").alternatives("Das Haus ist wichtig.", 2)]
+        ['The house is important.', 'The Haus is important.']
+        """
         return list(self.translations([text], n=n)[0].alternatives)
 
     def explain(self, text: str) -> Explanation:
-        """Why a text is translated as it is: which rule said what, and what it cost."""
+        """Why a text is translated as it is: which rule said what, and what it cost.
+
+        >>> print(hf.Translator("translator").explain("Das Haus"))
+        source       das haus
+        translation  the house
+        score        -4.388
+        ...
+        """
         (text,) = _texts([text])
         parts = []
         view = self._corrections.view()
@@ -196,6 +235,10 @@ class Translator:
 
         ``report`` is told in a line of each part that was left as it was. Other options are those of
         :func:`hopefear.documents.translate.translate_document`.
+
+        >>> size = Path("notes.md").write_text("Das Haus ist **wichtig**.")
+        >>> print(hf.Translator("translator").document("notes.md", "notes.en.md").read_text())
+        The house is **important**.
         """
         from hopefear.documents.translate import translate_document
 

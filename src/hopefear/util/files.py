@@ -287,6 +287,10 @@ def read_references(paths: PathsLike, lines: int | None = None) -> list[list[str
     """The lines of each reference file; all have the same number of them, which is ``lines`` if that is given.
 
     An empty line is a missing reference. A line that is empty in every file is an error.
+
+    >>> (first, *_), *_ = hf.read_references(["data/ref.0", "data/ref.1"])
+    >>> first
+    "elimelech , naomi 's husband , died ; and she was left , and her two sons ."
     """
     files = path_list(paths)
     if not files:

@@ -11,7 +11,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self, SupportsFloat
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,12 +22,11 @@ from hopefear.evaluation.scores import score_of
 from hopefear.formats.inputs import Names, pool_of
 from hopefear.formats.pool import chosen
 from hopefear.formats.records import lists_in, several
-from hopefear.formats.weights import read_weights
-from hopefear.metrics import Bleu, Metric, find as find_metric, from_text, metric_for, split_text, usual
+from hopefear.metrics import Bleu, Metric, from_text, is_metric, is_whole, metric_for, usual
 from hopefear.metrics.custom import CustomMetric
 from hopefear.runs.events import Epoch
 from hopefear.runs.session import SILENT, Session
-from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prepared, refuse_equal
+from hopefear.trainers.base import Places, Result, Trainer, Vector, option, prepared, refuse_equal, weights_of
 from hopefear.trainers.batch.least_norm import least_norm
 from hopefear.trainers.batch.reparameterize import Parameters
 from hopefear.util.cluster import Each
@@ -118,7 +117,7 @@ class CandidateTrainer(Trainer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.metric, str) and find_metric(split_text(self.metric)[0]) is not None:
+        if isinstance(self.metric, str) and is_whole(self.metric):
             object.__setattr__(self, "metric", from_text(self.metric))
         if isinstance(self.metric, type) and issubclass(self.metric, Metric):
             object.__setattr__(self, "metric", self.metric())
@@ -139,7 +138,7 @@ class CandidateTrainer(Trainer):
             check_data(self, data, initial)  # says what is needed
         metric: Metric | str = self.metric
         names = [outcome] if isinstance(outcome, str) else list(outcome)
-        if isinstance(metric, str) and columns.get("group") and not names:
+        if isinstance(metric, str) and columns.get("group") and not names and not is_metric(metric):
             names = [metric]
         pool = data if isinstance(data, Pool) and not (names or columns) else pool_of(data, outcome=names, **columns)
         if metric == Bleu():
@@ -148,8 +147,7 @@ class CandidateTrainer(Trainer):
             if metric in pool.feature_names:
                 pool = chosen(pool, (), [metric])
             metric = metric_for(metric, pool=pool)
-        initial = getattr(initial, "weights", initial)
-        initial = read_weights(initial) if isinstance(initial, str | os.PathLike) else initial
+        initial = weights_of(initial)
         check_data(self, pool, initial)
         return (self if metric == self.metric else replace(self, metric=metric)), pool, initial
 
@@ -166,7 +164,11 @@ class CandidateTrainer(Trainer):
         raise NotImplementedError
 
     def bagged(self, bag: int) -> CandidateTrainer:
-        """The mean of so many fits of this trainer."""
+        """The mean of so many fits of this trainer.
+
+        >>> hf.Kbmira(C=0.1).bagged(10)
+        Bagged(of=Kbmira(C=0.1))
+        """
         from hopefear.trainers.bagged import Bagged
 
         return Bagged.around(self, bag)
@@ -409,11 +411,7 @@ def check_data(trainer: Trainer, data: object, initial: object) -> None:
             f"trainer {trainer.name} learns from the candidates of a pool, not from {type(data).__name__}. Name group, "
             "the column of its rows that says which compete; hopefear train puts it into a loop around a decoder"
         )
-    if initial is not None and not isinstance(initial, Mapping):
-        raise InputError(f"initial weights are a mapping from names to numbers, not {type(initial).__name__}")
-    for name, value in (initial or {}).items():
-        if not isinstance(name, str) or isinstance(value, str) or not isinstance(value, SupportsFloat):
-            raise InputError(f"initial weights map names to numbers, but {name!r} has {value!r}")
+    weights_of(initial)
 
 
 def _first(pool: Pool, metric: Metric, jobs: int) -> Vector:

@@ -40,7 +40,13 @@ from hopefear.trainers.batch.gains import SentenceGain, gain_option
 
 @dataclass(frozen=True, kw_only=True)
 class Cmira(SentenceGain):
-    """MIRA with one hope and one fear for the whole corpus."""
+    """MIRA with one hope and one fear for the whole corpus.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> result = hf.Cmira(frozen="lm").fit(pool, "data/initial.txt")
+    >>> result.weights["lm"]
+    0.5
+    """
 
     name: ClassVar[str] = "cmira"
     paper: ClassVar[str] = "Tan et al. 2013"

@@ -22,7 +22,12 @@ from hopefear.trainers.batch.quasi_newton import minimize
 
 @dataclass(frozen=True, kw_only=True)
 class Logloss(SentenceGain):
-    """Conditional log-likelihood of the best candidates."""
+    """Conditional log-likelihood of the best candidates.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> hf.Logloss().fit(pool, "data/initial.txt")
+    <Result: score 45..., 43.05 before; 9 weights: ...>
+    """
 
     name: ClassVar[str] = "logloss"
     paper: ClassVar[str] = "Gimpel and Smith 2012, example 2; Och and Ney 2002"

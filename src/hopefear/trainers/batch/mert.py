@@ -37,7 +37,15 @@ from hopefear.util.messages import digits_for, plural
 
 @dataclass(frozen=True, kw_only=True)
 class Mert(BatchTrainer):
-    """Minimum error rate training by exact line search."""
+    """Minimum error rate training by exact line search.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> result = hf.Mert(restarts=5, kicks=0).fit(pool, "data/initial.txt")
+    >>> result
+    <Result: score 48..., 43.05 before; 9 weights: ...>
+    >>> result.save("weights.json").name
+    'weights.json'
+    """
 
     name: ClassVar[str] = "mert"
     paper: ClassVar[str] = "Och 2003; Chiang 2012, section 7"

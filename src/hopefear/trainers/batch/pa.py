@@ -17,7 +17,12 @@ from hopefear.trainers.batch.perceptron import Perceptron
 
 @dataclass(frozen=True, kw_only=True)
 class Pa(Perceptron):
-    """PA-II updates towards the pseudo-oracle."""
+    """PA-II updates towards the pseudo-oracle.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> hf.Pa(C=0.01).fit(pool, "data/initial.txt")
+    <Result: score 47..., 43.05 before; 9 weights: ...>
+    """
 
     name: ClassVar[str] = "pa"
     paper: ClassVar[str] = "Brown 2011, section 5"

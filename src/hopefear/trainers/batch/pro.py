@@ -28,7 +28,12 @@ from hopefear.trainers.batch.quasi_newton import minimize
 
 @dataclass(frozen=True, kw_only=True)
 class Pro(SentenceGain):
-    """Pairwise ranking with a logistic classifier."""
+    """Pairwise ranking with a logistic classifier.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> hf.Pro(seed=7).fit(pool, "data/initial.txt")
+    <Result: score 47..., 43.05 before; 9 weights: ...>
+    """
 
     name: ClassVar[str] = "pro"
     paper: ClassVar[str] = "Hopkins and May 2011"

@@ -62,7 +62,14 @@ CHOICES = {"features": ("phrase", "word", "both"), "reordering": ("monotone", "s
 
 @dataclass(frozen=True, kw_only=True)
 class Costmargin(Trainer):
-    """Cost-sensitive margins between block sequences of high BLEU and those that the decoder prefers."""
+    """Cost-sensitive margins between block sequences of high BLEU and those that the decoder prefers.
+
+    >>> report = hf.build("train.de", "train.en", "blocks", hf.BuildOptions(kind="blocks"))
+    >>> decoder = hf.Blocks(hf.Model.open("blocks"), features="phrase")
+    >>> result = hf.Costmargin(iterations=2).fit(hf.Task(decoder, hf.Corpus.read("train.de", ["train.en"])))
+    >>> result.weights["ngram(costs,two)"] > 0, "ngram(two,costs)" in result.weights
+    (True, False)
+    """
 
     name: ClassVar[str] = "costmargin"
     paper: ClassVar[str] = "Tillmann and Zhang 2006"

@@ -19,6 +19,7 @@ of the language models and phrase probabilities begin at 0.01. Deviations:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
@@ -29,7 +30,7 @@ from hopefear import _core
 from hopefear._core import Pool
 from hopefear.errors import InputError
 from hopefear.runs.session import SILENT, Session
-from hopefear.trainers.base import Result, Trainer, Vector, option, start_vector
+from hopefear.trainers.base import Result, Trainer, Vector, option, start_vector, weights_of
 from hopefear.trainers.data import Task
 from hopefear.trainers.online.teams import PARALLEL, Learners
 from hopefear.util.values import check_choice
@@ -115,13 +116,23 @@ class Online(Trainer):
             raise InputError(f"there is no way {way!r} for learners to work together. Choose {', '.join(PARALLEL)}")
         self.learner(np.zeros(1), ["lm"], False)  # says which names are wrong
 
-    def fit(
-        self, data: Task | Pool, initial: Mapping[str, float] | None = None, *, run: Session | None = None
-    ) -> Result:
-        """Learn from a decoder and a corpus, or from fixed lists, lattices or forests with references."""
+    def fit(self, data: Any, initial: Any = None, *, run: Session | None = None, **columns: Any) -> Result:
+        """Learn from a :class:`Task`, or from fixed candidates with references: a pool, a path, records or a frame.
+
+        ``columns`` says what is what in a frame, as for :meth:`BatchTrainer.fit`.
+
+        >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+        >>> hf.Arow(epochs=1, eta=0.1).fit(pool[:50], initial="data/initial.txt").epoch
+        1
+        """
+        from hopefear.formats.inputs import pool_of
+        from hopefear.formats.records import lists_in, several
         from hopefear.trainers.online.job import fit
 
-        return fit(self, data, initial, run or SILENT)
+        data = several(data)
+        if isinstance(data, str | os.PathLike) or columns or not (isinstance(data, Pool) or lists_in(data) is None):
+            data = pool_of(data, **columns)
+        return fit(self, data, weights_of(initial), run or SILENT)
 
     def options(self) -> dict[str, Any]:
         return super().options() | {"learners": asdict(self.learners)}

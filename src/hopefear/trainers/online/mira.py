@@ -15,7 +15,13 @@ from hopefear.trainers.online.base import Online
 
 @dataclass(frozen=True, kw_only=True)
 class Mira(Online):
-    """MIRA, algorithm 2."""
+    """MIRA, algorithm 2.
+
+    >>> corpus = hf.Corpus.read("train.de", ["train.en"])
+    >>> task = hf.Task(hf.Hiero("translator"), corpus.subset(range(0, 200)), dev=corpus.subset(range(200, 224)))
+    >>> hf.Mira(epochs=1, eta=0.01).fit(task)
+    <Result: score 100, 100 before; 13 weights: ...>
+    """
 
     name: ClassVar[str] = "mira"
     paper: ClassVar[str] = "Chiang 2012, 3.2; with constraints > 1 Chiang et al. 2008"

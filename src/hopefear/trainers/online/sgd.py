@@ -14,7 +14,12 @@ from hopefear.trainers.online.base import Online
 
 @dataclass(frozen=True, kw_only=True)
 class Sgd(Online):
-    """Stochastic gradient descent, algorithm 1."""
+    """Stochastic gradient descent, algorithm 1.
+
+    >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0", "data/ref.1", "data/ref.2"])
+    >>> hf.Sgd(epochs=3, patience=1).fit(pool, "data/initial.txt")
+    <Result: score 46..., 43.05 before; 9 weights: ...>
+    """
 
     name: ClassVar[str] = "sgd"
     paper: ClassVar[str] = "Chiang 2012, 3.1"
