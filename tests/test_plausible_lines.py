@@ -18,6 +18,12 @@ pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:1 feature of the list without a weight"),
+    pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
 SCORES = ["logprob", "reward_a", "reward_b"]
 GROUPS, CANDIDATES = 60, 4
 

@@ -141,6 +141,7 @@ def test_references_as_people_have_them(line: str, names: dict[str, Any], monkey
     assert tuned.weights["reward"] > 0
 
 
+@pytest.mark.filterwarnings("ignore:1 feature of the list without a weight")
 @pytest.mark.parametrize("key", ["responses", "completions", "samples", "outputs", "hypotheses", "answers"])
 def test_lists_under_any_usual_name(key: str, names: dict[str, Any], tmp_path: Path) -> None:
     records = [{"prompt": each["prompt"], key: each["candidates"]} for each in names["records"]]
@@ -192,6 +193,7 @@ def test_lists_with_more_features(line: str, names: dict[str, Any], monkeypatch:
     assert len(pool) == 40 and len(pool.feature_names) > 5
 
 
+@pytest.mark.filterwarnings("ignore:.* is the output itself")
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
