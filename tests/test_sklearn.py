@@ -1,5 +1,8 @@
 """hopefear.sklearn.Weigher: scikit-learn's own checks, its searches, and what it learns."""
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,6 +13,7 @@ import sklearn
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
+import hopefear as hf
 from hopefear.sklearn import Weigher
 
 Data = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
@@ -88,17 +92,53 @@ def test_frames_name_the_weights(data: Data) -> None:
     np.testing.assert_array_equal(result.coef_, Weigher(options=QUICK).fit(X, y, groups).coef_)
 
 
+def test_a_trainer_may_be_an_object(data: Data) -> None:
+    X, y, groups = data
+    named = Weigher("minrisk", options={"l2": 0.5}, seed=4).fit(X, y, groups)
+    np.testing.assert_array_equal(Weigher(hf.Minrisk(l2=0.5, seed=4)).fit(X, y, groups).coef_, named.coef_)
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["lm", "tm", "length"])
+    frozen = Weigher(options={**QUICK, "frozen": "tm"}).fit(frame, y, groups)
+    assert frozen.weights_["tm"] == 0 != frozen.weights_["lm"]
+
+
 @pytest.mark.parametrize(
-    ("how", "finding"),
+    ("how", "said"),
     [
-        ({"group_column": 9}, "9"),
-        ({"group_column": "no"}, "no"),
-        ({"metric": "bleu"}, "ndcg"),
-        ({"trainer": "no"}, "no trainer"),
-        ({"options": {"no": 1}}, "no"),
+        ({"trainer": "mertt"}, "trainer is 'mertt'. Choose one of cmira, kbmira, logloss, mert,"),
+        ({"trainer": "arow"}, "trainer is 'arow'. Choose one of"),
+        ({"trainer": None}, "trainer is None. Choose one of"),
+        ({"options": {"restart": 1}}, "options: mert has no 'restart'. Did you mean 'restarts'? There are: restarts,"),
+        ({"options": {"restarts": "many"}}, "mert: restarts is a whole number, not 'many'"),
+        ({"options": {"restarts": -1}}, "mert: restarts must be at least 0, not -1"),
+        ({"options": {"seed": 3}}, "options: mert has no 'seed'. There are:"),
+        ({"options": "restarts=1"}, "options are a dict such as {\"l2\": 0.01}, not 'restarts=1'"),
+        ({"trainer": hf.Mert(), "options": {"restarts": 1}}, "Give them to the object instead"),
+        ({"metric": "bleu"}, "metric is 'bleu'. Choose one of ndcg@10, mrr, map, recall@5, or None for the mean of y"),
+        ({"metric": 3}, "metric is 3. Choose one of"),
+        ({"metric": "ndcg@x"}, "metric: k: 'x' is not a whole number"),
+        ({"metric": "ndcg:foo=1"}, "metric: ndcg has no option 'foo=1'."),
+        ({"trainer": "kbmira", "metric": "mrr"}, "kbmira cannot optimise mrr, a metric of the whole ranking. Use mert"),
+        ({"bag": 0}, "bag must be at least 1, not 0"),
+        ({"bag": "3"}, "bag is a whole number, not '3'"),
+        ({"seed": -1}, "mert: seed must be at least 0, not -1"),
+        ({"jobs": "all"}, "mert: jobs is a whole number, not 'all'"),
+        ({"group_column": 9}, "X has 3 columns, and the group column is number 9"),
+        ({"group_column": "q"}, "X has no column 'q', the group column. There are: x0, x1, x2"),
+        ({"group_column": ["a"]}, "group_column is the number or the name of a column of X, not ['a']"),
+        ({"groups": "q"}, "groups has a label for each row. For a column of X use group_column='q'"),
+        ({"groups": [None] * 500}, "row 0 has no group. Fill it, or leave the row out"),
+        ({"groups": np.full(500, np.nan)}, "row 0 has no group."),
+        ({"groups": np.arange(500)}, "every group has one row only: there is nothing to learn."),
+        ({"groups": [1, 2]}, "groups has 2 entries, and X has 500 rows"),
+        ({"y": np.zeros(500)}, "y is the same for all rows of each group: there is nothing to learn"),
+        ({"X": np.zeros((500, 3))}, "no column of X differs within a group: there is nothing to learn"),
+        ({"trainer": "auto", "groups": np.arange(500) % 2}, "2 groups are too few to choose a way to learn."),
     ],
 )
-def test_complaints(data: Data, how: dict[str, object], finding: str) -> None:
-    X, y, groups = data
-    with pytest.raises(ValueError, match=finding):
-        Weigher(**how).fit(X, y, None if "group_column" in how else groups)
+def test_errors_speak_of_this_estimator(data: Data, how: dict[str, Any], said: str) -> None:
+    """No options of the command line, no sentences and candidates, no classes of ours."""
+    given = {"X": data[0], "y": data[1], "groups": None if "group_column" in how else data[2]}
+    given |= {name: value for name, value in how.items() if name in given}
+    with pytest.raises(ValueError, match=re.escape(said)) as error:
+        Weigher(**{name: value for name, value in how.items() if name not in given}).fit(**given)
+    assert not re.search(r"--|sentence|candidate|hopefear|Trainer|\n", str(error.value))
