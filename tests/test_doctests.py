@@ -26,7 +26,10 @@ SOURCES = Path(hf.__file__).parent
 METHODS = [
     *(f"{kind}.{name}" for kind in ("Pool", "Forest") for name in ("viterbi", "kbest")),
     *(f"Pool.{name}" for name in ("hope_fear", "sample", "from_table", "append", "subset", "text", "to_arrow")),
-    *(f"Reranker.{name}" for name in ("load", "save", "predict", "best", "rerank", "to_dict", "to_pandas", "plot")),
+    *(
+        f"Reranker.{name}"
+        for name in ("load", "save", "predict", "best", "rerank", "to_dict", "to_pandas", "plot", "to_onnx")
+    ),
     *(f"Translator.{name}" for name in ("__call__", "translations", "alternatives", "explain", "learn", "undo")),
     *("Translator.document", "Pool.to_pandas", "Mert.fit", "Mert.bagged", "Arow.fit"),
     *("Bleu.corpus_score", "Bleu.signature"),

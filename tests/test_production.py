@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,3 +104,63 @@ def test_threads_share_a_reranker_for_everything(reranker: hf.Reranker) -> None:
     expected = work(0)
     with ThreadPoolExecutor(8) as threads:
         assert all(result == expected for result in threads.map(work, range(64)))
+
+
+@pytest.mark.parametrize("missing", ["error", "zero", "mean"])
+def test_onnx(missing: str, tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    many = {f"f{k}": float(np.sin(k)) for k in range(40)}  # lengths of more than one byte
+    reranker = hf.Reranker(
+        {"lm": 0.31, "tm": -0.55} | many, missing, {"lm": -3.0, "tm": 5.0} | dict.fromkeys(many, 2.0)
+    )
+    session = onnxruntime.InferenceSession(reranker.to_onnx(tmp_path / "weights.onnx"))
+    about = session.get_modelmeta().custom_metadata_map
+    assert json.loads(about["features"]) == list(reranker.names) and about["missing"] == missing
+    rows = np.random.default_rng(1).normal(size=(300, 42)).astype(np.float32)
+    (scores,) = session.run(["scores"], {"features": rows})
+    np.testing.assert_allclose(scores, reranker.predict(rows), rtol=1e-5, atol=1e-5)
+    rows[7, 0] = rows[9, 40] = np.nan
+    (scores,) = session.run(None, {"features": rows})
+    if missing == "error":
+        assert np.flatnonzero(np.isnan(scores)).tolist() == [7, 9]
+    else:
+        np.testing.assert_allclose(scores, reranker.predict(rows), rtol=1e-5, atol=1e-5)
+
+
+def fields(data: bytes) -> dict[int, list[Any]]:
+    """The fields of a protobuf message: numbers, and bytes."""
+    found: dict[int, list[Any]] = {}
+    place = 0
+
+    def number() -> int:
+        nonlocal place
+        value = shift = 0
+        while True:
+            byte = data[place]
+            value, shift, place = value | (byte & 127) << shift, shift + 7, place + 1
+            if byte < 128:
+                return value
+
+    while place < len(data):
+        head = number()
+        content: Any = number()
+        if head & 7 == 2:
+            assert place + content <= len(data)
+            content, place = data[place : place + content], place + content
+        found.setdefault(head >> 3, []).append(content)
+    return found
+
+
+def test_the_bytes_of_an_onnx_model(tmp_path: Path) -> None:
+    """Where no runtime reads it: the weights lie in it as they are, and the lengths add up."""
+    data = hf.Reranker({"lm": 0.5, "tm": 1.0}).to_onnx(tmp_path / "weights.onnx").read_bytes()
+    assert np.array([0.5, 1.0], "<f4").tobytes() in data
+    model = fields(data)
+    graph = fields(model[7][0])
+    assert [sorted(each) for each in (model, graph)] == [[1, 2, 7, 8, 14], [1, 2, 5, 11, 12]]
+    assert [fields(node)[4] for node in graph[1]] == [[b"MatMul"]] and model[1] == [7]
+    about = {fields(each)[1][0]: fields(each)[2][0] for each in model[14]}
+    assert about == {b"features": b'["lm", "tm"]', b"missing": b"error", b"metric": b""}
+    with pytest.raises(hf.InputError, match="the means of lm, tm are not known"):
+        hf.Reranker({"lm": 0.5, "tm": 1.0}, missing="mean").to_onnx(tmp_path / "other.onnx")
+    assert not (tmp_path / "other.onnx").exists()

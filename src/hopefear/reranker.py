@@ -160,6 +160,24 @@ class Reranker:
         }
         return {**record, "checksum": weights_json.checksum(record)}
 
+    def to_onnx(self, path: PathLike) -> Path:
+        """Write an ONNX model: ``features``, 32-bit floats with a column for each of ``names``, to ``scores``.
+
+        NaN becomes 0 or the mean if that is the policy for missing scores; with ``error``, the score is NaN.
+
+        >>> hf.Reranker({"lm": 0.5, "tm": 1.0}).to_onnx("weights.onnx").stat().st_size
+        205
+        """
+        from hopefear.formats.onnx_model import onnx_bytes
+
+        if not self.weights:
+            raise InputError("there are no weights to export")
+        substitutes = None if self.missing == "error" else self._substitutes().tolist()
+        about = {"missing": self.missing, "metric": self.metric}
+        with atomic_write(path, "wb") as file:
+            file.write(onnx_bytes(self.weights, substitutes, about))
+        return Path(path)
+
     def to_pandas(self) -> Any:
         """The weights as a Series, the largest first.
 
