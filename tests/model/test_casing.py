@@ -61,6 +61,7 @@ def test_what_begins_small_begins_as_the_text_does() -> None:
 def test_unknown_words_are_spelled_as_in_the_source(casing: Casing) -> None:
     assert casing.spell(["anna", "met", "mcdonald"], ["Anna", "traf", "McDonald"]) == ["Anna", "met", "McDonald"]
     assert casing.spell(["anna", "met", "mcdonald"]) == ["Anna", "met", "mcdonald"]
+    assert casing.spell(["ein", "haus", "ein"], ["Ein", "Haus", ",", "ein", "Tor"]) == ["Ein", "Haus", "ein"]
     assert casing.spell([]) == []
 
 

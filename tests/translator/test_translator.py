@@ -96,6 +96,7 @@ def test_white_space_and_lines_stay(translator: Translator) -> None:
     text = "  Ein rotes Haus steht hier. Ein altes Tor ist wichtig.\n\n\tDas Boot\r\nDas Glas"
     assert translator(text) == "  A red house stands here. A old gate is important.\n\n\tThe boat\r\nThe glass"
     assert translator("Das Boot&nbsp;kostet zwei Euro.") == "The boat&nbsp;costs two euros."
+    assert translator("Das Karo\u00a0Lanze Boot") == "The Karo\u00a0Lanze boat"
     for nothing in ("", " ", "\n", "\n\n  \n", "12 - 34", "...", "<br>", "{x}\n{y}", "\t"):
         assert translator(nothing) == nothing
 
@@ -106,6 +107,7 @@ def test_tags_surround_what_they_surrounded(translator: Translator) -> None:
     assert translator("Ein <b> rotes </b> Haus") == "A <b> red </b> house"
     assert translator("Ein <b>rotes </b><br/>Haus") == "A <b>red </b><br/>house"
     assert translator("Ein <b>rotes</b><br/>Haus") == "A <b>red</b><br/>house"
+    assert translator("Ein Karo <br/> Lanze") == "A Karo <br/> Lanze"
     assert translator("Ein <b>rotes Haus steht hier. Ein altes</b> Tor.").count("<b>") == 1
 
 

@@ -76,7 +76,9 @@ class Casing:
     def spell(self, words: Sequence[str], source: Iterable[str] = ()) -> list[str]:
         """The words with capitals; ``source``: the words of the source sentence as it spells them."""
         source = list(source)
-        names = {word.lower(): word for word in source if word != word.lower()}
+        names: dict[str, list[str]] = {}
+        for word in source:
+            names.setdefault(word.lower(), []).append(word)
         capital = {"inside": False, "first": self.begins_large(source), "later": self.later > 0.5}
         return [
             word[0].upper() + word[1:] if capital[position] else word
@@ -87,10 +89,15 @@ class Casing:
         """Whether the translation of a sentence with these words begins with a capital."""
         return (self.small if begins_small(source) else self.first) > 0.5
 
-    def _most_probable(self, words: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    def _most_probable(self, words: Sequence[str], names: Mapping[str, Sequence[str]]) -> list[str]:
         paths: list[tuple[float, LmContext, tuple[Any, ...]]] = [(0.0, self.model.core.context(), ())]
+        copies = Counter[str]()
         for word in words:
-            forms = self._forms.get(word) or [(0, names.get(word, word))]
+            forms = self._forms.get(word)
+            if not forms:  # the third copy of a word is spelled as the third one in the source
+                spellings = names.get(word, [word])
+                forms = [(0, spellings[min(copies[word], len(spellings) - 1)])]
+                copies[word] += 1
             best: list[tuple[float, LmContext, tuple[Any, ...]]] = []
             for total, context, path in paths:
                 for number, form in forms:

@@ -70,7 +70,8 @@ def sentence_of(words: Words, matches: list[Match], model: Model, more: More | N
         target = model.target_text.tokens(match.term.target) or [f"{PRIVATE}{match.begin}"]
         features = {} if match.term.forced else {FEATURE: 1.0}
         rules.append(SentenceRule(match.begin, match.end, target, features, forced=match.term.forced))
-    sentence.special = bool(rules or words.tags) or any(is_loud(word.form) for word in words.words)
+    odd = any(_is_odd(words.gap(place)) for place in range(1, len(words.words)))
+    sentence.special = bool(rules or words.tags) or odd or any(is_loud(word.form) for word in words.words)
     learnt = more(forms) if more is not None else []
     for rule in learnt:  # a word that was corrected is no name that stays
         if rule.end == rule.begin + 1 and rule.target != [forms[rule.begin]] and kinds[rule.begin] == "c":
@@ -79,6 +80,11 @@ def sentence_of(words: Words, matches: list[Match], model: Model, more: More | N
         own = [_moved(rule, begin) for rule in (*rules, *learnt) if begin <= rule.begin and rule.end <= end]
         sentence.chunks.append(Chunk(begin, end, forms[begin:end], kinds[begin:end], own))
     return sentence
+
+
+def _is_odd(gap: str) -> bool:
+    """Whether white space is one character other than a blank, such as one at which no line may be broken."""
+    return len(gap) == 1 and gap != " "
 
 
 def _moved(rule: SentenceRule, begin: int) -> SentenceRule:
@@ -265,8 +271,11 @@ class Assembly:
         for number in range(1, len(self._pieces)):
             near_keep = not (isinstance(self._pieces[number - 1], str) and isinstance(self._pieces[number], str))
             before, here = self._copied(number - 1), self._copied(number)
-            if near_keep and before is not None and here == before + 1:
-                blanks[number] = self._source.gap(here)
+            if before is not None and here == before + 1:
+                gap = self._source.gap(here)
+                if any(place == here for place, _ in self._source.tags):  # white space on both sides of it counts twice
+                    gap = gap[:1]
+                blanks[number] = gap if near_keep or not gap or _is_odd(gap) else blanks[number]
             if self._is_blank(number - 1) or self._is_blank(number):
                 blanks[number] = ""
         lead, tail = self._source.gap(0), self._source.gap(self._sentence.length)
