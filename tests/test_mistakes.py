@@ -20,7 +20,7 @@ from tests.model.test_familiar import foreign
 from tests.model.test_imported import ARPA
 from tests.model.test_pairing import text
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 NBEST = "l/nbest.txt"
 LISTS = ["--nbest", NBEST]
 REFS = ["--refs", "l/ref.0", "l/ref.1"]
@@ -238,7 +238,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(arguments: Sequence[str], said: Said) -> tuple[int, str]:
+def run(arguments: Sequence[str], said: Capture) -> tuple[int, str]:
     said.readouterr()
     code = main(list(arguments))
     return code, said.readouterr().err
@@ -260,7 +260,7 @@ def test_a_mistake_is_said(
     arguments: Sequence[str],
     finding: str,
     here: Path,
-    capsys: Said,
+    capsys: Capture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make()
@@ -288,7 +288,7 @@ GOOD: dict[str, Sequence[str]] = {
 
 @pytest.mark.parametrize("name", GOOD)
 def test_without_a_mistake_nothing_of_it_is_said(
-    name: str, here: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+    name: str, here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or the findings above would mean nothing."""
     with Path("stdin").open() as stdin:

@@ -30,7 +30,7 @@ from tests.test_mistakes import (
     NBEST,
     SIDES,
     TUNE,
-    Said,
+    Capture,
     made as made,
     other,
     shifted,
@@ -291,7 +291,7 @@ def all_there(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 Ended = tuple[int, set[str]]
 
 
-def ended(use: Use, folder: Path, place: Path, said: Said, change: Callable[[], None]) -> Ended:
+def ended(use: Use, folder: Path, place: Path, said: Capture, change: Callable[[], None]) -> Ended:
     """The exit code of a command, and its warnings and errors."""
     shutil.copytree(folder, place, symlinks=True)
     with pytest.MonkeyPatch.context() as patch:
@@ -335,7 +335,7 @@ def changed(name: str, change: Change | None) -> None:
     ids=lambda text: text.replace(" ", "-"),
 )
 def test_a_mistake_is_said(
-    command: str, mistake: str, cell: str, all_there: Path, tmp_path: Path, capsys: Said, whole: Callable[..., Ended]
+    command: str, mistake: str, cell: str, all_there: Path, tmp_path: Path, capsys: Capture, whole: Callable[..., Ended]
 ) -> None:
     ends = []
     for use, name, change in mistaken(command, mistake):

@@ -20,7 +20,7 @@ from hopefear import commands
 from hopefear.cli import command as cli_command
 from hopefear.cli.main import main
 from hopefear.cli.options import InputFile
-from tests.cli.said import Said
+from tests.cli.capture import Capture
 
 ROOT = Path(__file__).parents[1]
 PAGES = {path.name: path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
@@ -75,7 +75,7 @@ def of_line(words: list[str]) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if any(calls(name))])
-def test_hopefear_accepts_the_commands_of_a_page(name: str, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_hopefear_accepts_the_commands_of_a_page(name: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr(InputFile, "convert", lambda self, value, param, ctx: str(value))
     monkeypatch.setattr(cli_command, "emit", lambda command, result: None)
     for known in commands.names():

@@ -1,6 +1,6 @@
 """What a notebook shows of a pool, a forest, a derivation and a result. All text in it is escaped.
 
-The classes have ``_repr_html_`` or ``_repr_svg_``, which call a function here when somebody looks.
+The classes have ``_repr_html_`` or ``_repr_svg_``, which call a function here.
 """
 
 from __future__ import annotations

@@ -97,23 +97,25 @@ def options_are_plain(trainer: CandidateTrainer) -> None:
 
 
 def epochs_are_told(trainer: CandidateTrainer) -> None:
-    """Who listens hears each epoch of the history."""
-    heard: list[Event] = []
-    history = trainer.fit(lists(), run=Session(heard.append)).history
-    told = [{"epoch": each.epoch, "score": each.score, **each.figures} for each in heard if isinstance(each, Epoch)]
-    assert told == history, f"{len(told)} epochs were told, the history has {len(history)}"
+    """A listener gets each epoch of the history."""
+    events: list[Event] = []
+    history = trainer.fit(lists(), run=Session(events.append)).history
+    reported = [
+        {"epoch": each.epoch, "score": each.score, **each.figures} for each in events if isinstance(each, Epoch)
+    ]
+    assert reported == history, f"{len(reported)} epochs were reported, the history has {len(history)}"
 
 
 def it_stops_when_asked(trainer: CandidateTrainer) -> None:
     """``report`` returning False ends the fit, and the weights are those of that epoch or before."""
-    heard: list[Event] = []
+    events: list[Event] = []
 
     def listen(event: Event) -> bool:
-        heard.append(event)
+        events.append(event)
         return not isinstance(event, Epoch)
 
     trainer.fit(lists(), run=Session(listen))
-    count = sum(isinstance(event, Epoch) for event in heard)
+    count = sum(isinstance(event, Epoch) for event in events)
     assert count == 1, f"it was asked to stop after the first epoch, and went on for {count}"
 
 

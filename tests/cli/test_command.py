@@ -7,11 +7,11 @@ from hopefear import commands
 from hopefear.cli.command import ClickCommand
 from hopefear.cli.main import main
 from hopefear.commands.base import about, options, placeholder
-from tests.cli.said import Said
+from tests.cli.capture import Capture
 
 
 @pytest.mark.parametrize("name", commands.names())
-def test_every_command_has_help_with_examples(name: str, capsys: Said) -> None:
+def test_every_command_has_help_with_examples(name: str, capsys: Capture) -> None:
     assert main([name, "--help"]) == 0
     out = capsys.readouterr().out
     assert " ".join(out.split("\n\n")[1].split()) == commands.summary(name)
@@ -22,7 +22,7 @@ def test_every_command_has_help_with_examples(name: str, capsys: Said) -> None:
 
 
 @pytest.mark.parametrize("name", commands.names())
-def test_the_help_explains_every_option_and_argument(name: str, capsys: Said) -> None:
+def test_the_help_explains_every_option_and_argument(name: str, capsys: Capture) -> None:
     assert main([name, "--help"]) == 0
     out = "".join(capsys.readouterr().out.split())  # lines are broken at dashes too
     for each in options(commands.find(name)):
@@ -40,7 +40,7 @@ def test_the_usage_shows_what_may_be_left_out_or_repeated() -> None:
         assert " ".join(command.collect_usage_pieces(Context(command))) == f"[OPTIONS] {usage}"
 
 
-def test_the_first_help_says_what_the_program_is(capsys: Said) -> None:
+def test_the_first_help_says_what_the_program_is(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Learn the weights of linear models, and build translators from parallel text." in out

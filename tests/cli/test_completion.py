@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hopefear.cli.main import main
-from tests.cli.said import Said
+from tests.cli.capture import Capture
 
 
-def completions(words: str, said: Said, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def completions(words: str, said: Capture, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What bash is told where the last of these words, which may be empty, is being typed."""
     monkeypatch.setenv("_HOPEFEAR_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
@@ -37,18 +37,18 @@ def completions(words: str, said: Said, monkeypatch: pytest.MonkeyPatch) -> list
         ("hopefear score --met", "plain,--metric"),
     ],
 )
-def test_what_is_offered(words: str, some: str, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_offered(words: str, some: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert some in completions(words, capsys, monkeypatch)
 
 
-def test_nothing_is_offered_for_what_does_not_exist(capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_offered_for_what_does_not_exist(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert completions("hopefear xyz", capsys, monkeypatch) == []
     assert completions("hopefear xyz a", capsys, monkeypatch) == []
     assert completions("hopefear tune --trainer xyz", capsys, monkeypatch) == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_shell_gets_its_script(shell: str, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_shell_gets_its_script(shell: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_HOPEFEAR_COMPLETE", f"{shell}_source")
     assert main([]) == 0
     assert "_HOPEFEAR_COMPLETE" in capsys.readouterr().out

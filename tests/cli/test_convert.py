@@ -8,7 +8,7 @@ from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from hopefear.formats.lattices import share_prefixes, with_features
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 LIST = """\
 0 ||| the old house ||| lm= -1 tm= 0.5 ||| 0
@@ -96,7 +96,7 @@ def test_lattices_there_and_back(here: Path, to: str, graph: str) -> None:
     assert derivations(hf.read_forests("back.forests")) == expected
 
 
-def test_what_a_format_cannot_say(here: Path, capsys: Said) -> None:
+def test_what_a_format_cannot_say(here: Path, capsys: Capture) -> None:
     for arguments, finding in (
         (["list.nbest", "out.slf"], "slf has no place for the feature 'tm'"),
         (["list.nbest", "out", "--to", "marvin"], "--to: no format is called 'marvin'"),

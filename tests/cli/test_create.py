@@ -8,7 +8,7 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.commands.create import Create
 from hopefear.errors import OptionError
-from tests.cli.said import Said, one_line
+from tests.cli.capture import Capture, one_line
 from tests.creation.test_pipeline import write_corpus
 
 
@@ -16,7 +16,7 @@ def run(*arguments: object) -> int:
     return main(["create", *map(str, arguments)])
 
 
-def test_a_translator_from_the_command_line(tmp_path: Path, capsys: Said) -> None:
+def test_a_translator_from_the_command_line(tmp_path: Path, capsys: Capture) -> None:
     corpus = write_corpus(tmp_path / "x.tsv", 400)
     out = tmp_path / "translator"
     assert run(corpus, "--from", "de", "--to", "en", "--out", out, "--no-curve", "--json") == 0
@@ -35,7 +35,7 @@ def test_a_translator_from_the_command_line(tmp_path: Path, capsys: Said) -> Non
         ("a b\tc d\n", "pairs are left of 1"),
     ],
 )
-def test_mistakes_are_one_line(tmp_path: Path, capsys: Said, text: str, finding: str) -> None:
+def test_mistakes_are_one_line(tmp_path: Path, capsys: Capture, text: str, finding: str) -> None:
     (tmp_path / "x").write_text(text)
     assert run(tmp_path / "x", "--from", "de", "--to", "en", "--out", tmp_path / "t", "--quiet") == 2
     assert finding in one_line(capsys)

@@ -10,7 +10,7 @@ import pytest
 import hopefear as hf
 from hopefear.cli.main import main
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def features(path: str) -> list[list[dict[str, float]]]:
     return [[candidate["features"] for candidate in json.loads(line)["candidates"]] for line in lines]
 
 
-def test_all_families_at_once(lists: Path, capsys: Said) -> None:
+def test_all_families_at_once(lists: Path, capsys: Capture) -> None:
     Path("weights").write_text("lm 1\nphrase_ef 1\n")
     more = ["--model", "model", "--lm", "model/lm.bin", "--forced", "--explain", "2", "--consensus", "bleu", "ter"]
     assert main(["features", "list.jsonl", "--out", "out.jsonl", *more, "--weights", "weights", "--scale", "0.5"]) == 0
@@ -58,7 +58,7 @@ def test_forced_decoding_finds_what_the_decoder_found(lists: Path) -> None:
         assert score >= own - 1e-5
 
 
-def test_sources_of_a_list_without_any(lists: Path, capsys: Said) -> None:
+def test_sources_of_a_list_without_any(lists: Path, capsys: Capture) -> None:
     pool = hf.read_nbest("list.jsonl")
     hf.write_nbest(pool, "list.nbest")
     assert main(["features", "list.nbest", "--out", "a.nbest", "--model", "model"]) == 2
@@ -76,7 +76,7 @@ def test_sources_of_a_list_without_any(lists: Path, capsys: Said) -> None:
     assert not Path("c.nbest").exists()
 
 
-def test_errors_of_features(lists: Path, capsys: Said) -> None:
+def test_errors_of_features(lists: Path, capsys: Capture) -> None:
     for arguments, finding in (
         (["--forced"], "--forced needs --model"),
         (["--consensus", "rouge"], "rouge"),
@@ -87,7 +87,7 @@ def test_errors_of_features(lists: Path, capsys: Said) -> None:
     assert not Path("x.jsonl").exists()
 
 
-def test_combined_lists_can_be_tuned(lists: Path, task: Path, capsys: Said) -> None:
+def test_combined_lists_can_be_tuned(lists: Path, task: Path, capsys: Capture) -> None:
     sources = Path("source").read_text().splitlines()
     other = hf.Hiero(hf.Model.open("model"), {"lm": 0.2, "phrase_ef": 1.0, "word": 0.1})
     hf.write_nbest(other.kbest(sources, 5, True), "other.jsonl")

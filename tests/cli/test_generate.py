@@ -5,7 +5,7 @@ import pytest
 
 from hopefear.cli.main import main
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 SMALL = ["--sentences", "3", "--candidates", "5"]
 
 
@@ -14,7 +14,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_files_are_named_on_stdout(capsys: Said) -> None:
+def test_files_are_named_on_stdout(capsys: Capture) -> None:
     assert main(["generate", "--out", "d", *SMALL, "--refs", "2"]) == 0
     out, err = capsys.readouterr()
     assert out.split() == ["d/nbest.txt", "d/source.txt", "d/ref.0", "d/ref.1", "d/initial.txt"]
@@ -22,14 +22,14 @@ def test_files_are_named_on_stdout(capsys: Said) -> None:
     assert sorted(str(path) for path in Path("d").iterdir()) == sorted(out.split())
 
 
-def test_the_seed_decides(capsys: Said) -> None:
+def test_the_seed_decides(capsys: Capture) -> None:
     for folder, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert main(["generate", "--out", folder, *SMALL, "--seed", seed]) == 0
     texts = [Path(folder, "nbest.txt").read_bytes() for folder in "abc"]
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_nothing_is_replaced_unasked(capsys: Said) -> None:
+def test_nothing_is_replaced_unasked(capsys: Capture) -> None:
     Path("d").mkdir()
     Path("d/ref.0").write_text("mine")
     assert main(["generate", "--out", "d", *SMALL]) == 2

@@ -10,7 +10,7 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.translator.folder import write_card
 from tests import faults
-from tests.cli.said import Said, one_line
+from tests.cli.capture import Capture, one_line
 
 SOURCE = ["the old dingsda", "", "a dingsda here"]
 TARGET = ["le vieux gizmo", "", "un gizmo ici"]
@@ -32,7 +32,7 @@ def learn(folder: Path, *arguments: object) -> int:
     return main(["learn", str(folder / "small"), *map(str, arguments)])
 
 
-def test_learn_list_undo(folder: Path, capsys: Said) -> None:
+def test_learn_list_undo(folder: Path, capsys: Capture) -> None:
     assert learn(folder, "--source", folder / "source", "--target", folder / "target", "--user", "eve") == 0
     output = capsys.readouterr()
     assert [line.split(",")[0] for line in output.out.splitlines()] == ["1 learnt", "2 learnt"]
@@ -49,7 +49,7 @@ def test_learn_list_undo(folder: Path, capsys: Said) -> None:
     assert capsys.readouterr().out == "1 undone\n"
 
 
-def test_export_and_learn_from_it(folder: Path, capsys: Said) -> None:
+def test_export_and_learn_from_it(folder: Path, capsys: Capture) -> None:
     learn(folder, "--source", folder / "source", "--target", folder / "target")
     assert learn(folder, "--export", folder / "memory.tmx") == 0
     capsys.readouterr()
@@ -59,7 +59,7 @@ def test_export_and_learn_from_it(folder: Path, capsys: Said) -> None:
 
 
 @pytest.mark.parametrize("name", ["day.tsv", "day.CSV"])
-def test_a_table_has_both_sides(folder: Path, capsys: Said, name: str) -> None:
+def test_a_table_has_both_sides(folder: Path, capsys: Capture, name: str) -> None:
     sep = "," if name.endswith("CSV") else "\t"
     rows = [("es", "en"), *((source, target) for source, target in zip(SOURCE, TARGET, strict=True) if source)]
     (folder / name).write_text("".join(f"{source}{sep}{target}\n" for source, target in rows))
@@ -67,7 +67,7 @@ def test_a_table_has_both_sides(folder: Path, capsys: Said, name: str) -> None:
     assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == ["1 learnt", "2 learnt"]
 
 
-def test_a_stream_of_corrections(folder: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_of_corrections(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a dingsda\ta gizmo\na dingsda\n\nx\t\n")))
     assert main(["translate", str(folder / "small"), "--learn"]) == 0
     assert capsys.readouterr().out.splitlines()[1:3] == ["a gizmo", ""]
@@ -87,7 +87,7 @@ def test_a_stream_of_corrections(folder: Path, capsys: Said, monkeypatch: pytest
     ],
 )
 def test_bad_input(
-    folder: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(folder)
     Path("short").write_text("x\n")
@@ -95,13 +95,13 @@ def test_bad_input(
     assert message in one_line(capsys)
 
 
-def test_tmx_needs_languages(folder: Path, capsys: Said) -> None:
+def test_tmx_needs_languages(folder: Path, capsys: Capture) -> None:
     (folder / "small/card.json").unlink()
     assert learn(folder, "--export", folder / "x.tmx") == 2
     assert "its languages have no codes" in one_line(capsys)
 
 
-def test_a_second_writer_is_refused(folder: Path, capsys: Said) -> None:
+def test_a_second_writer_is_refused(folder: Path, capsys: Capture) -> None:
     from hopefear.learning.journal import Journal
 
     journal = Journal(folder / "small/corrections")

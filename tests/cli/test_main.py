@@ -15,12 +15,12 @@ from hopefear import commands
 from hopefear.cli.main import cli, main
 from hopefear.errors import InputError, OptionError
 from hopefear.util import plugins
-from tests.cli.said import Said, one_line
+from tests.cli.capture import Capture, one_line
 
 HOPEFEAR = [sys.executable, "-m", "hopefear.cli.main"]
 
 
-def test_help_lists_every_command(capsys: Said) -> None:
+def test_help_lists_every_command(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
     for name in commands.names():
@@ -72,7 +72,7 @@ def test_what_a_command_does_not_need_is_not_imported(imported: str) -> None:
     assert done.stdout == "\n"
 
 
-def test_version(capsys: Said) -> None:
+def test_version(capsys: Capture) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"hopefear {hopefear.__version__}\n"
 
@@ -98,7 +98,7 @@ def test_metadata_is_read_only_where_a_plug_in_may_be(tmp_path: Path, monkeypatc
     plugins._any_plugin.cache_clear()
 
 
-def test_no_command_shows_the_help(capsys: Said) -> None:
+def test_no_command_shows_the_help(capsys: Capture) -> None:
     assert main([]) == 2
     assert "Usage: hopefear COMMAND" in capsys.readouterr().err
 
@@ -121,7 +121,7 @@ def test_no_command_shows_the_help(capsys: Said) -> None:
     ],
 )
 def test_usage_errors_take_one_line(
-    arguments: list[str], output: str, capsys: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], output: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
@@ -148,7 +148,7 @@ def test_usage_errors_take_one_line(
     ],
 )
 def test_errors_take_one_line(
-    error: BaseException, code: int, output: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, code: int, output: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*values: object, **options: object) -> None:
         raise error
@@ -159,12 +159,12 @@ def test_errors_take_one_line(
     assert output in one_line(capsys)
 
 
-def test_names_cannot_speak_to_the_terminal(capsys: Said) -> None:
+def test_names_cannot_speak_to_the_terminal(capsys: Capture) -> None:
     assert main(["score", "x", "--refs", "\x1b[2Jx\x9b2J"]) == 2
     assert "\\x1b[2Jx\\x9b2J" in one_line(capsys)
 
 
-def test_debug_shows_the_traceback(capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debug_shows_the_traceback(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPEFEAR_DEBUG", "1")
     assert main(["generate", "--out", "x", "--config", "nowhere.toml"]) == 2
     assert "Traceback" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 
 from hopefear.cli.main import explain, main
 from hopefear.data.lists import Synthetic
-from tests.cli.said import Said, one_line
+from tests.cli.capture import Capture, one_line
 
 HOPEFEAR = [sys.executable, "-m", "hopefear.cli.main"]
 REFS = ["--refs", "data/ref.0", "data/ref.1"]
@@ -59,13 +59,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     ],
 )
-def test_the_cure_is_the_right_one(arguments: list[str], output: str, capsys: Said, here: Path) -> None:
+def test_the_cure_is_the_right_one(arguments: list[str], output: str, capsys: Capture, here: Path) -> None:
     assert main(arguments) == 2
     assert output in one_line(capsys)
     assert [path.name for path in here.iterdir()] == ["data"]
 
 
-def test_forests_given_as_lists(capsys: Said, here: Path) -> None:
+def test_forests_given_as_lists(capsys: Capture, here: Path) -> None:
     from hopefear.formats import read_nbest, write_forests
 
     write_forests(read_nbest("data/nbest.txt"), "dev.forests")
@@ -74,7 +74,7 @@ def test_forests_given_as_lists(capsys: Said, here: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16(encoding: str, capsys: Said, here: Path) -> None:
+def test_utf_16(encoding: str, capsys: Capture, here: Path) -> None:
     for name in ("nbest.txt", "ref.0"):
         (here / name).write_bytes(("\ufeff" + (here / "data" / name).read_text()).encode(encoding))
     for arguments in (
@@ -86,7 +86,7 @@ def test_utf_16(encoding: str, capsys: Said, here: Path) -> None:
         assert "is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8" in one_line(capsys)
 
 
-def test_a_gz_that_is_none(capsys: Said, here: Path) -> None:
+def test_a_gz_that_is_none(capsys: Capture, here: Path) -> None:
     for content in (b"<html>404</html>\n", b"PK\x03\x04\xff\xff\n"):
         (here / "dev.gz").write_bytes(content)
         assert main([*TUNE, "--nbest", "dev.gz", *REFS]) == 2
@@ -95,7 +95,7 @@ def test_a_gz_that_is_none(capsys: Said, here: Path) -> None:
     assert main([*TUNE, "--nbest", "dev.gz", *REFS, "--quiet"]) == 0
 
 
-def test_run_json_stands_for_its_run(capsys: Said, here: Path) -> None:
+def test_run_json_stands_for_its_run(capsys: Capture, here: Path) -> None:
     assert main([*LISTS, "--quiet"]) == 0
     assert main(["report", "run/run.json", "--sentences", "0", "--quiet"]) == 0
     assert (here / "report.html").exists()
@@ -104,7 +104,7 @@ def test_run_json_stands_for_its_run(capsys: Said, here: Path) -> None:
     assert "There is one in run." in one_line(capsys)
 
 
-def test_several_metrics_after_one_flag(capsys: Said) -> None:
+def test_several_metrics_after_one_flag(capsys: Capture) -> None:
     assert main([*LISTS, "--metric", "bleu", "chrf", "--quiet"]) == 0
     out = capsys.readouterr().out
     assert "bleu|" in out
@@ -119,14 +119,14 @@ def test_only_what_can_go_on_is_told_to(error: BaseException) -> None:
         assert "goes on with --resume" in explain(error, f"hopefear {command}")[1]
 
 
-def test_resume_of_nothing_is_said(capsys: Said) -> None:
+def test_resume_of_nothing_is_said(capsys: Capture) -> None:
     assert main([*LISTS, "--quiet", "--resume"]) == 0
     assert "warning: --resume: there is no run in run, so a new one begins\n" in capsys.readouterr().err
     assert main([*LISTS, "--quiet", "--resume"]) == 0
     assert "a new one" not in capsys.readouterr().err
 
 
-def test_help_is_a_command(capsys: Said) -> None:
+def test_help_is_a_command(capsys: Capture) -> None:
     assert main(["help"]) == 0
     assert "Usage: hopefear COMMAND" in capsys.readouterr().out
     assert main(["help", "tune"]) == 0
@@ -153,7 +153,7 @@ def test_closed_streams() -> None:
     assert shell('"$@" score nowhere --refs data/ref.1 2>&-') == (2, "", "")
 
 
-def test_training_on_the_build_text_is_warned_of(capsys: Said) -> None:
+def test_training_on_the_build_text_is_warned_of(capsys: Capture) -> None:
     draw = random.Random(1)
     old, new = ([" ".join(f"w{draw.randrange(30)}" for _ in range(8)) for _ in range(40)] for _ in range(2))
     for name, lines in (("old", old), ("new", new)):

@@ -8,7 +8,7 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.cli.options import spread
 from hopefear.commands.files import no_such_file
-from tests.cli.said import Said, one_line
+from tests.cli.capture import Capture, one_line
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_several_values_after_one_flag(given: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--refs"], ["--refs", "--json"], ["--refs", "--", "hyp"]])
-def test_a_flag_without_its_values(arguments: list[str], capsys: Said) -> None:
+def test_a_flag_without_its_values(arguments: list[str], capsys: Capture) -> None:
     assert main(["score", *arguments]) == 2
     assert "--refs needs at least one value. See: hopefear score --help" in one_line(capsys)
 
@@ -51,7 +51,7 @@ def lines(path: str) -> int:
     return len(Path(path).read_text().splitlines())
 
 
-def test_config_holds_options_and_the_command_line_wins(config: Write, capsys: Said) -> None:
+def test_config_holds_options_and_the_command_line_wins(config: Write, capsys: Capture) -> None:
     config('out = "a"\nsentences = 3\ncandidates = 2\n[generate]\ncandidates = 4\njsonl = false\n')
     assert main(["generate", "--config", "c.toml"]) == 0
     assert (lines("a/ref.0"), lines("a/nbest.txt")) == (3, 12)
@@ -72,13 +72,13 @@ def test_config_holds_options_and_the_command_line_wins(config: Write, capsys: S
         ("[nonsense]\nx = 1", "c.toml: generate has no setting 'nonsense'"),
     ],
 )
-def test_config_errors(text: str, output: str, config: Write, capsys: Said) -> None:
+def test_config_errors(text: str, output: str, config: Write, capsys: Capture) -> None:
     config(text)
     assert main(["generate", "--out", "x", "--config", "c.toml"]) == 2
     assert output in one_line(capsys)
 
 
-def test_config_that_is_not_utf8(config: Write, capsys: Said) -> None:
+def test_config_that_is_not_utf8(config: Write, capsys: Capture) -> None:
     config("").write_bytes(b'out = "\xff"')
     assert main(["generate", "--config", "c.toml"]) == 2
     assert "c.toml: not UTF-8 at byte 7" in one_line(capsys)

@@ -12,7 +12,7 @@ import pytest
 import hopefear as hf
 from hopefear.cli.main import main
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 CSV = 'q,note,a,b,y\n1,"x, ""y""",1.50,2,0.5\n1,007,3,1,1\n2,z,1,1,0\n2,z2,1,1,1\n1,late,0,9,0\n'
 WEIGHTS = {"a": 2.0, "b": 0.5}
 SCORES = [4.0, 6.5, 2.5, 2.5, 4.5]
@@ -29,7 +29,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 RERANK = ["rerank", "--group", "q", "--weights", "w.txt", "--table"]
 
 
-def test_csv_in_csv_out(capsys: Said) -> None:
+def test_csv_in_csv_out(capsys: Capture) -> None:
     assert main([*RERANK, "t.csv"]) == 0
     out, err = capsys.readouterr()
     rows = list(csv.reader(io.StringIO(out)))
@@ -42,7 +42,7 @@ def test_csv_in_csv_out(capsys: Said) -> None:
     assert Path("ranked.csv").read_text() == out
 
 
-def test_json_lines(capsys: Said) -> None:
+def test_json_lines(capsys: Capture) -> None:
     lines = ['{"q": 1, "a": 1.50, "b": 2}', '{"b": 1, "a": 3, "q": 1}']
     Path("t.jsonl").write_text("\n".join(lines) + "\n")
     assert main([*RERANK, "t.jsonl"]) == 0
@@ -51,7 +51,7 @@ def test_json_lines(capsys: Said) -> None:
     assert json.loads(second) == {"q": 1, "a": 3, "b": 1, "score": 6.5, "rank": 1}
 
 
-def test_wide_tables_get_lists(capsys: Said) -> None:
+def test_wide_tables_get_lists(capsys: Capture) -> None:
     rows = [{"q": "x", "a": [1, 2], "b": [4, 0]}, {"q": "y", "a": [0.5], "b": [1]}]
     Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main([*RERANK, "t.jsonl"]) == 0
@@ -59,7 +59,7 @@ def test_wide_tables_get_lists(capsys: Said) -> None:
     assert [(row["score"], row["rank"]) for row in record] == [([4.0, 4.0], [1, 2]), ([1.5], [1])]
 
 
-def test_parquet_in_parquet_out(capsys: Said) -> None:
+def test_parquet_in_parquet_out(capsys: Capture) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
 
@@ -75,7 +75,7 @@ def test_parquet_in_parquet_out(capsys: Said) -> None:
     assert frame["rank"].to_pylist() == [2, 1]
 
 
-def test_missing_scores(capsys: Said) -> None:
+def test_missing_scores(capsys: Capture) -> None:
     Path("t.csv").write_text("q,a,b\n1,1,\n1,2,3\n")
     assert main([*RERANK, "t.csv"]) == 2
     assert "t.csv:2: b is missing" in capsys.readouterr().err
@@ -109,7 +109,7 @@ def test_missing_scores(capsys: Said) -> None:
         (["score", "t.csv", "--refs", "t.csv", "--by", "a"], "--by goes with --table only"),
     ],
 )
-def test_faults(capsys: Said, arguments: list[str], output: str) -> None:
+def test_faults(capsys: Capture, arguments: list[str], output: str) -> None:
     assert main([*RERANK, "t.csv", "--out", "ranked.csv"]) == 0
     Path("other.txt").write_text("stranger 1\n")
     Path("two.csv").write_text("q,a,y\n1,1,1\n3,1,0\n")
@@ -121,7 +121,7 @@ def test_faults(capsys: Said, arguments: list[str], output: str) -> None:
     assert err.count("\n") == 1
 
 
-def test_the_best_candidates_are_scored(capsys: Said) -> None:
+def test_the_best_candidates_are_scored(capsys: Capture) -> None:
     score = ["score", "--group", "q", "--outcome", "y", "--json", "--table"]
     assert main([*score, "t.csv"]) == 0
     assert json.loads(capsys.readouterr().out)["systems"][0]["y"] == 0.25  # the first rows
@@ -136,7 +136,7 @@ def test_the_best_candidates_are_scored(capsys: Said) -> None:
     assert capsys.readouterr().out.splitlines()[1].split() == ["t.csv", "0.2500"]
 
 
-def test_texts_of_a_table_are_scored_as_files_are(capsys: Said) -> None:
+def test_texts_of_a_table_are_scored_as_files_are(capsys: Capture) -> None:
     texts = ["a small house .", "the house is small .", "it rains .", "rain"]
     rows: list[Any] = [("s", texts[0], "the house is small .", 1), ("s", texts[1], "the house is small .", 2)]
     rows += [("t", texts[2], "it rains .", 2), ("t", texts[3], "it rains .", 1)]

@@ -10,7 +10,7 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 LIST = """\
 0 ||| das  ist gut ||| lm= -1 tm= 2 ||| 0
@@ -29,7 +29,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rerank(weights: str, capsys: Said, *arguments: str) -> tuple[int, str, str]:
+def rerank(weights: str, capsys: Capture, *arguments: str) -> tuple[int, str, str]:
     Path("weights").write_text(weights)
     code = main(["rerank", "--nbest", "list", "--weights", "weights", *arguments])
     return code, *capsys.readouterr()
@@ -44,11 +44,11 @@ def rerank(weights: str, capsys: Said, *arguments: str) -> tuple[int, str, str]:
         ("lm= 0\ntm=-1\n", ["das  ist gut", "größer"]),
     ],
 )
-def test_the_best_candidate_of_every_sentence(files: Path, capsys: Said, weights: str, best: list[str]) -> None:
+def test_the_best_candidate_of_every_sentence(files: Path, capsys: Capture, weights: str, best: list[str]) -> None:
     assert rerank(weights, capsys) == (0, "".join(text + "\n" for text in best), "")
 
 
-def test_weights_and_features_that_do_not_meet_are_named(files: Path, capsys: Said) -> None:
+def test_weights_and_features_that_do_not_meet_are_named(files: Path, capsys: Capture) -> None:
     code, out, err = rerank("tm 1\nx1 1\nx2 1\n", capsys)
     assert (code, out) == (2, "") and "2 weights for features that the list does not have: x1, x2. Use the" in err
     code, out, err = rerank("tm 1\nx1 0\n", capsys)
@@ -69,14 +69,14 @@ def test_weights_and_features_that_do_not_meet_are_named(files: Path, capsys: Sa
         ("", "weights: no weights in this file"),
     ],
 )
-def test_bad_weights(files: Path, capsys: Said, weights: str, output: str) -> None:
+def test_bad_weights(files: Path, capsys: Capture, weights: str, output: str) -> None:
     code, out, err = rerank(weights, capsys)
     assert (code, out) == (2, "")
     assert output in err
     assert err.count("\n") == 1
 
 
-def test_an_error_late_in_the_list_prints_nothing(files: Path, capsys: Said) -> None:
+def test_an_error_late_in_the_list_prints_nothing(files: Path, capsys: Capture) -> None:
     with Path("list").open("a") as file:
         file.write("2 ||| half a li")
     code, out, err = rerank("lm 1\ntm 1\n", capsys)
@@ -84,7 +84,7 @@ def test_an_error_late_in_the_list_prints_nothing(files: Path, capsys: Said) -> 
     assert err.startswith("hopefear: list:6: ")
 
 
-def test_a_missing_file_suggests_another(files: Path, capsys: Said) -> None:
+def test_a_missing_file_suggests_another(files: Path, capsys: Capture) -> None:
     assert main(["rerank", "--nbest", "lists", "--weights", "weights"]) == 2
     assert capsys.readouterr().err == "hopefear: lists: no such file. Did you mean 'list'?\n"
 
@@ -98,13 +98,13 @@ def test_standard_input_packed(files: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"das  ist gut\n\n", b"")
 
 
-def test_several_files_are_parts_of_one_list(files: Path, capsys: Said) -> None:
+def test_several_files_are_parts_of_one_list(files: Path, capsys: Capture) -> None:
     Path("more").write_text("2 ||| more ||| lm= 0 tm= 0 ||| 0\n")
     assert main(["rerank", "--weights", "weights", "--nbest", "list", "more"]) == 0
     assert capsys.readouterr().out == "das  ist gut\n\nmore\n"
 
 
-def test_features_that_turn_up_late(files: Path, capsys: Said) -> None:
+def test_features_that_turn_up_late(files: Path, capsys: Capture) -> None:
     """Sparse features beyond the first block of the weight vector."""
     rows = [f"{i} ||| bad{i} ||| lm= 0 ||| 0\n{i} ||| good{i} ||| lm= 0 f{i}= 1 ||| 0\n" for i in range(300)]
     Path("list").write_text("".join(rows))
@@ -113,7 +113,7 @@ def test_features_that_turn_up_late(files: Path, capsys: Said) -> None:
     assert out.split() == [f"good{i}" if i % 2 else f"bad{i}" for i in range(300)]
 
 
-def test_the_initial_weights_give_the_first_candidates(files: Path, capsys: Said) -> None:
+def test_the_initial_weights_give_the_first_candidates(files: Path, capsys: Capture) -> None:
     data = Synthetic(sentences=20, candidates=30, sparse=500)
     data.write("d")
     assert main(["rerank", "--nbest", "d/nbest.txt", "--weights", "d/initial.txt"]) == 0
@@ -145,7 +145,7 @@ FOREST = (
 )
 
 
-def test_the_best_strings_of_forests(files: Path, capsys: Said) -> None:
+def test_the_best_strings_of_forests(files: Path, capsys: Capture) -> None:
     Path("forests").write_text(FOREST * 2)
     assert main(["rerank", "--forests", "forests", "--weights", "weights"]) == 0
     assert capsys.readouterr() == ("a c\na c\n", "")
@@ -161,7 +161,7 @@ def test_the_best_strings_of_forests(files: Path, capsys: Said) -> None:
     ]
 
 
-def test_forests_given_as_a_list_are_named_as_such(files: Path, capsys: Said) -> None:
+def test_forests_given_as_a_list_are_named_as_such(files: Path, capsys: Capture) -> None:
     import hopefear as hf
 
     Path("forests").write_text(FOREST)
@@ -172,13 +172,13 @@ def test_forests_given_as_a_list_are_named_as_such(files: Path, capsys: Said) ->
     assert hf.rerank(forests="native.forests", weights={"lm": 1.0, "tm": 0.0}) == ["b c"]
 
 
-def test_the_best_of_lists_as_lists(files: Path, capsys: Said) -> None:
+def test_the_best_of_lists_as_lists(files: Path, capsys: Capture) -> None:
     assert main(["rerank", "--nbest", "list", "--weights", "weights", "--nbest-out", "out.jsonl", "--k", "1"]) == 0
     assert capsys.readouterr().out == "das  ist gut\n\n"
     assert Path("out.jsonl").read_text().count('"text"') == 2
 
 
-def test_minimum_bayes_risk(files: Path, capsys: Said) -> None:
+def test_minimum_bayes_risk(files: Path, capsys: Capture) -> None:
     from tests.reference.consensus import expected_gains
 
     texts = ["das  ist gut", "this is good", "it is good"]
@@ -194,7 +194,7 @@ def test_minimum_bayes_risk(files: Path, capsys: Said) -> None:
     assert code == 2 and "rouge" in err
 
 
-def test_minimum_bayes_risk_of_forests(files: Path, capsys: Said) -> None:
+def test_minimum_bayes_risk_of_forests(files: Path, capsys: Capture) -> None:
     Path("forests").write_text(FOREST)
     assert main(["rerank", "--forests", "forests", "--weights", "weights", "--mbr", "bleu", "--scale", "0"]) == 0
     assert capsys.readouterr().out in ("a c\n", "b c\n")

@@ -12,7 +12,7 @@ from hopefear.cli.main import main
 from tests.decode.test_rescoring import random_names, small_forest
 from tests.forest.pools import random_pool
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def rescore(folder: Path, *arguments: object) -> int:
     return main(["rescore", "--forests", str(folder / "forests"), "--weights", *map(str, arguments)])
 
 
-def test_prints_the_best_and_writes_forests(forests: Path, capsys: Said) -> None:
+def test_prints_the_best_and_writes_forests(forests: Path, capsys: Capture) -> None:
     out = forests / "larger"
     assert rescore(forests, forests / "weights", "--features", forests / "features", "--out", out) == 0
     output = capsys.readouterr()
@@ -46,7 +46,7 @@ def test_prints_the_best_and_writes_forests(forests: Path, capsys: Said) -> None
     assert capsys.readouterr().out == output.out
 
 
-def test_bad_input(forests: Path, capsys: Said) -> None:
+def test_bad_input(forests: Path, capsys: Capture) -> None:
     (forests / "others").write_text("nobody 1\n")
     (forests / "some").write_text("a 1\nnobody 2\nbigram(the,few) 1\n")
     assert rescore(forests, forests / "some") == 0

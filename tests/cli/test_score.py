@@ -13,7 +13,7 @@ from hopefear.cli.main import main
 from hopefear.data.lists import Synthetic
 from tests.shared_data import SHARED
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def _here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 REFS = ["--refs", "ref.0", "ref.1", "ref.2", "ref.3"]
 
 
-def scored(capsys: Said, *arguments: str) -> list[dict[str, object]]:
+def scored(capsys: Capture, *arguments: str) -> list[dict[str, object]]:
     assert main(["score", *arguments, "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -55,13 +55,13 @@ def scored(capsys: Said, *arguments: str) -> list[dict[str, object]]:
         (["--metric", "ter"], ["-m", "ter"]),
     ],
 )
-def test_the_line_is_sacrebleus(capsys: Said, flags: list[str], theirs: list[str]) -> None:
+def test_the_line_is_sacrebleus(capsys: Capture, flags: list[str], theirs: list[str]) -> None:
     assert main(["score", "good.txt", *REFS, *flags]) == 0
     command = [sys.executable, "-m", "sacrebleu", *REFS[1:], "-i", "good.txt", "-f", "text", "-w", "2", *theirs]
     assert capsys.readouterr().out == subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_json_has_the_number_in_full(capsys: Said) -> None:
+def test_json_has_the_number_in_full(capsys: Capture) -> None:
     (system,) = scored(capsys, "good.txt", *REFS)
     references = [Path(name).read_text().splitlines() for name in REFS[1:]]
     bleu = sacrebleu.BLEU()
@@ -71,7 +71,7 @@ def test_json_has_the_number_in_full(capsys: Said) -> None:
     assert system["signature"] == str(bleu.get_signature())
 
 
-def test_an_empty_reference_is_missing_where_there_is_another(capsys: Said, tmp_path: Path) -> None:
+def test_an_empty_reference_is_missing_where_there_is_another(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x y z w v\n\n")
     (tmp_path / "b").write_text("\nq r\n")
     (tmp_path / "hyp").write_text("x y z w v\nq\n")
@@ -88,7 +88,7 @@ def test_an_empty_reference_is_missing_where_there_is_another(capsys: Said, tmp_
     assert str(system["signature"]).startswith("nrefs:var|")
 
 
-def test_a_config_file_may_name_everything(capsys: Said, tmp_path: Path) -> None:
+def test_a_config_file_may_name_everything(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text('[score]\nhyp = "good.txt"\nrefs = ["ref.0", "ref.1"]\njson = true\n')
     assert main(["score", "--config", str(tmp_path / "c.toml")]) == 0
     configured = capsys.readouterr().out
@@ -114,7 +114,7 @@ def test_a_config_file_may_name_everything(capsys: Said, tmp_path: Path) -> None
         (["good.txt", *REFS, "--test", "t"], "'--test'"),
     ],
 )
-def test_bad_input_takes_one_line(capsys: Said, arguments: list[str], output: str) -> None:
+def test_bad_input_takes_one_line(capsys: Capture, arguments: list[str], output: str) -> None:
     assert main(["score", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -122,14 +122,14 @@ def test_bad_input_takes_one_line(capsys: Said, arguments: list[str], output: st
     assert err.count("\n") == 1
 
 
-def test_tokenised_text_is_noticed(capsys: Said, tmp_path: Path) -> None:
+def test_tokenised_text_is_noticed(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "hyp").write_text("x .\n" * 100)
     (tmp_path / "ref").write_text("x y .\n" * 100)
     assert main(["score", str(tmp_path / "hyp"), "--refs", str(tmp_path / "ref")]) == 0
     assert "is it tokenised?" in capsys.readouterr().err
 
 
-def test_two_systems_are_compared(capsys: Said) -> None:
+def test_two_systems_are_compared(capsys: Capture) -> None:
     good, bad = scored(capsys, "good.txt", "bad.txt", *REFS, "--metric", "bleu", "--metric", "chrf")
     assert "comparison" not in good
     assert bad["compared_with"] == "good.txt"
@@ -142,7 +142,7 @@ def test_two_systems_are_compared(capsys: Said) -> None:
         assert all(p < 0.01 for p in comparison["p"].values())
 
 
-def test_the_table_marks_what_differs(capsys: Said) -> None:
+def test_the_table_marks_what_differs(capsys: Capture) -> None:
     assert main(["score", "good.txt", "bad.txt", "same=good.0", *REFS, "--test", "randomization"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["system", "BLEU", "difference", "95", "%", "p", "randomization"]
@@ -155,7 +155,7 @@ def test_the_table_marks_what_differs(capsys: Said) -> None:
     assert lines[5] == "* differs from good.txt at p < 0.05 (1000 samples)"
 
 
-def test_replicates(capsys: Said) -> None:
+def test_replicates(capsys: Capture) -> None:
     _, new = scored(capsys, "base=bad.txt,good.2", "new=good.0,good.1,good.2", *REFS)
     singles = [scored(capsys, f"good.{i}", *REFS)[0]["bleu"] for i in range(3)]
     assert isinstance(new["replicates"], list)
@@ -169,20 +169,20 @@ def test_replicates(capsys: Said) -> None:
     assert capsys.readouterr().out.splitlines()[0].split()[:4] == ["system", "BLEU", "sd", "runs"]
 
 
-def test_the_seed_decides_the_samples(capsys: Said) -> None:
+def test_the_seed_decides_the_samples(capsys: Capture) -> None:
     arguments = ["good.1", "good.2", *REFS, "--samples", "99"]
     serial, again, other = (scored(capsys, *arguments, "--seed", seed)[1]["comparison"] for seed in "112")
     assert serial == again != other
 
 
-def test_an_external_column_cannot_be_scored_from_text(capsys: Said) -> None:
+def test_an_external_column_cannot_be_scored_from_text(capsys: Capture) -> None:
     assert main(["score", "good.txt", *REFS, "--metric", "external:column=quality"]) == 2
     assert "read from candidate lists" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(SHARED is None, reason="needs the shared data")
 @pytest.mark.parametrize("references", [["dev.en.1"], ["dev.en.1", "dev.en.2", "dev.en.3"]])
-def test_real_text(capsys: Said, references: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_text(capsys: Capture, references: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert SHARED is not None
     for name in ("dev.en.0", *references):
         lines = (SHARED / "data" / "es-en-fisher" / name).read_bytes().split(b"\n")[:1000]
@@ -194,7 +194,7 @@ def test_real_text(capsys: Said, references: list[str], tmp_path: Path, monkeypa
     assert capsys.readouterr().out == theirs
 
 
-def test_a_candidate_without_a_value_is_not_the_best(capsys: Said, tmp_path: Path) -> None:
+def test_a_candidate_without_a_value_is_not_the_best(capsys: Capture, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("q,score,y\n1,,1\n1,0.5,0\n2,0.7,1\n2,0.1,0\n")
     assert main(["score", "--table", str(table), "--group", "q", "--outcome", "y", "--test", "none"]) == 0

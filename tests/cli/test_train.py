@@ -15,7 +15,7 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.formats import read_weights
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 def arguments(task: Path, *more: object, trainer: str = "mira") -> list[str]:
@@ -27,7 +27,7 @@ def dev(task: Path, name: str = "dev") -> list[Path | str]:
     return [f"--{name}-source", task / "dev.source", f"--{name}-refs", task / "dev.ref.0", task / "dev.ref.1"]
 
 
-def test_a_run(task: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run(task: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "run"
     more = [*dev(task), *dev(task, "test"), "--set", "epochs=2", "eta=0.05"]
     assert main(arguments(task, *more, "--out", out)) == 0
@@ -107,7 +107,7 @@ def test_killed_and_resumed(task: Path, tmp_path: Path, number: signal.Signals) 
 
 
 @pytest.mark.parametrize("trainer", ["kbmira", "mert"])
-def test_batch_trainers_go_round_our_decoder(task: Path, tmp_path: Path, trainer: str, capsys: Said) -> None:
+def test_batch_trainers_go_round_our_decoder(task: Path, tmp_path: Path, trainer: str, capsys: Capture) -> None:
     more = [*dev(task), "--iterations", 2, "--kbest", 30]
     more += ["--set", "restarts=2"] if trainer == "mert" else []
     assert main(arguments(task, *more, "--out", tmp_path / "run", trainer=trainer)) == 0
@@ -143,7 +143,7 @@ def test_asynchronous_processes(task: Path, tmp_path: Path) -> None:
         (["--source", "{task}/blanks"], "nothing to learn from"),
     ],
 )
-def test_bad_input_is_one_line(task: Path, tmp_path: Path, capsys: Said, more: list[str], text: str) -> None:
+def test_bad_input_is_one_line(task: Path, tmp_path: Path, capsys: Capture, more: list[str], text: str) -> None:
     (task / "strange").write_text("nobody 1\n")
     (task / "empty").write_text("")
     (task / "blank").write_text(" \n\n")
@@ -155,7 +155,7 @@ def test_bad_input_is_one_line(task: Path, tmp_path: Path, capsys: Said, more: l
     assert "Traceback" not in "".join(error)
 
 
-def test_tune_sends_online_trainers_to_train(tmp_path: Path, capsys: Said) -> None:
+def test_tune_sends_online_trainers_to_train(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "list").write_text("0 ||| a ||| f=1 ||| 0\n")
     assert main(["tune", "--nbest", str(tmp_path / "list"), "--trainer", "arow", "--out", str(tmp_path / "run")]) == 2
     assert "hopefear train MODEL --trainer arow" in capsys.readouterr().err

@@ -9,10 +9,10 @@ from hopefear.trainers.base import ELSEWHERE
 from hopefear.trainers.registry import by_name, settable
 from tests.trainers.every import every_trainer
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
-def test_all_trainers_are_listed(capsys: Said) -> None:
+def test_all_trainers_are_listed(capsys: Capture) -> None:
     assert main(["trainers"]) == 0
     out = capsys.readouterr().out
     for trainer in TRAINERS:
@@ -22,7 +22,7 @@ def test_all_trainers_are_listed(capsys: Said) -> None:
 
 
 @every_trainer
-def test_the_options_of_one(trainer: type[Trainer], capsys: Said) -> None:
+def test_the_options_of_one(trainer: type[Trainer], capsys: Capture) -> None:
     """Where a name stands for two trainers, both are shown, the one for candidates first."""
     assert main(["trainers", trainer.name]) == 0
     tables = capsys.readouterr().out.split("\noption ")[1:]
@@ -35,7 +35,7 @@ def test_the_options_of_one(trainer: type[Trainer], capsys: Said) -> None:
 
 
 @every_trainer
-def test_the_text_is_for_users(trainer: type[Trainer], capsys: Said) -> None:
+def test_the_text_is_for_users(trainer: type[Trainer], capsys: Capture) -> None:
     """No marks of code, and no names of our source files, which an installed package lacks."""
     assert main(["trainers", trainer.name]) == 0
     out = capsys.readouterr().out
@@ -43,12 +43,12 @@ def test_the_text_is_for_users(trainer: type[Trainer], capsys: Said) -> None:
     assert not re.findall(r"\w{3,}\.(?:py|h|cc|md)\b", out)
 
 
-def test_what_online_trainers_share_is_shown(capsys: Said) -> None:
+def test_what_online_trainers_share_is_shown(capsys: Capture) -> None:
     assert main(["trainers", "mira"]) == 0
     assert "keep=best" in capsys.readouterr().out.partition("Works on:")[0]
 
 
-def test_json(capsys: Said) -> None:
+def test_json(capsys: Capture) -> None:
     assert main(["trainers", "--json"]) == 0
     record = {trainer["name"]: trainer for trainer in json.loads(capsys.readouterr().out)["trainers"]}
     assert list(record) == list(by_name())
@@ -65,6 +65,6 @@ def test_json(capsys: Said) -> None:
     assert json.loads(capsys.readouterr().out)["trainers"] == [record["kbmira"]]
 
 
-def test_one_that_is_not_there(capsys: Said) -> None:
+def test_one_that_is_not_there(capsys: Capture) -> None:
     assert main(["trainers", "kbmria"]) == 2
     assert "there is no trainer 'kbmria'. Did you mean 'kbmira'?" in capsys.readouterr().err

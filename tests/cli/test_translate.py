@@ -17,7 +17,7 @@ from hopefear.model.directory import Model, write_model
 from tests.decode.block_models import block_model, random_pairs
 from tests.decode.models import model_of, random_lm, random_rules
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 WEIGHTS = {"lm": 0.5, "phrase_ef": 0.3, "lexical_ef": 0.2, "rule": -0.1, "word": 0.7, "glue": -0.2, "unknown": -5.0}
 LINES = ["a b c", "", "? a b", "7 c c c a b c a"]
 
@@ -40,7 +40,7 @@ def translate(monkeypatch: pytest.MonkeyPatch, text: str | bytes, *arguments: ob
 TEXT = "".join(line + "\n" for line in LINES)
 
 
-def test_a_line_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_a_line_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert translate(monkeypatch, TEXT, path) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -54,7 +54,7 @@ def test_a_line_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 
 
 def test_lists_are_those_of_the_forests(
-    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("hopefear.decode.translation.FOREST_BLOCK", 3)
     assert translate(monkeypatch, TEXT, path, "--nbest", 5, "--forests", tmp_path / "forests") == 0
@@ -90,7 +90,7 @@ def test_forests_are_written_as_they_come(path: Path, monkeypatch: pytest.Monkey
     assert sorted(file.name for file in tmp_path.iterdir()) == ["at once", "none", "streamed"]
 
 
-def test_explain(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_explain(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert translate(monkeypatch, "? a\n\n", path, "--explain") == 0
     out = capsys.readouterr().out
     assert "? -> ? " in out and "  word 1  lm " in out
@@ -107,7 +107,7 @@ def test_explain(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> N
     ],
 )
 def test_weights(
-    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path, weights: str, code: int, message: str
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path, weights: str, code: int, message: str
 ) -> None:
     (tmp_path / "weights").write_text(weights)
     assert translate(monkeypatch, "a b\n", path, "--weights", tmp_path / "weights") == code
@@ -116,7 +116,7 @@ def test_weights(
     assert len(out.splitlines()) == (code == 0)
 
 
-def test_weights_of_a_block_model(monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_weights_of_a_block_model(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     rng = random.Random(5)
     model = block_model(tmp_path, random_pairs(rng, 8), (random_lm(rng, 3),))
     write_model(tmp_path / "model", model.info, model.grammar, model.language_models, [])
@@ -128,7 +128,9 @@ def test_weights_of_a_block_model(monkeypatch: pytest.MonkeyPatch, capsys: Said,
 
 
 @pytest.mark.parametrize("name", ["grammar.bin", "lm.bin", "model.json"])
-def test_damaged_models(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path, name: str) -> None:
+def test_damaged_models(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path, name: str
+) -> None:
     model = tmp_path / "model"
     shutil.copytree(path, model)
     data = (model / name).read_bytes()
@@ -139,7 +141,7 @@ def test_damaged_models(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Sai
 
 
 def test_a_model_of_another_version_or_with_a_file_missing(
-    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     for name, change, message in (
         ("model.json", b'"version": 9', "a model of version 9"),
@@ -157,14 +159,14 @@ def test_a_model_of_another_version_or_with_a_file_missing(
         assert out == "" and message in err and len(err.splitlines()) == 1
 
 
-def test_a_long_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_a_long_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     line = " ".join(random.Random(3).choices(["a", "b", "c", "?", "7"], k=500))
     assert translate(monkeypatch, f"{line}\na\n", path, "--pop-limit", 20) == 0
     out = capsys.readouterr().out.splitlines()
     assert len(out) == 2 and len(out[0].split()) > 200
 
 
-def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     for text, arguments, message in (
         (b"a\n\xff\n", [path], "standard input:2: byte 1 is not UTF-8"),
         (b"a\n", [tmp_path / "nowhere"], "no such file"),
@@ -176,7 +178,7 @@ def test_other_bad_input(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Sa
         assert message in err and len(err.splitlines()) == 1 and out == ""
 
 
-def test_lattices(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_lattices(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     lattices = "((('a',0,1),),(('?',-5,1),('b',-1,1),),(('c',0,1),),)\n\n"
     (tmp_path / "weights").write_text("".join(f"{name} {value}\n" for name, value in WEIGHTS.items()) + "Feature_0 1\n")
     asked = (path, "--input", "plf", "--weights", tmp_path / "weights", "--tokens")

@@ -20,7 +20,7 @@ from hopefear.reports.page import unpacked
 from hopefear.runs.events import Progress
 from hopefear.runs.session import Session
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 DATA = Synthetic(sentences=60, candidates=20, dense=8)
 REFS = ["--refs", "ref.0", "ref.1", "ref.2", "ref.3"]
 TUNE = ["tune", "--nbest", "nbest.txt", *REFS, "--initial", "initial.txt", "--trainer", "kbmira"]
@@ -39,7 +39,7 @@ def record(run: str = "run") -> dict[str, Any]:
     return record
 
 
-def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
+def test_scores_before_and_after_and_a_run(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "run"]) == 0
     out, err = capsys.readouterr()
     head, before, after, signature, change, _, *baselines = (line.split() for line in out.splitlines())
@@ -67,7 +67,7 @@ def test_scores_before_and_after_and_a_run(capsys: Said) -> None:
     assert [event["event"] for event in events] == ["start", *["epoch"] * 60, "done"]
 
 
-def test_the_score_of_the_run_is_the_score_of_reranking(capsys: Said) -> None:
+def test_the_score_of_the_run_is_the_score_of_reranking(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "run", "--holdout", "0", "--json"]) == 0
     final = json.loads(capsys.readouterr().out)
     assert final == record()["final"]
@@ -78,7 +78,7 @@ def test_the_score_of_the_run_is_the_score_of_reranking(capsys: Said) -> None:
     assert json.loads(capsys.readouterr().out)["systems"][0]["bleu"] == pytest.approx(final["dev"]["bleu"], abs=1e-9)
 
 
-def test_the_same_bytes_whatever_the_jobs(capsys: Said) -> None:
+def test_the_same_bytes_whatever_the_jobs(capsys: Capture) -> None:
     for run, jobs in (("a", "1"), ("b", "2"), ("c", "0")):
         assert main([*TUNE, "--out", run, "--jobs", jobs, "--replicates", "2", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
@@ -86,7 +86,7 @@ def test_the_same_bytes_whatever_the_jobs(capsys: Said) -> None:
     assert len(weights) == 1
 
 
-def test_replicates_and_random_initial_models(capsys: Said) -> None:
+def test_replicates_and_random_initial_models(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "run", "--replicates", "3", "--random-init", "--seed", "5"]) == 0
     out = capsys.readouterr().out
     final = record()["final"]
@@ -100,7 +100,7 @@ def test_replicates_and_random_initial_models(capsys: Said) -> None:
     assert "after, mean of 3" in out
 
 
-def test_a_column_of_the_lists_is_a_metric(capsys: Said) -> None:
+def test_a_column_of_the_lists_is_a_metric(capsys: Capture) -> None:
     assert main(["tune", "--nbest", "nbest.jsonl", "--metric", "quality", "--trainer", "pro", "--out", "run"]) == 0
     final = record()["final"]
     assert final["before"]["dev"]["quality"] + 1 < final["dev"]["quality"] <= 100
@@ -133,7 +133,7 @@ def test_a_config_file_says_it_all() -> None:
     assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
 
 
-def test_lists_of_the_same_sentences_are_merged(capsys: Said) -> None:
+def test_lists_of_the_same_sentences_are_merged(capsys: Capture) -> None:
     lines = Path("nbest.txt").read_text().splitlines(keepends=True)
     Path("one").write_text("".join(line for i, line in enumerate(lines) if i % 20 < 12))
     Path("two").write_text("".join(line for i, line in enumerate(lines) if i % 20 >= 8))
@@ -154,7 +154,7 @@ def test_parts_of_a_list_are_joined() -> None:
     assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
 
 
-def test_another_list_to_choose_on(capsys: Said) -> None:
+def test_another_list_to_choose_on(capsys: Capture) -> None:
     Synthetic(sentences=30, candidates=20, dense=8, seed=9).write("other")
     other = ["--dev-nbest", "other/nbest.txt", "--dev-refs", *(f"other/ref.{i}" for i in range(4))]
     assert main([*TUNE, "--out", "run", *other]) == 0
@@ -172,7 +172,7 @@ def test_forests_instead_of_lists() -> None:
     assert Path("a/weights.txt").read_bytes() == Path("b/weights.txt").read_bytes()
 
 
-def test_weights_of_strangers_are_named(capsys: Said) -> None:
+def test_weights_of_strangers_are_named(capsys: Capture) -> None:
     with Path("initial.txt").open("a") as file:
         file.write("stranger 1\n")
     assert main([*TUNE, "--out", "run", "--set", "passes=1"]) == 0
@@ -207,7 +207,7 @@ def test_weights_of_strangers_are_named(capsys: Said) -> None:
         (["--dev-refs", "ref.0"], "--dev-refs goes with --dev-nbest only"),
     ],
 )
-def test_bad_input_leaves_no_run(capsys: Said, arguments: list[str], output: str) -> None:
+def test_bad_input_leaves_no_run(capsys: Capture, arguments: list[str], output: str) -> None:
     assert main([*TUNE, "--out", "run", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -216,12 +216,12 @@ def test_bad_input_leaves_no_run(capsys: Said, arguments: list[str], output: str
     assert not Path("run").exists()
 
 
-def test_no_references(capsys: Said) -> None:
+def test_no_references(capsys: Capture) -> None:
     assert main(["tune", "--nbest", "nbest.txt", "--trainer", "mert", "--out", "run"]) == 2
     assert "sentence 0 has no reference, and bleu needs one. Give --refs" in capsys.readouterr().err
 
 
-def test_nothing_to_learn(capsys: Said) -> None:
+def test_nothing_to_learn(capsys: Capture) -> None:
     lines = Path("nbest.txt").read_text().splitlines(keepends=True)
     Path("nbest.txt").write_text("".join(lines[::20]))
     assert main([*TUNE, "--out", "run"]) == 2
@@ -229,7 +229,7 @@ def test_nothing_to_learn(capsys: Said) -> None:
     assert not Path("run", "weights.txt").exists()
 
 
-def test_a_finished_run_is_kept_unless_told_otherwise(capsys: Said) -> None:
+def test_a_finished_run_is_kept_unless_told_otherwise(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "run"]) == 0
     first, weights = capsys.readouterr(), Path("run/weights.txt").read_bytes()
     assert main([*TUNE, "--out", "run"]) == 2
@@ -243,7 +243,7 @@ def test_a_finished_run_is_kept_unless_told_otherwise(capsys: Said) -> None:
     assert record()["seed"] == 2
 
 
-def test_an_interrupted_run_goes_on(capsys: Said) -> None:
+def test_an_interrupted_run_goes_on(capsys: Capture) -> None:
     arguments = [*TUNE, "--set", "passes=400", "--replicates", "3", "--jobs", "1"]
     process = subprocess.Popen(
         [sys.executable, "-m", "hopefear.cli.main", *arguments, "--out", "run"], stderr=subprocess.PIPE
@@ -265,7 +265,7 @@ def test_an_interrupted_run_goes_on(capsys: Said) -> None:
     assert record("run")["final"] == record("straight")["final"]
 
 
-def test_before_is_what_the_first_list_says_first(capsys: Said) -> None:
+def test_before_is_what_the_first_list_says_first(capsys: Capture) -> None:
     """Lists that were merged are in no other order than they were."""
     common = [*REFS, "--trainer", "kbmira", "--set", "passes=2", "--holdout", "0", "--json", "--quiet"]
     assert main(["tune", "--nbest", "nbest.txt", *common, "--out", "one"]) == 0
@@ -281,7 +281,7 @@ def test_before_is_what_the_first_list_says_first(capsys: Said) -> None:
     assert result.initial_score == pytest.approx(before_one["before"]["dev"]["bleu"])
 
 
-def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> None:
+def test_of_forests_without_weights_nothing_is_known_before(capsys: Capture) -> None:
     Path("dev.plf").write_text(
         "((('a',-1,1),('b',-2,1),),(('c',-1,1),('d',-1.5,1),),(('e',-1,1),),(('f',-1,1),),)\n" * 4
     )
@@ -295,7 +295,7 @@ def test_of_forests_without_weights_nothing_is_known_before(capsys: Said) -> Non
     assert not any("gain" in finding["code"] for finding in record()["findings"])
 
 
-def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Said) -> None:
+def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Capture) -> None:
     assert main([*TUNE, "--out", "both", "--metric", "bleu", "--metric", "chrf", "--metric", "bleu"]) == 0
     out = capsys.readouterr().out
     assert [line.split("|")[0] for line in out.splitlines() if "|" in line] == ["bleu", "chrf"]
@@ -313,7 +313,7 @@ def test_several_metrics_are_reported_and_the_first_is_optimised(capsys: Said) -
     assert record("all")["final"]["dev"]["chrf"] == pytest.approx(Chrf().corpus_score(best, references))
 
 
-def test_lists_have_sources(capsys: Said) -> None:
+def test_lists_have_sources(capsys: Capture) -> None:
     Path("src").write_text("".join(f"source {i}\n" for i in range(60)))
     assert main([*TUNE, "--out", "run", "--sources", "src"]) == 0
     assert {"sources"} <= {input["role"] for input in record()["inputs"]}

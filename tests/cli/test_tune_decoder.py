@@ -15,7 +15,7 @@ import pytest
 from hopefear.cli.main import main
 from hopefear.formats import read_weights
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 TOY = Path(__file__).parents[2] / "examples" / "toy_decoder.py"
 DECODE = f"{sys.executable} {TOY} source.txt {{weights}} --beam 8 > {{nbest}}"
 TUNE = ["tune", "--refs", "ref.txt", "--trainer", "kbmira", "--initial", "initial.txt", "--out", "run"]
@@ -65,7 +65,7 @@ def record(run: str = "run") -> dict[str, Any]:
     return record
 
 
-def test_the_loop_leaves_a_run(capsys: Said) -> None:
+def test_the_loop_leaves_a_run(capsys: Capture) -> None:
     assert main([*LOOP, DECODE]) == 0
     out, err = capsys.readouterr()
     head, before, after, _ = (line.split() for line in out.splitlines())
@@ -82,7 +82,7 @@ def test_the_loop_leaves_a_run(capsys: Said) -> None:
     assert read_weights("run/weights.txt") == read_weights(best)
 
 
-def test_a_finished_run_is_printed_again_without_decoding(capsys: Said) -> None:
+def test_a_finished_run_is_printed_again_without_decoding(capsys: Capture) -> None:
     assert main([*LOOP, DECODE, "--json"]) == 0
     first = capsys.readouterr().out
     assert main([*LOOP, DECODE, "--json", "--resume"]) == 0
@@ -101,7 +101,7 @@ def test_pro_mixes_old_and_new_weights_in_the_loop() -> None:
     assert record()["trainer"]["options"]["interpolation"] == 0.5
 
 
-def test_recent_lists(capsys: Said) -> None:
+def test_recent_lists(capsys: Capture) -> None:
     counts = []
     for more in ([], ["--recent", "1", "--overwrite"]):
         assert main([*LOOP, DECODE, *more]) == 0
@@ -111,14 +111,14 @@ def test_recent_lists(capsys: Said) -> None:
     assert "recent" in capsys.readouterr().err
 
 
-def test_replicates_from_random_models(capsys: Said) -> None:
+def test_replicates_from_random_models(capsys: Capture) -> None:
     assert main([*LOOP, DECODE, "--replicates", "2", "--random-init"]) == 0
     assert "mean of 2" in capsys.readouterr().out
     starts = [read_weights(f"run/checkpoint/replicate-{k}/iteration-1/weights.txt") for k in (1, 2)]
     assert starts[0] != starts[1] and len(record()["final"]["replicates"]) == 2
 
 
-def test_a_column_of_the_decoders_own(capsys: Said) -> None:
+def test_a_column_of_the_decoders_own(capsys: Capture) -> None:
     line = '{"id": "0", "candidates": [{"text": "a", "features": {"f": 0}, "metrics": {"judge": 0.1}}, '
     line += '{"text": "b", "features": {"f": 1}, "metrics": {"judge": 0.9}}]}'
     Path("list").write_text(line + "\n")
@@ -143,13 +143,13 @@ def test_a_column_of_the_decoders_own(capsys: Said) -> None:
         ([DECODE.replace("source.txt", "absent.txt")], "No such file or directory: 'absent.txt'"),
     ],
 )
-def test_faults_are_said_in_one_line(more: list[str], finding: str, capsys: Said) -> None:
+def test_faults_are_said_in_one_line(more: list[str], finding: str, capsys: Capture) -> None:
     assert main([*LOOP, *more]) == 2
     out, err = capsys.readouterr()
     assert out == "" and finding in err and err.count("\n") == 1 and err.startswith("hopefear: ")
 
 
-def test_after_a_failure_the_run_goes_on_where_it_was(capsys: Said) -> None:
+def test_after_a_failure_the_run_goes_on_where_it_was(capsys: Capture) -> None:
     assert main([*LOOP, DECODE, "--json"]) == 0
     whole = capsys.readouterr().out
     # A decoder that breaks down in iteration 2, until somebody mends it.
@@ -166,7 +166,7 @@ def test_after_a_failure_the_run_goes_on_where_it_was(capsys: Said) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_killed_run_resumes_to_the_same_weights(number: signal.Signals, capsys: Said) -> None:
+def test_a_killed_run_resumes_to_the_same_weights(number: signal.Signals, capsys: Capture) -> None:
     slow = DECODE + "; [ {iteration} = 2 ] && [ ! -e quick ] && echo $$ > pid && sleep 60; exit 0"
     arguments = [*LOOP, slow]
     process = subprocess.Popen([sys.executable, "-m", "hopefear.cli.main", *arguments], stderr=subprocess.DEVNULL)
@@ -196,7 +196,7 @@ def fake() -> list[str]:
     return ["tune", *options, "--trainer", "mert", "--iterations", "1", "--set", "restarts=1", "--out", "run"]
 
 
-def test_coordinate_ascent_finds_the_decoders_best_setting(fake: list[str], capsys: Said) -> None:
+def test_coordinate_ascent_finds_the_decoders_best_setting(fake: list[str], capsys: Capture) -> None:
     assert main(fake) == 0
     out, err = capsys.readouterr()
     saved = record()
@@ -215,7 +215,7 @@ def test_coordinate_ascent_finds_the_decoders_best_setting(fake: list[str], caps
     assert Path("calls").read_text() == calls
 
 
-def test_coordinate_ascent_resumes_to_the_same_result(fake: list[str], capsys: Said) -> None:
+def test_coordinate_ascent_resumes_to_the_same_result(fake: list[str], capsys: Capture) -> None:
     assert main([*fake, "--json"]) == 0
     whole, kept = capsys.readouterr().out, Path("run/params.txt").read_bytes()
     command = fake[fake.index("--decoder-command") + 1]
@@ -229,12 +229,12 @@ def test_coordinate_ascent_resumes_to_the_same_result(fake: list[str], capsys: S
         assert Path(f"run{failing}/params.txt").read_bytes() == kept
 
 
-def test_the_limit_on_evaluations(fake: list[str], capsys: Said) -> None:
+def test_the_limit_on_evaluations(fake: list[str], capsys: Capture) -> None:
     assert main([*fake, "--max-evaluations", "3"]) == 0
     assert record()["final"]["stopped"] == "3 settings were scored"
 
 
-def test_findings_are_warned_of_and_recorded(capsys: Said) -> None:
+def test_findings_are_warned_of_and_recorded(capsys: Capture) -> None:
     # This decoder writes the same two candidates each time: the first of them stays the translation.
     Path("ref.txt").write_text("a b c d e\n")
     Path("list").write_text("0 ||| a b c d x ||| f= 1 g= 0 ||| 0\n0 ||| a b c d e ||| f= 2 g= 0 ||| 0\n")

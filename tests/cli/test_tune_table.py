@@ -11,9 +11,9 @@ import pytest
 import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.formats import read_weights
-from tests.cli.said import one_line
+from tests.cli.capture import one_line
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 TABLE = ["tune", "--table", "t.csv", "--group", "q", "--trainer", "mert"]
 
 
@@ -45,7 +45,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(rows())
 
 
-def test_an_outcome_is_optimised(capsys: Said) -> None:
+def test_an_outcome_is_optimised(capsys: Capture) -> None:
     assert main([*TABLE, "--outcome", "reward", "--out", "run", "--json", "--jobs", "1"]) == 0
     final = json.loads(capsys.readouterr().out)
     assert final["holdout"]["reward"] > final["before"]["holdout"]["reward"] + 0.5
@@ -59,7 +59,7 @@ def test_an_outcome_is_optimised(capsys: Said) -> None:
     assert "Error surface" in Path("report.html").read_text()
 
 
-def test_text_and_references_and_features_by_pattern(capsys: Said) -> None:
+def test_text_and_references_and_features_by_pattern(capsys: Capture) -> None:
     data = [{**row, "ref": "w3 x"} for row in rows(20)]
     write(data)
     options = [
@@ -80,7 +80,7 @@ def test_text_and_references_and_features_by_pattern(capsys: Said) -> None:
     assert set(json.loads(Path("run/run.json").read_text())["final"]["dev"]) == {"wer", "chrf"}
 
 
-def test_the_same_from_python(capsys: Said) -> None:
+def test_the_same_from_python(capsys: Capture) -> None:
     assert main([*TABLE, "--outcome", "reward", "--features", "good", "fair", "--out", "a", "--quiet"]) == 0
     frame = {name: [row[name] for row in rows()] for name in ("q", "good", "fair", "reward")}
     tuned = hf.tune(table=frame, group="q", outcome="reward", trainer="mert", out="b")
@@ -102,7 +102,7 @@ def test_the_same_from_python(capsys: Said) -> None:
         ({}, ["--refs", "t.csv"], "--refs goes with --nbest, --forests and --decoder-command only"),
     ],
 )
-def test_bad_tables_leave_no_run(capsys: Said, change: dict[str, str], arguments: list[str], output: str) -> None:
+def test_bad_tables_leave_no_run(capsys: Capture, change: dict[str, str], arguments: list[str], output: str) -> None:
     data = rows()
     data[10] |= change
     write(data)
@@ -115,14 +115,14 @@ def test_bad_tables_leave_no_run(capsys: Said, change: dict[str, str], arguments
     assert not Path("run").exists()
 
 
-def test_one_candidate_in_each_group(capsys: Said) -> None:
+def test_one_candidate_in_each_group(capsys: Capture) -> None:
     write(rows(30, 1))
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 2
     assert "t.csv: every group has one candidate only" in capsys.readouterr().err
     assert not Path("run").exists()
 
 
-def test_a_candidate_that_is_there_twice(capsys: Said) -> None:
+def test_a_candidate_that_is_there_twice(capsys: Capture) -> None:
     data = rows(30)
     write([*data[:3], data[2], *data[3:]])
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 2
@@ -130,14 +130,14 @@ def test_a_candidate_that_is_there_twice(capsys: Said) -> None:
     assert not Path("run").exists()
 
 
-def test_a_score_that_is_constant_is_refused(capsys: Said) -> None:
+def test_a_score_that_is_constant_is_refused(capsys: Capture) -> None:
     write([{**row, "same": 3} for row in rows()])
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 2
     assert "t.csv: same is 3 in every row" in one_line(capsys)
     assert not Path("run").exists()
 
 
-def test_scores_that_are_constant_in_groups_and_leaks_are_warned_of(capsys: Said) -> None:
+def test_scores_that_are_constant_in_groups_and_leaks_are_warned_of(capsys: Capture) -> None:
     write([{**row, "same": int(row["q"][1:]), "leak": 2 * row["reward"]} for row in rows()])
     assert main([*TABLE, "--outcome", "reward", "--out", "run"]) == 0
     err = capsys.readouterr().err
@@ -145,6 +145,6 @@ def test_scores_that_are_constant_in_groups_and_leaks_are_warned_of(capsys: Said
     assert "same in all candidates of each sentence: same" in err
 
 
-def test_a_group_is_needed(capsys: Said) -> None:
+def test_a_group_is_needed(capsys: Capture) -> None:
     assert main(["tune", "--table", "t.csv", "--trainer", "mert", "--out", "run"]) == 2
     assert "--table needs --group" in capsys.readouterr().err

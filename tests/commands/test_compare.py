@@ -17,7 +17,7 @@ from hopefear.evaluation.comparison import benjamini_hochberg
 from hopefear.formats import read_weights
 from hopefear.reports.page import unpacked
 from hopefear.util.messages import digits_for
-from tests.cli.said import Said, one_line
+from tests.cli.capture import Capture, one_line
 from tests.reports.pages import parsed
 
 
@@ -34,7 +34,7 @@ def arguments(data: Path, out: Path, *more: str) -> list[str]:
     return [*lists, "--trainers", "kbmira,mert", "--set", "mert.restarts=1", "--seeds", "2", "--out", str(out), *more]
 
 
-def test_it_writes_tables_and_a_page(data: Path, tmp_path: Path, capsys: Said) -> None:
+def test_it_writes_tables_and_a_page(data: Path, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "run"
     assert main(arguments(data, out, "--json")) == 0
     record = json.loads(capsys.readouterr().out)
@@ -74,7 +74,7 @@ def test_every_seed_leaves_its_weights_and_they_score_as_said(data: Path, tmp_pa
 
 
 def test_an_interrupted_comparison_goes_on(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     import hopefear.train.replicates as tuning
 
@@ -113,7 +113,7 @@ def test_from_python(data: Path, tmp_path: Path) -> None:
         (["--test-refs", "x"], "x: no such file"),
     ],
 )
-def test_wrong_options_take_one_line(more: list[str], output: str, data: Path, tmp_path: Path, capsys: Said) -> None:
+def test_wrong_options_take_one_line(more: list[str], output: str, data: Path, tmp_path: Path, capsys: Capture) -> None:
     given = arguments(data, tmp_path / "run")
     if more[0] == "--trainers":
         given[given.index("kbmira,mert")] = more[1]
@@ -150,7 +150,7 @@ def test_scores_between_0_and_1_have_four_digits() -> None:
     assert (digits_for([0.851, 0.853]), digits_for([34.1, 0.2])) == (4, 2)
 
 
-def test_several_data_sets(data: Path, tmp_path: Path, capsys: Said) -> None:
+def test_several_data_sets(data: Path, tmp_path: Path, capsys: Capture) -> None:
     refs = [str(data / f"ref.{i}") for i in range(4)]
     for name, used in (("one", refs), ("two", refs[:1])):
         (tmp_path / f"{name}.toml").write_text(
@@ -177,7 +177,7 @@ def test_several_data_sets(data: Path, tmp_path: Path, capsys: Said) -> None:
     assert "two.toml: a data set has no 'nbst'. Did you mean 'nbest'?" in one_line(capsys)
 
 
-def test_the_experiment_is_the_argument(data: Path, tmp_path: Path, capsys: Said) -> None:
+def test_the_experiment_is_the_argument(data: Path, tmp_path: Path, capsys: Capture) -> None:
     lines = {"nbest": [str(data / "nbest.txt")], "refs": [str(data / "ref.0")], "trainers": ["pro"], "seeds": 1}
     text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
     (tmp_path / "experiment.toml").write_text(text)

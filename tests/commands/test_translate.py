@@ -14,7 +14,7 @@ from hopefear.formats import read_nbest
 from hopefear.model.directory import Model
 from tests.translator.conftest import folder as folder
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ TEXT = "Ein <b>rotes</b> Haus steht hier. Das Boot!\n\n{x} kommt von IKEA.\n"
 WANTED = "A <b>red</b> house stands here. The boat!\n\n{x} comes from IKEA.\n"
 
 
-def test_lines(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_lines(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert translate(monkeypatch, TEXT, folder) == 0
     assert capsys.readouterr() == (WANTED, "")
     assert translate(monkeypatch, TEXT, folder, "--quality", "--alignments") == 0
@@ -41,7 +41,7 @@ def test_lines(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> N
     assert rows[0][4].split()[0] == "0-3:0-1" and rows[1] == ["1.000", "0.000", "1.000", "", ""]
 
 
-def test_scores_and_candidates(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_scores_and_candidates(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     """Candidates are texts in which protected spans stay, too; the first is the translation."""
     assert translate(monkeypatch, TEXT + "a ||| b\n", folder, "--scores", "--quality") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
@@ -56,7 +56,7 @@ def test_scores_and_candidates(folder: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "¦¦¦" in lists.text(3, 0)
 
 
-def test_a_column_of_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_a_column_of_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("Boot,text\nHaus,Das Haus\n")
     out = tmp_path / "out"
     assert translate(monkeypatch, "", folder, tmp_path / "a.csv", "--out", out) == 0
@@ -67,7 +67,7 @@ def test_a_column_of_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "has no column no" in capsys.readouterr().err
 
 
-def test_the_encoding_of_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_the_encoding_of_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("Das Haus hört\n".encode("latin-1"))
     given = (folder, tmp_path / "a.txt", "--out", tmp_path / "out")
     assert translate(monkeypatch, "", *given) == 2
@@ -79,7 +79,7 @@ def test_the_encoding_of_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, c
 
 
 def test_a_model_without_a_card_is_what_it_was(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     plain = Path(shutil.copytree(folder, tmp_path / "plain"))
     (plain / "card.json").unlink()
@@ -91,7 +91,7 @@ def test_a_model_without_a_card_is_what_it_was(
     assert capsys.readouterr().out.startswith("0 ||| the house ||| ")
 
 
-def test_glossary_protect_keep(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_glossary_protect_keep(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "terms.tsv").write_text("Tor\tportal\n")
     (tmp_path / "stay.txt").write_text("Boot\n")
     given = ("--glossary", tmp_path / "terms.tsv", "--keep", tmp_path / "stay.txt", "--protect", "rot\\w+", "hi.r")
@@ -102,7 +102,7 @@ def test_glossary_protect_keep(folder: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "terms.tsv:1: has no source and target term" in capsys.readouterr().err
 
 
-def test_documents(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path) -> None:
+def test_documents(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<p>Ein <b>rotes</b> Haus</p>")
     (tmp_path / "a.txt").write_text("Das Boot ist wichtig.\n")
     out = tmp_path / "out"
@@ -130,7 +130,7 @@ def test_documents(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, 
     ],
 )
 def test_what_does_not_go_together(
-    folder: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+    folder: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("b").mkdir()
@@ -143,7 +143,7 @@ def test_what_does_not_go_together(
 
 
 def test_a_packed_file_is_the_translator(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, tmp_path: Path
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     packed, small = tmp_path / "own.hft", tmp_path / "small.hft"
     assert main(["pack", str(folder), str(packed)]) == 0
@@ -158,7 +158,7 @@ def test_a_packed_file_is_the_translator(
     assert "no.hft: is no packed translator" in capsys.readouterr().err
 
 
-def test_train_into(folder: Path, tmp_path: Path, capsys: Said) -> None:
+def test_train_into(folder: Path, tmp_path: Path, capsys: Capture) -> None:
     model = Path(shutil.copytree(folder, tmp_path / "model"))
     (tmp_path / "de").write_text("Ein rotes Haus steht hier.\nDas Boot ist wichtig.\nEin altes Tor.\n" * 4)
     (tmp_path / "en").write_text("A red house stands here.\nThe boat is important.\nAn old gate.\n" * 4)

@@ -9,7 +9,7 @@ import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.formats import iter_nbest, read_nbest
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 def write(path: Path, text: str) -> Path:
@@ -218,7 +218,7 @@ SCORES = "".join(
 )
 
 
-def test_statistics_of_moses(tmp_path: Path, capsys: Said) -> None:
+def test_statistics_of_moses(tmp_path: Path, capsys: Capture) -> None:
     """features.dat and scores.dat: what is left of many tunings of old."""
     path = write(tmp_path / "run1.features.dat", FEATURES)
     write(tmp_path / "run1.scores.dat", SCORES)
@@ -262,7 +262,7 @@ def test_travatar_with_statistics(tmp_path: Path) -> None:
         read_nbest(path, format=f"travatar:{stats}")
 
 
-def test_commands_take_them(tmp_path: Path, capsys: Said) -> None:
+def test_commands_take_them(tmp_path: Path, capsys: Capture) -> None:
     gen, refs = str(write(tmp_path / "gen.txt", FAIRSEQ)), str(write(tmp_path / "refs", "The old home\nYes .\n"))
     weights = str(write(tmp_path / "w", "score -1\nlogprob_sum 0\nlogprob_mean 0\nlogprob_min 0\n"))
     assert main(["rerank", "--nbest", gen, "--weights", weights]) == 0

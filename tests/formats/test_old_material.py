@@ -9,7 +9,7 @@ from hopefear.cli.main import main
 from hopefear.formats import read_forests, read_nbest, read_weights
 from hopefear.formats.weights import matched_numbers
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 OLD_LIST = """\
 0||| the old house ||| d: 0 -1.5 lm: -12.5 w: -3 tm: -1 -2 -3 0.999 ||| -8.25
@@ -81,7 +81,7 @@ def test_dense_weights_of_the_moses_loop(tmp_path: Path) -> None:
             read_weights(write(tmp_path / "wrong", wrong))
 
 
-def test_numbers_from_one_meet_numbers_from_zero(tmp_path: Path, capsys: Said) -> None:
+def test_numbers_from_one_meet_numbers_from_zero(tmp_path: Path, capsys: Capture) -> None:
     weights = {"LM0": 0.5, "TM0_0": 1.0, "TM0_1": 2.0}
     matched, note = matched_numbers("w", weights, ["LM0", "TM0_1", "TM0_2"])
     assert matched == {"LM0": 0.5, "TM0_1": 1.0, "TM0_2": 2.0}
@@ -162,7 +162,7 @@ def test_json_over_several_lines_and_in_arrays(tmp_path: Path) -> None:
             read_nbest(write(tmp_path / "wrong.json", text))
 
 
-def test_candidates_in_another_case_than_the_references(tmp_path: Path, capsys: Said) -> None:
+def test_candidates_in_another_case_than_the_references(tmp_path: Path, capsys: Capture) -> None:
     texts = ("the house of mr smith", "the house of Mr Smith", "a house of Mr Smith")
     rows = [f"{i} ||| {texts[j]} {i} ||| lm= {j} ||| 0\n" for i in range(12) for j in range(3)]
     write(tmp_path / "list", "".join(rows))

@@ -14,38 +14,38 @@ from hopefear.reports.run_view import RunView
 
 
 @pytest.fixture
-def examined(runs: Path) -> list[RunView]:
+def view(runs: Path) -> list[RunView]:
     reader = RunReader(jobs=1)
     return [RunView(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert"))]
 
 
-def test_buckets_of_sentences_are_scored_as_documents(examined: list[RunView]) -> None:
-    got = length_buckets(examined, "dev")
-    pool = examined[0].run.parts["dev"]
+def test_buckets_of_sentences_are_scored_as_documents(view: list[RunView]) -> None:
+    got = length_buckets(view, "dev")
+    pool = view[0].run.parts["dev"]
     lengths = [len(pool.references(i)[0].split()) for i in range(len(pool))]
     if got is None:  # all in one bucket
         assert max(lengths) - min(lengths) < 20
         return
     assert sum(got.sizes) == len(pool) and len(got.after) == 2
-    metric = examined[0].run.metric
+    metric = view[0].run.metric
     low = 0
     for k, name in enumerate(got.names):
         high = int(name.split(" to ")[1]) if " to " in name else 10**9
         rows = [i for i, length in enumerate(lengths) if low < length <= high]
         assert len(rows) == got.sizes[k] >= FEWEST
-        for each, scores in zip(examined, got.after, strict=True):
+        for each, scores in zip(view, got.after, strict=True):
             wanted = np.mean([metric.score(stats[rows].sum(axis=0)) for stats in each.scored["dev"].stats])
             assert scores[k] == pytest.approx(wanted)
         low = high
 
 
-def test_words_are_counted_by_their_frequency(examined: list[RunView]) -> None:
-    got = word_buckets(examined, "dev")
+def test_words_are_counted_by_their_frequency(view: list[RunView]) -> None:
+    got = word_buckets(view, "dev")
     assert got is not None
-    pool = examined[1].run.parts["dev"]
+    pool = view[1].run.parts["dev"]
     references = [[text.split() for text in pool.references(i)] for i in range(len(pool))]
     counts = Counter(word for each in references for words in each for word in words)
-    said = examined[1].scored["dev"].said
+    said = view[1].scored["dev"].outputs
     assert said is not None
     for k, name in enumerate(got.names):
         at = next(b for b in range(len(COUNTS) + 1) if _name(b, b, COUNTS) == name)

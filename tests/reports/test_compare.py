@@ -21,13 +21,13 @@ from hopefear.reports.verdict import judged
 
 
 @pytest.fixture
-def examined(runs: Path) -> list[RunView]:
+def view(runs: Path) -> list[RunView]:
     reader = RunReader(jobs=1)
     return [RunView(reader.read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
 
 
-def test_every_run_is_scored_in_every_metric(examined: list[RunView]) -> None:
-    groups = by_metric(examined)
+def test_every_run_is_scored_in_every_metric(view: list[RunView]) -> None:
+    groups = by_metric(view)
     made = compare.metrics(groups, [judged(group, 1) for group in groups], 1)
     assert made is not None
     text = made.content
@@ -35,20 +35,20 @@ def test_every_run_is_scored_in_every_metric(examined: list[RunView]) -> None:
     assert heads == ["run", "part", "BLEU ↑", "chrF ↑", "TER ↓"]
     rows = dict(re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', text))
     assert set(rows) == {"kbmira", "mert", "ter"}
-    for each in examined:
+    for each in view:
         pool = each.run.parts["holdout"]
         chrf = np.mean([score_of(pool, Chrf(), replicate.weights, 1) for replicate in each.run.replicates])
         assert f"{chrf:.2f}" in rows[each.run.name]
     assert "<b>" in rows["ter"].split("<td>")[4] and "<b>" in rows["mert"].split("<td>")[2]  # what it was trained for
 
 
-def test_every_sentence_is_listed_with_what_every_run_says(examined: list[RunView]) -> None:
-    groups = by_metric(examined)
+def test_every_sentence_is_listed_with_what_every_run_says(view: list[RunView]) -> None:
+    groups = by_metric(view)
     listings = [listing(ranking) for group in groups if (ranking := judged(group, 1)) is not None]
     both, alone = (listed.record() for listed in listings if listed is not None)
     assert set(both["systems"]) == {"kbmira", "mert", BEFORE} and set(alone["systems"]) == {"ter", BEFORE}
     assert both["parts"] == [["held out", 8], ["dev", 32]]
-    told = {each.run.name: [*each.told["holdout"], *each.told["dev"]] for each in examined}
+    told = {each.run.name: [*each.sentences["holdout"], *each.sentences["dev"]] for each in view}
     assert both["ids"] == [sentence.id for sentence in told["mert"]] and len(both["ids"]) == 40  # none is left out
     for place, name in enumerate(both["systems"]):
         for i, sentence in enumerate(told["mert" if name == BEFORE else name]):
@@ -64,46 +64,46 @@ def test_every_sentence_is_listed_with_what_every_run_says(examined: list[RunVie
     assert section is not None and section.content.count("data-listing=") == 2 and "<h3>TER</h3>" in section.content
 
 
-def test_runs_on_other_sentences_are_not_in_one_list(examined: list[RunView]) -> None:
-    examined[1].scored["holdout"] = replace(examined[1].scored["holdout"], of="others")
-    judgement = judged(by_metric(examined)[0], 1)
+def test_runs_on_other_sentences_are_not_in_one_list(view: list[RunView]) -> None:
+    view[1].scored["holdout"] = replace(view[1].scored["holdout"], of="others")
+    judgement = judged(by_metric(view)[0], 1)
     assert judgement is not None
     made = listing(judgement)
     assert made is not None and len(made.systems) == 2
 
 
-def test_weights_of_all_runs_are_in_one_plot(examined: list[RunView]) -> None:
-    text = compare.all_shares(by_metric(examined)[0])
-    names = list(examined[0].run.weights)
-    for each in examined[:2]:
+def test_weights_of_all_runs_are_in_one_plot(view: list[RunView]) -> None:
+    text = compare.all_shares(by_metric(view)[0])
+    names = list(view[0].run.weights)
+    for each in view[:2]:
         share = 100 * shares(each.run.weights, names, each.deviations)[0]
         assert f"{each.run.name}: {names[0]} {share:.1f} %" in text
-    assert "ter:" not in text and compare.all_shares(by_metric(examined)[1]) == ""
+    assert "ter:" not in text and compare.all_shares(by_metric(view)[1]) == ""
 
 
-def test_every_weight_is_in_the_table(examined: list[RunView]) -> None:
-    _, data = compare.weights_table(examined)
+def test_every_weight_is_in_the_table(view: list[RunView]) -> None:
+    _, data = compare.weights_table(view)
     assert data["runs"] == ["kbmira", "mert", "ter"]
-    assert {row[0] for row in data["rows"]} == set(examined[0].run.weights)
+    assert {row[0] for row in data["rows"]} == set(view[0].run.weights)
     for row in data["rows"]:
-        for each, cell in zip(examined, row[2:], strict=True):
+        for each, cell in zip(view, row[2:], strict=True):
             assert cell[1] == pytest.approx(each.run.weights[row[0]], rel=1e-5)
-    examined[0].run.weights = {"<x>": 1.0, "lex(%2C,;)": 0.5}
-    section, data = compare.weights_table(examined[:1])
+    view[0].run.weights = {"<x>": 1.0, "lex(%2C,;)": 0.5}
+    section, data = compare.weights_table(view[:1])
     assert section is not None
     text = section.content
     assert "&lt;x&gt;" in text and "<x>" not in text and "lex(“,”, “;”)" in text
     assert {row[0] for row in data["rows"]} == {"<x>", "lex(%2C,;)"}
 
 
-def test_options_that_differ(examined: list[RunView]) -> None:
-    text = compare.options(examined).content
+def test_options_that_differ(view: list[RunView]) -> None:
+    text = compare.options(view).content
     rows = {name: cells.split("<td>")[1:] for name, cells in re.findall(r'scope="row">(.*?)</th>(.*?)</tr>', text)}
     assert [cell.removesuffix("</td>") for cell in rows["trainer"]] == ["kbmira", "mert", "mert"]
     assert "passes" in rows and "5" in rows["passes"][0]  # given, and of one trainer only
     assert "holdout" not in rows and "nbest" not in rows  # the same for all
     assert "replicates" in rows and "metric" in rows
-    assert "nothing" in compare.options([examined[0], examined[0]]).content
+    assert "nothing" in compare.options([view[0], view[0]]).content
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_decoder_in_the_loop(runs: Path, tmp_path: Path) -> None:
     run = RunReader(jobs=1).read(tmp_path / "loop")
     assert run.missing is None and run.has_initial
     assert len(learning_curve(run).x) >= len(run.record.epochs) > 1
-    for part, said in run.said.items():  # the decoder's own translations, as the record has them
+    for part, said in run.outputs.items():  # the decoder's own translations, as the record has them
         key, final = run.key, run.record.final
         assert score_stats(run, said.before) == pytest.approx(final["before"][part][key])
         each = [replicate[part][key] for replicate in final["replicates"]]

@@ -39,10 +39,10 @@ def test_how_it_was_made_is_the_record(run: RunData) -> None:
 
 def test_runs_are_compared_on_the_same_sentences_only(runs: Path, run: RunData) -> None:
     other = RunReader(jobs=1).read(runs / "mert")
-    examined = [
+    view = [
         RunView(each, number, 0, 1) for number, each in enumerate((run, other, RunReader(jobs=1).read(runs / "ter")))
     ]
-    groups = by_metric(examined)
+    groups = by_metric(view)
     table = scores.scores(groups, 1).content
     headings = re.findall(r"<h3>(\w+)</h3>.*?<tbody>(.*?)</tbody>", table, re.S)
     assert [(title, "kbmira" in rows, "ter<" in rows) for title, rows in headings] == [
@@ -60,10 +60,8 @@ def test_without_epochs_there_is_no_curve(run: RunData) -> None:
 
 def test_every_axis_has_one_metric_and_one_unit(runs: Path) -> None:
     """BLEU and TER, and epochs and MERT's starts, are in different charts."""
-    examined = [
-        RunView(RunReader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))
-    ]
-    text = re.sub(r'<div class="narrow">.*?</div>', "", sections.curves(by_metric(examined)).content)
+    view = [RunView(RunReader(jobs=1).read(runs / name), k, 0, 1) for k, name in enumerate(("kbmira", "mert", "ter"))]
+    text = re.sub(r'<div class="narrow">.*?</div>', "", sections.curves(by_metric(view)).content)
     charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", text, re.S)]
     labels = [chart.get("aria-label") for chart in charts if chart.get("aria-label")]
     assert labels == ["BLEU after each epoch", "where MERT's starts ended", "where MERT's starts ended"]
@@ -91,17 +89,15 @@ def test_forests_without_initial_weights_say_what_before_is(runs: Path) -> None:
 
 
 def test_a_fit_without_epochs_is_a_level_and_not_a_dot(runs: Path) -> None:
-    examined = [RunView(RunReader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
-    examined[1].run.name = "once"
-    examined[1].run.replicates = [
-        replace(replicate, history=replicate.history[:1]) for replicate in examined[1].run.replicates
-    ]
-    made = sections.curves(by_metric(examined))
+    view = [RunView(RunReader(jobs=1).read(runs / "kbmira"), k, 0, 1) for k in range(2)]
+    view[1].run.name = "once"
+    view[1].run.replicates = [replace(replicate, history=replicate.history[:1]) for replicate in view[1].run.replicates]
+    made = sections.curves(by_metric(view))
     text = made.content
     levels = re.findall(r'<g class="series s1".*?</g>', text)
     assert len(levels) == 2 and all("<polyline" in level and "<circle" not in level for level in levels)
     assert "dotted line" in made.lead
-    alone = sections.curves(by_metric(examined[1:])).content
+    alone = sections.curves(by_metric(view[1:])).content
     assert "without epochs: once" in alone and "<svg" not in alone
 
 

@@ -29,8 +29,8 @@ def group_of(runs: Path, *names: str) -> MetricGroup:
 
 def judged_of(runs: Path, *names: str) -> Ranking:
     group = group_of(runs, *names)
-    for examined in group.runs:
-        examined.run.record = replace(examined.run.record, warnings=[])
+    for view in group.runs:
+        view.run.record = replace(view.run.record, warnings=[])
     ranking = judged(group, 1)
     assert ranking is not None
     return ranking
@@ -100,13 +100,13 @@ def test_a_lead_that_is_more_than_chance_is_said_plainly() -> None:
 
 def test_a_loss_is_called_a_loss(runs: Path) -> None:
     ranking = judged_of(runs, "kbmira")
-    examined = ranking.best.first
-    record = examined.run.record
+    view = ranking.best.first
+    record = view.run.record
     worse = {"holdout": {"bleu": 1.0}, "dev": {"bleu": 1.0}}
-    examined.run.record = replace(
+    view.run.record = replace(
         record, final={**record.final, "replicates": [{"seed": 1, **worse}, {"seed": 2, **worse}]}
     )
-    examined.scored["holdout"] = replace(examined.scored["holdout"], p=0.01)
+    view.scored["holdout"] = replace(view.scored["holdout"], p=0.01)
     assert "worsens" in verdict(ranking)
     (keep, *rest) = next_steps(ranking)
     assert keep.startswith("Keep the weights that you had") and not any("rerank" in step for step in rest)
@@ -114,17 +114,17 @@ def test_a_loss_is_called_a_loss(runs: Path) -> None:
 
 def test_a_gain_that_may_be_chance_is_not_counted_on(runs: Path) -> None:
     ranking = judged_of(runs, "kbmira")
-    examined = ranking.best.first
-    examined.scored["holdout"] = replace(examined.scored["holdout"], p=0.3, interval=(-3.0, 5.0))
+    view = ranking.best.first
+    view.scored["holdout"] = replace(view.scored["holdout"], p=0.3, interval=(-3.0, 5.0))
     assert "but this may be chance (" in verdict(ranking) and "p = .30)" in verdict(ranking)
     assert next_steps(ranking)[0].startswith("Do not count on the gain yet: score about ")
 
 
 def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -> None:
     ranking = judged_of(runs, "kbmira")
-    examined = ranking.best.first
-    final = {k: v for k, v in examined.run.record.final.items() if k not in ("holdout", "replicates")}
-    examined.run.record = replace(examined.run.record, final=final)
+    view = ranking.best.first
+    final = {k: v for k, v in view.run.record.final.items() if k not in ("holdout", "replicates")}
+    view.run.record = replace(view.run.record, final=final)
     again = judged(ranking.group, 1)
     assert again is not None and again.part == "dev" and not again.unseen
     assert "nothing is known of others" in verdict(again)
@@ -134,9 +134,9 @@ def test_without_held_out_data_nothing_is_known_of_other_sentences(runs: Path) -
 def test_runs_on_other_sentences_are_not_compared(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / "mert", tmp_path / "other")
     reader = RunReader(jobs=1)
-    examined = [RunView(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
-    examined[1].scored["holdout"] = replace(examined[1].scored["holdout"], of="others")
-    (group,) = by_metric(examined)
+    view = [RunView(reader.read(path), k, 0, 1) for k, path in enumerate((runs / "mert", tmp_path / "other"))]
+    view[1].scored["holdout"] = replace(view[1].scored["holdout"], of="others")
+    (group,) = by_metric(view)
     got = judged(group, 1)
     assert (
         got is not None

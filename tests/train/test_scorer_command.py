@@ -9,7 +9,7 @@ import hopefear as hf
 from hopefear.cli.main import main
 from hopefear.train.scorer_command import ScorerCommand
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 LIST = "".join(
     f"{i} ||| good {i} ||| lm= {j} ||| 0\n" if j == 1 else f"{i} ||| bad {i} {j} ||| lm= {j} ||| 0\n"
@@ -40,7 +40,7 @@ def command(text: str) -> str:
     return f"{sys.executable} {text}"
 
 
-def test_lists_are_scored_before_tuning(here: Path, capsys: Said) -> None:
+def test_lists_are_scored_before_tuning(here: Path, capsys: Capture) -> None:
     options = ["--refs", "refs", "--metric", "wer", "--trainer", "mert", "--quiet"]
     scorer = ["--scorer-command", command("scorer.py {candidates} {scores}")]
     assert main(["tune", "--nbest", "list", *options, *scorer, "--out", "run"]) == 0
@@ -50,7 +50,7 @@ def test_lists_are_scored_before_tuning(here: Path, capsys: Said) -> None:
     assert hf.read_run("run").settings["scorer_command"] == scorer[1]
 
 
-def test_a_loop_scores_what_is_new(here: Path, capsys: Said) -> None:
+def test_a_loop_scores_what_is_new(here: Path, capsys: Capture) -> None:
     options = ["--refs", "refs", "--metric", "wer", "--trainer", "mert", "--iterations", "3", "--quiet", "--jobs", "1"]
     scorer = command("scorer.py {candidates} {scores}")
     loop = ["--decoder-command", command("decode.py {weights}"), "--scorer-command", scorer]

@@ -83,7 +83,7 @@ def epoch_text(event: Epoch) -> str:
 
 
 class SilentProgress(Progressing):
-    """Says nothing; the two below do."""
+    """Progress that is not shown; the base of the two below."""
 
     def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None:
         super().update(done, total, text)

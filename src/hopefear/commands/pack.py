@@ -56,9 +56,9 @@ class Pack(Command[str]):
             pack(self.translator, self.out, self.jobs)
         else:
             with tempfile.TemporaryDirectory() as folder:
-                told = shrink(self.translator, Path(folder) / "model", self.prune, self.round, self.jobs)
+                record = shrink(self.translator, Path(folder) / "model", self.prune, self.round, self.jobs)
                 pack(Path(folder) / "model", self.out, self.jobs)
-            before, after = told["rules"]["before"], told["rules"]["after"]
+            before, after = record["rules"]["before"], record["rules"]["after"]
             session.note(f"{after:,} of {before:,} rules ({after / max(1, before):.0%})")
         session.note(f"{self.out}: {Path(self.out).stat().st_size / 1e6:,.1f} MB")
         return self.out

@@ -125,31 +125,31 @@ def _say(node: Tree | Leaf, rng: np.random.Generator | None) -> Piece:
         words = node.choices[pick].split()
         return [node.source], words, [(0, t) for t in range(len(words))]
     name, children = node
-    said = [_say(child, rng) for child in children]
+    parts = [_say(child, rng) for child in children]
     the, that, of, does, not_ = [_piece(target=word) for word in ("the", "that", "of", "does", "not")]
     wa, wo, na, no, to = [_piece(source=word) for word in ("wa", "wo", "na", "no", "to")]
     match name:
         case "noun":
-            return _join(said, said)
+            return _join(parts, parts)
         case "article":
-            return _join(said, [the, *said])
+            return _join(parts, [the, *parts])
         case "adjective":  # noun adjective -> adjective noun
-            return _join(said, said[::-1])
+            return _join(parts, parts[::-1])
         case "possessor":  # possessed possessor no -> possessed of possessor
-            return _join([*said, no], [said[0], of, said[1]])
+            return _join([*parts, no], [parts[0], of, parts[1]])
         case "relative":  # clause to noun -> noun that clause
-            return _join([said[1], to, said[0]], [said[0], that, said[1]])
+            return _join([parts[1], to, parts[0]], [parts[0], that, parts[1]])
         case "joined":
-            return _join(said, said)
+            return _join(parts, parts)
         case _:  # subject wa (object wo) verb (na) -> subject (does not) verb (object)
-            objects = said[2:]
+            objects = parts[2:]
             marked = [piece for item in objects for piece in (item, wo)]
             negated = name == "negated"
-            source = [said[0], wa, *marked, said[1], *([na] if negated else [])]
-            target = [said[0], *([does, not_] if negated else []), said[1], *objects]
+            source = [parts[0], wa, *marked, parts[1], *([na] if negated else [])]
+            target = [parts[0], *([does, not_] if negated else []), parts[1], *objects]
             words, spoken, links = _join(source, target)
             if negated:  # the particle goes with "not"
-                links.append((len(words) - 1, len(said[0][1]) + 1))
+                links.append((len(words) - 1, len(parts[0][1]) + 1))
             return words, spoken, sorted(links)
 
 

@@ -89,7 +89,7 @@ class Synthetic:
 
     @property
     def initial(self) -> dict[str, float]:
-        """Weights that somebody set by hand: not bad, not good."""
+        """Weights as if set by hand: neither bad nor good."""
         by_hand = {"lm": 0.5, "wordpenalty": -0.5, "distortion": 0.3, "phrasepenalty": 0.2}
         return {name: by_hand.get(name, 0.2) for name in self.dense_names}
 

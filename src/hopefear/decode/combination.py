@@ -11,8 +11,8 @@ A candidate stands once, however many systems proposed it, with the features of 
                  lex(f,e), have no columns of their own
     systems      how many systems proposed it
 
-What A would have said of a candidate that it did not propose is not known. Put in its place is a guess that is learnt
-from what A said of the candidates that it did propose (Floors): each feature, less its mean over the other candidates
+The features that A would give to a candidate that it did not propose are not known. They are estimated
+from those of the candidates that it did propose (Floors): each feature, less its mean over the other candidates
 of its sentence, by least squares on how the candidate agrees with these others: shares of common n-grams, and length.
 What such guesses are wrong by on average is left to the weight of ``A.missing``, which a trainer learns. No references
 are used, so new lists may have floors of their own, or those of the lists that weights were learnt from

@@ -293,7 +293,7 @@ class Hiero:
         return texts if tokens else self.model.running_text(texts, () if isinstance(lines, Pool) else lines)
 
     def explain(self, line: str) -> str:
-        """The best derivation of a line as a tree: which rule said what, and what it cost."""
+        """The best derivation of a line as a tree: the words and the score of each rule."""
         pool = self.decode([line])
         return explanation(pool[0].viterbi(self.weights), pool.source(0).split(), self.weights)
 

@@ -131,7 +131,7 @@ class Compared:
 
     @property
     def rivals(self) -> list[str]:
-        """The recipes that the best cannot be told apart from."""
+        """The recipes that do not differ significantly from the best."""
         best, *others = [recipe.name for recipe in self.recipes]
         return [name for name in others if not self.tested(best, name).different]
 
@@ -143,7 +143,7 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """What can be said of the best: its score, and which leads are more than chance."""
+        """The best recipe in words: its score, and which leads are more than chance."""
         best, *others = self.recipes
         d, rivals = self.digits, self.rivals
         score = f"{mean(best.scores):.{d}f} {self.label} (95 % interval {best.low:.{d}f} to {best.high:.{d}f})"

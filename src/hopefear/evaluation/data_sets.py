@@ -38,7 +38,7 @@ class ComparedOnSets:
 
     @property
     def verdict(self) -> str:
-        """What can be said of each data set, in its own line."""
+        """The verdict on each data set, a line each."""
         return "\n".join(f"{name}: {comparison.verdict}" for name, comparison in self.sets.items())
 
     @property

@@ -375,7 +375,7 @@ def best_of(pool: Pool, weights: Mapping[str, float], jobs: int = 0) -> Pool:
 
 
 def first_best(pool: Pool, jobs: int = 0) -> Pool:
-    """The first candidate of each list: what the decoder would have said."""
+    """The first candidate of each list: the decoder's own output."""
     return pool.kbest(np.zeros(len(pool.features)), 1, jobs=jobs)
 
 

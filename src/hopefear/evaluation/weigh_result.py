@@ -129,8 +129,8 @@ def verdict(weighed: Weighed) -> str:
     if weighed.groups < FEW:
         doubts.append(f"{plural(weighed.groups, 'group')} cannot tell good weights from luck")
     elif weighed.better_than_chance is not True and weighed.at_random is not None:
-        told = f"{weighed.held_out['chosen'].score:.3g} against {weighed.at_random.score:.3g}"
-        doubts.append(f"no better than a random candidate as far as {weighed.groups} groups can tell ({told})")
+        figures = f"{weighed.held_out['chosen'].score:.3g} against {weighed.at_random.score:.3g}"
+        doubts.append(f"no better than a random candidate as far as {weighed.groups} groups can tell ({figures})")
     lines = [f"Do not trust this: {doubt}." for doubt in doubts]
     if weighed.better_than_equal:
         lines.append(f"Better than equal weights {by}.")

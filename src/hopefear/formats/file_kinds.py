@@ -21,7 +21,7 @@ START = 1 << 16  # bytes that tell
 
 
 def kind_of(path: PathLike) -> str:
-    """``lists``, ``forests`` or ``text``; nothing where that cannot be told."""
+    """``lists``, ``forests`` or ``text``; empty if the kind cannot be detected."""
     if os.fspath(path) == "-" or not Path(path).is_file():
         return ""
     start = b""

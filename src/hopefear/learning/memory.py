@@ -1,4 +1,4 @@
-"""What corrections said: pairs of sentences with their links, and what a new sentence has in common with them.
+"""Corrections in memory: pairs of sentences with their links, and what a new sentence has in common with them.
 
 A memory only grows, so that many threads may read one: a :class:`View` is what it was at some moment, less what was
 undone. Of several corrections of one sentence the last counts. The rules that follow from pairs are in

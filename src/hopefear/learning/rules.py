@@ -1,4 +1,4 @@
-"""Rules for one sentence out of what corrections said about its words (:class:`~hopefear._core.LearntRules`).
+"""Rules for one sentence, extracted from corrections that have its words (:class:`~hopefear._core.LearntRules`).
 
 Three features tell the decoder that a rule was seen in a correction: ``corrected`` is 1 for each such rule,
 ``corrected_words`` the number of source words that it covers, ``corrected_new`` the number of words on both sides that
@@ -15,12 +15,12 @@ from hopefear.model.directory import Model
 from hopefear.model.features import PROBABILITIES
 from hopefear.model.options import BuildOptions
 
-#: The features that corrections have, and what they weigh if nobody says.
+#: The features of corrections and their default weights.
 FEATURES: Mapping[str, float] = {"corrected": 0.5, "corrected_words": 0.5, "corrected_new": 4.0}
 
 
 class RuleMaker:
-    """Makes the rules of a model's sentences. It is told of pairs in the order of the memory."""
+    """Makes the rules of a model's sentences. Pairs are added in the order of the memory."""
 
     def __init__(self, model: Model, decay: float = 0.9995) -> None:
         """``decay``: what an occurrence is worth, for each pair that came after it."""

@@ -42,7 +42,7 @@ class PythonMetric(Metric):
     statistics: Callable[[str, list[str]], Sequence[float]]  # numbers of one candidate
     score_of: Callable[[NDArray[np.float64]], float]  # the score of a document, from their sums
     label: str = ""  # in records, if it is not the name
-    size_: int | None = None  # how many statistics there are; found out if it is not said
+    size_: int | None = None  # how many statistics there are; counted if it is not given
     higher_is_better: bool = True
     scale: float = 1.0  # the gain that trainers maximise is the score divided by this: 100 for scores of 0 to 100
 

@@ -136,7 +136,7 @@ class Model:
         return [*self.dense_names, *self.sparse_names]
 
     def templates(self, chosen: Iterable[str] | None = None, first: int | None = None) -> FeatureTemplates:
-        """The sparse features of some templates (all if not said), ready for a decoder.
+        """The sparse features of some templates (all by default), ready for a decoder.
 
         Ids count from ``first``, by default after the dense features.
         """

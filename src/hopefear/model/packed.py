@@ -1,4 +1,4 @@
-"""One file in place of a model directory, to send to somebody: ``translator.hft``.
+"""One file in place of a model directory, easy to send: ``translator.hft``.
 
     pack("translator", "translator.hft")
     unpacked("translator.hft")              # a folder in the cache, made once

@@ -1,9 +1,9 @@
 """Where a gain comes from: scores of short and long sentences, and of frequent and rare words.
 
-Words are scored as compare-mt (Neubig et al. 2019) does: of the words of a bucket, how many that the system said are in
-a reference (precision; no more often than in the reference that has it most often), how many of a reference were said
-(recall; the mean over references), and their F1. The frequency of a word is that in all references of the part: what
-the model was built from is not known here.
+Words are scored as compare-mt (Neubig et al. 2019) does: of the words of a bucket, how many of the system's
+output are in a reference (precision; no more often than in the reference that has it most often), how many of a
+reference are in the output (recall; the mean over references), and their F1. The frequency of a word is that in all
+references of the part: the text that the model was built from is not known here.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def length_buckets(runs: Sequence[RunView], part: str) -> Buckets | None:
 
 
 def _lengths(scored: BeforeAfter, metric: Metric) -> list[int] | None:
-    if scored.said is not None:
-        pool = scored.said.before
+    if scored.outputs is not None:
+        pool = scored.outputs.before
         texts = [pool.references(i) for i in range(len(pool))]
         return [len(references[0].split()) for references in texts] if all(texts) else None
     return scored.stats_before[:, -1].astype(int).tolist() if isinstance(metric, Bleu) else None  # the closest one
@@ -89,9 +89,9 @@ def _name(first: int, last: int, ends: Sequence[int]) -> str:
 
 def word_buckets(runs: Sequence[RunView], part: str) -> Buckets | None:
     """F1 of words by their frequency, in percent; of runs on the same sentences."""
-    said = [examined.scored[part].said for examined in runs]
-    first = said[0]
-    if first is None or any(each is None for each in said):
+    outputs = [view.scored[part].outputs for view in runs]
+    first = outputs[0]
+    if first is None or any(each is None for each in outputs):
         return None
     pool = first.before
     references = [[Counter(text.split()) for text in pool.references(i)] for i in range(len(pool))]
@@ -103,7 +103,7 @@ def word_buckets(runs: Sequence[RunView], part: str) -> Buckets | None:
             counts.update(words)
     bucket = {word: int(np.searchsorted(COUNTS, count)) for word, count in counts.items()}
     before = _f1(pool, references, bucket)
-    after = [[_f1(words, references, bucket) for words in each.after] for each in said if each is not None]
+    after = [[_f1(words, references, bucket) for words in each.after] for each in outputs if each is not None]
     sizes = Counter(bucket[word] for each in references for words in each for word in words.elements())
     used = [k for k in range(len(COUNTS) + 1) if sizes[k]]
     return Buckets(
@@ -116,20 +116,20 @@ def word_buckets(runs: Sequence[RunView], part: str) -> Buckets | None:
 
 def _f1(pool: Pool, references: Sequence[Sequence[Counter[str]]], bucket: dict[str, int]) -> list[float]:
     """F1 of the words of each bucket, in percent. A word of no reference is in the first: the rarest."""
-    right, said, recalled, wanted = (np.zeros(len(COUNTS) + 1) for _ in range(4))
+    right, produced, recalled, wanted = (np.zeros(len(COUNTS) + 1) for _ in range(4))
     for i, each in enumerate(references):
         spoken = Counter(pool.text(i, 0).split())
         for word, count in spoken.items():
             k = bucket.get(word, 0)
-            said[k] += count
+            produced[k] += count
             right[k] += min(count, max(words[word] for words in each))
         for words in each:
             for word, count in words.items():
                 k = bucket[word]
                 wanted[k] += count / len(each)
                 recalled[k] += min(count, spoken[word]) / len(each)
-    precision = np.divide(right, said, out=np.zeros_like(said), where=said > 0)
-    recall = np.divide(recalled, wanted, out=np.zeros_like(said), where=wanted > 0)
+    precision = np.divide(right, produced, out=np.zeros_like(produced), where=produced > 0)
+    recall = np.divide(recalled, wanted, out=np.zeros_like(produced), where=wanted > 0)
     both = precision + recall
-    f1 = np.divide(200 * precision * recall, both, out=np.zeros_like(said), where=both > 0)
+    f1 = np.divide(200 * precision * recall, both, out=np.zeros_like(produced), where=both > 0)
     return [float(value) for value in f1]

@@ -62,10 +62,10 @@ def forest_plot(
         parts.append(tag("circle", inside=hint, cx=frame.x(middle), cy=y, r=6, fill=colour))
         text = f"{middle:.{digits}f}"
         parts.append(tag("text", text, x=frame.x(middle), y=y - 11, text_anchor="middle", fill="var(--ink)"))
-    said = "; ".join(f"{bar.name} {mean(bar.scores):.{digits}f}" for bar in bars)
+    means = "; ".join(f"{bar.name} {mean(bar.scores):.{digits}f}" for bar in bars)
     return tag(
         "svg", inside="".join(parts), xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {number(bottom + 44)}",
-        role="img", class_="chart", aria_label=f"{label}: {said}", font_family="system-ui,sans-serif", font_size=13,
+        role="img", class_="chart", aria_label=f"{label}: {means}", font_family="system-ui,sans-serif", font_size=13,
     )  # fmt: skip
 
 

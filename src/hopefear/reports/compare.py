@@ -79,17 +79,17 @@ def _in_all(runs: Sequence[RunView], part: str, jobs: int) -> dict[str, tuple[Me
     first = runs[0]
     own = first.run.metric
     known: dict[str, tuple[Metric, float | None, list[float]]] = {}
-    after = [value for examined in runs for value in examined.after(part)]
+    after = [value for view in runs for value in view.after(part)]
     if after:
         known[own.key] = (own, first.before(part), after)
-    said = [examined.scored[part].said for examined in runs if part in examined.scored]
-    if len(said) < len(runs) or any(each is None or not each.before.references(0) for each in said):
+    outputs = [view.scored[part].outputs for view in runs if part in view.scored]
+    if len(outputs) < len(runs) or any(each is None or not each.before.references(0) for each in outputs):
         return known
     others = (Bleu(own.lowercase, own.tokenize), Chrf(lowercase=own.lowercase), Ter())
     for metric in others:
         if metric.key in known:
             continue
-        stats = [all_stats(each, metric, jobs) for each in said if each is not None]
+        stats = [all_stats(each, metric, jobs) for each in outputs if each is not None]
         scores = [metric.score(seed.sum(axis=0)) for _, seeds in stats for seed in seeds]
         before = metric.score(stats[0][0].sum(axis=0)) if first.before(part) is not None else None
         known[metric.key] = (metric, before, scores)
@@ -113,26 +113,26 @@ def _cell(before: float | None, after: Sequence[float], trained: bool) -> str:
 
 def all_shares(group: MetricGroup) -> str:
     """The weights of all runs of a metric in one plot; nothing for one run."""
-    runs = [examined for examined in group.runs if examined.run.weights]
+    runs = [view for view in group.runs if view.run.weights]
     if len(runs) < 2:
         return ""
-    names = list(dict.fromkeys(name for examined in runs for name in examined.run.weights))
-    by_run = np.stack([shares(examined.run.weights, names, examined.deviations) for examined in runs])
+    names = list(dict.fromkeys(name for view in runs for name in view.run.weights))
+    by_run = np.stack([shares(view.run.weights, names, view.deviations) for view in runs])
     order = np.argsort(-np.abs(by_run).max(axis=0), kind="stable")[:FEATURES]
     rows = {
         readable(names[j]): [
             (
-                examined.number,
+                view.number,
                 100 * float(by_run[k, j]),
-                f"{examined.run.name}: {readable(names[j])} {100 * by_run[k, j]:.1f} %",
+                f"{view.run.name}: {readable(names[j])} {100 * by_run[k, j]:.1f} %",
             )
-            for k, examined in enumerate(runs)
-            if names[j] in examined.run.weights
+            for k, view in enumerate(runs)
+            if names[j] in view.run.weights
         ]
         for j in order
     }
     title = "shares of features in all runs"
-    curves = [Curve(examined.run.name, [0.0], [0.0], points=True, series=examined.number) for examined in runs]
+    curves = [Curve(view.run.name, [0.0], [0.0], points=True, series=view.number) for view in runs]
     return page.figure(
         f"shares-{group.runs[0].number}",
         lambda width: dots_chart(title, "share in the decisions", rows, percent=True, lines=True, width=width),
@@ -172,9 +172,9 @@ def weights_table(runs: Sequence[RunView]) -> tuple[Section | None, dict[str, An
     """The weights of the runs that have some."""
     return weight_rows(
         [
-            WeightsOf(examined.run.name, examined.run.weights, examined.run.initial, examined.deviations)
-            for examined in runs
-            if examined.run.weights
+            WeightsOf(view.run.name, view.run.weights, view.run.initial, view.deviations)
+            for view in runs
+            if view.run.weights
         ]
     )
 
@@ -193,8 +193,8 @@ def _weight(cell: Sequence[float] | None) -> str:
 
 
 def options(runs: Sequence[RunView]) -> Section:
-    """What the runs were told differently."""
-    given = [_options(examined.run) for examined in runs]
+    """The options that differ between the runs."""
+    given = [_options(view.run) for view in runs]
     names = list(dict.fromkeys(name for each in given for name in each))
     rows = []
     for name in names:
@@ -209,7 +209,7 @@ def options(runs: Sequence[RunView]) -> Section:
         "Options and inputs in which these runs differ, whether they were given or are the trainer's defaults (grey). "
         "Options that only some of the trainers have are listed if one of them is not at its default."
     )
-    heads = ["option", *(escape(examined.run.name) for examined in runs)]
+    heads = ["option", *(escape(view.run.name) for view in runs)]
     return section("options", "Options that differ", lead, table(heads, rows, name="options"), short="Options")
 
 
@@ -237,8 +237,8 @@ def _options(run: RunData) -> dict[str, tuple[str, bool]]:
             listed[name] = (_text(value), False)
     for file in record.inputs:
         role = str(file["role"])
-        told = f"{file['path']} ({file['sha256'][:8]})"
-        listed[role] = (f"{listed[role][0]}, {told}" if role in listed else told, False)
+        listed_file = f"{file['path']} ({file['sha256'][:8]})"
+        listed[role] = (f"{listed[role][0]}, {listed_file}" if role in listed else listed_file, False)
     return listed
 
 

@@ -40,7 +40,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Said:
+class LoopOutputs:
     """The translations of a part: pools with one candidate per sentence."""
 
     before: Pool
@@ -62,7 +62,7 @@ class RunData:
     missing: str | None = None  # why there is none
     said_before: dict[str, str] = field(default_factory=dict)  # id -> translation under the initial weights
     kept: dict[str, Kept] = field(default_factory=dict)  # dev, test
-    said: dict[str, Said] = field(default_factory=dict)  # by a decoder in the loop: dev, holdout
+    outputs: dict[str, LoopOutputs] = field(default_factory=dict)  # by a decoder in the loop: dev, holdout
     stopped: bool = False  # not finished, and nobody is at work
 
     @property
@@ -185,24 +185,24 @@ def _loop(run: RunData, jobs: int) -> None:
         raise InputError("it tuned parameters of a decoder, and there are no lists of one setting only")
     final = run.record.final
     seeds = [replicate["seed"] for replicate in final.get("replicates", [])] or [run.record.seed or 0]
-    said: list[list[Pool]] = []  # per replicate: before, after
+    outputs: list[list[Pool]] = []  # per replicate: before, after
     run.replicates = []
     for seed, folder in zip(seeds, folders, strict=True):
         steps = sorted(folder.glob("iteration-*"), key=lambda step: int(step.name.partition("-")[2]))
         scores = [(checkpoint.load(step / "decoded.json") or {})["scores"] for step in steps]
         sign = 1 if run.metric.higher_is_better else -1
         best = max(range(len(steps)), key=lambda k: sign * scores[k]["dev"])
-        said.append([first_best(read_forests(steps[k] / "candidates.forests"), jobs) for k in (0, best)])
+        outputs.append([first_best(read_forests(steps[k] / "candidates.forests"), jobs) for k in (0, best)])
         history = [{"epoch": k + 1, "score": decoded["dev"]} for k, decoded in enumerate(scores)]
         run.replicates.append(Replicate(seed, read_weights(steps[best] / "weights.txt"), {}, history, []))
         if seed == final.get("best_seed", seed):
             run.initial = read_weights(steps[0] / "weights.txt")
             lists = _core.merged([read_forests(step / "candidates.forests") for step in steps])
     run.parts = _parts(run.record, lists)
-    place = {name: i for i, name in enumerate(said[0][0].ids)}
+    place = {name: i for i, name in enumerate(outputs[0][0].ids)}
     for part, pool in run.parts.items():
         rows = np.array([place[name] for name in pool.ids], dtype=np.int64)
-        run.said[part] = Said(said[0][0].subset(rows), [last.subset(rows) for _, last in said])
+        run.outputs[part] = LoopOutputs(outputs[0][0].subset(rows), [last.subset(rows) for _, last in outputs])
 
 
 def sentences_of(pool: Pool) -> object:

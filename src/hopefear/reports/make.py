@@ -103,8 +103,8 @@ class _Maker:
 
     def write(self) -> Path:
         runs = [self._examine(number, path) for number, path in enumerate(self.paths)]
-        _name_apart([examined.run for examined in runs])
-        self.finished = all(examined.run.finished for examined in runs)
+        _name_apart([view.run for view in runs])
+        self.finished = all(view.run.finished for view in runs)
         text = _page(runs, self.jobs)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(self.out) as file:
@@ -113,10 +113,10 @@ class _Maker:
 
     def _examine(self, number: int, path: Path) -> RunView:
         if number not in self._examined:
-            examined = RunView(self.reader.read(path), number, self.sentences, self.jobs)
-            if not examined.run.finished:
-                return examined
-            self._examined[number] = examined
+            view = RunView(self.reader.read(path), number, self.sentences, self.jobs)
+            if not view.run.finished:
+                return view
+            self._examined[number] = view
         return self._examined[number]
 
 
@@ -128,14 +128,14 @@ def _name_apart(runs: Sequence[RunData]) -> None:
             run.name = str(run.path)
 
 
-def _page(examined: Sequence[RunView], jobs: int) -> str:
-    runs = [each.run for each in examined]
+def _page(view: Sequence[RunView], jobs: int) -> str:
+    runs = [each.run for each in view]
     names = [run.name for run in runs]
-    groups = by_metric(examined)
+    groups = by_metric(view)
     judgements = [judged(group, jobs) for group in groups]
-    seen = [each for each in examined if each.clouds]
+    seen = [each for each in view if each.clouds]
     listings = [listed for each in judgements if each is not None and (listed := listing(each)) is not None]
-    weights, rows = compare.weights_table(examined)
+    weights, rows = compare.weights_table(view)
     compared = [each.compared for each in judgements if each is not None and each.compared is not None]
     shown = [
         scores.pairs(compared, len(groups) == 1),
@@ -149,8 +149,8 @@ def _page(examined: Sequence[RunView], jobs: int) -> str:
         sections.weights(groups) if weights is not None else None,
         weights,
         sections.surface(seen, jobs) if seen else None,
-        sections.lengths(examined) if any(part.bleu for each in examined for part in each.scored.values()) else None,
-        compare.options(examined) if len(runs) > 1 else None,
+        sections.lengths(view) if any(part.bleu for each in view for part in each.scored.values()) else None,
+        compare.options(view) if len(runs) > 1 else None,
         sections.made(runs),
     ]
     data = {

@@ -16,7 +16,7 @@ from hopefear.evaluation.scores import best_of, chosen_stats
 from hopefear.evaluation.significance import paired_bootstrap
 from hopefear.formats.weights import weight_vector
 from hopefear.metrics import Bleu, Metric
-from hopefear.reports.gather import Kept, RunData, Said, sentences_of
+from hopefear.reports.gather import Kept, LoopOutputs, RunData, sentences_of
 from hopefear.util.svg import Curve
 
 Vector = NDArray[np.float64]
@@ -58,17 +58,17 @@ class BeforeAfter:
     stats: Vector  # replicates x sentences x statistics
     bleu: dict[str, dict[str, Any]] | None  # before, after: ratio, precisions, brevity penalty
     of: object  # what tells these sentences from others
-    said: Said | None = None  # where the candidates are there
+    outputs: LoopOutputs | None = None  # where the candidates are there
 
 
 def before_after(run: RunData, part: str, jobs: int = 0) -> BeforeAfter:
-    """How a part scored before and after: by its candidates, or by what a decoder in the loop said itself."""
+    """How a part scored before and after: by its candidates, or by the output of a decoder in the loop."""
     pool = run.parts[part]
-    said = run.said.get(part)
-    if said is not None:
-        before, stats = all_stats(said, run.metric, jobs)
+    outputs = run.outputs.get(part)
+    if outputs is not None:
+        before, stats = all_stats(outputs, run.metric, jobs)
     else:
-        said = Said(
+        outputs = LoopOutputs(
             best_of(pool, run.initial, jobs), [best_of(pool, replicate.weights, jobs) for replicate in run.replicates]
         )
         before = chosen_stats(pool, run.initial, run.metric, jobs)
@@ -76,14 +76,14 @@ def before_after(run: RunData, part: str, jobs: int = 0) -> BeforeAfter:
     bleu = None
     if len(pool) and all(pool.references(i) for i in range(len(pool))):
         metric = Bleu(getattr(run.metric, "lowercase", False), getattr(run.metric, "tokenize", "none"))
-        both = {"before": said.before, "after": said.after[run.chosen]}
+        both = {"before": outputs.before, "after": outputs.after[run.chosen]}
         bleu = {when: bleu_details(metric, metric.stats(chosen, jobs).sum(axis=0)) for when, chosen in both.items()}
-    return _compared(run.metric, part, before, stats, bleu, sentences_of(pool), said, jobs)
+    return _compared(run.metric, part, before, stats, bleu, sentences_of(pool), outputs, jobs)
 
 
-def all_stats(said: Said, metric: Metric, jobs: int = 0) -> tuple[Vector, Vector]:
+def all_stats(outputs: LoopOutputs, metric: Metric, jobs: int = 0) -> tuple[Vector, Vector]:
     """The statistics of any metric: before, and after for each replicate."""
-    return metric.stats(said.before, jobs), np.stack([metric.stats(chosen, jobs) for chosen in said.after])
+    return metric.stats(outputs.before, jobs), np.stack([metric.stats(chosen, jobs) for chosen in outputs.after])
 
 
 def kept_before_after(part: str, kept: Kept, jobs: int = 0) -> BeforeAfter:
@@ -101,12 +101,12 @@ def _compared(
     after: Vector,
     bleu: dict[str, dict[str, Any]] | None,
     of: object,
-    said: Said | None,
+    outputs: LoopOutputs | None,
     jobs: int,
 ) -> BeforeAfter:
     test = paired_bootstrap(after, before, metric, jobs=jobs)
     was, now = test.score_b, list(test.runs_a)
-    return BeforeAfter(part, len(before), was, now, test.p, test.ci, before, after, bleu, of, said)
+    return BeforeAfter(part, len(before), was, now, test.p, test.ci, before, after, bleu, of, outputs)
 
 
 def bleu_details(metric: Bleu, sums: Vector) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class RunView:
         self.run = run
         self.number = number  # on the page
         self.scored: dict[str, BeforeAfter] = {}
-        self.told: dict[str, list[TwoTranslations]] = {}  # the translations of each part
+        self.sentences: dict[str, list[TwoTranslations]] = {}  # the translations of each part
         self.clouds: list[dict[str, Any]] = []
         self.deviations: dict[str, float] = {}
         for part, kept in run.kept.items():
@@ -40,7 +40,7 @@ class RunView:
             if len(run.parts[part]):
                 self.scored[part] = before_after(run, part, jobs)
                 if part != "train":
-                    self.told[part] = translations(run, part, jobs)
+                    self.sentences[part] = translations(run, part, jobs)
         pool = run.parts[run.part]
         w = weight_vector(run.weights, pool.feature_names)
         self.deviations = influence(pool if pool.is_lists else pool.kbest(w, 50, jobs=jobs))
@@ -53,7 +53,7 @@ class RunView:
     @property
     def changes(self) -> list[TwoTranslations]:
         """The sentences of the part that pictures are made of."""
-        return self.told.get(self.run.part, []) if self.run.parts else []
+        return self.sentences.get(self.run.part, []) if self.run.parts else []
 
     @property
     def digits(self) -> int:
@@ -93,10 +93,10 @@ class ScoredSystem:
         return self.first.run.trainer
 
     def after(self, part: str, key: str | None = None) -> list[float]:
-        return [value for examined in self.runs for value in examined.after(part, key)]
+        return [value for view in self.runs for value in view.after(part, key)]
 
     def before(self, part: str, key: str | None = None) -> float | None:
-        each = [examined.before(part, key) for examined in self.runs]
+        each = [view.before(part, key) for view in self.runs]
         return mean(value for value in each if value is not None) if None not in each else None
 
     def score(self, part: str) -> float:
@@ -115,9 +115,9 @@ class ScoredSystem:
 
     def stats(self, part: str) -> Vector | None:
         """Seeds x sentences x statistics, where they are known."""
-        if not all(part in examined.scored for examined in self.runs):
+        if not all(part in view.scored for view in self.runs):
             return None
-        return np.concatenate([examined.scored[part].stats for examined in self.runs])
+        return np.concatenate([view.scored[part].stats for view in self.runs])
 
     def of(self, part: str) -> object:
         """What tells the sentences of a part from others."""
@@ -148,17 +148,17 @@ class MetricGroup:
     def systems(self) -> list[ScoredSystem]:
         """The finished runs, those that differ in the seed only taken together."""
         ways: dict[str, list[RunView]] = {}
-        for examined in self.runs:
-            if examined.run.finished:
-                way = _way(examined)
-                if any(other.run.record.seed == examined.run.record.seed for other in ways.get(way, [])):
-                    way += str(examined.number)  # the same run once more
-                ways.setdefault(way, []).append(examined)
+        for view in self.runs:
+            if view.run.finished:
+                way = _way(view)
+                if any(other.run.record.seed == view.run.record.seed for other in ways.get(way, [])):
+                    way += str(view.number)  # the same run once more
+                ways.setdefault(way, []).append(view)
         made: list[ScoredSystem] = []
         for runs in ways.values():
             name = runs[0].run.name
             if len(runs) > 1:
-                name = _common([examined.run.name for examined in runs]) or runs[0].run.trainer
+                name = _common([view.run.name for view in runs]) or runs[0].run.trainer
                 if any(name == system.name for system in made):
                     name = runs[0].run.name
             made.append(ScoredSystem(name, runs))
@@ -171,21 +171,21 @@ def _common(names: Sequence[str]) -> str:
     return names[0][:size].rstrip("-_. 0123456789")
 
 
-def _way(examined: RunView) -> str:
+def _way(view: RunView) -> str:
     """What two runs that differ in their seed only have in common; the sentences they are judged by belong to it."""
-    record = examined.run.record
+    record = view.run.record
     settings = {name: value for name, value in record.settings.items() if name != "seed"}
-    of = next((examined.scored[part].of for part in PARTS if part in examined.scored), examined.number)
+    of = next((view.scored[part].of for part in PARTS if part in view.scored), view.number)
     return repr((record.kind, settings, of))
 
 
 def by_metric(runs: Sequence[RunView]) -> list[MetricGroup]:
     """The runs by the metric that they were trained for, with everything that decides its numbers."""
     sorted_by: dict[str, list[RunView]] = {}
-    for examined in runs:
-        name, *signature = examined.run.record.metric.split("|")
+    for view in runs:
+        name, *signature = view.run.record.metric.split("|")
         known = "|".join([name, *(part for part in signature if not part.startswith("version:"))])
-        sorted_by.setdefault(known, []).append(examined)
+        sorted_by.setdefault(known, []).append(view)
     names = [known.partition("|")[0] for known in sorted_by]
     return [
         MetricGroup(

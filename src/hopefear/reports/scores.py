@@ -27,9 +27,7 @@ def top(title: str, groups: Sequence[MetricGroup], judgements: Sequence[Ranking 
             steps = "".join(f"<li>{step}</li>" for step in next_steps(judged))
             after = f'<div class="next"><b>Next</b><ol>{steps}</ol></div>'
             text += f'<div class="grid2">{_intervals(judged, number, jobs)}{after}</div>'
-        text += "".join(
-            f'<p class="verdict">{state}</p>' for state in running([examined.run for examined in group.runs])
-        )
+        text += "".join(f'<p class="verdict">{state}</p>' for state in running([view.run for view in group.runs]))
         contents.append(text)
     return "".join(contents)
 
@@ -102,7 +100,7 @@ def scores(groups: Sequence[MetricGroup], jobs: int) -> Section:
     notes = "".join(
         f'<p class="small faint">{escape(run.name)}: no test, no sentences: {escape(run.missing)}.</p>'
         for group in groups
-        for run in (examined.run for examined in group.runs)
+        for run in (view.run for view in group.runs)
         if run.missing
     )
     return section(

@@ -85,9 +85,7 @@ def curves(groups: Sequence[MetricGroup]) -> Section:
     lead = "The score on the training data (for online training: on dev), after each epoch or decoding."
     for number, group in enumerate(groups):
         made = []
-        drawn = [
-            (examined.run, replace(learning_curve(examined.run), series=examined.number)) for examined in group.runs
-        ]
+        drawn = [(view.run, replace(learning_curve(view.run), series=view.number)) for view in group.runs]
         for unit in ("epoch", "decoding", "setting"):
             own = [one_fit(curve) for run, curve in drawn if run.counts == unit and curve.x]
             if any(not curve.level for curve in own):
@@ -102,9 +100,7 @@ def curves(groups: Sequence[MetricGroup]) -> Section:
                 made.append(f'<p class="small faint">Fitted all at once, without epochs: {fits}.</p>')
         made.append(_starts(group, number))
         contents.append(headed(group, f'<div class="grid2">{"".join(made)}</div>'))
-    if not any(
-        examined.run.replicates and learning_curve(examined.run).x for group in groups for examined in group.runs
-    ):
+    if not any(view.run.replicates and learning_curve(view.run).x for group in groups for view in group.runs):
         return section("curves", "Learning curves", lead, '<p class="faint">The record has no epochs.</p>')
     return section("curves", "Learning curves", lead, *contents, short="Learning")
 
@@ -115,34 +111,30 @@ def one_fit(curve: Curve) -> Curve:
 
 
 def _digits(group: MetricGroup) -> int:
-    return max(examined.digits for examined in group.runs)
+    return max(view.digits for view in group.runs)
 
 
 def _starts(group: MetricGroup, number: int) -> str:
     """MERT has no epochs: each of its starts is a point."""
     rows: dict[str, list[tuple[int, float, str]]] = {}
-    for examined in group.runs:
-        if examined.run.counts == "start":
-            for replicate in examined.run.replicates:
-                name = examined.run.name + (f", seed {replicate.seed}" if len(examined.run.replicates) > 1 else "")
+    for view in group.runs:
+        if view.run.counts == "start":
+            for replicate in view.run.replicates:
+                name = view.run.name + (f", seed {replicate.seed}" if len(view.run.replicates) > 1 else "")
                 rows[name] = [
-                    (
-                        examined.number,
-                        score,
-                        f"{name}: start {int(start)} ended at {plain_number(score, examined.digits)}",
-                    )
+                    (view.number, score, f"{name}: start {int(start)} ended at {plain_number(score, view.digits)}")
                     for start, score in epoch_scores(replicate.history)
                 ]
     if not rows:
         return ""
     title, label = "where MERT's starts ended", f"{group.title} on the data learnt from"
-    told = (
+    note_text = (
         "MERT has no epochs: each point is where one of its starts ended. If they lie far apart, give it more starts."
     )
     return page.figure(
         f"starts-{number}",
         lambda width: dots_chart(title, label, rows, width=width),
-        note=f'<p class="small faint">{told}</p>',
+        note=f'<p class="small faint">{note_text}</p>',
         title="Where MERT's starts ended",
     )
 
@@ -161,11 +153,7 @@ def buckets(judgements: Sequence[Ranking | None]) -> Section | None:
         if held < 100 and len(first.scored.get("dev", first.scored[part]).of) > held:  # type: ignore[arg-type]
             part = "dev"
         of = first.scored[part].of
-        runs = [
-            examined.first
-            for examined in judged.order
-            if part in examined.first.scored and examined.first.scored[part].of == of
-        ]
+        runs = [view.first for view in judged.order if part in view.first.scored and view.first.scored[part].of == of]
         text = _bucket_charts(judged.group, number, runs, part)
         if text:
             contents.append(headed(judged.group, text))
@@ -185,8 +173,8 @@ def _bucket_charts(group: MetricGroup, number: int, runs: Sequence[RunView], par
             continue
         places = [float(k) for k in range(len(buckets.names))]
         curves = [
-            Curve(examined.run.name, places, scores, series=examined.number)
-            for examined, scores in zip(runs, buckets.after, strict=True)
+            Curve(view.run.name, places, scores, series=view.number)
+            for view, scores in zip(runs, buckets.after, strict=True)
         ]
         if runs[0].before(part) is not None or part == "examples":
             curves.append(Curve("before", places, buckets.before, series=BEFORE))
@@ -203,51 +191,50 @@ def _bucket_charts(group: MetricGroup, number: int, runs: Sequence[RunView], par
 def weights(groups: Sequence[MetricGroup]) -> Section:
     """The weights of every group."""
     together = "".join(headed(group, all_shares(group)) for group in groups if len(group.runs) > 1)
-    runs = [examined for group in groups for examined in group.runs if examined.run.weights]
-    runs.sort(key=lambda examined: examined.number)
+    runs = [view for group in groups for view in group.runs if view.run.weights]
+    runs.sort(key=lambda view: view.number)
     contents = []
-    for examined in runs:
-        moved, total = moved_weights(examined.run, examined.deviations)
+    for view in runs:
+        moved, total = moved_weights(view.run, view.deviations)
         if not moved:
             contents.append('<p class="faint">No weight moved.</p>')
             continue
-        contents.append(_moved(examined, moved, total))
+        contents.append(_moved(view, moved, total))
     lead = (
         "The share of each feature in the decisions of the model: its weight times its variation among the candidates "
         "of a sentence. Features left of zero count against a candidate."
     )
     note = "A ring marks the weight before, a dot the weight after."
-    if not any(examined.run.has_initial for examined in runs):
+    if not any(view.run.has_initial for view in runs):
         note += " There were no initial weights: all begin at 0."
     each = f'<h3>Before and after training</h3><p class="small faint">{note}</p>{_some_panels("w", runs, contents)}'
     inside = f'<div class="grid2"><div>{together}</div><div>{each}</div></div>' if together else each
     return section("weights", "Weights that moved most", lead, inside, short="Weights")
 
 
-def _moved(examined: RunView, moved: Sequence[Moved], total: int) -> str:
+def _moved(view: RunView, moved: Sequence[Moved], total: int) -> str:
     note = f'<p class="small faint">{len(moved)} of {total:,} weights; on the right the weight itself.</p>'
-    return page.figure(f"weights-{examined.number}", lambda width: weights_chart(moved, width), note=note)
+    return page.figure(f"weights-{view.number}", lambda width: weights_chart(moved, width), note=note)
 
 
 def surface(runs: Sequence[RunView], jobs: int) -> Section:
     """The metric as a function of each weight that moved much."""
     contents = []
-    for examined in runs:
-        few = SURFACES if examined.run.parts[examined.run.part].is_lists else SURFACES // 2
-        moved, _ = moved_weights(examined.run, examined.deviations, few)
+    for view in runs:
+        few = SURFACES if view.run.parts[view.run.part].is_lists else SURFACES // 2
+        moved, _ = moved_weights(view.run, view.deviations, few)
         by_share = sorted(moved, key=lambda m: -abs(m.share_after))
-        charts = error_surfaces(examined.run, [m.name for m in by_share], jobs)
-        label = escape_metric(examined.run.key)
+        charts = error_surfaces(view.run, [m.name for m in by_share], jobs)
+        label = escape_metric(view.run.key)
         cards = "".join(
             card(
                 f"<h3>{escape(readable(chart.name))}</h3>",
-                f'<div class="figure" id="surface-{examined.number}-{k}">'
-                f"{surface_chart(chart, label, examined.digits)}</div>",
-                f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart, examined.digits)}</p>',
+                f'<div class="figure" id="surface-{view.number}-{k}">{surface_chart(chart, label, view.digits)}</div>',
+                f'<p class="small faint">{chart.pieces:,} pieces; {_best_on_line(chart, view.digits)}</p>',
             )
             for k, chart in enumerate(charts)
         )
-        contents.append(f'{_surface_of(examined, charts, label)}<div class="grid">{cards}</div>')
+        contents.append(f'{_surface_of(view, charts, label)}<div class="grid">{cards}</div>')
     lead = (
         "How the metric changes with one weight while the others stay fixed. The steps are exact, from the upper "
         "envelope of every sentence's candidates. The dashed line marks where the trainer stopped."
@@ -255,19 +242,17 @@ def surface(runs: Sequence[RunView], jobs: int) -> Section:
     return section("surface", "Error surface", lead, _some_panels("e", runs, contents))
 
 
-def _surface_of(examined: RunView, charts: Sequence[Surface], label: str) -> str:
+def _surface_of(view: RunView, charts: Sequence[Surface], label: str) -> str:
     """Of which sentences these are; a sample is called so."""
-    run, part = examined.run, examined.run.part
+    run, part = view.run, view.run.part
     size = len(run.parts[part])
     here = (
-        f"; with the weights of the run {label} is {plain_number(charts[0].score, examined.digits)} there"
-        if charts
-        else ""
+        f"; with the weights of the run {label} is {plain_number(charts[0].score, view.digits)} there" if charts else ""
     )
     if part == "examples":
         whole = ""
-        if examined.after("dev"):
-            whole = f", not {plain_number(examined.after('dev')[0])} as on all of dev"
+        if view.after("dev"):
+            whole = f", not {plain_number(view.after('dev')[0])} as on all of dev"
         return (
             f'<p class="sample">Of a <b>sample</b>: {size:,} sentences that were decoded for this page{here}{whole}. '
             "The steps are exact for these sentences and their forests only.</p>"
@@ -286,13 +271,11 @@ def _best_on_line(chart: Surface, digits: int) -> str:
 def lengths(runs: Sequence[RunView]) -> Section:
     """Lengths of translations next to those of the references."""
     contents, known = [], []
-    for examined in runs:
-        got = next(
-            (examined.scored[part] for part in PARTS if part in examined.scored and examined.scored[part].bleu), None
-        )
+    for view in runs:
+        got = next((view.scored[part] for part in PARTS if part in view.scored and view.scored[part].bleu), None)
         if got is None or got.bleu is None:
             continue
-        known.append(examined)
+        known.append(view)
         before, after = got.bleu["before"], got.bleu["after"]
         rows = [
             ["length of translations / references", f"{before['ratio']:.3f}", f"{after['ratio']:.3f}"],
@@ -303,28 +286,28 @@ def lengths(runs: Sequence[RunView]) -> Section:
             '<li><i style="background:var(--c0)"></i>after</li></ul>'
         )
         contents.append(
-            f'<div class="grid2"><div class="figure" id="precisions-{examined.number}">'
+            f'<div class="grid2"><div class="figure" id="precisions-{view.number}">'
             f"{precisions_chart(got)}{key}</div>"
             f"<div>{table(['', 'before', 'after'], rows, name='lengths')}"
             f'<p class="small faint">{escape(TITLES.get(got.part, got.part))}, {got.sentences:,} sentences. A ratio '
-            f"below 1 costs a brevity penalty.{_from_nothing(examined, got.part)}</p></div></div>"
+            f"below 1 costs a brevity penalty.{_from_nothing(view, got.part)}</p></div></div>"
         )
     lead = "The percentage of output n-grams that are in a reference, and the length of the output."
     inside = _some_panels("n", known, contents)
     return section("length", "Length and n-gram precisions", lead, inside, short="N-grams")
 
 
-def _from_nothing(examined: RunView, part: str) -> str:
+def _from_nothing(view: RunView, part: str) -> str:
     """What "before" is of forests without initial weights, which have no order of their own."""
-    known = examined.run.has_initial or examined.before(part) is not None
+    known = view.run.has_initial or view.before(part) is not None
     return "" if known else " No initial weights were given: before is what weights of 0 choose, which means little."
 
 
 def _some_panels(name: str, runs: Sequence[RunView], contents: Sequence[str]) -> str:
     """Panels of those runs that have something to show."""
-    numbers = [examined.number for examined in runs]
+    numbers = [view.number for view in runs]
     all_there = numbers == list(range(len(numbers)))
-    return panels(name, "run", [examined.run.name for examined in runs], contents, () if all_there else numbers)
+    return panels(name, "run", [view.run.name for view in runs], contents, () if all_there else numbers)
 
 
 def candidates(runs: Sequence[RunView]) -> Section:
@@ -350,8 +333,8 @@ def made(runs: Sequence[RunData]) -> Section:
 
 
 def how(record: RunRecord, options: Mapping[str, Mapping[str, Any]], replicates: int = 0) -> dict[str, str]:
-    """What a run was told and what it read (markup); ``options``: those of each trainer."""
-    told = [
+    """The options and inputs of a run (markup); ``options``: those of each trainer."""
+    recipes = [
         " ".join([name, *(f"{key}={value}" for key, value in each.items() if value not in ("", None))])
         for name, each in options.items()
     ]
@@ -361,7 +344,7 @@ def how(record: RunRecord, options: Mapping[str, Mapping[str, Any]], replicates:
     )
     rows = {
         "command": f"<code>{escape(' '.join(record.command))}</code>",
-        "trainer" if len(told) == 1 else "trainers": "<br>".join(f"<code>{escape(one)}</code>" for one in told),
+        "trainer" if len(recipes) == 1 else "trainers": "<br>".join(f"<code>{escape(one)}</code>" for one in recipes),
         "metric": f"<code>{escape(record.metric)}</code>" if record.metric else "",
         "seed": str(record.seed),
         "replicates": str(replicates or ""),

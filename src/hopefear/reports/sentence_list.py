@@ -38,13 +38,13 @@ class Listing:
 
     def record(self) -> dict[str, Any]:
         """Each text once per sentence."""
-        texts, said, gains = [], [], []
+        texts, choices, gains = [], [], []
         for each in zip(*self.systems.values(), strict=True):
             known = {text: round(float(gain), 4) for text, gain in each}
             place = {text: k for k, text in enumerate(known)}
             texts.append(list(known))
             gains.append(list(known.values()))
-            said.append([place[text] for text, _ in each])
+            choices.append([place[text] for text, _ in each])
         return {
             "parts": [list(part) for part in self.parts],
             "systems": list(self.systems),
@@ -53,26 +53,26 @@ class Listing:
             "sources": [sentence.source for sentence in self.sentences],
             "references": [list(sentence.references) for sentence in self.sentences],
             "texts": texts,
-            "said": said,
+            "said": choices,
             "gains": gains,
         }
 
 
 def listing(judged: Ranking) -> Listing | None:
     """The runs of a metric on the same sentences, the best first, and the translations before training."""
-    runs = [examined for system in (*judged.order, *judged.apart) for examined in system.runs if examined.told]
-    if not any(each.after for examined in runs for told in examined.told.values() for each in told):
+    runs = [view for system in (*judged.order, *judged.apart) for view in system.runs if view.sentences]
+    if not any(each.after for view in runs for changes in view.sentences.values() for each in changes):
         return None  # scores without texts
-    parts = [part for part in (*PARTS, "examples") if part in runs[0].told]
-    runs = [examined for examined in runs if all(_same(examined, runs[0], part) for part in parts)]
-    whole = {examined: [each for part in parts for each in examined.told[part]] for examined in runs}
+    parts = [part for part in (*PARTS, "examples") if part in runs[0].sentences]
+    runs = [view for view in runs if all(_same(view, runs[0], part) for part in parts)]
+    whole = {view: [each for part in parts for each in view.sentences[part]] for view in runs}
     systems: dict[str, list[tuple[str, float]]] = {}
-    for examined, told in whole.items():
-        systems[examined.run.name] = [(each.after, each.gain_after) for each in told]
-    for examined, told in whole.items():  # usually the same for all
-        before = [(each.before, each.gain_before) for each in told]
+    for view, changes in whole.items():
+        systems[view.run.name] = [(each.after, each.gain_after) for each in changes]
+    for view, changes in whole.items():  # usually the same for all
+        before = [(each.before, each.gain_before) for each in changes]
         if before not in systems.values():
-            name = BEFORE if BEFORE not in systems else f"{examined.run.name}, {BEFORE}"
+            name = BEFORE if BEFORE not in systems else f"{view.run.name}, {BEFORE}"
             systems[name] = before
     if len(systems) < 2:
         systems[BEFORE] = list(next(iter(systems.values())))
@@ -81,7 +81,7 @@ def listing(judged: Ranking) -> Listing | None:
     pair = (1, 0) if len(runs) > 1 else (names.index(BEFORE), 0)
     return Listing(
         judged.group.title,
-        [(TITLES[part], len(runs[0].told[part])) for part in parts],
+        [(TITLES[part], len(runs[0].sentences[part])) for part in parts],
         [SourceSentence(sentence.id, sentence.source, sentence.references or []) for sentence in first],
         systems,
         pair,
@@ -97,14 +97,14 @@ def candidates_listing(
         selected = best_of(pool, each, jobs)
         gains = metric.sentence_gains(metric.stats(selected, jobs))
         systems[name] = [(selected.text(i, 0), float(gain)) for i, gain in enumerate(gains)]
-    if not any(text for said in systems.values() for text, _ in said):
+    if not any(text for rows in systems.values() for text, _ in rows):
         return None
     sentences = [SourceSentence(pool.ids[i], pool.source(i), pool.references(i)) for i in range(len(pool))]
     return Listing(title, [(part, len(pool))], sentences, systems, (min(1, len(systems) - 1), 0))
 
 
-def _same(examined: RunView, other: RunView, part: str) -> bool:
-    return part in examined.told and part in examined.scored and examined.scored[part].of == other.scored[part].of
+def _same(view: RunView, other: RunView, part: str) -> bool:
+    return part in view.sentences and part in view.scored and view.scored[part].of == other.scored[part].of
 
 
 def sentences(listings: Sequence[Listing], note: str = "") -> Section | None:

@@ -99,8 +99,8 @@ def verdict(judged: Ranking) -> str:
         text += f" Whether it is better than {_names(left)} cannot be tested, because inputs are gone."
     if not judged.unseen:
         learnt = judged.best.first.run.record.kind == "tune"
-        told = "the sentences that were learnt from" if learnt else "the sentences that the epoch was chosen on"
-        text += f" These are {told}: nothing is known of others."
+        sentences = "the sentences that were learnt from" if learnt else "the sentences that the epoch was chosen on"
+        text += f" These are {sentences}: nothing is known of others."
     if judged.apart:
         text += f" Not compared, because {'it has' if len(judged.apart) == 1 else 'they have'} other sentences: "
         text += f"{_names(judged.apart)}."
@@ -218,7 +218,7 @@ def _use(best: ScoredSystem) -> str:
 
 def running(runs: Sequence[RunData]) -> list[str]:
     """A sentence for each run that is not finished (markup)."""
-    said = []
+    lines = []
     for run in runs:
         if run.finished:
             continue
@@ -236,5 +236,5 @@ def running(runs: Sequence[RunData]) -> list[str]:
             score = f"{plain_number(furthest['score'])} {escape(METRIC_NAMES.get(run.key, run.key))}"
             so_far = f": {run.counts} {furthest['epoch']}{of} has {score}"
         cure = " Its command with <code>--resume</code> continues it." if run.stopped else ""
-        said.append(f"{name} {state}{so_far}.{cure} What it is worth on held-out data is known at the end.")
-    return said
+        lines.append(f"{name} {state}{so_far}.{cure} What it is worth on held-out data is known at the end.")
+    return lines

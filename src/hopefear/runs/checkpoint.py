@@ -47,7 +47,7 @@ def _checksum(state: Mapping[str, Any]) -> str:
 
 
 def save_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Keep arrays, and what is to be said about them, in one file."""
+    """Keep arrays and their description in one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     head = {"about": plain(dict(about)), "arrays": sorted(arrays)}
     text = np.frombuffer(json.dumps(head).encode(), np.uint8)

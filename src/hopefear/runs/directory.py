@@ -128,7 +128,7 @@ class Run:
     def session(
         self, listen: Listener = lambda event: None, checkpoint_every: float = Session.checkpoint_every
     ) -> Session:
-        """For the work of this run: events are logged and heard by ``listen``, checkpoints go to ``checkpoint/``."""
+        """For the work of this run: events are logged and passed to ``listen``, checkpoints go to ``checkpoint/``."""
 
         def tell(event: Event) -> object:
             if isinstance(event, Warned):

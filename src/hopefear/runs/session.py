@@ -14,7 +14,7 @@ from hopefear.runs.events import Event, Listener, Note, Progress, Warned
 class Session:
     """The ``run`` of ``Trainer.fit`` and of everything else that takes long.
 
-    ``listen`` hears every event (:mod:`hopefear.runs.events`). With a ``folder``, work leaves checkpoints there, and
+    ``listen`` gets every event (:mod:`hopefear.runs.events`). With a ``folder``, work leaves checkpoints there, and
     work that finds its own checkpoints there goes on from them and ends with the same bits.
 
     >>> pool = hf.read_nbest("data/nbest.txt", references=["data/ref.0"])

@@ -1,6 +1,6 @@
 """Trackers of runs: ``--track mlflow``, ``--track wandb``, or a class of another package.
 
-A tracker hears the same events as the progress bar and ``log.jsonl``. Packages add trackers through the entry-point
+A tracker gets the same events as the progress bar and ``log.jsonl``. Packages add trackers through the entry-point
 group ``hopefear.trackers``; ``module:Class`` names one that is not installed. A tracker that fails is dropped with a
 warning: a run does not end because a server cannot be reached.
 """

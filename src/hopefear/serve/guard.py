@@ -55,8 +55,8 @@ class Guard:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         begin = time.monotonic()
-        told: dict[str, object] = {}
-        scope.setdefault("state", {})["told"] = told
+        noted: dict[str, object] = {}
+        scope.setdefault("state", {})["log"] = noted
         scope["app"] = self.app  # then the router says what it refuses by an exception
         status = 0
 
@@ -79,7 +79,7 @@ class Guard:
                 raise
             if not isinstance(error, RequestError | HTTPException):
                 reason = f": {error.strerror}" if isinstance(error, OSError) else ""
-                told["error"] = f"{type(error).__name__} at {_where(error)}{reason}"
+                noted["error"] = f"{type(error).__name__} at {_where(error)}{reason}"
             await error_response(error)(scope, receive, answered)
         finally:
             self._count(-1)
@@ -88,7 +88,7 @@ class Guard:
             self.metrics.request(path, status, seconds)
             if self.settings.log or status >= 500:
                 write = self._warn if status >= 500 else self._note
-                write(_line(scope["method"], path, status, seconds, told))
+                write(_line(scope["method"], path, status, seconds, noted))
 
     def _count(self, change: int) -> None:
         self._open += change
@@ -116,7 +116,7 @@ class Guard:
             raise RequestError(429, f"Slowdown: {self.settings.limits.per_minute} requests per minute", wait)
 
 
-def _line(method: str, path: str, status: int, seconds: float, told: dict[str, object]) -> str:
+def _line(method: str, path: str, status: int, seconds: float, noted: dict[str, object]) -> str:
     """A line of the log. It has no address, no header, and no text unless it is asked for."""
     line = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -125,7 +125,7 @@ def _line(method: str, path: str, status: int, seconds: float, told: dict[str, o
         "path": path,
         "status": status,
         "ms": round(1000 * seconds, 1),
-        **told,
+        **noted,
     }
     return json.dumps(line, ensure_ascii=False)
 

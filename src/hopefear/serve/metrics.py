@@ -112,7 +112,7 @@ class Metrics:
     def _lines(self) -> Iterator[str]:
         count = len(self._index)
         totals = [sum(self._rows[index::count]) for index in range(count)]
-        told = ""
+        last_family = ""
         running = 0.0
         for (name, label), index in self._index.items():
             family = name if name in self._help else name.rpartition("_")[0]
@@ -123,11 +123,11 @@ class Metrics:
                 running = 0.0
             if label and not totals[self._total_of(name, label, index)]:
                 continue
-            if family != told:
+            if family != last_family:
                 kind, text = self._help[family]
                 yield f"# HELP {family} {text}"
                 yield f"# TYPE {family} {kind}"
-                told = family
+                last_family = family
             yield f"{name}{label} {_number(value)}"
 
     def _total_of(self, name: str, label: str, index: int) -> int:

@@ -84,9 +84,9 @@ class Service:
         """The translations of texts, counted."""
         characters = sum(map(len, texts))
         pair = f"{translator.source}-{translator.target}"
-        request.state.told.update(pair=pair, texts=len(texts), characters=characters)
+        request.state.log.update(pair=pair, texts=len(texts), characters=characters)
         if self.settings.log_text:
-            request.state.told["text"] = list(texts)
+            request.state.log["text"] = list(texts)
         translations = await unless_gone(request, self.batcher.translations(translator, texts, n, format))
         self.metrics.add("hopefear_texts_total", len(texts), pair=pair)
         self.metrics.add("hopefear_characters_total", characters, pair=pair)
@@ -119,7 +119,7 @@ class Service:
 
     async def explained(self, request: Request, translator: Translator, text: str) -> str:
         """Why a text is translated as it is, for people."""
-        request.state.told.update(pair=f"{translator.source}-{translator.target}", characters=len(text))
+        request.state.log.update(pair=f"{translator.source}-{translator.target}", characters=len(text))
         return await self.batcher.other(lambda: str(translator.explain(text)))
 
     async def document(self, request: Request, body: Body) -> tuple[str, list[str]]:
@@ -134,7 +134,7 @@ class Service:
         texts = await self.batcher.other(texts_of, upload, limits.document_characters, column)
         translator, _ = await self.chosen(body, texts)
         pair = f"{translator.source}-{translator.target}"
-        request.state.told.update(pair=pair, bytes=len(upload.data), format=suffix)
+        request.state.log.update(pair=pair, bytes=len(upload.data), format=suffix)
         work = self.documents.translate, translator, upload, column
         identity, left = await self.batcher.other(*work, seconds=limits.document_seconds)
         self.metrics.add("hopefear_documents_total", pair=pair)

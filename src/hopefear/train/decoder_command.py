@@ -10,7 +10,7 @@ In the command these words are replaced, and nothing else, so that other braces 
 ``{params}``      a file of ``name value`` lines: the decoder's parameters; ``{param:NAME}`` is the value of one of them
 
 Paths come quoted for the shell. Every run of the command has a folder of its own, and what it started ends with it:
-what an old, killed run still writes reaches nobody, and a command that hangs is ended with all its children.
+what a killed run still writes is not read, and a command that hangs is ended with all its children.
 """
 
 from __future__ import annotations

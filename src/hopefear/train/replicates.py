@@ -241,7 +241,7 @@ class _Fits:
         }
 
     def fitted_far(self, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """On a worker of a cluster: what a replicate said, and the replicate."""
+        """On a worker of a cluster: the events of a replicate, and the replicate."""
         messages: list[dict[str, Any]] = []
         return messages, self.fitted(number, 1, messages.append)
 

@@ -97,7 +97,7 @@ class ScorerCommand:
 
 @dataclass(frozen=True)
 class ScoredDecoder:
-    """A decoder whose candidates are scored by somebody else: lists come back with the best first under all weights."""
+    """A decoder whose candidates are scored by a command: lists come back with the best first under all weights."""
 
     decoder: ListDecoder
     scorer: ScorerCommand

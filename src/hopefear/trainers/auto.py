@@ -69,10 +69,10 @@ def choose(
         return Choice(best, scores, f"best in cross-validation: {scores[best]:.4g}")
     drawn = _core.bootstrap(how.metric.core, [stats[best][None], stats["equal"][None]], 200, how.seed % 2**64, how.jobs)
     error = float(np.std(drawn[:, 0] - drawn[:, 1]))
-    told = f"{scores[best]:.4g} in cross-validation, equal weights {scores['equal']:.4g}, standard error {error:.2g}"
+    figures = f"{scores[best]:.4g} in cross-validation, equal weights {scores['equal']:.4g}, standard error {error:.2g}"
     if abs(scores[best] - scores["equal"]) <= error:
-        return Choice("equal", scores, f"{best} has {told}: not enough to leave equal weights")
-    return Choice(best, scores, f"{best} has {told}")
+        return Choice("equal", scores, f"{best} has {figures}: not enough to leave equal weights")
+    return Choice(best, scores, f"{best} has {figures}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,7 +104,7 @@ def mean_of_fits(
 ) -> dict[str, float]:
     """The mean of fits on bootstrap samples of the groups, each of length 1 in units of standard deviations.
 
-    ``each``: where fits are made. ``say`` hears the number of each before it is waited for.
+    ``each``: where fits are made. ``say`` is called with the number of each before it is waited for.
     """
     spread = deviations(pool)
     total = np.zeros(len(pool.features))

@@ -171,7 +171,7 @@ class Trainer(metaclass=_ByName):
     def fit(self, data: Any, initial: Mapping[str, float] | None = None, *, run: Session | None = None) -> Result:
         """Learn weights from data, from ``initial`` weights (features that they do not name start at 0).
 
-        ``run`` hears how it goes, and may have a folder: then a fit that was interrupted goes on from there.
+        ``run`` gets the events, and may have a folder: then a fit that was interrupted goes on from there.
         """
 
     def options(self) -> dict[str, Any]:

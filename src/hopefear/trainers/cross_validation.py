@@ -66,7 +66,7 @@ def out_of_folds(
 ) -> list[NDArray[np.float64]]:
     """The same for several ways to fit.
 
-    ``each``: where fits are made. ``say`` hears which of the ways comes next, before a fit is waited for.
+    ``each``: where fits are made. ``say`` is called with the next way to fit, before it is waited for.
     """
     most = min(most or ENOUGH, ENOUGH)
 

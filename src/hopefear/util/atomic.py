@@ -127,7 +127,7 @@ def _aside(given: PathLike, make: Callable[..., str]) -> Iterator[tuple[Path, Pa
 def _made(path: Path, parent: int, make: Callable[..., str]) -> tuple[Path, LeftOver]:
     while True:
         aside = Path(make(dir=path.parent, prefix=f".{path.name}.", suffix=PART))
-        with suppress(FileNotFoundError, BlockingIOError):  # somebody who sweeps was quicker: try again
+        with suppress(FileNotFoundError, BlockingIOError):  # another process cleaned up first: try again
             left = leftovers.locked(parent, aside.name)
             try:
                 if left.is_folder:

@@ -81,7 +81,7 @@ def joined(address: str, cpus: int = 0) -> Iterator[None]:
 
 
 def _knock(address: str) -> None:
-    """Say at once that nobody is there: Ray itself would try for minutes."""
+    """Fail at once if there is no cluster: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         with socket.create_connection((host, int(port)), timeout=10):

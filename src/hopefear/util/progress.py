@@ -24,7 +24,7 @@ class Progressing:
         self.counted = False  # whether the number that is done means something by itself
 
     def update(self, done: int | None = None, total: int | None = None, text: str = "") -> None:
-        """``done`` of ``total`` are ready (one more if not said); ``text`` is the state of things, e.g. a score."""
+        """``done`` of ``total`` are ready (one more by default); ``text`` is the current state, e.g. a score."""
         self.counted = done is not None
         self.done = self.done + 1 if done is None else done
         self.total, self.text = total or self.total, text
@@ -56,7 +56,7 @@ class Progressing:
         if self.share is not None and room >= SHORTEST:
             full = int(room * self.share)
             return self.label, "━" * full, "─" * (room - full), "  ".join(rest)
-        if length > width and self.text:  # say less of the state of things, and no time if there is no room for it
+        if length > width and self.text:  # shorten the state, and leave out the time if there is no room for it
             room = len(self.text) - (length - width)
             rest = [part for part in (count, shortened(self.text, room), self.time() if room > 0 else "") if part]
         return self.label, "", "", shortened("  ".join(rest), max(0, width - len(self.label) - 2))

@@ -33,8 +33,8 @@ def steady_input() -> Iterator[None]:
         _known = before
 
 
-_known: dict[str, dict[str, Any]] | None = None  # what stores said of each address
-# What stores call that by which a file can be told from a later one under the same address.
+_known: dict[str, dict[str, Any]] | None = None  # what the store reported for each address
+# The names that stores give to what identifies a version of a file.
 _MARKS = {"size", "etag", "mtime", "created", "updated", "lastmodified", "generation", "versionid", "md5", "contentmd5"}
 _AGAIN = "Try again, or copy the file to this machine first"
 

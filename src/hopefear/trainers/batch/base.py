@@ -195,7 +195,7 @@ class CandidateTrainer(Trainer):
 
     @property
     def metric_warnings(self) -> list[str]:
-        """What is to be said about the metric."""
+        """Warnings about the metric."""
         if isinstance(self.metric, CustomMetric):
             return [f"the metric {self.metric.key} is Python: fits take many times as long as with our own"]
         return []
@@ -378,7 +378,7 @@ class BatchTrainer(CandidateTrainer):
 
 
 class _History:
-    """The epochs of one fit: their records, told to the listener, and the best weights so far."""
+    """The epochs of one fit: their records, sent to the listener, and the best weights so far."""
 
     def __init__(self, trainer: BatchTrainer, run: Session) -> None:
         self.trainer, self.run = trainer, run

@@ -75,7 +75,7 @@ class RemoteTeam:
         self.killers: Counter[int] = Counter()
         self.suspects: set[int] = set()  # sentences that were with a learner when it died: they are sent alone
         self.left_out: set[int] = set()
-        self.deaths = 0  # since the last answer of anybody
+        self.deaths = 0  # since the last answer of any learner
         self.died = 0
         self.restore(snapshots)
 
@@ -222,8 +222,8 @@ class RemoteTeam:
             resting = watch.progress(tally) or resting
 
     def _portion(self, pool: deque[int]) -> list[int]:
-        """The next sentences for a learner: small portions towards the end of an epoch, so that nobody waits long for
-        the last one, and suspects alone."""
+        """The next sentences for a learner: few towards the end of an epoch, so that no learner waits long for the last
+        one, and suspects alone."""
         share = self.parallel == "async"
         size = max(1, min(self.workers.batch, len(pool) // (2 * self.count) if share else self.workers.batch))
         taken = [pool.popleft()]

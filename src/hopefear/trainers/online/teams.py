@@ -46,7 +46,7 @@ class Learners:
 
 
 class Watch(Protocol):
-    """What a job is told while its learners work."""
+    """Callbacks of a job while its learners work."""
 
     def progress(self, tally: Tally) -> bool:
         """Between pieces of work. Whether a checkpoint is due."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
-def one_line(said: Said) -> str:
+def one_line(said: Capture) -> str:
     """The only line on standard error, and nothing on standard output."""
     out, err = said.readouterr()
     assert out == ""
