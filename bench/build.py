@@ -117,6 +117,23 @@ def one(source: Path, target: Path, out: Path, options: BuildOptions, jobs: int,
     )
 
 
+def print_table(rows: list[dict[str, Any]]) -> None:
+    steps = list(rows[0]["seconds"])
+    head = {"pairs": 9, "words": 10, "rules": 11, "wall s": 7, "CPU s": 7, "peak MB": 8, "model MB": 9, "open s": 7}
+    print(" ".join(f"{name:>{width}}" for name, width in head.items()), end="")
+    print("".join(f" {step:>14}" for step in steps) + "   us/word")
+    for row in rows:
+        print(
+            f"{row['pairs']:>9,} {row['source_words']:>10,} {row['rules']:>11,} {row['wall']:>7.1f} {row['cpu']:>7.1f}"
+            f" {row['peak_mb']:>8,.0f} {row['model_mb']:>9,.1f} {row['open']:>7.3f}",
+            end="",
+        )
+        print(
+            "".join(f" {row['seconds'][step]:>14.1f}" for step in steps)
+            + f" {row['cpu'] / row['source_words'] * 1e6:>9.1f}"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", nargs="+", default=[])
@@ -164,20 +181,7 @@ def main() -> None:
     if given.json:
         print(json.dumps({"machine": platform.processor() or platform.machine(), "rows": rows}))
         return
-    steps = list(rows[0]["seconds"])
-    head = {"pairs": 9, "words": 10, "rules": 11, "wall s": 7, "CPU s": 7, "peak MB": 8, "model MB": 9, "open s": 7}
-    print(" ".join(f"{name:>{width}}" for name, width in head.items()), end="")
-    print("".join(f" {step:>14}" for step in steps) + "   us/word")
-    for row in rows:
-        print(
-            f"{row['pairs']:>9,} {row['source_words']:>10,} {row['rules']:>11,} {row['wall']:>7.1f} {row['cpu']:>7.1f}"
-            f" {row['peak_mb']:>8,.0f} {row['model_mb']:>9,.1f} {row['open']:>7.3f}",
-            end="",
-        )
-        print(
-            "".join(f" {row['seconds'][step]:>14.1f}" for step in steps)
-            + f" {row['cpu'] / row['source_words'] * 1e6:>9.1f}"
-        )
+    print_table(rows)
 
 
 if __name__ == "__main__":
