@@ -1,8 +1,8 @@
 """Temporary files that killed processes left behind: hidden names that only hopefear makes, and only it removes.
 
 A folder may come from anywhere, as an unpacked archive or a clone, with names that look like ours and lead elsewhere.
-So everything here goes through descriptors: no link is followed, no other file system is entered, no name is taken from a
-file. A folder counts as ours by a mark in it that names the folder and its inode, which no archive can know.
+So everything here goes through descriptors: no link is followed, no other file system is entered, no name is taken from
+a file. A folder counts as ours by a mark in it that names the folder and its inode, which no archive can know.
 """
 
 # ruff: noqa: PTH208 -- folders are descriptors here
