@@ -1,9 +1,9 @@
 """The papers' tables and figures as experiments: a module for each paper, a function for each table or figure.
 
 A function is registered by :func:`~hopefear_papers.base.experiment` under the name that ``hopefear experiment``
-takes; its docstring states the paper's claim. It gets a :class:`~hopefear_papers.base.Lab`, which knows the data,
-the size and the cache, and returns an :class:`~hopefear_papers.base.Outcome`: tables with the paper's numbers
-beside ours, and the claims with what became of them.
+takes; its docstring states the paper's claim. It gets a :class:`~hopefear_papers.base.Lab` with the data, the size and
+the cache, and returns an :class:`~hopefear_papers.base.Outcome`: tables with the paper's numbers next to ours, and a
+verdict on each claim.
 """
 
 from __future__ import annotations

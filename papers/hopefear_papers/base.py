@@ -1,4 +1,4 @@
-"""What all experiments share: the registry, the laboratory (data, size, cache), and what an experiment returns."""
+"""What all experiments share: the registry, the environment (data, size, cache), and the type of their results."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from hopefear_papers.verdicts import (
 )
 
 T = TypeVar("T")
-#: tiny: to see that it runs; small: all experiments together in about half an hour; full: as the papers did, hours.
+#: tiny: a smoke test; small: all experiments together in about half an hour; full: the papers' sizes, hours.
 SIZES = ("tiny", "small", "full")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text; a number of ours is followed by the paper's in brackets where there is one."""
+    """Rows of text; the paper's numbers stand in brackets after ours."""
 
     title: str
     columns: Sequence[str]
@@ -67,12 +67,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, and what became of it here. ``held`` is None where the data cannot tell."""
+    """A statement of the paper and the verdict on it; ``held`` is None if it is undecided."""
 
     text: str
     held: bool | None
     evidence: str
-    p: float | None = None  # of the test behind the verdict, if there is one; of several parts the largest
+    p: float | None = None  # of the test behind the verdict; the largest of several
 
     @property
     def verdict(self) -> str:
@@ -114,7 +114,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found."""
+    """The result of an experiment."""
 
     tables: Sequence[Table]
     claims: Sequence[Claim]
@@ -154,7 +154,7 @@ def experiment(name: str, title: str, paper: str) -> Callable[[Callable[[Lab], O
 
 @dataclass(frozen=True)
 class Lab:
-    """Where an experiment works: the data, how large it may be, and what was found before."""
+    """The environment of an experiment: data, size, seeds, and the cache of results below ``out``."""
 
     out: Path
     data: Path | None = None  # None: generated data
@@ -163,8 +163,8 @@ class Lab:
     replicates: int = 0  # 0: as the size has it
     seed: int = 1
     jobs: int = 0
-    run: Session = field(default=SILENT, compare=False)  # who hears how it goes
-    far: Trials | None = field(default=None, compare=False)  # where results are computed, if not here
+    run: Session = field(default=SILENT, compare=False)  # receives progress and warnings
+    far: Trials | None = field(default=None, compare=False)  # the cluster that computes trials, if any
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
@@ -172,16 +172,16 @@ class Lab:
 
     @property
     def paths(self) -> list[Path]:
-        """What every machine of a cluster must reach."""
+        """Paths that every machine of a cluster must be able to read."""
         return [path for path in (self.out, self.data, self.model) if path is not None]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a trial elsewhere needs: nobody listens there, and paths begin at the root."""
+        """The state for a worker of a cluster: absolute paths and no session."""
         paths = {name: path.absolute() for name, path in vars(self).items() if isinstance(path, Path)}
         return {**vars(self), **paths, "run": SILENT, "far": None}
 
     def pick(self, *, tiny: T, small: T, full: T) -> T:
-        """A setting that goes with the size."""
+        """The value for the size of this run."""
         return {"tiny": tiny, "small": small, "full": full}[self.size]
 
     @property
@@ -191,11 +191,10 @@ class Lab:
         return [self.seed + k for k in range(count)]
 
     def cached(self, label: str, key: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> Mapping[str, Any]:
-        """A result by its content: ``key`` and the code are everything that decides it. Kept below ``out/cache``.
+        """A result from ``out/cache``, or else of ``compute``. ``key`` and the code are everything that determines it.
 
-        What was computed before, in this experiment or another, is not computed again, so a rerun goes on where the
-        last one stopped. On a cluster, ``compute`` travels with all that it refers to, the worker keeps the result,
-        so that it is there if nobody hears of it any more, and whoever looks at the result waits for it.
+        Experiments share results, and a rerun continues where the last one stopped. On a cluster, ``compute`` is sent
+        to a worker, which writes the result to the cache; reading the returned mapping waits for it.
         """
         path = self.out / "cache" / f"{_name(label, key)}.json"
         try:
@@ -213,7 +212,7 @@ class Lab:
                 json.dump({"label": label, "key": plain(key), "result": result}, file, ensure_ascii=False)
 
         def keep_here(result: Mapping[str, Any]) -> None:
-            if not path.exists():  # the worker's --out has the same path, but is on another disk
+            if not path.exists():  # the worker wrote to the same path on another disk
                 keep(result)
 
         if self.far is not None:
@@ -224,7 +223,7 @@ class Lab:
         return dict(result)
 
     def scratch(self, label: str, key: Mapping[str, Any]) -> Path:
-        """A folder for the files of a step under way; the step removes it when its result is kept."""
+        """A folder for the temporary files of a trial, which removes it at its end."""
         return self.out / "scratch" / _name(label, key)
 
     def training(
@@ -234,7 +233,7 @@ class Lab:
         folder: Path | None = None,
         text: Callable[[Epoch], str] = lambda event: f"bleu {event.score:.2f}",
     ) -> Session:
-        """A session for a step that trains: its epochs move a bar, those of learners within the step do not."""
+        """A session with a progress bar over the epochs of a trial, without those of fits inside a loop."""
         update = self.run.progress(label, epochs)
 
         def hear(event: Event) -> None:
@@ -245,19 +244,18 @@ class Lab:
 
 
 def _name(label: str, key: Mapping[str, Any]) -> str:
-    """A file name for a result: the label, and a checksum of everything that decides it, the code among it."""
+    """A file name for a result: the label, and a checksum of its key and of the code."""
     text = json.dumps(plain({"label": label, "key": key, "code": code_digest()}), sort_keys=True)
     return f"{label.replace(' ', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
 
 
 def begin_all(experiments: Sequence[Experiment], lab: Lab) -> None:
-    """On a cluster: begin every result that depends on no other, of all experiments."""
+    """On a cluster: submit the trials of all experiments, of each up to the first result that it needs to continue."""
     assert lab.far is not None
-    lab.far.waits = False
-    for experiment in experiments:
-        with suppress(NotYetError, InputError):  # a fault is told when it is this experiment's turn
-            experiment.run(lab)
-    lab.far.waits = True
+    with lab.far.only_submitting():
+        for experiment in experiments:
+            with suppress(NotYetError, InputError):  # an input error comes again when the experiment runs
+                experiment.run(lab)
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
@@ -274,7 +272,7 @@ def with_spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def lines_of(experiment: Experiment, outcome: Outcome) -> list[str]:
-    """What ``hopefear experiment`` prints."""
+    """The text that ``hopefear experiment`` prints."""
     lines = [f"{experiment.name}: {experiment.title} ({experiment.paper})", "", f"Claim. {experiment.claim}", ""]
     for table in outcome.tables:
         lines += [*table.lines(), ""]
@@ -319,7 +317,7 @@ def write_claims(experiment: Experiment, lab: Lab) -> Path:
             same = record["paper"].split(",")[0] == paper
             rows += [(record["name"], record["size"], claim) for claim in record["claims"] if same and "p" in claim]
         except (ValueError, KeyError, TypeError, AttributeError):
-            continue  # no record of ours
+            continue  # not a record of an experiment
     verdicts = controlled([claim for _, _, claim in rows])
     table = Table(
         f"{paper}: false discovery rate of {RATE:g} over the claims with a p",

@@ -26,21 +26,21 @@ NOTE = (
     "chosen for our data, as the paper chose them for its own."
 )
 PRINTED, ADJUSTED = "perceptron, as printed", "the same, beta and C tuned"
-#: What is learnt towards, and whether weights are averaged over a pass; the claims are about the first.
+#: The objective, and whether weights are averaged over a pass; the claims are about the first.
 PERCEPTRONS: dict[str, dict[str, Any]] = {
     PRINTED: {"sentence_objective": "rouge-s", "average": "none"},
     "perceptron": {"sentence_objective": "rouge-s", "average": "running"},
     "perceptron, BLEU": {"sentence_objective": "metric", "average": "running"},
 }
-#: beta and C that the paper tuned on forty sentences: for French, and for Haitian, which Czech has too.
+#: beta and C as the paper tuned them on forty sentences: for French, and for Haitian and Czech.
 FRENCH, HAITIAN = {"beta": 1.5, "C": 0.1}, {"beta": 1.2, "C": 0.01}
-#: What is chosen from for our data, by the score on the lists of the first decoding.
+#: The values for our data, of which the score on the lists of the first decoding chooses.
 GRID = {"beta": (1.0, 1.2, 1.5, 2.0, 3.0), "C": (0.1, 0.01, 0.001, 0.0001)}
 RECENT = 4  # decodings that MERT learns from (section 6)
 
 
 def features(on: Setup) -> list[str]:
-    """Of the decoder, without the templates."""
+    """The features of the decoder, without templates."""
     return [*on.initial(), *(name for name in UNUSED if name in on.model.dense_names)]
 
 
@@ -83,7 +83,7 @@ def perceptron(
     values: Mapping[str, Any] = HAITIAN,
     templates: Sequence[str] = (),
 ) -> Trial:
-    """One trial; ``values`` of options, none: beta and C are chosen for our data."""
+    """One trial with these ``values`` of beta and C; if there are none, they are chosen for our data."""
     options = {**PERCEPTRONS[which], **values}
     printed = which == PRINTED and options["sentence_objective"] == "rouge-s"
     recipe = Recipe(
@@ -98,7 +98,7 @@ def perceptron(
 def perceptrons(
     lab: Lab, on: Setup, values: Mapping[str, float] = HAITIAN, templates: Sequence[str] = ()
 ) -> dict[str, list[Trial]]:
-    """As the paper has them, then with beta and C chosen for our data."""
+    """The trials of all variants: as printed, the same with beta and C chosen for our data, and ours."""
     runs = {which: [perceptron(lab, on, lab.seed, which, values, templates)] for which in PERCEPTRONS}
     return {PRINTED: runs[PRINTED], ADJUSTED: [perceptron(lab, on, lab.seed, PRINTED, {}, templates)]} | runs
 
@@ -119,7 +119,7 @@ COLUMNS = ["method", "CPU s per fit", "of tuning", "decodings", "dev", "test", "
 
 
 def row(name: str, runs: Sequence[Trial], paper: str = "", marked: str = "") -> list[str]:
-    """``paper``: what stands there of it, in the order of the columns."""
+    """A row of a table; ``paper`` has the paper's values in the order of ``PAPERS``."""
     seconds, tuning, decodings, ratio = (
         spread([run[what] for run in runs])[0] for what in ("cpu", "tuning", "decodings", "ratio")
     )
@@ -132,15 +132,8 @@ def _table(lab: Lab, on: Setup, runs: Mapping[str, Sequence[Trial]], paper: Mapp
     """A row for each method, marked where it differs from MERT as printed, the first of them."""
     first, *others = runs
     rows = [row(first, runs[first], paper.get(first, ""))]
-    rows += [
-        row(
-            alternative,
-            runs[alternative],
-            paper.get(alternative, ""),
-            mark(compare(on, runs[alternative], runs[first], lab)),
-        )
-        for alternative in others
-    ]
+    rows += [row(name, runs[name], paper.get(name, ""), mark(compare(on, runs[name], runs[first], lab)))
+             for name in others]  # fmt: skip
     return Table(f"{on.task.name}; + - differ from {first}, p < 0.05", COLUMNS, rows)
 
 
@@ -208,7 +201,7 @@ def table1(lab: Lab) -> Outcome:
             Claim("the perceptron's output is too short", ratio < 0.95, f"{ratio:.3f} of the references' length"),
         ],
         notes=["The decoder searches with the unused features: every rule has them.", NOTE],
-        numbers={"largest": {name: [run["largest"] for run in comparison] for name, comparison in runs.items()}},
+        numbers={"largest": {name: [run["largest"] for run in trials] for name, trials in runs.items()}},
     )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def _ascended(
 ) -> Trial:
     """Coordinate ascent over the decoder's limits, from a setting of them, with the weights tuned anew in between.
 
-    ``who`` is what progress calls it, and decides nothing.
+    ``who`` is its name in progress messages only.
     """
     parameters = [dataclasses.replace(p, start=(setting or {}).get(p.name, p.start)) for p in PARAMETERS]
     k = lab.pick(tiny=10, small=50, full=100)
@@ -139,11 +139,10 @@ def table4(lab: Lab) -> Outcome:
     before = {"MERT": tuned, first: pa, second: pa, third: pa}
     paper = {"MERT": "18.21 16.33 0.942", first: "16.75 15.47 0.833", second: "17.38 15.97 0.837",
              third: "17.05 16.47 0.939"}  # fmt: skip
-    gains = {name: compare(on, comparison, before[name], lab) for name, comparison in runs.items()}
-    moved = {name: [entry for run in comparison for entry in run["moved"]] for name, comparison in runs.items()}
+    gains = {name: compare(on, trials, before[name], lab) for name, trials in runs.items()}
+    moved = {name: [entry for run in trials for entry in run["moved"]] for name, trials in runs.items()}
     rows = [
-        _cells(name, comparison, before[name], mark(gains[name]), moved[name], paper[name])
-        for name, comparison in runs.items()
+        _cells(name, trials, before[name], mark(gains[name]), moved[name], paper[name]) for name, trials in runs.items()
     ]
     versus = compare(on, runs[first], runs["MERT"], lab)
     of_mert, of_pa = _share(moved["MERT"]), _share(moved[first] + moved[second])

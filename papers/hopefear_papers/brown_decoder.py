@@ -1,5 +1,4 @@
-"""Brown (2011): what happens around the decoder. Its unused features, and a first iteration in which it is told of
-every update."""
+"""Brown (2011): the decoder with unused features, and the first iteration, which is online."""
 
 from __future__ import annotations
 
@@ -25,13 +24,13 @@ from hopefear_papers.setups import Setup
 
 Weights = Mapping[str, float]
 UNUSED = tuple(f"unused{k}" for k in range(1, 6))
-#: How often an unused feature is not 1, and what it is then (section 8).
+#: The share of rules in which an unused feature is not 1, and its value there (section 8).
 RARE, JITTER = 0.01, 0.999999
-SIDES = 20_000  # source sides of a grammar that are text at a time
+SIDES = 20_000  # source sides that are converted to text at a time
 
 
 def with_unused(lab: Lab, on: Setup) -> Setup:
-    """The task with a model whose rules have five features that mean nothing. It is written once."""
+    """The task with a model whose rules have five meaningless features. It is written once."""
     folder = lab.out / "models" / f"unused-{on.model.info['checksum']}"
     if not folder.is_dir():
         write_unused(on.model, folder, lab.jobs)
@@ -71,7 +70,7 @@ def widened(grammar: Grammar, jobs: int = 0) -> Grammar:
 
 
 def online_iteration(learner: BatchTrainer, decoder: HieroInLoop, initial: Weights) -> Weights:
-    """The very first iteration of section 5: each sentence is decoded with what those before it have taught.
+    """The first iteration of section 5: each sentence is decoded with the updates of those before it.
 
     Steps are those of ``pa`` without averaging. The weights at the end are the first that the loop decodes with.
     """

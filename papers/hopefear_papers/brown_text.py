@@ -1,4 +1,4 @@
-"""Brown (2011): what the text says of objectives, passes, normalisation and beta, and of many features."""
+"""Brown (2011): the text's claims about objectives, passes, normalisation, beta, and many features."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _oracles_on_top(lab: Lab, on: Setup, passes: int) -> float:
         on_top = []
         for i in range(len(lists)):
             own = gains[int(begin[i]) : int(begin[i + 1])]
-            if len(own) and own.max() > own.min():  # else whatever is on top is an oracle
+            if len(own) and own.max() > own.min():  # else every candidate is an oracle
                 on_top.append(own[int(np.argmax(lists[i].scores(w)))] == own.max())
         return {"share": float(np.mean(on_top)), "lists": len(on_top)}
 
@@ -92,7 +92,7 @@ def _smaller(claim: str, steps: Sequence[float], others: Sequence[float]) -> Cla
 
 
 def _no_smaller(claim: str, steps: Sequence[float], others: Sequence[float]) -> Claim:
-    """Refuted where they are smaller for certain; a plain look otherwise, for there is no margin to test against."""
+    """Rejected if they are significantly smaller, else decided by the means: there is no margin to test against."""
     verdict, p, evidence = _test_of(steps, others)
     held = False if verdict else (bool(np.mean(steps) >= np.mean(others)) or None) if steps and others else None
     return Claim(claim, held, evidence, p if held is False else None)
@@ -134,8 +134,8 @@ def text(lab: Lab) -> Outcome:
     learning = printed["cpu"] / printed["decodings"]  # the last pass goes through the lists of all decodings
 
     def worse(claim: str, name: str) -> Claim:
-        trials = against[name]
-        return Claim(claim, beats(-trials.delta, trials.p), in_bleu(trials), trials.p)
+        gap = against[name]
+        return Claim(claim, beats(-gap.delta, gap.p), in_bleu(gap), gap.p)
 
     return Outcome(
         [Table(f"the perceptron on {on.task.name}",
@@ -180,8 +180,8 @@ def many(lab: Lab) -> Outcome:
         "MERT": [mert(lab, on, seed, templates=templates, **ours) for seed in lab.seeds],
         **perceptrons(lab, on, templates=templates),
     }
-    against: Mapping[str, Any] = {name: compare(on, comparison, runs[first], lab) for name, comparison in runs.items()}
-    rows = [row(name, comparison, "", mark(against[name])) for name, comparison in runs.items()]
+    against: Mapping[str, Any] = {name: compare(on, trials, runs[first], lab) for name, trials in runs.items()}
+    rows = [row(name, trials, "", mark(against[name])) for name, trials in runs.items()]
     return Outcome(
         [Table(f"228 features, {on.task.name}; + - differ from {first}, p < 0.05", COLUMNS, rows)],
         [

@@ -32,8 +32,8 @@ def _longest(part: Part, count: int, most: int = 40) -> Part:
     return part.subset(sorted(order[:count]))
 
 
-#: Weights that fig. 1 is looked at with: as a model is built, a quarter of them (the loss then counts four times as
-#: much), and what MIRA has learnt.
+#: The weights of figure 1: those that a model is built with, a quarter of them (the loss then counts four times as
+#: much), and those that MIRA learns.
 SCALES = {"as built": 1.0, "a quarter": 0.25, "MIRA's": None}
 
 
@@ -78,7 +78,7 @@ def fig1(lab: Lab) -> Outcome:
     part = _longest(on.dev, lab.pick(tiny=8, small=150, full=200))
     key = {**on.key, "learn": learn.digest, "sentences": part.digest, "scales": SCALES}
     results = lab.cached("chiang fig1", key, lambda: _searched(lab, on, part, learn))
-    table, told = [], {}
+    table, gaps = [], {}
     for label in SCALES:
         rows = results["rows"][label]
         for kind in ("fear", "hope"):
@@ -86,16 +86,15 @@ def fig1(lab: Lab) -> Outcome:
                 gained = np.array(rows[how][kind]) - np.array(rows["kbest"][kind])
                 more, less = (float(np.mean(sign * gained > 1e-9)) for sign in (1, -1))
                 p = float(wilcoxon(gained).pvalue) if np.any(np.abs(gained) > 1e-9) else 1.0
-                told[label, kind, how] = Gap(float(gained.mean()), p)
+                gaps[label, kind, how] = Gap(float(gained.mean()), p)
                 table.append([label, kind, name, f"{np.mean(rows[how][kind]):.2f}", f"{gained.mean():+.3f}",
                               f"{100 * more:.0f} %", f"{100 * less:.0f} %", f"{p:.2g}"])  # fmt: skip
     outside = {label: 100 * float(np.mean(results["rows"][label]["forest"]["outside"])) for label in SCALES}
 
     def ahead(text: str, kind: str) -> Claim:
-        gaps = {label: told[label, kind, "forest"] for label in SCALES}
-        evidence = "; ".join(f"weights {label}: {gap.delta:+.3f}, p = {gap.p:.2g}" for label, gap in gaps.items())
-        learnt = gaps["MIRA's"]
-        return better(text, learnt, evidence)
+        own = {label: gaps[label, kind, "forest"] for label in SCALES}
+        evidence = "; ".join(f"weights {label}: {gap.delta:+.3f}, p = {gap.p:.2g}" for label, gap in own.items())
+        return better(text, own["MIRA's"], evidence)
 
     shown = (("sample", "random samples"), ("kbest", "100-best"), ("best", "best"), ("hope", "hope, forest"),
              ("fear", "fear, forest"), ("fear_kbest", "fear, 100-best"))  # fmt: skip
@@ -124,7 +123,7 @@ def fig1(lab: Lab) -> Outcome:
     )  # fmt: skip
 
 
-# What needs online training -----------------------------------------------------------------------------------------
+# Online training -----------------------------------------------------------------------------------------------------
 
 NOTE = (
     "Spanish-English telephone speech with a model of 133,000 sentence pairs instead of Arabic-English with 175 "
@@ -146,12 +145,12 @@ ROWS: tuple[tuple[str, str, str, str, str, str, dict[str, Any], float | None, fl
 
 
 def learners(lab: Lab) -> int:
-    """How many learners the lab's size has."""
+    """The number of parallel learners at this size."""
     return lab.pick(tiny=2, small=4, full=20)
 
 
 def mert_options(lab: Lab, options: Mapping[str, Any] = OCH) -> dict[str, Any]:
-    """As printed, or ours."""
+    """Options of MERT at this size, by default as printed."""
     sizes: dict[str, Any] = lab.pick(tiny={"restarts": 0, "kicks": 0, "passes": 2}, small={"restarts": 10}, full={})
     return {**sizes, **options}
 
@@ -169,15 +168,15 @@ def table1(lab: Lab) -> Outcome:
             [trained(lab, name, seed, features=model, options=own, parallel=way,
                     learners=learners(lab) if way != "none" else 1) for seed in lab.seeds]
         )  # fmt: skip
-    tests = [compare(on, comparison, runs[0], lab) for comparison in runs]
+    tests = [compare(on, trials, runs[0], lab) for trials in runs]
     table = []
-    for row, comparison, against in zip(ROWS, runs, tests, strict=True):
-        epochs = ", ".join(str(run["epoch"]) for run in comparison)
+    for row, trials, against in zip(ROWS, runs, tests, strict=True):
+        epochs = ", ".join(str(run["epoch"]) for run in trials)
         paper = ["" if value is None else f" [{value:.1f}]" for value in row[7:]]
-        marked = "" if comparison is runs[0] else mark(against)
-        table.append([*row[:5], epochs, with_spread([run["dev"] for run in comparison]) + paper[0],
-                      with_spread([run["test"] for run in comparison]) + marked + paper[1]])  # fmt: skip
-    means = [spread([run["test"] for run in comparison])[0] for comparison in runs]
+        marked = "" if trials is runs[0] else mark(against)
+        table.append([*row[:5], epochs, with_spread([run["dev"] for run in trials]) + paper[0],
+                      with_spread([run["test"] for run in trials]) + marked + paper[1]])  # fmt: skip
+    means = [spread([run["test"] for run in trials])[0] for trials in runs]
     top, bottom = int(np.argmax(means[:4])), int(np.argmin(means[:4]))
 
     def over(ours: int, theirs: int) -> Comparison:
@@ -210,5 +209,5 @@ def table1(lab: Lab) -> Outcome:
         ],
         notes=["MERT has 20 random starts and ascends along the features; ours has principal axes and kicks.",
                f"Parameter mixing and sharing with {learners(lab)} learners (20 in the paper).", NOTE],
-        numbers={"test": means, "weights": [comparison[0]["weights"] for comparison in runs]},
+        numbers={"test": means, "weights": [trials[0]["weights"] for trials in runs]},
     )  # fmt: skip

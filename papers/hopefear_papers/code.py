@@ -1,9 +1,8 @@
-"""Which code a result comes from: a digest of the sources that decide it.
+"""A digest of the source code that determines a result.
 
-The cache of experiments has it in every key, so that nobody reads a number of older code as one of today's. It covers
-the C++ of the core (``packaging/digest.cmake`` compiles its digest in), and the Python of hopefear and of the
-experiments but for the parts that show or ask and decide nothing. It errs on the side of computing again: a comment
-counts, too.
+It is part of every cache key, so that a result of older code is never read as one of this code. It covers the C++ of
+the core (``packaging/digest.cmake`` compiles its digest in) and the Python of hopefear and of the experiments, except
+for user interface and reports. It is conservative: a changed comment changes it, too.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from pathlib import Path
 import hopefear
 from hopefear import _core
 
-#: Below ``src/hopefear``: what shows results, or asks for them.
-SHOW = ("cli", "commands", "commands.py", "display.py", "reports", "sklearn.py")
+#: Parts of ``src/hopefear`` that do not determine results: user interface and reports.
+INTERFACE = ("cli", "commands", "commands.py", "display.py", "reports", "sklearn.py")
 
 
 def digest_of(folders: Iterable[Path], without: Iterable[str] = ()) -> str:
-    """SHA-256 of the Python files below some folders, their names among it; ``without`` these entries of a folder."""
+    """SHA-256 of the names and contents of the Python files below some folders, ``without`` these entries."""
     total = hashlib.sha256()
     for number, folder in enumerate(folders):
         for path in sorted(folder.rglob("*.py")):
@@ -33,7 +32,7 @@ def digest_of(folders: Iterable[Path], without: Iterable[str] = ()) -> str:
 
 @cache
 def code_digest() -> str:
-    """Of this program: Python and the compiled core."""
+    """The digest of this installation: Python and the compiled core."""
     library, own = Path(hopefear.__file__).parent, Path(__file__).parent
     folders = [library] if own.is_relative_to(library) else [library, own]
-    return hashlib.sha256(f"{digest_of(folders, SHOW)} {_core.sources}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest_of(folders, INTERFACE)} {_core.sources}".encode()).hexdigest()

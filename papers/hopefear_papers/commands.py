@@ -56,7 +56,7 @@ class Experiment(Command[Iterator[str]]):
     """
 
     def run(self, session: Session) -> Iterator[str]:
-        """What is printed: the list, or each result when it is there."""
+        """The text to print: the list of experiments, or each result when it is complete."""
         from hopefear_papers import find, load_all
 
         known = load_all()

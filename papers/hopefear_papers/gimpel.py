@@ -22,7 +22,7 @@ PAPER = "Gimpel and Smith 2012"
 METHODS = ("MERT", "PRO", "RAMPION")
 ALPHA = 10  # of the cost, section 4.1
 EXTENDED = ("pair", "unigram", "bigram", "trigram", "trigger")  # section 4.3
-#: Means over the language pairs' test sets; the last column of table 1.
+#: The paper's means over the test sets of its language pairs, the last column of table 1.
 AVERAGES = {"MERT": 36.6, "PRO": 36.6, "RAMPION": 36.8}
 NOTE = (
     "Our Hiero decoder instead of Moses. At full size MERT has lists of 100 and 15 decodings, PRO 500 and 25, RAMPION "
@@ -32,15 +32,13 @@ NOTE = (
 )
 #: Decodings and candidates at full size.
 FULL = {"MERT": (15, 100), "PRO": (25, 500), "RAMPION": (20, 500)}
-#: The paper's own values. Its PRO is not regularised by more than its classifier's prior.
+#: The paper's own values. Its PRO has no regularisation but the prior of its classifier.
 PRINTED: dict[str, dict[str, Any]] = {
     "MERT": OCH,
     "PRO": {"l2": 0.0},
     "RAMPION": {"gain": "plus1", "scaling": "none", "eta": 0.0001},
 }
-
-
-#: The rows of table 1 and figure 3, which the claims are about, and ours.
+#: The rows of table 1 and figure 3 as printed, which the claims are about, and ours.
 AS_PRINTED = {method: f"{method}, as printed" for method in METHODS}
 LABELS = {label: (method, True) for method, label in AS_PRINTED.items()} | {
     method: (method, False) for method in METHODS
@@ -88,7 +86,7 @@ def _seeds(lab: Lab, method: str) -> list[int]:
 
 
 def _varies_more(lab: Lab, deviations: Mapping[str, float]) -> bool | None:
-    """Whether MERT varies more over seeds than PRO; one seed does not tell."""
+    """Whether MERT varies more over seeds than PRO; undecided with one seed."""
     return deviations[AS_PRINTED["MERT"]] > deviations[AS_PRINTED["PRO"]] if len(lab.seeds) > 1 else None
 
 
@@ -330,7 +328,7 @@ def fig1(lab: Lab) -> Outcome:
 
 
 def _output_space(lab: Lab, on: Setup, count: int) -> dict[str, Any]:
-    """Hope, best of the list and best by the model, over the sentences; and the cloud of one of them."""
+    """Hope, best of the list and best by the model over the sentences, and the cloud of one of them."""
     start = on.initial()
     forests = on.forests(on.dev, start).subset(np.arange(min(count, len(on.dev))))
     document = typical_document(forests, start, lab.jobs)

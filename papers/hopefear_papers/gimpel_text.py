@@ -1,4 +1,4 @@
-"""Gimpel and Smith (2012): what the notes say of other losses and other values."""
+"""Gimpel and Smith (2012): the notes' claims about other losses and other values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hopefear_papers.loop import Trial, compare
 from hopefear_papers.setups import main_setup
 from hopefear_papers.verdicts import all_of, beats, in_bleu, in_interval, level, level_p
 
-#: Of note 12: what is varied, and its values; the paper's own is in each.
+#: The options that note 12 varies, with values that include the paper's own.
 VALUES: dict[str, Sequence[float]] = {"alpha": (1.0, 5.0, 10.0), "C": (0.1, 1.0, 10.0), "cccp": (2, 10, 40)}
 LOSSES = ("ramp3", "ramp1", "ramp2", "softramp1", "softramp2", "softramp3")
 

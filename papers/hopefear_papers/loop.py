@@ -1,4 +1,4 @@
-"""The loop of the papers on batch training: decode, learn from all candidates so far, decode again, test.
+"""The loop of the papers on batch training: decode, learn from the candidates so far, decode again; then test.
 
 It is the outer loop of ``hopefear tune --decoder-command`` around a decoder in this process.
 """
@@ -28,22 +28,22 @@ from hopefear_papers.base import Lab
 from hopefear_papers.setups import Setup
 
 Weights = Mapping[str, float]
-#: MERT as the papers have it: Och's ascents along the features from random points.
+#: MERT as in the papers: Och's line searches along the features from random points.
 OCH: dict[str, Any] = {"axes": "coordinates", "kicks": 0, "thorough": False}
-#: What one training leaves: dev, test, weights, hypotheses, history, iteration, ratio, largest (weight, by decoding),
-#: swings (of the weights, between decodings), and CPU seconds: cpu (learning once), decoding (once), tuning (all).
+#: The result of one training: dev, test, weights, hypotheses, history, iteration, ratio, largest (weight, by decoding),
+#: swings (changes of the weights between decodings), and CPU seconds: cpu (one fit), decoding (one), tuning (all).
 Trial = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class HieroInLoop:
-    """Our decoder in the place of somebody else's command."""
+    """Our decoder as the decoder of an outer loop."""
 
     on: Setup
     k: int
     templates: tuple[str, ...] = ()
     limits: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    digits: int = 0  # after the decimal point that the decoder gets of each weight; 0: all
+    digits: int = 0  # of each weight after the decimal point; 0: all
     seconds: list[float] = dataclasses.field(default_factory=list, compare=False)  # of CPU, for each decoding
 
     @cached_property
@@ -52,7 +52,7 @@ class HieroInLoop:
         return frozenset(self.on.model.feature_names)
 
     def known(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """The weights that the decoder gets: of sum 1 where they have so many digits, as CMERT writes them."""
+        """The decoder's weights: with ``digits``, scaled to magnitudes of sum 1 and rounded, as CMERT writes them."""
         known = {name: value for name, value in weights.items() if name in self.names}
         if not self.digits:
             return known
@@ -76,7 +76,7 @@ def trainer(name: str, lab: Lab, seed: int, in_loop: bool = True, **options: Any
 
 
 def spelt(learner: Trainer) -> dict[str, Any]:
-    """All options that decide a result, defaults included, for the key it is kept under; ``keep`` is always best."""
+    """All options that determine a result, defaults included, for its cache key; ``keep`` is always best."""
     return {name: value for name, value in learner.options().items() if name not in ("seed", "jobs", "keep")}
 
 
@@ -88,7 +88,7 @@ def mass(weights: Weights) -> tuple[float, str]:
 
 
 def swings(decoded: Sequence[Weights]) -> list[float]:
-    """How far the weights move between decodings: the sum of changes, each vector scaled to magnitudes of sum 1."""
+    """The change of the weights between decodings: the L1 distance of vectors scaled to magnitudes of sum 1."""
     scaled = []
     for weights in decoded:
         sum_of_magnitudes = sum(map(abs, weights.values())) or 1.0
@@ -99,27 +99,27 @@ def swings(decoded: Sequence[Weights]) -> list[float]:
     ]
 
 
-#: The weights that a loop begins with, by what a trainer does before it.
+#: Computes the weights that a loop begins with.
 Begin = Callable[[BatchTrainer, HieroInLoop, Weights], Weights]
-#: Of the first translations of a decoding.
+#: A figure of the first translations of a decoding.
 Measure = Callable[[Pool], float]
 
 
 def _cpu() -> float:
-    """CPU seconds of this process and of those it waited for: fits are in processes of their own."""
+    """CPU seconds of this process and of its ended children: fits run in child processes."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a trial does: the loop on dev, then the test part with the weights of the best decoding.
+    """The settings of a trial: a loop on dev, then the test part with the weights of the best decoding.
 
     The best is the one with the highest ``measure`` if there is one, else with the highest score; or the ``last``.
 
-    ``choose`` has values to choose an option from, by the score on the lists of the first decoding. ``begin`` is an
-    iteration of its own before the loop. With a ``tolerance`` below 0 the loop goes on when the weights stand still.
-    ``recent`` decodings are learnt from, 0: all.
+    ``choose`` maps options to values, of which the score on the lists of the first decoding chooses one. ``begin`` is
+    an iteration of its own before the loop. With a ``tolerance`` below 0 the loop continues if the weights do not
+    change. ``recent`` is the number of decodings to learn from, 0: all.
     """
 
     name: str  # of the trainer
@@ -139,7 +139,7 @@ class Recipe:
     last: bool = False
 
     def trial(self, lab: Lab, on: Setup, label: str) -> Trial:
-        """One trial. Kept by content."""
+        """One trial, from the cache if it is there."""
         key = {**on.key, **self._key(lab)}
         return lab.cached(label, key, lambda: self._computed(lab, on, label, lab.scratch(label, key)))
 
@@ -177,7 +177,7 @@ class Recipe:
             first = [first_best(loop.decoding(folder, decoding.number), lab.jobs) for decoding in outcome.decoded]
             measured = [self.measure(translations) for translations in first]
             best = outcome.decoded[int(np.argmax(measured))]
-        # CPU seconds of learning once from all candidates, on one thread.
+        # CPU seconds of one fit to all candidates, on one thread.
         began = time.process_time()
         once = dataclasses.replace(learner, jobs=1).fit(pool, self.initial)
         cpu = time.process_time() - began
@@ -203,7 +203,7 @@ class Recipe:
         }
 
     def _chosen(self, lab: Lab, decoder: HieroInLoop) -> dict[str, Any]:
-        """Options, those to choose among them by the score on the lists of the first decoding."""
+        """The options, with those of ``choose`` that score highest on the lists of the first decoding."""
         chosen = dict(self.options)
         if not self.choose:
             return chosen
@@ -216,7 +216,7 @@ class Recipe:
 
 
 def compare(on: Setup, trials: Sequence[Trial], others: Sequence[Trial], lab: Lab) -> Comparison:
-    """Are the replicates of one recipe better than those of another, on the test part?"""
+    """The replicates of one recipe against those of another on the test part, by the paired bootstrap."""
     ours, theirs = (np.stack([on.stats(on.test, trial["hypotheses"]) for trial in group]) for group in (trials, others))
     return paired_bootstrap(ours, theirs, on.metric, 1000, lab.seed, lab.jobs)
 

@@ -1,8 +1,8 @@
-"""The results of experiments, each computed by a task of a Ray cluster.
+"""Trials of experiments as tasks of a Ray cluster.
 
-``Lab.cached`` hands over what computes a result and gets an :class:`Awaited`, so an experiment begins all its trials
-before it looks at the first. The worker keeps its result in the cache, which all machines share, before it says that
-it has one: so what was computed is there even if the command is killed before it looks.
+``Lab.cached`` submits a function and gets an :class:`Awaited` result, which is waited for when it is read: so an
+experiment submits its trials before it reads the first result. The worker writes its result to the cache, which all
+machines share, so that results survive if the command is killed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Result = Mapping[str, Any]
 
 
 class NotYetError(Exception):
-    """Of a result that is looked at while work is only begun."""
+    """A result was read before it was computed, while trials are only submitted."""
 
 
 class Awaited(Mapping[str, Any]):
-    """A result that is under way."""
+    """A result that is being computed; reading it waits for it."""
 
     def __init__(self, wait: Callable[[], Result]) -> None:
         self._wait = wait
@@ -42,27 +42,36 @@ class Awaited(Mapping[str, Any]):
 
 
 class Trials:
-    """What is under way on the cluster that was joined, by the names of the results."""
+    """The submitted trials, by the names of their results."""
 
     def __init__(self, paths: list[Path]) -> None:
-        self.paths = [path.absolute() for path in paths]  # that every machine must reach
-        self.waits = True  # or raises NotYetError
+        self.paths = [path.absolute() for path in paths]  # every machine must reach them
+        self._waits = True  # or raises NotYetError
         self._places: dict[str, tuple[Any, Callable[[Result], object]]] = {}
         self._done: dict[str, Result] = {}
 
     def begin(
         self, name: str, compute: Callable[[], Result], keep: Callable[[Result], object], run: Session
     ) -> Awaited:
-        """Begin a result if it is not under way; ``keep`` is called with it when it is looked for and comes."""
+        """Submit a trial unless it was submitted before; ``keep`` is called with its result when it arrives."""
         if name not in self._places and name not in self._done:
             self._places[name] = cluster.begun(partial(_compute, self.paths), compute), keep
         return Awaited(partial(self._wait, name, run))
 
+    @contextmanager
+    def only_submitting(self) -> Iterator[None]:
+        """Inside, reading a result that has not arrived raises :class:`NotYetError` instead of waiting."""
+        self._waits = False
+        try:
+            yield
+        finally:
+            self._waits = True
+
     def _wait(self, name: str, run: Session) -> Result:
-        """Keep all results that come until this one is there."""
+        """Keep all results that arrive until this one does."""
         update = run.progress("results of the cluster")
         while name not in self._done:
-            if not self.waits:
+            if not self._waits:
                 raise NotYetError
             names = {place: entry for entry, (place, _) in self._places.items()}
             update(len(self._done), len(self._done) + len(names), text=name)
@@ -74,7 +83,7 @@ class Trials:
 
 
 def _compute(paths: list[Path], unpacked: Callable[[], Callable[[], Result]]) -> Result:
-    """On a worker."""
+    """Run a trial on a worker."""
     for path in paths:
         if not path.exists():
             finding = "is not there, but every machine of a cluster must reach --out, --data and --model by one path"

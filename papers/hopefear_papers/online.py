@@ -1,4 +1,4 @@
-"""Trials of ``hopefear train``: weights learnt online, the epoch chosen on a part of its own."""
+"""Trials of ``hopefear train``: weights learnt online; the epoch is chosen on a separate part of dev."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ POP_LIMIT = 20  # at full size: a sixth of the time of 200
 
 @lru_cache(maxsize=2)
 def online_setup(lab: Lab) -> tuple[Setup, Part, Part]:
-    """The main task; the sentences to learn from, and those to choose the epoch on: the last of the dev part.
+    """The main task, the sentences to learn from, and those to choose the epoch on: the last of the dev part.
 
-    No conversation of telephone speech is on both sides: lines are in order, and a gap is left between the two.
+    Lines are in order, with a gap between the two parts, so that no conversation of telephone speech is in both.
     """
     learn, choose = lab.pick(tiny=8, small=200, full=3000), lab.pick(tiny=6, small=150, full=900)
     test = lab.pick(tiny=6, small=500, full=4000)
@@ -54,10 +54,10 @@ def trained(
     learners: int = 1,
     epochs: int = 0,
 ) -> Trial:
-    """One trial: history of dev scores, the best epoch's weights, its test score. Kept by content.
+    """One trial: the history of dev scores, and the test score of the best epoch. From the cache if it is there.
 
-    Asynchronous learners take turns in logical time (``--simulate-learners``), so that results can be repeated. What
-    the trial is called does not decide it, and options are spelt out: figures and tables share their trials.
+    Asynchronous learners take turns in logical time (``--simulate-learners``), so that results are reproducible. The
+    cache key has all options, so that figures and tables share trials.
     """
     on, learn, choose = online_setup(lab)
     kind = find(trainer)

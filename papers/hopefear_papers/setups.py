@@ -1,4 +1,4 @@
-"""A translation task with a model of our own: what experiments decode, score and test with."""
+"""A translation task with its model: decoding, scoring and testing for the experiments."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from hopefear_papers.tasks import Part, TranslationTask, tasks
 
 Weights = Mapping[str, float]
 
-#: Features a model of ours has in Tan's and Gimpel's "small" setting: those that ever fire.
+#: The features of our models in Tan's and Gimpel's "small" setting: those that are not always 0.
 BASIC = ("lm", "phrase_ef", "phrase_fe", "lexical_ef", "lexical_fe", "rule", "word", "glue")
 
-#: Templates whose features see more than one rule: forests are rescored with them.
+#: Templates whose features span several rules: forests are rescored with them.
 RESCORED = ("bigram", "trigram", "trigger")
 BLOCK = 100  # forests held at a time
 POP_LIMIT = 50  # of the decoder at full size, where 200 takes three times as long
@@ -35,19 +35,19 @@ POP_LIMIT = 50  # of the decoder at full size, where 200 takes three times as lo
 
 @dataclass(frozen=True)
 class Setup:
-    """A task with its model: decodes both parts, scores what it says."""
+    """A task with its model, which decodes and scores both parts."""
 
     task: TranslationTask
     model: Model
     dev: Part
     test: Part
     jobs: int
-    limits: Mapping[str, int] = field(default_factory=dict)  # of the decoder, where they are not its own
+    limits: Mapping[str, int] = field(default_factory=dict)  # of the decoder, if they are not its defaults
     metric: Bleu = field(default_factory=Bleu)
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """What decides every result on it."""
+        """The part of every cache key that this task determines."""
         return {
             "task": self.task.name,
             "model": self.model.info["checksum"],
@@ -57,7 +57,7 @@ class Setup:
         }
 
     def initial(self, names: Sequence[str] = BASIC) -> dict[str, float]:
-        """The model's weights; those not named here are dropped, but copied words keep their penalties."""
+        """The model's weights of these features, and its penalties for copied words."""
         keep = {*names, "unknown", "identity"}
         return {name: value for name, value in self.model.weights.items() if name in keep}
 
@@ -101,7 +101,7 @@ class Setup:
 
     @staticmethod
     def with_references(pool: Pool, part: Part) -> Pool:
-        """A pool of this part, which then knows its references and sources."""
+        """The pool, with references and sources of this part."""
         _core.set_references(pool, part.references)
         _core.set_sources(pool, part.sources)
         return pool
@@ -126,14 +126,14 @@ class Setup:
         return self.metric.score(self.stats(part, hypotheses).sum(axis=0))
 
     def tested(self, hypotheses: Sequence[str]) -> dict[str, Any]:
-        """What a trial keeps of its translations of the test part."""
+        """The fields of a trial's result about its translations of the test part."""
         stats = self.stats(self.test, hypotheses).sum(axis=0)
         ratio = float(stats[self.metric.max_order] / max(stats[-1], 1.0))
         return {"test": self.metric.score(stats), "ratio": ratio, "hypotheses": hypotheses}
 
 
 def setup(lab: Lab, task: TranslationTask, dev: int, test: int, limits: Mapping[str, int] | None = None) -> Setup:
-    """The task with a model: built once and kept below ``out/models``, or that of ``--model`` for the main task."""
+    """The task with its model below ``out/models``, built once; ``--model`` replaces that of the main task."""
     if lab.model is not None and task == tasks(lab)[0]:
         model = Model.open(lab.model, verify=False)
     else:

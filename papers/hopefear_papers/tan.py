@@ -13,9 +13,9 @@ from hopefear_papers.verdicts import Gap, beats, in_bleu
 
 PAPER = "Tan et al. 2013"
 STEPS = (0.1, 0.01, 0.001, 0.0001, 0.00001)  # of which the paper chooses C, by BLEU on dev
-LARGER = (10.0, 1.0)  # for c-MIRA besides: our features have other units, and of STEPS it chose the largest
+LARGER = (10.0, 1.0)  # for our c-MIRA as well: our features have other units, and it chose the largest of STEPS
 
-#: Trainer and options of each column. MIRA_1: Chiang et al. (2008) in batch mode. MIRA_2: Cherry and Foster (2012).
+#: Trainer and options of the columns. MIRA_1: Chiang et al. (2008) in batch mode. MIRA_2: Cherry and Foster (2012).
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "MERT": ("mert", OCH),
     "MIRA_1": ("kbmira", {"constraints": 10, "competes": False}),
@@ -52,7 +52,7 @@ def _trainer(method: str) -> str:
 def _options(lab: Lab, method: str, features: str) -> tuple[dict[str, Any], dict[str, Sequence[Any]]]:
     options = dict(METHODS["c-MIRA"][1]) | PRINTED if method == AS_PRINTED else dict(METHODS.get(method, ("", {}))[1])
     if method in ("MERT", OURS):
-        # A line for every group feature is what the paper's MERT had too; restarts are what it can afford.
+        # As the paper's, it searches along every group feature; the number of restarts is limited by its cost.
         options |= {"sparse": 220 if features == "all" else 0}
         options |= lab.pick(
             tiny={"restarts": 0, "kicks": 0, "passes": 1},

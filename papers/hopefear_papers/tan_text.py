@@ -1,4 +1,4 @@
-"""Tan et al. (2013): what sections 4.1 and 4.3 say of longer training, beams and more constraints."""
+"""Tan et al. (2013): the claims of sections 4.1 and 4.3 about longer training, beams and more constraints."""
 
 from __future__ import annotations
 

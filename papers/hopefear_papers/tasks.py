@@ -1,9 +1,9 @@
-"""Translation tasks: files of parallel text, of the papers' data or of one's own, or a generated language.
+"""Translation tasks: known data sets, your own parallel text, or a generated language.
 
 ``--data DIR`` has tasks in folders of their own (``es-en-fisher``, ``de-en-multi30k``, ``ur-en-indian``, and
 ``es-en-kbest`` for lists), or is one task itself: ``train.source``, ``train.target``, ``dev.source``, ``dev.ref.0``
 ..., ``test.source``, ``test.ref.0`` ..., as ``hopefear corpus`` writes them. Without ``--data`` a small language is
-generated. Nothing is ever downloaded.
+generated. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ class TranslationTask:
 
 @dataclass(frozen=True)
 class Part:
-    """Sentences and their references, tokenised as the model's target side."""
+    """Sentences and their references, tokenised like the model's target side."""
 
     sources: list[str]
     references: list[list[str]]  # a list of lines for each reference
-    raw: list[list[str]]  # the references as they are in the files
+    raw: list[list[str]]  # the references as in the files
 
     def __len__(self) -> int:
         return len(self.sources)
 
     @cached_property
     def digest(self) -> str:
-        """What it says, in short."""
+        """A checksum of the text."""
         text = "\0".join("\n".join(lines) for lines in (self.sources, *self.raw))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @classmethod
     def read(cls, model: Model, source: Path, references: Sequence[Path], most: int) -> Part:
-        """The first lines that have words in them."""
+        """The first lines that are not empty."""
         columns = [list(iter_lines(path)) for path in (source, *references)]
         if len({len(column) for column in columns}) > 1:
             raise input_error(source, None, "its references have another number of lines. Are they its translations?")
@@ -79,26 +79,26 @@ class Part:
 
 
 def tasks(lab: Lab) -> list[TranslationTask]:
-    """The translation tasks there are, the main one first."""
+    """The translation tasks of ``--data``, the main one first."""
     if lab.data is None:
         return [_generated(lab)]
     if not lab.data.is_dir():
         raise input_error(lab.data, None, "no such directory. Give the folder of the data")
     data = lab.data.absolute()
     known = (_fisher(data), _multi30k(data), _urdu(data), _own(data))
-    generated = [task for task in known if task is not None]
-    if not generated:
+    found = [task for task in known if task is not None]
+    if not found:
         raise input_error(
             lab.data,
             None,
             "has neither es-en-fisher nor de-en-multi30k, nor a task of its own (train.source, train.target, "
-            "dev.source, dev.ref.0, test.source, test.ref.0). Fix the path",
+            "dev.source, dev.ref.0, test.source, test.ref.0). Correct the path",
         )
-    for task in generated:
+    for task in found:
         for path in task.files:
             if not path.is_file():
                 raise input_error(path, None, "no such file, and the experiment needs it. Fix --data")
-    return generated
+    return found
 
 
 def _references(folder: Path, stem: str) -> tuple[Path, ...]:
@@ -127,7 +127,7 @@ def _multi30k(data: Path) -> TranslationTask | None:
 
 
 def _urdu(data: Path) -> TranslationTask | None:
-    """Few resources: trained on a dictionary, a little text, and the dev part once for each reference."""
+    """Little data: a dictionary, a little text, and the dev part once for each reference."""
     folder = data / "ur-en-indian" / "raw"
     if not folder.is_dir():
         return None
@@ -146,7 +146,7 @@ def _own(data: Path) -> TranslationTask | None:
 
 
 def _generated(lab: Lab) -> TranslationTask:
-    """A made-up language, written out as files so that it goes the way of all data."""
+    """A generated language, written to files so that it is read like other data."""
     folder = lab.out.absolute() / "generated"
     language = SyntheticParallel(seed=1)
     counts = {"train": lab.pick(tiny=300, small=3000, full=20000), "dev": lab.pick(tiny=24, small=200, full=1000)}

@@ -35,9 +35,9 @@ NOTE = (
     "give, is chosen for each row on the first half of the development data, by shorter runs on a part of the text; "
     "the second half joins the test data."
 )
-#: What lambda is chosen from, and by how many sentences and iterations.
+#: The values of which lambda is chosen.
 LAMBDAS = (0.0, 0.01, 0.03, 0.1, 0.3)
-#: How the blocks are filtered.
+#: The filter of the blocks.
 FILTER = {"min_occurrences": BLOCK_COUNT, "min_probability": BLOCK_PROBABILITY}
 #: Reordering, features, and the paper's BLEU on its training and test data.
 ROWS = (
@@ -53,7 +53,7 @@ ROWS = (
 
 
 def _task(lab: Lab) -> TranslationTask:
-    """Clean text with one reference is nearest to the paper's; any task will do."""
+    """Clean text with one reference, which is closest to the paper's; else the first task."""
     known = tasks(lab)
     return next((task for task in known if task.name == "de-en-multi30k"), known[0])
 
@@ -69,7 +69,7 @@ def _pairs(task: TranslationTask) -> list[tuple[str, str]]:
 
 
 def _sample(lab: Lab, pairs: list[tuple[str, str]], choosing: bool) -> list[tuple[str, str]]:
-    """What is learnt from: all of it, or every so many-th pair; less where lambda is chosen."""
+    """The pairs to learn from: all, or evenly spaced ones; fewer if lambda is chosen."""
     most = lab.pick(tiny=100, small=2500, full=10_000 if choosing else len(pairs))
     return pairs[:: max(1, len(pairs) // most)][:most]
 
@@ -96,7 +96,7 @@ def _model(lab: Lab, task: TranslationTask) -> Model:
 
 
 def _held(task: TranslationTask) -> tuple[Corpus, Corpus]:
-    """What lambda is chosen on, and what is tested on: everything else that is not learnt from."""
+    """The text that lambda is chosen on, and the text to test on: all the rest that is not learnt from."""
     dev, test = Corpus.read(*task.dev), Corpus.read(*task.test)
     half = len(dev) // 2
     if len(dev.references) != len(test.references):
@@ -132,7 +132,7 @@ def _lambda(lab: Lab, task: TranslationTask, reordering: str, features: str) -> 
 def _run(
     lab: Lab, task: TranslationTask, reordering: str, features: str, seed: int, choosing: bool = False, **more: Any
 ) -> Mapping[str, Any]:
-    """History of a run: BLEU on training and test data after each iteration. From the cache if it is there.
+    """One run: BLEU on training and test data after each iteration. From the cache if it is there.
 
     ``choosing``: a short one, on less text and with the development data in place of the test data.
     """
@@ -153,7 +153,7 @@ def _run(
         test = _held(task)[0 if choosing else 1]
         folder = lab.scratch("tillmann", key)
         label = f"tillmann {reordering} {features}, seed {seed}"
-        session = lab.training(label, trainer.iterations, folder, _told)
+        session = lab.training(label, trainer.iterations, folder, _progress)
         result = trainer.fit(Task(decoder, corpus, test), run=session)
         learnt = Blocks(model, result.weights, trainer.pop_limit, trainer.max_options)
         began = time.process_time()
@@ -174,12 +174,12 @@ def _run(
     return lab.cached("tillmann", key, compute)
 
 
-def _told(event: Epoch) -> str:
+def _progress(event: Epoch) -> str:
     return f"train {event.figures['train_bleu']:.1f} test {event.figures['dev']:.1f}"
 
 
 def _ends(runs: list[Mapping[str, Any]], part: str, at: int = -1) -> list[float]:
-    """BLEU after an iteration, the last one as a rule, of each replicate."""
+    """BLEU of each replicate after an iteration, by default the last."""
     return [run[part][at] for run in runs if run[part]]
 
 
@@ -190,19 +190,19 @@ def _ours(values: list[float], paper: float | None) -> str:
     return f"{middle:.3f}" + (f" ± {deviation:.3f}" if len(values) > 1 else "") + (f" [{paper}]" if paper else "")
 
 
-Place = tuple[str, str]  # reordering and features
-Runs = Mapping[Place, list[Mapping[str, Any]]]
+RowKey = tuple[str, str]  # reordering and features
+Runs = Mapping[RowKey, list[Mapping[str, Any]]]
 WIDE = "swap, 4 x pops"  # a search that is four times as wide
 
 
-def _against(lab: Lab, runs: Runs, one: Place, other: Place) -> Comparison:
+def _against(lab: Lab, runs: Runs, one: RowKey, other: RowKey) -> Comparison:
     """Two rows on test data."""
     ours, theirs = (np.stack([np.array(run["stats"], float) for run in runs[place]]) for place in (one, other))
     return paired_bootstrap(ours, theirs, Bleu(), 1000, lab.seed, lab.jobs)
 
 
-def _ahead(lab: Lab, runs: Runs, text: str, pairs: Sequence[tuple[Place, Place]]) -> Claim:
-    """On test data: yes or no where the paired bootstrap tells them apart."""
+def _ahead(lab: Lab, runs: Runs, text: str, pairs: Sequence[tuple[RowKey, RowKey]]) -> Claim:
+    """A claim about rows on test data, decided by the paired bootstrap."""
     tests = [_against(lab, runs, first, other) for first, other in pairs]
     evidence = [
         f"{' '.join(first)} over {' '.join(other)} {test.delta / 100:+.3f}, p = {test.p:.2g}"

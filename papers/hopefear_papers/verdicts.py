@@ -1,12 +1,12 @@
-"""What a difference says of a claim, and what many such verdicts are worth together.
+"""Verdicts on claims: significance, equivalence, and the false discovery rate of many tests.
 
 - "Better" needs p < 0.05; so does "worse".
 - "Level" is an equivalence test: the 90 % interval of the difference lies within half a point on either side, which is
   two one-sided tests at 0.05 (Schuirmann 1987). It is denied where the difference is significant and half a point or
-  more. Anything else is undecided: no significant difference is no evidence of none.
-- A paper has dozens of claims, and at 0.05 one in twenty comes out by chance. ``rejected`` controls the false discovery
-  rate per paper (Benjamini and Hochberg 1995): the verdicts of all experiments of a paper in ``--out`` are listed in
-  ``PAPER-claims.md``, and those that do not survive are undecided there.
+  more. Anything else is undecided: the absence of a significant difference is no evidence of equality.
+- A paper has dozens of claims, and at 0.05 one true null hypothesis in twenty is rejected. ``rejected`` controls the
+  false discovery rate per paper (Benjamini and Hochberg 1995): ``PAPER-claims.md`` lists the verdicts of all
+  experiments of a paper in ``--out``, and those that do not survive are undecided there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RATE = 0.05  # of errors, and of false discoveries
 
 
 class Difference(Protocol):
-    """Of two recipes, how likely chance alone makes one as large, and where it is with 90 %."""
+    """The difference of two recipes: its size, its p, and its 90 % interval."""
 
     @property
     def delta(self) -> float: ...
@@ -52,7 +52,7 @@ class Pooled:
 
 
 def _error(difference: Difference) -> float:
-    """The standard error that the interval stands for."""
+    """The standard error behind the interval."""
     return (difference.ci90[1] - difference.ci90[0]) / (2 * NormalDist().inv_cdf(0.95))
 
 
@@ -88,7 +88,7 @@ def in_bleu(difference: Difference) -> str:
 
 
 def in_interval(difference: Difference) -> str:
-    """A difference and its interval, for the evidence of a claim that two are level."""
+    """A difference and its interval, for the evidence of a claim of equality."""
     return f"{difference.delta:+.2f} BLEU, 90 % interval {difference.ci90[0]:+.2f} to {difference.ci90[1]:+.2f}"
 
 
@@ -135,15 +135,15 @@ def all_of(verdicts: Sequence[bool | None]) -> bool | None:
 
 
 def rejected(values: Sequence[float], rate: float = RATE) -> list[bool]:
-    """Which null hypotheses fall, with so many false ones among them on average (Benjamini and Hochberg)."""
+    """Which null hypotheses are rejected at this false discovery rate (Benjamini and Hochberg)."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     last = max((k for k, i in enumerate(order, 1) if values[i] <= rate * k / len(values)), default=0)
-    fallen = set(order[:last])
-    return [i in fallen for i in range(len(values))]
+    below = set(order[:last])
+    return [i in below for i in range(len(values))]
 
 
 def controlled(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The verdicts of all claims of a paper, those undecided that do not survive: ``held``, ``did not hold``, ...
+    """The verdicts of all claims of a paper; those that do not survive the false discovery rate become undecided.
 
     A claim is a mapping with ``verdict`` and ``p``; claims without a test keep their verdict.
     """

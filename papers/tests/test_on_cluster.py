@@ -66,8 +66,7 @@ def test_experiments_go_on_from_what_came(nodes: Any, tmp_path: Path) -> None:
     with trials(nodes.address, lab.paths) as work:
         first = [replace(lab, far=work).cached("a", {"n": n}, partial(compute, n)) for n in range(3)]
         assert first[0]["value"] == 0
-        work.waits = False
-        with pytest.raises(NotYetError):
+        with work.only_submitting(), pytest.raises(NotYetError):
             first[1]["value"]
     (tmp_path / "go").touch()
     with trials(nodes.address, lab.paths) as work:
