@@ -138,16 +138,17 @@ def test_every_fault_is_one_line(
 ) -> None:
     name = next(word for word in command.split() if word.startswith("@")).removeprefix("@")
     whole = (folder / name).stat().st_size
-    monkeypatch.setattr("sys.stdin", (folder / "t").open())
-    for fault, finding in FAULTS.items():
-        Store.fault, Store.etag = fault, 1
-        (tmp_path / fault).mkdir()
-        assert main(arguments(command, folder, tmp_path / fault)) == 2
-        output = capsys.readouterr().err.splitlines()
-        line = f"hopefear: breaking://{folder}/{name}: {finding.format(half=whole // 2, whole=whole)} first"
-        assert output[-1] == line and not any("Traceback" in one for one in output)
-    Store.fault, Store.etag = "", 1
-    assert main(arguments(command, folder, tmp_path)) == 0, capsys.readouterr().err
+    with (folder / "t").open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        for fault, finding in FAULTS.items():
+            Store.fault, Store.etag = fault, 1
+            (tmp_path / fault).mkdir()
+            assert main(arguments(command, folder, tmp_path / fault)) == 2
+            output = capsys.readouterr().err.splitlines()
+            line = f"hopefear: breaking://{folder}/{name}: {finding.format(half=whole // 2, whole=whole)} first"
+            assert output[-1] == line and not any("Traceback" in one for one in output)
+        Store.fault, Store.etag = "", 1
+        assert main(arguments(command, folder, tmp_path)) == 0, capsys.readouterr().err
 
 
 def test_a_change_between_two_passes_is_noticed(tmp_path: Path) -> None:

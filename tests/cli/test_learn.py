@@ -11,6 +11,7 @@ from hopefear.cli.main import main
 from hopefear.translator.folder import write_card
 from tests import faults
 from tests.cli.capture import Capture, one_line
+from tests.elsewhere import held_elsewhere
 
 SOURCE = ["the old dingsda", "", "a dingsda here"]
 TARGET = ["le vieux gizmo", "", "un gizmo ici"]
@@ -102,13 +103,9 @@ def test_tmx_needs_languages(folder: Path, capsys: Capture) -> None:
 
 
 def test_a_second_writer_is_refused(folder: Path, capsys: Capture) -> None:
-    from hopefear.learning.journal import Journal
-
-    journal = Journal(folder / "small/corrections")
-    journal.hold()
-    assert learn(folder, "--source", folder / "source", "--target", folder / "target") == 2
-    assert "another process writes to this journal" in capsys.readouterr().err
-    journal.close()
+    with held_elsewhere(folder / "small/corrections"):
+        assert learn(folder, "--source", folder / "source", "--target", folder / "target") == 2
+        assert "another process writes to this journal" in capsys.readouterr().err
     assert learn(folder, "--source", folder / "source", "--target", folder / "target") == 0
 
 

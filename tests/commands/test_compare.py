@@ -44,7 +44,8 @@ def test_it_writes_tables_and_a_page(data: Path, tmp_path: Path, capsys: Capture
     means = {trainer["name"]: trainer["score"] for trainer in record["trainers"]}
     assert pair["delta"] == pytest.approx(means[pair["first"]] - means[pair["second"]])
     assert pair["low"] <= pair["delta"] <= pair["high"]
-    rows = list(csv.DictReader((out / "table.csv").open()))
+    with (out / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
     assert [(row["trainer"], row["seed"]) for row in rows if row["trainer"] == "mert"] == [("mert", "1"), ("mert", "2")]
     assert (out / "table.md").read_text().startswith("| trainer | dev bleu |")
     latex = (out / "table.tex").read_text()

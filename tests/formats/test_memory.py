@@ -128,6 +128,7 @@ OPENED = {
     "util/leftovers.py": "opens what it has made",
     "util/remote.py": "the layer itself: read in pieces",
     "util/plugins.py": "metadata of installed packages",
+    "util/supervised.py": "the null device, and processes in /proc",
     "formats/forests.py": "eight bytes, which tell a native file",
     "formats/pool.py": "a temporary file of ours",
     "formats/table_files.py": "Parquet and Arrow, by pyarrow with check_size; whole standard input by open_bytes",

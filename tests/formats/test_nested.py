@@ -69,7 +69,8 @@ def test_features_and_outcomes_are_chosen(flat: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["flat", "nested"])
 def test_weigh_reads_both(kind: str, flat: Path, nested: Path) -> None:
     group = {"flat": "prompt", "nested": "id"}[kind]
-    weighed = hf.weigh({"flat": flat, "nested": nested}[kind], group, "comet", features=["logprob", "reward_a"])
+    with pytest.warns(UserWarning, match="reward_a agrees completely with the outcome 'comet'"):
+        weighed = hf.weigh({"flat": flat, "nested": nested}[kind], group, "comet", features=["logprob", "reward_a"])
     assert weighed.weights["reward_a"] > 0
 
 
@@ -82,7 +83,8 @@ def test_lists_of_dicts_shuffled_rows_and_iterators(flat: Path) -> None:
         "outcome": "comet",
         "trainer": "mert",
     }
-    from_rows, from_iterator = hf.tune(rows, **how), hf.tune(iter(rows), **how)
+    with pytest.warns(UserWarning, match="reward_a agrees with the outcome 'comet'"):
+        from_rows, from_iterator = hf.tune(rows, **how), hf.tune(iter(rows), **how)
     assert from_rows.weights == from_iterator.weights
     assert from_rows.weights["reward_a"] > 0
     best = hf.rerank(SENTENCES[0], {"reward_a": 1.0, "logprob": 0.0})

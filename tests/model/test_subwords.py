@@ -92,7 +92,8 @@ def test_a_translator_of_parts(folder: Path) -> None:
     assert "@@" in translator.model.source_text.text("Pferd") and "@@" in translator.model.target_text.text("important")
     (made,) = translator.translations(["Ein <b>rotes</b> Haus steht {{hier}}, das Boot ist WICHTIG."])
     assert made.text.startswith("A <b>red</b> house stands {{hier}}, the boat is ")
-    assert translator("das Boot ist wichtig") == "The boat is important"
+    assert translator("Das Boot ist wichtig") == "The boat is important"
+    assert translator("das Boot ist wichtig") == "the boat is important"  # the rest of a sentence, or a cell
     assert translator("Hallo, das Pferde ist wichtig!") == "Hello, the pony is important!"
     assert all("@@" not in other.text for other in translator.alternatives("Ein neues Boot kommt von Ikea.", 9))
     words = {(made.source[a:b], made.text[c:d]) for a, b, c, d in made.alignment}

@@ -36,7 +36,7 @@ def test_every_key_is_written(tmp_path: Path) -> None:
     assert list(record) == [
         *("format", "kind", "status", "command", "directory", "seed", "started", "finished", "seconds", "versions"),
         *("trainer", "metric", "measure", "model", "inputs", "sentences", "holdout", "settings", "initial", "epochs"),
-        *("final", "findings", "warnings"),
+        *("final", "means", "findings", "warnings"),
     ]
     assert record["format"] == FORMAT
 

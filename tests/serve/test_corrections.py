@@ -12,6 +12,7 @@ from hopefear.learning.journal import Journal
 from hopefear.serve.settings import Keys
 from hopefear.translator.folder import write_card
 from hopefear.translator.translator import Translator
+from tests.elsewhere import held_elsewhere
 from tests.serve.conftest import App
 
 PAIR = {"source": "es", "target": "en"}
@@ -77,12 +78,10 @@ def test_a_flood_is_refused(start: Callable[..., App], folder: Path) -> None:
 
 
 def test_another_process_has_the_journal(start: Callable[..., App], folder: Path) -> None:
-    journal = Journal(folder / "corrections")
-    journal.hold()
-    app = start(Translator(folder))
-    answer = app.post("/v1/corrections", json=SENT)
-    assert answer.status_code == 409 and "another process" in answer.json()["error"]
-    journal.close()
+    with held_elsewhere(folder / "corrections"):
+        app = start(Translator(folder))
+        answer = app.post("/v1/corrections", json=SENT)
+        assert answer.status_code == 409 and "another process" in answer.json()["error"]
     assert app.post("/v1/corrections", json=SENT).status_code == 201
 
 

@@ -88,7 +88,8 @@ def test_the_order_of_candidates_tells_nothing() -> None:
     columns["s0"][:] = np.round(columns["s0"]) // 2
     columns["s1"][:] = columns["group"]
     order = np.lexsort((-columns["outcome"], columns["group"]))
-    weighed = weigh({name: values[order] for name, values in columns.items()})
+    with pytest.warns(UserWarning, match="constant within each group, so the weight means nothing: s1"):
+        weighed = weigh({name: values[order] for name, values in columns.items()})
     assert weighed.better_than_chance is None
 
 

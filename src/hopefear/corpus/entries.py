@@ -82,7 +82,7 @@ def is_zip(path: PathLike) -> bool:
 
 
 def zip_entries(path: PathLike) -> list[Entry]:
-    """The members of a zip that may be text; other files (READMEs, licences) is left out."""
+    """The members of a zip that may be text; other files (READMEs, licences) are left out."""
     if is_remote(path):
         raise input_error(path_name(path), None, "is a zip in another store. Copy it to this machine first")
     try:
